@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every module is compiled with strict memory safety: each unsafe expression is marked, and stands in a small
+// file that gives its reason. `Lifetimes` lets a function return a view of the bytes that it was lent.
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+let package = Package(
+  name: "sextant",
+  products: [
+    .library(name: "NMEA", targets: ["NMEA"]),
+    .library(name: "UBX", targets: ["UBX"]),
+    .library(name: "RTCM3", targets: ["RTCM3"]),
+    .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // Floor 0: wire formats.
+    .target(name: "WireBytes", swiftSettings: settings),
+    .target(name: "NMEA", dependencies: ["WireBytes"], swiftSettings: settings),
+    .target(
+      name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, plugins: ["UBXLayoutPlugin"]),
+    .target(name: "RTCM3", dependencies: ["WireBytes"], swiftSettings: settings),
+    .executableTarget(name: "UBXLayoutCompiler", swiftSettings: settings),
+    .plugin(
+      name: "UBXLayoutPlugin", capability: .buildTool(), dependencies: ["UBXLayoutCompiler"],
+      path: "Sources/UBXLayoutPlugin"),
+
+    // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
+    .target(
+      name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3"], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,79 @@
+import WireBytes
+
+/// A whole UBX frame whose checksum is right: a view, nothing is copied.
+///
+/// Layout: 0xB5 0x62, class U1, id U1, payload length U2, payload, CK_A, CK_B (interface descriptions, "UBX frame
+/// structure").
+public struct Frame: ~Escapable {
+  /// All bytes of the frame, from the first sync character to CK_B.
+  public let bytes: RawSpan
+
+  /// Bytes around the payload.
+  @inlinable public static var overhead: Int { 8 }
+  /// The first sync character.
+  @inlinable public static var sync1: UInt8 { 0xB5 }
+  /// The second sync character.
+  @inlinable public static var sync2: UInt8 { 0x62 }
+  /// The longest payload that is believed, in bytes: RXM-RAWX with 255 measurements has 8176. A header with more is
+  /// taken for noise.
+  @inlinable public static var longestPayload: Int { 8192 }
+
+  /// What the bytes at the start of a span are.
+  public enum Look: Equatable, Sendable {
+    /// A frame of this many bytes.
+    case frame(Int)
+    /// The beginning of a frame that needs this many bytes in all.
+    case needs(Int)
+    /// No frame: the sync characters are not there.
+    case noSync
+    /// No frame: the length is more than any message has.
+    case tooLong
+    /// No frame: the checksum is wrong.
+    case badChecksum
+  }
+
+  /// Looks for a frame at `offset` of `bytes`.
+  @inlinable
+  public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
+    let left = bytes.byteCount &- offset
+    guard left >= 6 else {
+      if left >= 1, bytes.u1(offset) != sync1 { return .noSync }
+      if left >= 2, bytes.u1(offset &+ 1) != sync2 { return .noSync }
+      return .needs(overhead)
+    }
+    guard bytes.littleEndian(offset, as: UInt16.self) == 0x62B5 else { return .noSync }
+    let length = Int(bytes.littleEndian(offset &+ 4, as: UInt16.self))
+    guard length <= longestPayload else { return .tooLong }
+    let total = length &+ overhead
+    guard left >= total else { return .needs(total) }
+    let sum = checksum(of: bytes, from: offset &+ 2, count: length &+ 4)
+    guard bytes.littleEndian(offset &+ total &- 2, as: UInt16.self) == sum else { return .badChecksum }
+    return .frame(total)
+  }
+
+  /// The frame that `bytes` is, whole and with a right checksum; else nil.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init?(_ bytes: RawSpan) {
+    guard Self.look(at: bytes) == .frame(bytes.byteCount) else { return nil }
+    self.bytes = bytes
+  }
+
+  /// The frame that `look` found in `bytes`. Traps when `bytes` is shorter than a frame.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(checked bytes: RawSpan) {
+    precondition(bytes.byteCount >= Self.overhead)
+    self.bytes = bytes
+  }
+
+  /// Class and id.
+  @inlinable
+  public var identity: MessageIdentity { MessageIdentity(bytes.u1(2), bytes.u1(3)) }
+
+  /// The payload's bytes.
+  @inlinable
+  public var payload: RawSpan {
+    @_lifetime(copy self) get { bytes.extracting(6 ..< bytes.byteCount &- 2) }
+  }
+}

@@ -1,0 +1,32 @@
+import WireBytes
+
+/// Starts a frame at the start of `output`: sync characters, class, id and length, and a zeroed payload.
+/// Returns the bytes of the whole frame. Traps when `output` is shorter.
+@inlinable
+public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inout MutableRawSpan) -> Int {
+  precondition(length >= 0 && length <= 0xFFFF)
+  let total = length &+ Frame.overhead
+  for index in 6 ..< total { output.setLittleEndian(0 as UInt8, at: index) }
+  output.setLittleEndian(0x62B5 as UInt16, at: 0)
+  output.setLittleEndian(identity.messageClass, at: 2)
+  output.setLittleEndian(identity.messageID, at: 3)
+  output.setLittleEndian(UInt16(length), at: 4)
+  return total
+}
+
+/// Ends a frame of `total` bytes at the start of `output` with its checksum.
+@inlinable
+public func finishFrame(_ total: Int, in output: inout MutableRawSpan) {
+  let sum = checksum(of: output.bytes, from: 2, count: total &- 4)
+  output.setLittleEndian(sum, at: total &- 2)
+}
+
+/// Writes a frame around a payload that is there already: for messages without a layout and for polls, whose payload
+/// is empty. Returns the number of bytes written; traps when `output` has no room for the payload and 8 bytes more.
+@inlinable
+public func encodeFrame(_ identity: MessageIdentity, payload: RawSpan, into output: inout MutableRawSpan) -> Int {
+  let total = beginFrame(identity, length: payload.byteCount, in: &output)
+  output.copy(payload, to: 6)
+  finishFrame(total, in: &output)
+  return total
+}

@@ -1,0 +1,24 @@
+/// A typed view of a UBX payload. The views are made from `Layouts/*.ubx`.
+public protocol Message: ~Escapable {
+  /// Class and id.
+  static var identity: MessageIdentity { get }
+  /// The shortest payload that the layout allows, in bytes.
+  static var minimumLength: Int { get }
+  /// The layout as data.
+  static var layout: MessageLayout { get }
+  /// Looks at `payload`; nil when the layout does not fit it.
+  @_lifetime(copy payload)
+  init?(payload: RawSpan)
+}
+
+extension Frame {
+  /// The frame's payload as message `M`; nil when it is another message or does not fit the layout.
+  ///
+  ///     if let solution = frame.message(NavPVT.self) { print(solution.lat) }
+  @inlinable
+  @_lifetime(copy self)
+  public func message<M: Message & ~Escapable>(_: M.Type) -> M? {
+    guard identity == M.identity else { return nil }
+    return M(payload: payload)
+  }
+}

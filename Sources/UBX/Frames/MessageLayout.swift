@@ -1,0 +1,177 @@
+import WireBytes
+
+/// A message's layout as data: what a program needs that treats all messages alike (names, JSON, tables, tests).
+public struct MessageLayout: Sendable {
+  /// Who sends the message.
+  public enum Direction: Sendable {
+    /// From the receiver.
+    case output
+    /// To the receiver.
+    case input
+    /// To the receiver, to ask for the message: an empty payload, or the fields that say which one.
+    case poll
+  }
+
+  /// What tells this layout from another of the same class and id.
+  public enum Condition: Sendable, Equatable {
+    /// The payload has just this many bytes.
+    case length(Int)
+    /// The byte at this offset of the payload has this value: a version or a type.
+    case byte(at: Int, is: UInt8)
+  }
+
+  /// How often a group of fields stands in the message.
+  public enum Times: Sendable {
+    /// The value of an earlier field, shifted right and masked.
+    case field(StaticString, shift: UInt64, mask: UInt64)
+    /// As often as the interface description says.
+    case fixed(Int)
+    /// Until the payload ends.
+    case rest
+  }
+
+  /// A field, or fields that repeat.
+  public enum Item: Sendable {
+    case field(FieldLayout)
+    /// `size` is the bytes of one round.
+    case group(Times, size: Int, fields: [FieldLayout])
+  }
+
+  /// The interface description's name, such as `NAV-PVT`.
+  public var name: StaticString
+  public var identity: MessageIdentity
+  public var directions: [Direction]
+  /// The shortest payload in bytes.
+  public var minimumLength: Int
+  public var conditions: [Condition]
+  /// In the order of the wire.
+  public var items: [Item]
+
+  /// Whether a payload has the length and the version bytes of this layout.
+  public func fits(_ payload: RawSpan) -> Bool {
+    guard payload.byteCount >= minimumLength else { return false }
+    for condition in conditions {
+      switch condition {
+      case .length(let length): if payload.byteCount != length { return false }
+      case .byte(let offset, let value):
+        if offset >= payload.byteCount || payload.u1(offset) != value { return false }
+      }
+    }
+    return true
+  }
+
+  /// The layouts that are declared for a class and id, in the order of their declaration.
+  public static func candidates(for identity: MessageIdentity) -> ArraySlice<MessageLayout> {
+    var low = all.startIndex
+    var high = all.endIndex
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle].identity.key < identity.key { low = middle + 1 } else { high = middle }
+    }
+    let rest = all[low...]
+    return rest.prefix { $0.identity == identity }
+  }
+
+  /// The layout of a frame's payload. Where several fit, one that uses up the whole payload is taken first, and the
+  /// receiver's message before the host's. Nil when the class and id are not declared or no layout fits.
+  public static func of(_ frame: borrowing Frame) -> MessageLayout? {
+    let payload = frame.payload
+    var best: MessageLayout?
+    var bestLeft = Int.max
+    for layout in candidates(for: frame.identity) where layout.fits(payload) {
+      guard let used = layout.length(of: payload) else { continue }
+      let left = payload.byteCount - used
+      if left < bestLeft { (best, bestLeft) = (layout, left) }
+    }
+    return best
+  }
+
+  /// How many bytes of `payload` the layout accounts for; nil when a group's count says more than there are.
+  public func length(of payload: RawSpan) -> Int? {
+    var cursor = FieldCursor(self)
+    while let place = cursor.next(in: payload) {
+      if place.offset + place.field.size(within: payload.byteCount - place.offset) > payload.byteCount { return nil }
+    }
+    return cursor.isComplete ? cursor.offset : nil
+  }
+}
+
+/// A field of a layout.
+public struct FieldLayout: Sendable {
+  /// A wire type of the interface descriptions.
+  public enum WireType: Sendable {
+    case u1, u2, u3, u4, u8
+    case i1, i2, i3, i4, i8
+    case x1, x2, x3, x4, x8
+    case e1, e2, e4
+    /// A logical value, 0 or 1.
+    case l
+    case r4, r8
+    case ch
+
+    /// Bytes of one value.
+    public var size: Int {
+      switch self {
+      case .u1, .i1, .x1, .e1, .l, .ch: 1
+      case .u2, .i2, .x2, .e2: 2
+      case .u3, .i3, .x3: 3
+      case .u4, .i4, .x4, .e4, .r4: 4
+      case .u8, .i8, .x8, .r8: 8
+      }
+    }
+  }
+
+  /// What a value on the wire is multiplied by to be in the field's unit.
+  public enum Scale: Sendable, Equatable {
+    case one
+    /// 10 to the power of minus `digits`: the product is exact in decimal.
+    case decimal(digits: Int)
+    case factor(Double)
+  }
+
+  /// The interface description's name.
+  public var name: StaticString
+  public var type: WireType
+  /// How many values; 0 when as many as the payload has room for.
+  public var count: Int
+  /// Whether the field is written with a count, be it 1.
+  public var isArray: Bool
+  public var scale: Scale
+  /// The unit as the interface description writes it; empty for none.
+  public var unit: StaticString
+
+  public init(
+    _ name: StaticString, _ type: WireType, _ count: Int, isArray: Bool, _ scale: Scale, _ unit: StaticString
+  ) {
+    self.name = name
+    self.type = type
+    self.count = count
+    self.isArray = isArray
+    self.scale = scale
+    self.unit = unit
+  }
+
+  /// Bytes of the field when `room` bytes are left in the payload.
+  public func size(within room: Int) -> Int { type.size * values(within: room) }
+
+  /// Number of values when `room` bytes are left in the payload.
+  public func values(within room: Int) -> Int { count == 0 ? max(0, room) / type.size : count }
+
+  /// Whether the field carries nothing, by its name.
+  public var isReserved: Bool { name.hasPrefix("reserved") }
+}
+
+extension StaticString {
+  /// Whether the text begins with `prefix`. Both live as long as the program, which is why their bytes may be looked at.
+  func hasPrefix(_ prefix: StaticString) -> Bool {
+    guard utf8CodeUnitCount >= prefix.utf8CodeUnitCount else { return false }
+    for index in 0 ..< prefix.utf8CodeUnitCount
+    where unsafe utf8Start[index] != prefix.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Whether both texts are the same.
+  func equals(_ other: StaticString) -> Bool {
+    utf8CodeUnitCount == other.utf8CodeUnitCount && hasPrefix(other)
+  }
+}

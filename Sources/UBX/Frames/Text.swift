@@ -1,0 +1,16 @@
+import WireBytes
+
+/// Characters of a CH field: ASCII by the interface descriptions, filled up with zeros where they are fewer than the
+/// field has room for.
+public struct Text: ~Escapable {
+  /// The characters without the fill.
+  public let bytes: RawSpan
+
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan) {
+    var count = 0
+    while count < bytes.byteCount, bytes.u1(count) != 0 { count &+= 1 }
+    self.bytes = bytes.extracting(0 ..< count)
+  }
+}

@@ -1,0 +1,23 @@
+/// Whole files in and out. The C library's streams are pointers, which is the one reason for `unsafe` here; each is
+/// closed in the function that opened it.
+import Glibc
+
+func fail(_ message: String, _ code: Int32) -> Never {
+  let line = Array((message + "\n").utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  exit(code)
+}
+
+func readFile(_ path: String) -> String {
+  guard let file = unsafe fopen(path, "r") else { fail("\(path): cannot be read", 66) }
+  defer { unsafe fclose(file) }
+  var bytes: [UInt8] = []
+  while case let byte = unsafe fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+func writeFile(_ text: String, to path: String) {
+  guard let file = unsafe fopen(path, "w") else { fail("\(path): cannot be written", 73) }
+  unsafe fputs(text, file)
+  guard unsafe fclose(file) == 0 else { fail("\(path): cannot be written", 74) }
+}

@@ -1,0 +1,62 @@
+/// Where each item of a message stands: a number, or, behind a group of unknown count, an expression.
+struct Places {
+  private let message: Message
+  private var starts: [String] = []
+  private var fixedStarts: [Int?] = []
+
+  init(_ message: Message) {
+    self.message = message
+    var fixed = 0
+    var variable = ""
+    for item in message.items {
+      starts.append(variable.isEmpty ? String(fixed) : "\(fixed)\(variable)")
+      fixedStarts.append(variable.isEmpty ? fixed : nil)
+      switch item {
+      case .field(let field): fixed += field.size
+      case .group(let group):
+        if case .fixed(let n) = group.times {
+          fixed += n * group.size
+        } else {
+          variable += " &+ \(lowerFirst(group.swiftName))Count &* \(group.size)"
+        }
+      }
+    }
+  }
+
+  /// The offset of item `index`, as an expression over the reader.
+  func start(_ index: Int) -> String { starts[index] }
+
+  /// The offset of item `index` for a writer, which knows no counts: nil behind a group of unknown count.
+  func writerStart(_ index: Int) -> Int? { fixedStarts[index] }
+
+  /// Whether item `index` is a group whose count stands in the message.
+  func isVariable(_ index: Int) -> Bool {
+    guard case .group(let group) = message.items[index] else { return false }
+    if case .fixed = group.times { return false }
+    return true
+  }
+
+  /// Whether a payload can be too short to have the field at `index`.
+  func isOptional(_ index: Int) -> Bool {
+    guard case .field(let field) = message.items[index], field.count != .rest else { return false }
+    guard let start = fixedStarts[index] else { return message.minimum != nil }
+    return start + field.size > message.minimumLength
+  }
+
+  /// The first byte behind item `index`, a group whose count stands in the message.
+  func end(_ index: Int) -> String {
+    guard case .group(let group) = message.items[index] else { return starts[index] }
+    return "\(starts[index]) &+ \(lowerFirst(group.swiftName))Count &* \(group.size)"
+  }
+
+  /// The expression of a group's count.
+  func count(_ index: Int) -> String {
+    guard case .group(let group) = message.items[index] else { return "0" }
+    switch group.times {
+    case .field(let name): return "Int(\(name))"
+    case .bits(let field, let bits): return "Int(\(field)_\(bits.name))"
+    case .fixed(let n): return String(n)
+    case .rest: return "max(0, payload.byteCount - (\(starts[index]))) / \(group.size)"
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// ubx layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` the message reference.
+// It runs on the machine that builds, before module UBX is compiled.
+func parse(_ path: String) -> [Message] {
+  var parser = Parser(file: path)
+  do { return try parser.parse(readFile(path)) } catch {
+    fail("\(error.file):\(error.line): error: \(error.reason)", 65)
+  }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 4 else { fail("usage: UBXLayoutCompiler swift FOLDER FILE… | markdown FILE FILE…", 64) }
+let files = arguments[3...].map { (path: $0, messages: parse($0)) }
+
+switch arguments[1] {
+case "swift":
+  for file in files {
+    var emitter = SwiftEmitter()
+    for message in file.messages {
+      emitter.emit(message)
+      emitter.table(message)
+    }
+    let name = file.path.split(separator: "/").last!.split(separator: ".").first!
+    writeFile(emitter.text, to: "\(arguments[2])/\(name).generated.swift")
+  }
+  var registry = SwiftEmitter()
+  registry.registry(files.flatMap(\.messages))
+  writeFile(registry.text, to: "\(arguments[2])/Registry.generated.swift")
+case "markdown":
+  writeFile(markdown(files.flatMap(\.messages)), to: arguments[2])
+default: fail("unknown form \(arguments[1])", 64)
+}

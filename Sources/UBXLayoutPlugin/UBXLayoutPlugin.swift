@@ -1,0 +1,24 @@
+import PackagePlugin
+
+/// Turns the layout files of a target (`*.ubx`) into Swift before the target is compiled, so that a message is
+/// declared once and its decoding, encoding, names and documentation follow from that.
+@main
+struct UBXLayoutPlugin: BuildToolPlugin {
+  func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
+    guard let target = target as? SourceModuleTarget else { return [] }
+    let layouts = target.sourceFiles.map(\.url).filter { $0.pathExtension == "ubx" }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
+    let folder = context.pluginWorkDirectoryURL
+    let outputs =
+      layouts.map { folder.appending(path: $0.deletingPathExtension().lastPathComponent + ".generated.swift") }
+      + [folder.appending(path: "Registry.generated.swift")]
+    return [
+      .buildCommand(
+        displayName: "UBX layouts",
+        executable: try context.tool(named: "UBXLayoutCompiler").url,
+        arguments: ["swift", folder.path()] + layouts.map { $0.path() },
+        inputFiles: layouts,
+        outputFiles: outputs)
+    ]
+  }
+}
