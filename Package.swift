@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
     .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
+    .executable(name: "sextant", targets: ["sextant"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -34,6 +35,16 @@ let package = Package(
     // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
     .target(
       name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3"], swiftSettings: settings),
+    .target(name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA"], swiftSettings: settings),
+
+    // Floor 6: the command line.
+    .executableTarget(
+      name: "sextant",
+      dependencies: [
+        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

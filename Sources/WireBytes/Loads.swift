@@ -37,7 +37,7 @@ extension MutableRawSpan {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func setLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
-    unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 }
 

@@ -5,7 +5,7 @@ import WireBytes
 @inlinable
 public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inout MutableRawSpan) -> Int {
   precondition(length >= 0 && length <= 0xFFFF)
-  let total = length &+ Frame.overhead
+  let total = length &+ UBXFrame.overhead
   for index in 6 ..< total { output.setLittleEndian(0 as UInt8, at: index) }
   output.setLittleEndian(0x62B5 as UInt16, at: 0)
   output.setLittleEndian(identity.messageClass, at: 2)

@@ -11,7 +11,7 @@ public protocol Message: ~Escapable {
   init?(payload: RawSpan)
 }
 
-extension Frame {
+extension UBXFrame {
   /// The frame's payload as message `M`; nil when it is another message or does not fit the layout.
   ///
   ///     if let solution = frame.message(NavPVT.self) { print(solution.lat) }

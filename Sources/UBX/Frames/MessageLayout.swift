@@ -74,7 +74,7 @@ public struct MessageLayout: Sendable {
 
   /// The layout of a frame's payload. Where several fit, one that uses up the whole payload is taken first, and the
   /// receiver's message before the host's. Nil when the class and id are not declared or no layout fits.
-  public static func of(_ frame: borrowing Frame) -> MessageLayout? {
+  public static func of(_ frame: borrowing UBXFrame) -> MessageLayout? {
     let payload = frame.payload
     var best: MessageLayout?
     var bestLeft = Int.max

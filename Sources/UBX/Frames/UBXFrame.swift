@@ -4,7 +4,7 @@ import WireBytes
 ///
 /// Layout: 0xB5 0x62, class U1, id U1, payload length U2, payload, CK_A, CK_B (interface descriptions, "UBX frame
 /// structure").
-public struct Frame: ~Escapable {
+public struct UBXFrame: ~Escapable {
   /// All bytes of the frame, from the first sync character to CK_B.
   public let bytes: RawSpan
 

@@ -1,0 +1,195 @@
+/// A line of JSON that is written field by field into memory that is kept from line to line.
+///
+/// Numbers are written from integers, so that a value has the digits it was given and no more.
+public struct JSONLine: ~Copyable {
+  /// What has been written.
+  public private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  public init() { bytes.reserveCapacity(32_768) }
+
+  /// Forgets all lines.
+  public mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  public mutating func put(_ text: StaticString) {
+    for index in 0 ..< text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
+  }
+
+  /// Appends bytes as they are.
+  public mutating func put(raw byte: UInt8) { bytes.append(byte) }
+
+  // MARK: Structure
+
+  public mutating func beginObject() {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  public mutating func endObject() {
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  public mutating func beginArray(_ key: StaticString) {
+    name(key)
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+  }
+
+  public mutating func endArray() {
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
+  /// Begins an object that is the value of `key`.
+  public mutating func beginObject(_ key: StaticString) {
+    name(key)
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  /// Ends the line.
+  public mutating func endLine() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  /// Writes a key and its colon; the value has to follow.
+  public mutating func name(_ key: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    put(key)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  // MARK: Values
+
+  public mutating func field(_ key: StaticString, _ text: StaticString) {
+    name(key)
+    bytes.append(UInt8(ascii: "\""))
+    put(text)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  public mutating func field(_ key: StaticString, text: String) {
+    name(key)
+    string(text.utf8)
+  }
+
+  public mutating func field(_ key: StaticString, _ value: Bool) {
+    name(key)
+    put(value ? "true" : "false")
+  }
+
+  public mutating func field(_ key: StaticString, _ value: Int64) {
+    name(key)
+    integer(value)
+  }
+
+  public mutating func field(_ key: StaticString, _ value: Int?) {
+    guard let value else { return }
+    field(key, Int64(value))
+  }
+
+  /// A number with `digits` digits behind the point; nothing when it is nil, infinite or too large to have them.
+  public mutating func field(_ key: StaticString, _ value: Double?, digits: Int) {
+    guard let value, value.isFinite, abs(value) < 1e9 else { return }
+    name(key)
+    decimal(value, digits: digits)
+  }
+
+  /// An element of an array.
+  public mutating func element(_ value: Int64) {
+    separate()
+    integer(value)
+  }
+
+  public mutating func integer(_ value: Int64) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    magnitude(value.magnitude, width: 1)
+  }
+
+  /// `value`, 1e9 at the most, rounded to `digits` digits behind the point, 9 at the most.
+  public mutating func decimal(_ value: Double, digits: Int) {
+    var scale: UInt64 = 1
+    for _ in 0 ..< digits { scale *= 10 }
+    let scaled = (abs(value) * Double(scale)).rounded()
+    if value < 0, scaled > 0 { bytes.append(UInt8(ascii: "-")) }
+    let number = UInt64(scaled)
+    magnitude(number / scale, width: 1)
+    if digits > 0 {
+      bytes.append(UInt8(ascii: "."))
+      magnitude(number % scale, width: digits)
+    }
+  }
+
+  /// An integer of which the last `digits` digits stand behind the point.
+  public mutating func shifted(_ value: Int64, digits: Int) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var scale: UInt64 = 1
+    for _ in 0 ..< digits { scale *= 10 }
+    magnitude(value.magnitude / scale, width: 1)
+    if digits > 0 {
+      bytes.append(UInt8(ascii: "."))
+      magnitude(value.magnitude % scale, width: digits)
+    }
+  }
+
+  /// Digits, at least `width` of them.
+  public mutating func magnitude(_ value: UInt64, width: Int) {
+    let start = bytes.count
+    var rest = value
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0 || bytes.count - start < width
+    var low = start
+    var high = bytes.count - 1
+    while low < high {
+      bytes.swapAt(low, high)
+      low += 1
+      high -= 1
+    }
+  }
+
+  /// A string; quotes, backslashes and control characters are escaped, bytes above 0x7E are written as Latin-1.
+  public mutating func string(_ characters: some Sequence<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in characters { character(byte) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// One character of a string, escaped as JSON asks.
+  public mutating func character(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      bytes.append(UInt8(ascii: "\\"))
+      bytes.append(byte)
+    case 0x20...0x7E: bytes.append(byte)
+    default:
+      put("\\u00")
+      bytes.append(hexDigit(byte >> 4))
+      bytes.append(hexDigit(byte & 15))
+    }
+  }
+
+  /// Two hexadecimal digits.
+  public mutating func hexadecimal(_ byte: UInt8) {
+    bytes.append(hexDigit(byte >> 4))
+    bytes.append(hexDigit(byte & 15))
+  }
+
+  private func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}

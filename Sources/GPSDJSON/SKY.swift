@@ -1,0 +1,58 @@
+import ReceiverStream
+
+extension JSONLine {
+  /// gpsd's SKY object for the satellites of an epoch, and a line end.
+  public mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
+    beginObject()
+    field("class", "SKY")
+    if let device { field("device", text: device) }
+    if let time = fix.time {
+      name("time")
+      put(raw: UInt8(ascii: "\""))
+      timestamp(time)
+      put(raw: UInt8(ascii: "\""))
+    }
+    field("gdop", fix.gdop, digits: 2)
+    field("hdop", fix.hdop, digits: 2)
+    field("pdop", fix.pdop, digits: 2)
+    field("tdop", fix.tdop, digits: 2)
+    field("vdop", fix.vdop, digits: 2)
+    field("nSat", sky.count)
+    field("uSat", sky.used)
+    beginArray("satellites")
+    let satellites = sky.satellites
+    for index in satellites.indices { satellite(satellites[index]) }
+    endArray()
+    endObject()
+    endLine()
+  }
+
+  private mutating func satellite(_ satellite: Satellite) {
+    beginObject()
+    field("PRN", satellite.nmeaNumber)
+    field("gnssid", Int(satellite.system.rawValue))
+    field("svid", Int(satellite.number))
+    if satellite.azimuthDegrees >= 0 { field("az", Int(satellite.azimuthDegrees)) }
+    if satellite.elevationDegrees != Satellite.unknownAngle { field("el", Int(satellite.elevationDegrees)) }
+    if satellite.signalDecibelHertz > 0 { field("ss", Int(satellite.signalDecibelHertz)) }
+    field("used", satellite.isUsed)
+    endObject()
+  }
+}
+
+extension Satellite {
+  /// The number in gpsd's extension of NMEA numbering, in which each system has a range.
+  var nmeaNumber: Int {
+    let number = Int(self.number)
+    switch system {
+    case .gps, .unknown: return number
+    case .sbas: return number >= 120 && number <= 151 ? number - 87 : number
+    case .galileo: return 300 + number
+    case .beiDou: return 400 + number
+    case .imes: return 172 + number
+    case .qzss: return 192 + number
+    case .glonass: return 64 + number
+    case .navIC: return 500 + number
+    }
+  }
+}

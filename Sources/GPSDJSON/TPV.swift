@@ -1,0 +1,116 @@
+import ReceiverStream
+
+extension JSONLine {
+  /// gpsd's TPV object for a fix, and a line end. Names and units are those of gpsd's protocol; what is not known is not
+  /// there.
+  ///
+  /// - Parameter device: the path of the receiver; left out when nil.
+  public mutating func tpv(_ fix: Fix, device: String? = nil) {
+    beginObject()
+    field("class", "TPV")
+    if let device { field("device", text: device) }
+    field("mode", fix.gpsdMode)
+    field("status", fix.gpsdStatus)
+    if let time = fix.time {
+      name("time")
+      put(raw: UInt8(ascii: "\""))
+      timestamp(time)
+      put(raw: UInt8(ascii: "\""))
+    }
+    field("leapseconds", fix.leapSeconds)
+    field("ept", fix.timeAccuracySeconds, digits: 9)
+    if fix.hasPosition {
+      position(fix)
+      motion(fix)
+    }
+    endObject()
+    endLine()
+  }
+
+  private mutating func position(_ fix: Fix) {
+    field("lat", fix.latitudeDegrees, digits: 9)
+    field("lon", fix.longitudeDegrees, digits: 9)
+    if fix.kind != .twoD {
+      field("altHAE", fix.heightAboveEllipsoidMetres, digits: 4)
+      field("altMSL", fix.heightAboveSeaLevelMetres, digits: 4)
+    }
+    field("geoidSep", fix.geoidSeparationMetres, digits: 3)
+    if let ecef = fix.ecefMetres {
+      field("ecefx", ecef.x, digits: 2)
+      field("ecefy", ecef.y, digits: 2)
+      field("ecefz", ecef.z, digits: 2)
+    }
+    field("eph", fix.horizontalAccuracyMetres, digits: 3)
+    if fix.kind != .twoD {
+      field("epv", fix.verticalAccuracyMetres, digits: 3)
+      if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
+        field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
+      }
+    }
+    field("dgpsAge", fix.differentialAgeSeconds, digits: 1)
+    field("dgpsSta", fix.differentialStation)
+  }
+
+  private mutating func motion(_ fix: Fix) {
+    field("speed", fix.speedMetresPerSecond, digits: 3)
+    field("track", fix.courseDegrees, digits: 4)
+    field("climb", fix.climbMetresPerSecond, digits: 3)
+    if let velocity = fix.velocityMetresPerSecond {
+      field("velN", velocity.x, digits: 3)
+      field("velE", velocity.y, digits: 3)
+      field("velD", velocity.z, digits: 3)
+    }
+    field("eps", fix.speedAccuracyMetresPerSecond, digits: 3)
+    field("epd", fix.courseAccuracyDegrees, digits: 4)
+    field("magvar", fix.magneticVariationDegrees, digits: 2)
+  }
+
+  /// ISO 8601 with milliseconds, as gpsd writes it.
+  public mutating func timestamp(_ time: UTCTime) {
+    // Rounded as a whole, so that 59.9996 s is the next minute and not second 60.
+    let rounded = UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + 500_000)
+    let date = rounded.day.components
+    let milliseconds = UInt64(rounded.nanosecondsOfDay / 1_000_000)
+    magnitude(UInt64(max(0, date.year)), width: 4)
+    put(raw: UInt8(ascii: "-"))
+    magnitude(UInt64(date.month), width: 2)
+    put(raw: UInt8(ascii: "-"))
+    magnitude(UInt64(date.day), width: 2)
+    put(raw: UInt8(ascii: "T"))
+    magnitude(milliseconds / 3_600_000, width: 2)
+    put(raw: UInt8(ascii: ":"))
+    magnitude(milliseconds / 60_000 % 60, width: 2)
+    put(raw: UInt8(ascii: ":"))
+    magnitude(milliseconds / 1000 % 60, width: 2)
+    put(raw: UInt8(ascii: "."))
+    magnitude(milliseconds % 1000, width: 3)
+    put(raw: UInt8(ascii: "Z"))
+  }
+}
+
+extension Fix {
+  /// gpsd's mode: 1 no fix, 2 2D, 3 3D.
+  public var gpsdMode: Int {
+    guard hasPosition else { return 1 }
+    return kind == .twoD || (heightAboveSeaLevelMetres ?? heightAboveEllipsoidMetres) == nil ? 2 : 3
+  }
+
+  /// gpsd's status; nil where gpsd leaves it out.
+  var gpsdStatus: Int? {
+    guard hasPosition else { return nil }
+    switch kind {
+    case .deadReckoning: return 5
+    case .combined: return 6
+    default: break
+    }
+    switch quality {
+    case .differential: return 2
+    case .rtkFixed: return 3
+    case .rtkFloat: return 4
+    case .estimated: return 5
+    case .simulated: return 8
+    case .preciseService: return 9
+    default: return nil
+    }
+  }
+}

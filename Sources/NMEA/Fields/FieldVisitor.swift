@@ -1,0 +1,61 @@
+/// Walks the fields of a sentence in the order in which they are written.
+///
+/// A sentence says what its fields are in one place, its `fields` function; a reader, a writer and a printer of names
+/// are three visitors of that one declaration.
+public protocol FieldVisitor: ~Copyable, ~Escapable {
+  /// hhmmss or hhmmss.ss
+  mutating func time(_ name: StaticString, _ value: inout TimeOfDay?)
+  /// ddmmyy
+  mutating func date(_ name: StaticString, _ value: inout ShortDate?)
+  /// ddmm.mmmmm, N or S: two fields
+  mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?)
+  /// dddmm.mmmmm, E or W: two fields
+  mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?)
+  /// A decimal number
+  mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
+  /// A whole number within `range`
+  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
+  /// A whole number in hexadecimal
+  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?)
+  /// One character
+  mutating func character(_ name: StaticString, _ value: inout UInt8?)
+  /// A character that always is the same, such as a unit; nothing when the field before it is absent
+  mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool)
+  /// Up to fifteen characters
+  mutating func text(_ name: StaticString, _ value: inout ShortText?)
+  /// How many blocks of `size` fields come next. A reader counts what is there and keeps to `most`; a writer has `have`.
+  mutating func blocks(of size: Int, have: Int, most: Int) -> Int
+  /// Whether there is another field, of those that later versions of the standard added at the end. A writer has it
+  /// when `isPresent`.
+  mutating func hasMore(isPresent: Bool) -> Bool
+}
+
+/// The content of a sentence: a plain value. Each type says its fields once, in `fields`.
+public protocol SentenceContent: Sendable, Equatable {
+  /// The formatter in the sentence's address.
+  static var formatter: Formatter { get }
+  /// All fields absent.
+  init()
+  /// Visits the fields in order.
+  mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ visitor: inout Visitor)
+}
+
+extension Sentence {
+  /// The fields as `Content`; nil when the sentence has another formatter. Fields that are empty, cannot be read or are
+  /// out of their range are absent; how many were not empty is added to `rejected`.
+  @inlinable
+  public func content<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content? {
+    guard formatter == Content.formatter else { return nil }
+    return decode(Content.self, rejected: &rejected)
+  }
+
+  /// The fields as `Content`, whatever the formatter.
+  @inlinable
+  public func decode<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
+    var content = Content()
+    var reader = fields
+    content.fields(&reader)
+    rejected &+= reader.rejected
+    return content
+  }
+}

@@ -1,0 +1,162 @@
+/// A decimal number as it was written: `mantissa` / 10^`fractionDigits`.
+public struct FixedPoint: Hashable, Sendable {
+  public var mantissa: Int64
+  /// Digits behind the point, 0…18.
+  public var fractionDigits: UInt8
+
+  @inlinable
+  public init(_ mantissa: Int64, fractionDigits: UInt8 = 0) {
+    self.mantissa = mantissa
+    self.fractionDigits = fractionDigits
+  }
+
+  /// `value` rounded to `fractionDigits` digits.
+  @inlinable
+  public init(_ value: Double, fractionDigits: UInt8) {
+    self.mantissa = Int64((value * powerOfTen(fractionDigits)).rounded())
+    self.fractionDigits = fractionDigits
+  }
+
+  /// The nearest `Double`.
+  @inlinable
+  public var value: Double { Double(mantissa) / powerOfTen(fractionDigits) }
+}
+
+/// 10^`digits` for 0…18: exact as a `Double`.
+@inlinable
+public func powerOfTen(_ digits: UInt8) -> Double {
+  switch digits {
+  case 0: 1
+  case 1: 1e1
+  case 2: 1e2
+  case 3: 1e3
+  case 4: 1e4
+  case 5: 1e5
+  case 6: 1e6
+  case 7: 1e7
+  case 8: 1e8
+  case 9: 1e9
+  case 10: 1e10
+  case 11: 1e11
+  case 12: 1e12
+  case 13: 1e13
+  case 14: 1e14
+  case 15: 1e15
+  case 16: 1e16
+  case 17: 1e17
+  default: 1e18
+  }
+}
+
+/// A latitude or longitude as it was written: minutes of arc and a hemisphere letter.
+public struct Coordinate: Hashable, Sendable {
+  /// The whole angle in minutes of arc, not negative.
+  public var minutes: FixedPoint
+  /// `N`, `S`, `E` or `W`.
+  public var hemisphere: UInt8
+
+  @inlinable
+  public init(minutes: FixedPoint, hemisphere: UInt8) {
+    self.minutes = minutes
+    self.hemisphere = hemisphere
+  }
+
+  /// A latitude in degrees, north positive, rounded to `fractionDigits` digits of a minute.
+  public init(latitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
+    self.init(
+      minutes: FixedPoint(abs(degrees) * 60, fractionDigits: fractionDigits),
+      hemisphere: degrees < 0 ? UInt8(ascii: "S") : UInt8(ascii: "N"))
+  }
+
+  /// A longitude in degrees, east positive, rounded to `fractionDigits` digits of a minute.
+  public init(longitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
+    self.init(
+      minutes: FixedPoint(abs(degrees) * 60, fractionDigits: fractionDigits),
+      hemisphere: degrees < 0 ? UInt8(ascii: "W") : UInt8(ascii: "E"))
+  }
+
+  /// Degrees, north and east positive.
+  @inlinable
+  public var degrees: Double {
+    let value = Double(minutes.mantissa) / (60 * powerOfTen(minutes.fractionDigits))
+    return hemisphere == UInt8(ascii: "S") || hemisphere == UInt8(ascii: "W") ? -value : value
+  }
+}
+
+/// A time of day, UTC, as it was written.
+public struct TimeOfDay: Hashable, Sendable {
+  /// 0…23.
+  public var hour: UInt8
+  /// 0…59.
+  public var minute: UInt8
+  /// 0…60, 60 in a leap second.
+  public var second: UInt8
+  /// Digits behind the point, 0…9.
+  public var fractionDigits: UInt8
+  /// The fraction of the second in nanoseconds, 0…999,999,999.
+  public var nanosecond: UInt32
+
+  @inlinable
+  public init(hour: UInt8, minute: UInt8, second: UInt8, nanosecond: UInt32 = 0, fractionDigits: UInt8 = 2) {
+    self.hour = hour
+    self.minute = minute
+    self.second = second
+    self.nanosecond = nanosecond
+    self.fractionDigits = fractionDigits
+  }
+
+  /// Nanoseconds since midnight.
+  @inlinable
+  public var nanoseconds: Int64 {
+    Int64(hour) * 3_600_000_000_000 + Int64(minute) * 60_000_000_000 + Int64(second) * 1_000_000_000 + Int64(nanosecond)
+  }
+}
+
+/// A calendar day, UTC, in RMC's form: the year has two digits.
+public struct ShortDate: Hashable, Sendable {
+  /// 1…31.
+  public var day: UInt8
+  /// 1…12.
+  public var month: UInt8
+  /// 0…99.
+  public var year: UInt8
+
+  @inlinable
+  public init(day: UInt8, month: UInt8, year: UInt8) {
+    self.day = day
+    self.month = month
+    self.year = year
+  }
+
+  /// The year with its century. Two digits of 80 and more are of the twentieth: GPS begins in 1980.
+  @inlinable
+  public var fullYear: Int { year >= 80 ? 1900 + Int(year) : 2000 + Int(year) }
+}
+
+/// Up to fifteen characters, kept by value.
+public struct ShortText: Hashable, Sendable {
+  /// The characters, zero behind the last.
+  public var characters: SIMD16<UInt8>
+  public var count: UInt8
+
+  @inlinable
+  public init() {
+    self.characters = SIMD16()
+    self.count = 0
+  }
+
+  /// The first fifteen characters of `text`.
+  @inlinable
+  public init(_ text: StaticString) {
+    self.init()
+    for index in 0 ..< min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
+  }
+
+  /// Adds a character; a sixteenth is dropped.
+  @inlinable
+  public mutating func append(_ character: UInt8) {
+    guard count < 15 else { return }
+    characters[Int(count)] = character
+    count &+= 1
+  }
+}

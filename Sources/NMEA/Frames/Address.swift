@@ -1,0 +1,100 @@
+import WireBytes
+
+/// Who speaks: the two letters behind the `$`, or `P` for a manufacturer's own sentence.
+public struct Talker: Hashable, Sendable {
+  /// The letters as one number, the first in the high byte.
+  public var code: UInt16
+
+  @inlinable public init(code: UInt16) { self.code = code }
+  /// A talker by its two letters, such as "GP".
+  @inlinable
+  public init(_ letters: StaticString) {
+    precondition(letters.utf8CodeUnitCount == 2)
+    self.code = unsafe UInt16(letters.utf8Start[0]) << 8 | UInt16(letters.utf8Start[1])
+  }
+
+  public static let gps = Talker("GP")
+  public static let glonass = Talker("GL")
+  public static let galileo = Talker("GA")
+  /// BeiDou since NMEA 4.10; some receivers say BD.
+  public static let beiDou = Talker("GB")
+  public static let beiDouOld = Talker("BD")
+  public static let qzss = Talker("GQ")
+  public static let qzssOld = Talker("QZ")
+  public static let navIC = Talker("GI")
+  /// A solution of several constellations.
+  public static let combined = Talker("GN")
+  /// A manufacturer's own sentence: the first letter is P.
+  public static let proprietary = Talker(code: UInt16(UInt8(ascii: "P")) << 8)
+}
+
+/// What is said: the letters behind the talker. Up to four characters, the last in the low byte.
+public struct Formatter: Hashable, Sendable {
+  public var code: UInt32
+
+  @inlinable public init(code: UInt32) { self.code = code }
+  /// A formatter by its three letters, such as "RMC".
+  @inlinable
+  public init(_ letters: StaticString) {
+    var code: UInt32 = 0
+    for index in 0 ..< min(4, letters.utf8CodeUnitCount) { code = unsafe code << 8 | UInt32(letters.utf8Start[index]) }
+    self.code = code
+  }
+}
+
+/// A whole sentence whose checksum is right: a view, nothing is copied.
+public struct Sentence: ~Escapable {
+  /// All bytes from `$` to the end of the line.
+  public let bytes: RawSpan
+  /// The length of the address, the characters between `$` and the first comma.
+  public let addressLength: Int
+
+  /// The sentence that `look` found in `bytes`.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(checked bytes: RawSpan) {
+    self.bytes = bytes
+    var at = 1
+    while at < bytes.byteCount, bytes.u1(at) != UInt8(ascii: ","), bytes.u1(at) != UInt8(ascii: "*") { at &+= 1 }
+    self.addressLength = at &- 1
+  }
+
+  /// The sentence that `bytes` is, whole and with a right checksum; else nil.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init?(_ bytes: RawSpan) {
+    guard look(at: bytes, isEnd: true) == .sentence(bytes.byteCount) else { return nil }
+    self.init(checked: bytes)
+  }
+
+  /// Whether a manufacturer's own sentence: the address begins with P.
+  @inlinable
+  public var isProprietary: Bool { bytes.u1(1) == UInt8(ascii: "P") }
+
+  /// Who speaks.
+  @inlinable
+  public var talker: Talker {
+    if isProprietary { return .proprietary }
+    return addressLength >= 2 ? Talker(code: bytes.bigEndian(1, as: UInt16.self)) : Talker(code: 0)
+  }
+
+  /// What is said: three letters, or the manufacturer's three or four; 0 when the address is too short.
+  @inlinable
+  public var formatter: Formatter {
+    let skip = isProprietary ? 1 : 2
+    var code: UInt32 = 0
+    var at = 1 &+ skip
+    let end = min(1 &+ addressLength, at &+ 4)
+    while at < end {
+      code = code << 8 | UInt32(bytes.u1(at))
+      at &+= 1
+    }
+    return Formatter(code: code)
+  }
+
+  /// The sentence's fields, from the first behind the address.
+  @inlinable
+  public var fields: FieldReader {
+    @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength) }
+  }
+}

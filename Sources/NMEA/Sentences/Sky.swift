@@ -1,0 +1,55 @@
+/// GSV: satellites in view, up to four in a sentence, several sentences in a group.
+public struct GSV: SentenceContent {
+  @inlinable public static var formatter: Formatter { Formatter(code: 0x475356) }
+
+  /// A satellite of a GSV sentence.
+  public struct Satellite: Equatable, Sendable {
+    /// NMEA numbering.
+    public var id: Int32?
+    /// Degrees above the horizon.
+    public var elevation: Int32?
+    /// Degrees from true north.
+    public var azimuth: Int32?
+    /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
+    public var signal: Int32?
+
+    @inlinable public init() {}
+  }
+
+  /// Sentences in the group.
+  public var sentences: Int32?
+  /// Which of them this is, from 1.
+  public var number: Int32?
+  /// Satellites in view, of the whole group.
+  public var satellitesInView: Int32?
+  /// The satellites of this sentence.
+  public var satellites = InlineArray<4, Satellite>(repeating: Satellite())
+  /// How many of `satellites` there are.
+  public var satelliteCount = 0
+  /// The signal (hexadecimal in the sentence). Since 4.10.
+  public var signalID: Int32?
+
+  @inlinable public init() {}
+
+  @inlinable
+  public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
+    v.integer("numMsg", &sentences, 0...99)
+    v.integer("msgNum", &number, 0...99)
+    v.integer("numSV", &satellitesInView, 0...99)
+    satelliteCount = v.blocks(of: 4, have: satelliteCount, most: 4)
+    for index in 0 ..< satelliteCount {
+      v.integer("svid", &satellites[index].id, 0...999)
+      v.integer("elv", &satellites[index].elevation, -90...99)
+      v.integer("az", &satellites[index].azimuth, 0...360)
+      v.integer("cno", &satellites[index].signal, 0...99)
+    }
+    if v.hasMore(isPresent: signalID != nil) { v.hexadecimal("signalID", &signalID) }
+  }
+
+  public static func == (a: GSV, b: GSV) -> Bool {
+    guard a.satelliteCount == b.satelliteCount else { return false }
+    for index in 0 ..< a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
+    return a.sentences == b.sentences && a.number == b.number && a.satellitesInView == b.satellitesInView
+      && a.signalID == b.signalID
+  }
+}

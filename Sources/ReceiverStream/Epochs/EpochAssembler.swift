@@ -1,0 +1,158 @@
+import NMEA
+import UBX
+import WireBytes
+
+/// Collects the messages of an epoch into a `Fix`, and says when the epoch is whole.
+///
+/// An epoch is closed by NAV-EOE, by the message with which the receiver was learned to end its epochs, by `idle` when
+/// the line falls silent, or at the latest by the first message of the next epoch. What comes behind the close and
+/// still belongs to the epoch is added, and the epoch is reported again as an update.
+///
+/// It takes frames and returns reports; it has no clock and no file. `reference` is what the computer's clock says.
+public struct EpochAssembler: ~Copyable, Sendable {
+  /// A fix, and why it is handed out.
+  public struct Report: Sendable {
+    public var fix: Fix
+    /// Whether the epoch was reported before and has changed since.
+    public var isUpdate: Bool
+    /// Whether the satellites changed since the last report.
+    public var skyChanged: Bool
+  }
+
+  /// Fields that were out of range or could not be read, and are therefore absent from the fixes.
+  public internal(set) var rejectedFields = 0
+  /// The satellites of the last report.
+  public private(set) var sky = Sky()
+
+  var fix = Fix()
+  var tag: EpochTag?
+  var calendar = ReceiverCalendar()
+  var leapSeconds: Int?
+  /// What the NMEA sentences of the epoch say, until the fix is made of it.
+  var nmea = NMEAEpoch()
+  var pendingSky = Sky()
+  var hasPendingSky = false
+  /// Whether UBX told of the satellites: NMEA's say less and are left out.
+  var hasUBXSky = false
+
+  private var end = EpochEnd()
+  private var lastKey: EpochEnd.Key = 0
+  private var runLength: UInt64 = 0
+  private var hasContent = false
+  private var isReported = false
+  private var reported = Fix()
+  private var wasIdle = false
+
+  /// - Parameter reference: the computer's time, if its clock is set: dates that are 1024 weeks before it are mended.
+  public init(reference: UTCTime? = nil) {
+    calendar.reference = reference
+  }
+
+  /// Takes the next frame of the stream; `body` gets each report that follows from it, with the satellites.
+  public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    switch frame.kind {
+    case .ubx: if let frame = frame.ubx { receive(frame, body) }
+    case .nmea: if let sentence = frame.nmea { receive(sentence, body) }
+    case .rtcm3: break
+    }
+  }
+
+  /// Says that the line has been silent for so long that nothing more of this epoch will come (100 ms are enough for any
+  /// receiver). The epoch is reported if it was not.
+  public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    if hasContent, !isReported { report(body) }
+    wasIdle = true
+  }
+
+  /// Says that the stream has ended: what has been collected is reported.
+  public mutating func finish(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    idle(body)
+  }
+
+  /// Whether an epoch is open: something was collected that no report has told.
+  public var isOpen: Bool { hasContent && !isReported }
+
+  // MARK: The way of a message
+
+  /// Comes before a message is applied: closes the epoch before it when the message belongs to a new one.
+  mutating func begin(_ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    if isNewEpoch(tag) {
+      if hasContent {
+        end.learn(lastKey)
+        if !isReported { report(body) }
+      }
+      startEpoch(tag)
+    } else if self.tag == nil {
+      self.tag = tag
+    }
+    wasIdle = false
+    runLength = id == lastKey & 0xFFFF_FFFF_FFFF ? runLength + 1 : 0
+    lastKey = id | runLength << 48
+  }
+
+  /// Comes after a message is applied: reports the epoch when it is whole, or has changed since it was reported.
+  mutating func complete(isEnd: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    hasContent = true
+    if !isReported {
+      if isEnd || end.isEnd(lastKey) { report(body) }
+    } else if isChanged() {
+      end.forget()
+      report(body)
+    }
+  }
+
+  private func isNewEpoch(_ tag: EpochTag?) -> Bool {
+    guard let current = self.tag else {
+      // Messages without a time were collected; the first with one tells their time. After a silence they are of an
+      // epoch that never said it.
+      return wasIdle && hasContent
+    }
+    guard let tag else { return wasIdle }
+    return !tag.isSame(as: current, leapSeconds: leapSecondsNow)
+  }
+
+  private mutating func startEpoch(_ tag: EpochTag?) {
+    if let time = fix.time { calendar.advance(to: time) }
+    self.tag = tag
+    fix = Fix()
+    fix.leapSeconds = leapSeconds
+    nmea = NMEAEpoch()
+    hasContent = false
+    isReported = false
+    hasPendingSky = false
+  }
+
+  /// GPS − UTC: what the receiver said, else what the table says for the date.
+  var leapSecondsNow: Int {
+    leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
+  }
+
+  private mutating func finished() -> Fix {
+    var whole = fix
+    nmea.settle(&whole, calendar)
+    whole.estimateAccuracy()
+    return whole
+  }
+
+  private mutating func isChanged() -> Bool { finished() != reported }
+
+  private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    let skyChanged = hasPendingSky
+    if hasPendingSky {
+      nmea.markUsed(&pendingSky)
+      sky.copy(from: pendingSky)
+    }
+    let whole = finished()
+    let report = Report(fix: whole, isUpdate: isReported, skyChanged: skyChanged)
+    reported = whole
+    isReported = true
+    body(report, sky)
+  }
+
+  /// Makes room for the satellites of this epoch, once.
+  mutating func startSky() {
+    guard !hasPendingSky else { return }
+    pendingSky.removeAll()
+    hasPendingSky = true
+  }
+}

@@ -1,0 +1,287 @@
+import NMEA
+
+/// What the sentences of an epoch say about the fix as a whole; one sentence alone does not know it.
+struct NMEAEpoch: Sendable {
+  /// Whether a sentence with a status said that the solution is valid; the more telling sentence wins.
+  var isValid: Bool?
+  var validityRank = 0
+  /// GSA's 1, 2 or 3: the best of the epoch.
+  var fixMode: Int?
+  var timeOfDay: Int64?
+  /// Satellites that GSA names, as system and number.
+  private var used = InlineArray<96, UInt16>(repeating: 0)
+  private var usedCount = 0
+
+  var isEmpty: Bool { isValid == nil && fixMode == nil }
+
+  mutating func setValid(_ valid: Bool, rank: Int) {
+    guard rank >= validityRank else { return }
+    isValid = valid
+    validityRank = rank
+  }
+
+  mutating func use(_ system: Satellite.System, _ number: UInt8) {
+    guard usedCount < 96 else { return }
+    used[usedCount] = UInt16(system.rawValue) << 8 | UInt16(number)
+    usedCount += 1
+  }
+
+  /// Marks the satellites that GSA named.
+  func markUsed(_ sky: inout Sky) {
+    for index in 0 ..< usedCount {
+      sky.use(Satellite.System(rawValue: UInt8(used[index] >> 8)) ?? .unknown, UInt8(used[index] & 0xFF))
+    }
+  }
+
+  /// Makes the fix's time and kind of what the sentences said, where no UBX message did.
+  func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
+    if fix.time == nil, let timeOfDay { fix.time = calendar.time(at: timeOfDay) }
+    guard fix.kind == .none, !isEmpty else { return }
+    let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
+    guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }
+    switch fixMode {
+    case 3: fix.kind = .threeD
+    case 2: fix.kind = .twoD
+    default: fix.kind = hasHeight ? .threeD : .twoD
+    }
+  }
+}
+
+// What each NMEA sentence adds to the fix of its epoch.
+extension EpochAssembler {
+  mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    guard !sentence.isProprietary else { return }
+    let formatter = sentence.formatter
+    var id = UInt64(sentence.talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
+    switch formatter {
+    case GGA.formatter:
+      let content = sentence.decode(GGA.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case RMC.formatter:
+      let content = sentence.decode(RMC.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case GNS.formatter:
+      let content = sentence.decode(GNS.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case GLL.formatter:
+      let content = sentence.decode(GLL.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case VTG.formatter:
+      let content = sentence.decode(VTG.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      apply(content)
+    case GSA.formatter:
+      let content = sentence.decode(GSA.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      apply(content, sentence.talker)
+    case GST.formatter:
+      let content = sentence.decode(GST.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case ZDA.formatter:
+      let content = sentence.decode(ZDA.self, rejected: &rejectedFields)
+      begin(tag(content.time), id, body)
+      apply(content)
+    case GSV.formatter:
+      let content = sentence.decode(GSV.self, rejected: &rejectedFields)
+      // A group's length varies from epoch to epoch: its last page is what can be recognised again.
+      if content.number == content.sentences { id |= 1 << 44 }
+      id |= UInt64(truncatingIfNeeded: content.signalID ?? 0) & 0xF << 36
+      begin(nil, id, body)
+      apply(content, sentence.talker)
+    default: return
+    }
+    complete(body)
+  }
+
+  private func tag(_ time: TimeOfDay?) -> EpochTag? { time.map { .timeOfDay($0.nanoseconds) } }
+
+  private mutating func setTime(_ time: TimeOfDay?) {
+    if let time { nmea.timeOfDay = time.nanoseconds }
+  }
+
+  private mutating func setDate(_ day: Day?, _ timeOfDay: TimeOfDay?) {
+    guard let day, let timeOfDay else { return }
+    let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds)
+    // A UBX message of the same epoch knows the time to the nanosecond.
+    if fix.time == nil || fix.source < .ubx { fix.time = time }
+  }
+
+  private mutating func apply(_ content: GGA) {
+    setTime(content.time)
+    let quality = content.quality ?? 0
+    // Without latitude there is no fix, whatever the quality says.
+    nmea.setValid(quality > 0 && content.latitude != nil && content.longitude != nil, rank: 3)
+    guard quality > 0 else { return }
+    setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
+    guard fix.source <= .gga else { return }
+    fix.quality = Self.quality(ofGGA: quality)
+    fix.satellitesUsed = content.satellitesUsed.map(Int.init)
+    if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    fix.differentialAgeSeconds = content.differentialAge?.value
+    fix.differentialStation = content.differentialStation.map(Int.init)
+  }
+
+  private mutating func apply(_ content: GNS) {
+    setTime(content.time)
+    let quality = Self.quality(ofModes: content.positionModes)
+    nmea.setValid(quality != nil && content.latitude != nil && content.longitude != nil, rank: 3)
+    guard let quality else { return }
+    setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
+    guard fix.source <= .gga else { return }
+    fix.quality = quality
+    fix.satellitesUsed = content.satellitesUsed.map(Int.init)
+    if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    fix.differentialAgeSeconds = content.differentialAge?.value
+    fix.differentialStation = content.differentialStation.map(Int.init)
+  }
+
+  private mutating func apply(_ content: RMC) {
+    setTime(content.time)
+    setDate(
+      content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
+    let isValid = content.status == UInt8(ascii: "A")
+    nmea.setValid(isValid && content.latitude != nil && content.longitude != nil, rank: 2)
+    guard isValid else { return }
+    setPosition(content.latitude, content.longitude, .rmc, nil, nil)
+    setVelocity(content.speedKnots, content.course)
+    if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
+    if let variation = content.magneticVariation?.value, variation <= 180 {
+      fix.magneticVariationDegrees = content.variationDirection == UInt8(ascii: "W") ? -variation : variation
+    }
+  }
+
+  private mutating func apply(_ content: GLL) {
+    setTime(content.time)
+    let isValid = content.status == UInt8(ascii: "A") && content.positionMode != UInt8(ascii: "N")
+    nmea.setValid(isValid && content.latitude != nil && content.longitude != nil, rank: 1)
+    guard isValid else { return }
+    setPosition(content.latitude, content.longitude, .gll, nil, nil)
+    if fix.quality == .unknown { fix.quality = Self.quality(ofMode: content.positionMode) }
+  }
+
+  private mutating func apply(_ content: VTG) {
+    guard content.positionMode != UInt8(ascii: "N") else { return }
+    setVelocity(content.speedKnots, content.courseTrue)
+  }
+
+  private mutating func apply(_ content: GSA, _ talker: Talker) {
+    if let mode = content.fixMode.map(Int.init) { nmea.fixMode = max(nmea.fixMode ?? 0, mode) }
+    if let pdop = dilution(content.pdop), fix.source < .ubx { fix.pdop = pdop }
+    if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
+    if let vdop = dilution(content.vdop) { fix.vdop = vdop }
+    for index in 0 ..< 12 {
+      guard let id = content.satellites[index],
+        let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: content.systemID.map(Int.init))
+      else { continue }
+      nmea.use(system, number)
+    }
+  }
+
+  private mutating func apply(_ content: GST) {
+    setTime(content.time)
+    guard fix.source < .ubx, let north = content.latitudeDeviation?.value, let east = content.longitudeDeviation?.value
+    else { return }
+    fix.horizontalAccuracyMetres = (north * north + east * east).squareRoot()
+    fix.verticalAccuracyMetres = content.altitudeDeviation?.value
+    fix.accuracySource = .receiver
+  }
+
+  private mutating func apply(_ content: ZDA) {
+    setTime(content.time)
+    guard let year = content.year, let month = content.month, let day = content.day else { return }
+    guard let date = Day(year: Int(year), month: Int(month), day: Int(day)) else { return reject() }
+    setDate(date, content.time)
+  }
+
+  private mutating func apply(_ content: GSV, _ talker: Talker) {
+    guard !hasUBXSky else { return }
+    startSky()
+    for index in 0 ..< content.satelliteCount {
+      let satellite = content.satellites[index]
+      guard let id = satellite.id,
+        let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: nil)
+      else { continue }
+      pendingSky.add(
+        Satellite(
+          system: system, number: number,
+          elevationDegrees: satellite.elevation.map { Int8(clamping: $0) } ?? Satellite.unknownAngle,
+          azimuthDegrees: satellite.azimuth.map { Int16($0) } ?? Int16(Satellite.unknownAngle),
+          signalDecibelHertz: UInt8(satellite.signal ?? 0)))
+    }
+    fix.satellitesInView = pendingSky.count
+  }
+
+  private mutating func setPosition(
+    _ latitude: Coordinate?, _ longitude: Coordinate?, _ source: Fix.Source, _ altitude: FixedPoint?,
+    _ separation: FixedPoint?
+  ) {
+    guard let latitude, let longitude, source >= fix.source else { return }
+    fix.latitudeDegrees = latitude.degrees
+    fix.longitudeDegrees = longitude.degrees
+    fix.source = source
+    if let altitude = altitude?.value { fix.heightAboveSeaLevelMetres = altitude }
+    if let separation = separation?.value {
+      fix.geoidSeparationMetres = separation
+      if let altitude = fix.heightAboveSeaLevelMetres { fix.heightAboveEllipsoidMetres = altitude + separation }
+    }
+  }
+
+  private mutating func setVelocity(_ knots: FixedPoint?, _ degrees: FixedPoint?) {
+    guard fix.source < .ubx else { return }
+    if let knots = knots?.value {
+      let speed = knots * 1852 / 3600
+      if speed >= 0, speed < 10_000 { fix.speedMetresPerSecond = speed } else { reject() }
+    }
+    if let degrees = degrees?.value { fix.courseDegrees = course(degrees) }
+  }
+
+  private func dilution(_ value: FixedPoint?) -> Double? {
+    // 99.99 and 50.0 (some makers' 99.9) stand for "none", and 0 for a field that is not computed.
+    guard let value = value?.value, value > 0, value < 99 else { return nil }
+    return value
+  }
+
+  private static func quality(ofGGA quality: Int32) -> Fix.Quality {
+    switch quality {
+    case 1: .autonomous
+    case 2: .differential
+    case 3: .preciseService
+    case 4: .rtkFixed
+    case 5: .rtkFloat
+    case 6: .estimated
+    case 7: .manual
+    case 8: .simulated
+    default: .unknown
+    }
+  }
+
+  private static func quality(ofMode mode: UInt8?) -> Fix.Quality {
+    switch mode {
+    case UInt8(ascii: "A"): .autonomous
+    case UInt8(ascii: "D"): .differential
+    case UInt8(ascii: "P"): .preciseService
+    case UInt8(ascii: "R"): .rtkFixed
+    case UInt8(ascii: "F"): .rtkFloat
+    case UInt8(ascii: "E"): .estimated
+    case UInt8(ascii: "M"): .manual
+    case UInt8(ascii: "S"): .simulated
+    default: .unknown
+    }
+  }
+
+  /// The best of GNS's modes; nil when no constellation has a fix.
+  private static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
+    guard let modes else { return nil }
+    var best: Fix.Quality?
+    for index in 0 ..< Int(modes.count) {
+      let quality = quality(ofMode: modes.characters[index])
+      if quality != .unknown, quality.rawValue > best?.rawValue ?? 0 { best = quality }
+    }
+    return best
+  }
+}

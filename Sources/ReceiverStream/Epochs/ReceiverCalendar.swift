@@ -1,0 +1,52 @@
+/// Keeps the date for messages that bear only a time of day, and mends dates that are 1024 weeks off.
+struct ReceiverCalendar: Sendable {
+  /// Days in 1024 weeks: after so many the week number of GPS's older messages begins again at 0.
+  static var rolloverDays: Int64 { 7168 }
+
+  /// What the computer's clock says, if it can be believed.
+  var reference: UTCTime?
+  /// The last time of which the date is known.
+  private(set) var last: UTCTime?
+  /// Days that are added to the receiver's dates.
+  private(set) var correctionDays: Int64 = 0
+
+  /// A date that the receiver said, mended when it is 1024 weeks (or twice as many) off.
+  ///
+  /// It is when adding the weeks leads to the computer's date, give or take a day, or on from the dates before it. A date
+  /// that fits neither is left as it is: a recording is played, or the clock is not set.
+  mutating func mended(_ day: Day) -> Day {
+    if let last, correctionDays == 0 || day.since1970 + correctionDays < last.day.since1970 - 1 {
+      let back = last.day.since1970 - day.since1970 - correctionDays
+      if abs(back - Self.rolloverDays) <= 1 { correctionDays += Self.rolloverDays }
+    }
+    if correctionDays == 0, let reference {
+      for weeks in 1...2 {
+        let days = Int64(weeks) * Self.rolloverDays
+        if abs(day.since1970 + days - reference.day.since1970) <= 1 { correctionDays = days }
+      }
+    }
+    return Day(since1970: day.since1970 + correctionDays)
+  }
+
+  /// The time of an epoch of which the receiver said date and time.
+  mutating func time(on day: Day, nanosecondsOfDay: Int64) -> UTCTime {
+    let time = UTCTime(day: mended(day), nanosecondsOfDay: nanosecondsOfDay)
+    last = time
+    return time
+  }
+
+  /// The time of an epoch of which only the time of day is known: nil as long as no date was said. Midnight is between
+  /// two epochs when the time of day steps back, or forth, by more than half a day.
+  func time(at nanosecondsOfDay: Int64) -> UTCTime? {
+    guard let last else { return nil }
+    let halfDay = UTCTime.nanosecondsPerDay / 2
+    let step = nanosecondsOfDay - last.nanosecondsOfDay
+    var day = last.day
+    if step < -halfDay { day.since1970 += 1 }
+    if step > halfDay { day.since1970 -= 1 }
+    return UTCTime(day: day, nanosecondsOfDay: nanosecondsOfDay)
+  }
+
+  /// Keeps `time` as the one that the next time of day is compared with.
+  mutating func advance(to time: UTCTime) { last = time }
+}

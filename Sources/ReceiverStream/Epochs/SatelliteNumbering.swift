@@ -1,0 +1,70 @@
+import NMEA
+
+extension Satellite {
+  /// The system and number behind a satellite id of NMEA.
+  ///
+  /// Ids up to 4.0 are of one number space in which a range belongs to a system (1–32 GPS, 33–64 SBAS, 65–96 GLONASS,
+  /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou); since 4.10 each system counts from 1 and the talker, or GSA's
+  /// system id, says which it is. u-blox interface descriptions, "Satellite numbering".
+  static func from(id: Int, talker: Talker, systemID: Int?) -> (system: System, number: UInt8)? {
+    guard id > 0 else { return nil }
+    let system = Satellite.system(talker: talker, systemID: systemID)
+    switch (system, id) {
+    case (.galileo?, 1...36): return (.galileo, UInt8(id))
+    case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
+    case (.qzss?, 1...10): return (.qzss, UInt8(id))
+    case (.navIC?, 1...14): return (.navIC, UInt8(id))
+    case (.glonass?, 1...32): return (.glonass, UInt8(id))
+    case (_, 1...32): return (.gps, UInt8(id))
+    case (_, 33...64): return (.sbas, UInt8(id + 87))
+    case (_, 65...96): return (.glonass, UInt8(id - 64))
+    case (_, 120...158): return (.sbas, UInt8(id))
+    case (_, 159...163): return (.beiDou, UInt8(id - 158))
+    case (_, 173...182): return (.imes, UInt8(id - 172))
+    case (_, 193...202): return (.qzss, UInt8(id - 192))
+    case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
+    case (_, 211...246): return (.galileo, UInt8(id - 210))
+    case (_, 301...336): return (.galileo, UInt8(id - 300))
+    case (_, 401...463): return (.beiDou, UInt8(id - 400))
+    default: return nil
+    }
+  }
+
+  private static func system(talker: Talker, systemID: Int?) -> System? {
+    switch systemID {
+    case 1: return .gps
+    case 2: return .glonass
+    case 3: return .galileo
+    case 4: return .beiDou
+    case 5: return .qzss
+    case 6: return .navIC
+    default: break
+    }
+    switch talker {
+    case .gps: return .gps
+    case .glonass: return .glonass
+    case .galileo: return .galileo
+    case .beiDou, .beiDouOld: return .beiDou
+    case .qzss, .qzssOld: return .qzss
+    case .navIC: return .navIC
+    default: return nil
+    }
+  }
+
+  /// The system and number behind the one-byte id of UBX messages before M8 (NAV-SVINFO): the reference, 1.8.
+  static func from(legacyUBX id: UInt8) -> (system: System, number: UInt8) {
+    switch id {
+    case 1...32: (.gps, id)
+    case 33...64: (.beiDou, id - 27)
+    case 65...96: (.glonass, id - 64)
+    case 120...158: (.sbas, id)
+    case 159...163: (.beiDou, id - 158)
+    case 173...182: (.imes, id - 172)
+    case 193...202: (.qzss, id - 192)
+    case 211...246: (.galileo, id - 210)
+    case 247...253: (.navIC, id - 246)
+    case 255: (.glonass, 0)
+    default: (.unknown, id)
+    }
+  }
+}

@@ -1,0 +1,369 @@
+import UBX
+
+// What each UBX message adds to the fix of its epoch. Ranges are checked here: a receiver is not trusted.
+extension EpochAssembler {
+  mutating func receive(_ frame: UBXFrame, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    let id = UInt64(frame.identity.key) | 1 << 40
+    switch frame.identity {
+    case NavPVT.identity:
+      guard let message = frame.message(NavPVT.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case HnrPVT.identity:
+      guard let message = frame.message(HnrPVT.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavPOSLLH.identity:
+      guard let message = frame.message(NavPOSLLH.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavHPPOSLLH.identity:
+      guard let message = frame.message(NavHPPOSLLH.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavPOSECEF.identity:
+      guard let message = frame.message(NavPOSECEF.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+    case NavVELNED.identity:
+      guard let message = frame.message(NavVELNED.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavSOL.identity:
+      guard let message = frame.message(NavSOL.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavSTATUS.identity:
+      guard let message = frame.message(NavSTATUS.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavDOP.identity:
+      guard let message = frame.message(NavDOP.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavTIMEUTC.identity:
+      guard let message = frame.message(NavTIMEUTC.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavTIMEGPS.identity:
+      guard let message = frame.message(NavTIMEGPS.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavTIMELS.identity:
+      guard let message = frame.message(NavTIMELS.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      if message.valid_validCurrLs { setLeapSeconds(Int(message.currLs)) }
+    case NavCOV.identity:
+      guard let message = frame.message(NavCOV.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavSAT.identity:
+      guard let message = frame.message(NavSAT.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavSVINFO.identity:
+      guard let message = frame.message(NavSVINFO.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavSIG.identity:
+      guard let message = frame.message(NavSIG.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavEOE.identity:
+      guard let message = frame.message(NavEOE.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      complete(isEnd: true, body)
+      return
+    default: return
+    }
+    complete(body)
+  }
+
+  // MARK: Position and velocity
+
+  private mutating func apply(_ message: borrowing NavPVT) {
+    setCalendarTime(
+      isValid: message.valid & 3 == 3, year: Int(message.year), month: Int(message.month), day: Int(message.day),
+      hour: Int(message.hour), minute: Int(message.min), second: Int(message.sec), nano: Int64(message.nano))
+    fix.timeIsResolved = message.valid_fullyResolved
+    fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
+    setKind(message.fixType, isOK: message.flags_gnssFixOK)
+    setQuality(differential: message.flags_diffSoln, carrier: message.flags_carrSoln)
+    fix.satellitesUsed = Int(message.numSV)
+    fix.pdop = dilution(message.pDOP)
+    if message.valid_validMag, let declination = message.magDec {
+      fix.magneticVariationDegrees = Double(declination) * 1e-2
+    }
+    guard message.flags_gnssFixOK, !message.flags3_invalidLlh else { return }
+    if message.fixType >= 1, message.fixType <= 4 {
+      setPosition(
+        lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
+        height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
+      setAccuracy(horizontal: accuracy(message.hAcc, 1e-3), vertical: accuracy(message.vAcc, 1e-3), source: .ubx)
+      setVelocity(
+        SIMD3(Double(message.velN), Double(message.velE), Double(message.velD)) / 1000,
+        speed: Double(message.gSpeed) / 1000, course: Double(message.headMot) / 1e5)
+      fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
+      fix.courseAccuracyDegrees = angleAccuracy(message.headAcc)
+      if message.flags_headVehValid, let heading = message.headVeh { fix.headingDegrees = course(Double(heading) / 1e5) }
+    }
+  }
+
+  private mutating func apply(_ message: borrowing HnrPVT) {
+    setCalendarTime(
+      isValid: message.valid & 3 == 3, year: Int(message.year), month: Int(message.month), day: Int(message.day),
+      hour: Int(message.hour), minute: Int(message.min), second: Int(message.sec), nano: Int64(message.nano))
+    fix.timeIsResolved = message.valid_fullyResolved
+    setKind(message.gpsFix, isOK: message.flags_GPSfixOK)
+    setQuality(differential: message.flags_DiffSoln, carrier: 0)
+    guard message.flags_GPSfixOK, message.gpsFix >= 1, message.gpsFix <= 4 else { return }
+    setPosition(
+      lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
+      height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
+    setAccuracy(horizontal: accuracy(message.hAcc, 1e-3), vertical: accuracy(message.vAcc, 1e-3), source: .ubx)
+    setSpeed(Double(message.gSpeed) / 1000, course: Double(message.headMot) / 1e5)
+    fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
+    fix.courseAccuracyDegrees = angleAccuracy(message.headAcc)
+    if message.flags_headVehValid { fix.headingDegrees = course(Double(message.headVeh) / 1e5) }
+  }
+
+  private mutating func apply(_ message: borrowing NavPOSLLH) {
+    setPosition(
+      lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
+      height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
+    setAccuracy(horizontal: accuracy(message.hAcc, 1e-3), vertical: accuracy(message.vAcc, 1e-3), source: .ubx)
+  }
+
+  private mutating func apply(_ message: borrowing NavHPPOSLLH) {
+    guard !message.flags_invalidLlh else { return }
+    setPosition(
+      lat: (Double(message.lat) * 100 + Double(message.latHp)) / 1e9,
+      lon: (Double(message.lon) * 100 + Double(message.lonHp)) / 1e9, source: .ubxHighPrecision,
+      height: (Double(message.height) * 10 + Double(message.heightHp)) / 1e4,
+      seaLevel: (Double(message.hMSL) * 10 + Double(message.hMSLHp)) / 1e4)
+    setAccuracy(
+      horizontal: accuracy(message.hAcc, 1e-4), vertical: accuracy(message.vAcc, 1e-4), source: .ubxHighPrecision)
+  }
+
+  private mutating func apply(_ message: borrowing NavVELNED) {
+    setVelocity(
+      SIMD3(Double(message.velN), Double(message.velE), Double(message.velD)) / 100,
+      speed: Double(message.gSpeed) / 100, course: Double(message.heading) / 1e5)
+    fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2)
+    fix.courseAccuracyDegrees = angleAccuracy(message.cAcc)
+  }
+
+  private mutating func apply(_ message: borrowing NavSOL) {
+    if message.flags_wknSet, message.flags_towSet {
+      setGPSTime(week: Int(message.week), timeOfWeek: message.iTOW, fraction: Int64(message.fTOW))
+    }
+    setKind(message.gpsFix, isOK: message.flags_gpsfixOK)
+    setQuality(differential: message.flags_diffSoln, carrier: 0)
+    fix.satellitesUsed = Int(message.numSV)
+    fix.pdop = dilution(message.pDOP)
+    guard message.flags_gpsfixOK else { return }
+    fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+    if fix.speedAccuracyMetresPerSecond == nil { fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2) }
+  }
+
+  private mutating func apply(_ message: borrowing NavSTATUS) {
+    guard fix.kind == .none else { return }
+    setKind(message.gpsFix, isOK: message.flags_gpsFixOk)
+    setQuality(differential: message.flags_diffSoln, carrier: message.flags2_carrSoln)
+  }
+
+  private mutating func apply(_ message: borrowing NavDOP) {
+    fix.gdop = dilution(message.gDOP)
+    fix.pdop = dilution(message.pDOP)
+    fix.tdop = dilution(message.tDOP)
+    fix.vdop = dilution(message.vDOP)
+    fix.hdop = dilution(message.hDOP)
+  }
+
+  private mutating func apply(_ message: borrowing NavCOV) {
+    guard message.posCovValid == 1, fix.accuracySource != .receiver else { return }
+    let horizontal = Double(message.posCovNN) + Double(message.posCovEE)
+    let vertical = Double(message.posCovDD)
+    guard horizontal >= 0, vertical >= 0, horizontal.isFinite, vertical.isFinite else { return }
+    setAccuracy(horizontal: horizontal.squareRoot(), vertical: vertical.squareRoot(), source: .ubx)
+  }
+
+  // MARK: Time
+
+  private mutating func apply(_ message: borrowing NavTIMEUTC) {
+    guard message.valid_validUTC else { return }
+    setCalendarTime(
+      isValid: true, year: Int(message.year), month: Int(message.month), day: Int(message.day),
+      hour: Int(message.hour), minute: Int(message.min), second: Int(message.sec), nano: Int64(message.nano))
+    fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
+  }
+
+  private mutating func apply(_ message: borrowing NavTIMEGPS) {
+    if message.valid_leapSValid { setLeapSeconds(Int(message.leapS)) }
+    guard message.valid & 3 == 3 else { return }
+    setGPSTime(week: Int(message.week), timeOfWeek: message.iTOW, fraction: Int64(message.fTOW))
+    fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
+  }
+
+  private mutating func setLeapSeconds(_ seconds: Int) {
+    // Since 1980 there were 18; a count far from that is not believed.
+    guard seconds >= 0, seconds <= 60 else { return reject() }
+    leapSeconds = seconds
+    fix.leapSeconds = seconds
+  }
+
+  /// Date and time from a UBX message. A second of 60 is a leap second and lies at the start of the next minute.
+  private mutating func setCalendarTime(
+    isValid: Bool, year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, nano: Int64
+  ) {
+    guard isValid else { return }
+    guard let date = Day(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60,
+      abs(nano) <= 1_000_000_000
+    else { return reject() }
+    let seconds = Int64(hour * 3600 + minute * 60 + second)
+    fix.time = calendar.time(on: date, nanosecondsOfDay: seconds * 1_000_000_000 + nano)
+  }
+
+  /// The time from GPS week and time of week, unless the message of UTC itself is there.
+  private mutating func setGPSTime(week: Int, timeOfWeek: UInt32, fraction: Int64) {
+    guard week > 0, timeOfWeek < 604_800_000, abs(fraction) <= 1_000_000 else { return reject() }
+    guard fix.time == nil else { return }
+    let nanoseconds = Int64(timeOfWeek) * 1_000_000 + fraction
+    let gpsDay = Day(since1970: Day.gpsEpoch.since1970 + Int64(week) * 7)
+    let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(gpsDay))
+    let utc = UTCTime(day: gpsDay, nanosecondsOfDay: nanoseconds - Int64(offset) * 1_000_000_000)
+    fix.time = calendar.time(on: utc.day, nanosecondsOfDay: utc.nanosecondsOfDay)
+  }
+
+  // MARK: Satellites
+
+  private mutating func apply(_ message: borrowing NavSAT) {
+    startUBXSky()
+    for index in 0 ..< message.satelliteCount {
+      let satellite = message.satellite(index)
+      pendingSky.add(
+        Satellite(
+          system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
+          elevationDegrees: abs(satellite.elev) <= 90 ? satellite.elev : Satellite.unknownAngle,
+          azimuthDegrees: satellite.azim >= 0 && satellite.azim <= 360
+            ? satellite.azim : Int16(Satellite.unknownAngle),
+          signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
+    }
+    fix.satellitesInView = pendingSky.count
+  }
+
+  private mutating func apply(_ message: borrowing NavSVINFO) {
+    startUBXSky()
+    for index in 0 ..< message.channelCount {
+      let channel = message.channel(index)
+      let (system, number) = Satellite.from(legacyUBX: channel.svid)
+      pendingSky.add(
+        Satellite(
+          system: system, number: number,
+          elevationDegrees: abs(channel.elev) <= 90 ? channel.elev : Satellite.unknownAngle,
+          azimuthDegrees: channel.azim >= 0 && channel.azim <= 360 ? channel.azim : Int16(Satellite.unknownAngle),
+          signalDecibelHertz: channel.cno, isUsed: channel.flags_svUsed))
+    }
+    fix.satellitesInView = pendingSky.count
+  }
+
+  /// Signals without angles: they complete NAV-SAT's satellites, or stand for them where that is off.
+  private mutating func apply(_ message: borrowing NavSIG) {
+    if !(hasUBXSky && hasPendingSky) { startUBXSky() }
+    for index in 0 ..< message.signalCount {
+      let signal = message.signal(index)
+      pendingSky.add(
+        Satellite(
+          system: Satellite.System(rawValue: signal.gnssId) ?? .unknown, number: signal.svId,
+          signalDecibelHertz: signal.cno, isUsed: signal.sigFlags_prUsed))
+    }
+    fix.satellitesInView = pendingSky.count
+  }
+
+  private mutating func startUBXSky() {
+    hasUBXSky = true
+    pendingSky.removeAll()
+    hasPendingSky = true
+  }
+
+  // MARK: Values that are believed
+
+  mutating func reject() { rejectedFields += 1 }
+
+  private mutating func setKind(_ fixType: UInt8, isOK: Bool) {
+    guard isOK else {
+      fix.kind = fixType == 5 ? .timeOnly : .none
+      return
+    }
+    switch fixType {
+    case 1: fix.kind = .deadReckoning
+    case 2: fix.kind = .twoD
+    case 3: fix.kind = .threeD
+    case 4: fix.kind = .combined
+    case 5: fix.kind = .timeOnly
+    default: fix.kind = .none
+    }
+  }
+
+  private mutating func setQuality(differential: Bool, carrier: UInt8) {
+    fix.quality =
+      switch carrier {
+      case 2: .rtkFixed
+      case 1: .rtkFloat
+      default: differential ? .differential : .autonomous
+      }
+  }
+
+  /// Takes a position unless a better source has given one.
+  mutating func setPosition(lat: Double, lon: Double, source: Fix.Source, height: Double?, seaLevel: Double?) {
+    guard source >= fix.source else { return }
+    guard abs(lat) <= 90, abs(lon) <= 180 else { return reject() }
+    fix.latitudeDegrees = lat
+    fix.longitudeDegrees = lon
+    fix.source = source
+    fix.heightAboveEllipsoidMetres = height
+    fix.heightAboveSeaLevelMetres = seaLevel
+    if let height, let seaLevel { fix.geoidSeparationMetres = height - seaLevel }
+  }
+
+  private mutating func setAccuracy(horizontal: Double?, vertical: Double?, source: Fix.Source) {
+    guard source >= fix.source, let horizontal else { return }
+    fix.horizontalAccuracyMetres = horizontal
+    fix.verticalAccuracyMetres = vertical
+    fix.accuracySource = .receiver
+  }
+
+  private mutating func setVelocity(_ velocity: SIMD3<Double>, speed: Double, course: Double) {
+    fix.velocityMetresPerSecond = velocity
+    fix.climbMetresPerSecond = -velocity.z
+    setSpeed(speed, course: course)
+  }
+
+  private mutating func setSpeed(_ speed: Double, course degrees: Double) {
+    // No satellite receiver works beyond this speed; it is export control's limit, and then some.
+    guard speed >= 0, speed < 10_000 else { return reject() }
+    fix.speedMetresPerSecond = speed
+    fix.courseDegrees = course(degrees)
+  }
+
+  /// A direction in 0…360.
+  func course(_ degrees: Double) -> Double? {
+    guard degrees.isFinite, abs(degrees) <= 720 else { return nil }
+    let rest = degrees.truncatingRemainder(dividingBy: 360)
+    return rest < 0 ? rest + 360 : rest
+  }
+
+  /// An accuracy; the largest values stand for "none".
+  private func accuracy(_ raw: UInt32, _ scale: Double) -> Double? {
+    raw >= 0xFFFF_FFF0 ? nil : Double(raw) * scale
+  }
+
+  private func angleAccuracy(_ raw: UInt32) -> Double? {
+    raw > 36_000_000 ? nil : Double(raw) / 1e5
+  }
+
+  /// A dilution of precision; 99.99 stands for "none".
+  private func dilution(_ raw: UInt16) -> Double? {
+    raw >= 9999 || raw == 0 ? nil : Double(raw) / 100
+  }
+}

@@ -1,0 +1,115 @@
+/// What a receiver says of one epoch: where, when, how fast, how well. A plain value; what is not known is nil.
+public struct Fix: Sendable, Equatable {
+  /// What kind of solution it is.
+  public enum Kind: UInt8, Sendable {
+    /// No position.
+    case none
+    /// The time is known, the position is not.
+    case timeOnly
+    /// Latitude and longitude.
+    case twoD
+    /// Latitude, longitude and height.
+    case threeD
+    /// From sensors alone, without satellites.
+    case deadReckoning
+    /// From satellites and sensors.
+    case combined
+  }
+
+  /// What corrections and which method the position rests on.
+  public enum Quality: UInt8, Sendable {
+    case unknown, autonomous, differential, preciseService, rtkFloat, rtkFixed, estimated, manual, simulated
+  }
+
+  /// Where an accuracy comes from.
+  public enum AccuracySource: UInt8, Sendable {
+    /// There is none.
+    case none
+    /// The receiver said it.
+    case receiver
+    /// Estimated here, from dilution of precision and the kind of fix.
+    case estimated
+  }
+
+  /// Which message the position was taken from. A higher value is preferred within an epoch.
+  public enum Source: UInt8, Sendable, Comparable {
+    case none, gll, rmc, gga, pubx, ubx, ubxHighPrecision
+
+    public static func < (a: Source, b: Source) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  // MARK: Time
+
+  /// The time of the epoch, UTC; nil while date or time are not valid.
+  public var time: UTCTime?
+  /// Whether the receiver is sure of the time: it has resolved seconds and date from the satellites.
+  public var timeIsResolved = false
+  /// One standard deviation of the time, seconds.
+  public var timeAccuracySeconds: Double?
+  /// GPS − UTC, seconds, as the receiver knows it.
+  public var leapSeconds: Int?
+
+  // MARK: Position
+
+  public var kind = Kind.none
+  public var quality = Quality.unknown
+  /// The source of the position.
+  public var source = Source.none
+  /// −90…90, north positive.
+  public var latitudeDegrees: Double?
+  /// −180…180, east positive.
+  public var longitudeDegrees: Double?
+  /// Height above the WGS 84 ellipsoid.
+  public var heightAboveEllipsoidMetres: Double?
+  /// Height above mean sea level, by the receiver's geoid.
+  public var heightAboveSeaLevelMetres: Double?
+  /// Geoid above the ellipsoid.
+  public var geoidSeparationMetres: Double?
+  /// Earth-centred, earth-fixed coordinates.
+  public var ecefMetres: SIMD3<Double>?
+
+  // MARK: Velocity
+
+  public var speedMetresPerSecond: Double?
+  /// 0…360 from true north, of the motion over ground.
+  public var courseDegrees: Double?
+  /// Upwards.
+  public var climbMetresPerSecond: Double?
+  /// North, east, down.
+  public var velocityMetresPerSecond: SIMD3<Double>?
+  /// 0…360 from true north, of the vehicle.
+  public var headingDegrees: Double?
+  /// East positive.
+  public var magneticVariationDegrees: Double?
+
+  // MARK: Accuracy, one standard deviation
+
+  public var horizontalAccuracyMetres: Double?
+  public var verticalAccuracyMetres: Double?
+  public var speedAccuracyMetresPerSecond: Double?
+  public var courseAccuracyDegrees: Double?
+  /// Where the accuracies of the position come from.
+  public var accuracySource = AccuracySource.none
+
+  // MARK: Geometry
+
+  public var gdop: Double?
+  public var pdop: Double?
+  public var hdop: Double?
+  public var vdop: Double?
+  public var tdop: Double?
+  public var satellitesUsed: Int?
+  public var satellitesInView: Int?
+
+  // MARK: Corrections
+
+  public var differentialAgeSeconds: Double?
+  public var differentialStation: Int?
+
+  public init() {}
+
+  /// Whether there is a position that may be used.
+  public var hasPosition: Bool {
+    kind != .none && kind != .timeOnly && latitudeDegrees != nil && longitudeDegrees != nil
+  }
+}

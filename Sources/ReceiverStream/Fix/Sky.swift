@@ -1,0 +1,93 @@
+/// A satellite that the receiver knows of.
+public struct Satellite: Equatable, Sendable {
+  /// A satellite system, in UBX numbering (gnssId).
+  public enum System: UInt8, Sendable {
+    case gps, sbas, galileo, beiDou, imes, qzss, glonass, navIC, unknown
+  }
+
+  public var system: System
+  /// The number within its system (UBX svId); 0 when unknown.
+  public var number: UInt8
+  /// Degrees above the horizon; `unknownAngle` when not known.
+  public var elevationDegrees: Int8
+  /// Degrees from true north; `unknownAngle` when not known.
+  public var azimuthDegrees: Int16
+  /// Carrier-to-noise density ratio of the strongest signal, dBHz; 0 when not tracked.
+  public var signalDecibelHertz: UInt8
+  /// Whether the solution uses it.
+  public var isUsed: Bool
+
+  public static var unknownAngle: Int8 { -128 }
+
+  public init(
+    system: System, number: UInt8, elevationDegrees: Int8 = Satellite.unknownAngle,
+    azimuthDegrees: Int16 = Int16(Satellite.unknownAngle), signalDecibelHertz: UInt8 = 0, isUsed: Bool = false
+  ) {
+    self.system = system
+    self.number = number
+    self.elevationDegrees = elevationDegrees
+    self.azimuthDegrees = azimuthDegrees
+    self.signalDecibelHertz = signalDecibelHertz
+    self.isUsed = isUsed
+  }
+}
+
+/// The satellites of an epoch. Room for `capacity`; what is beyond is counted in `dropped`.
+public struct Sky: ~Copyable, Sendable {
+  public static var capacity: Int { 128 }
+
+  private var store = InlineArray<128, Satellite>(repeating: Satellite(system: .unknown, number: 0))
+  public private(set) var count = 0
+  /// Satellites for which there was no room.
+  public private(set) var dropped = 0
+
+  public init() {}
+
+  /// The satellites, in the receiver's order.
+  public var satellites: Span<Satellite> {
+    @_lifetime(borrow self) get { store.span.extracting(0 ..< count) }
+  }
+
+  /// How many of them the solution uses.
+  public var used: Int {
+    var used = 0
+    for index in 0 ..< count where store[index].isUsed { used += 1 }
+    return used
+  }
+
+  mutating func removeAll() {
+    count = 0
+    dropped = 0
+  }
+
+  /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
+  mutating func add(_ satellite: Satellite) {
+    for index in 0 ..< count
+    where satellite.number != 0 && store[index].system == satellite.system && store[index].number == satellite.number {
+      if store[index].signalDecibelHertz < satellite.signalDecibelHertz {
+        store[index].signalDecibelHertz = satellite.signalDecibelHertz
+      }
+      if satellite.isUsed { store[index].isUsed = true }
+      return
+    }
+    guard count < Self.capacity else {
+      dropped += 1
+      return
+    }
+    store[count] = satellite
+    count += 1
+  }
+
+  /// Marks a satellite as used.
+  mutating func use(_ system: Satellite.System, _ number: UInt8) {
+    for index in 0 ..< count where store[index].system == system && store[index].number == number {
+      store[index].isUsed = true
+    }
+  }
+
+  mutating func copy(from other: borrowing Sky) {
+    count = other.count
+    dropped = other.dropped
+    for index in 0 ..< count { store[index] = other.store[index] }
+  }
+}

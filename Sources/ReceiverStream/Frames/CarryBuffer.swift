@@ -1,0 +1,43 @@
+/// Memory for the piece of a frame that one read ended with, until the next read brings the rest.
+///
+/// This file is the only one of the stream that holds a raw pointer: the memory is allocated once, owned by this value
+/// alone, and freed with it; every access goes through a span with bounds.
+@safe struct CarryBuffer: ~Copyable {
+  private let memory: UnsafeMutableRawBufferPointer
+  /// Bytes in use, from the start.
+  private(set) var count = 0
+
+  init(capacity: Int) {
+    unsafe memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  /// Bytes that can still be added.
+  var room: Int { unsafe memory.count - count }
+
+  /// The bytes in use.
+  var bytes: RawSpan {
+    @_lifetime(borrow self) get {
+      let span = unsafe RawSpan(_unsafeStart: memory.baseAddress!, byteCount: count)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Adds bytes at the end. Traps when there is no room.
+  mutating func append(_ added: RawSpan) {
+    precondition(added.byteCount <= room)
+    unsafe added.withUnsafeBytes { source in
+      guard let start = source.baseAddress else { return }
+      unsafe memory.baseAddress!.advanced(by: count).copyMemory(from: start, byteCount: source.count)
+    }
+    count += added.byteCount
+  }
+
+  /// Drops bytes from the start.
+  mutating func removeFirst(_ dropped: Int) {
+    precondition(dropped >= 0 && dropped <= count)
+    count -= dropped
+    unsafe memory.baseAddress!.copyMemory(from: memory.baseAddress!.advanced(by: dropped), byteCount: count)
+  }
+}

@@ -1,0 +1,43 @@
+import NMEA
+import RTCM3
+import UBX
+
+/// A frame of any protocol, whole and with a right checksum: a view of the bytes it was found in.
+public struct Frame: ~Escapable {
+  /// The protocols that are told apart.
+  public enum Kind: UInt8, Sendable {
+    case nmea, ubx, rtcm3
+  }
+
+  /// All bytes of the frame.
+  public let bytes: RawSpan
+  public let kind: Kind
+  /// Bytes of the stream before the frame.
+  public let offset: UInt64
+
+  @inlinable
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64) {
+    self.bytes = bytes
+    self.kind = kind
+    self.offset = offset
+  }
+
+  /// The frame as a UBX frame; nil when it is none.
+  @inlinable
+  public var ubx: UBXFrame? {
+    @_lifetime(copy self) get { kind == .ubx ? UBXFrame(checked: bytes) : nil }
+  }
+
+  /// The frame as an NMEA sentence; nil when it is none.
+  @inlinable
+  public var nmea: NMEA.Sentence? {
+    @_lifetime(copy self) get { kind == .nmea ? NMEA.Sentence(checked: bytes) : nil }
+  }
+
+  /// The frame as an RTCM 3 frame; nil when it is none.
+  @inlinable
+  public var rtcm3: RTCM3Frame? {
+    @_lifetime(copy self) get { kind == .rtcm3 ? RTCM3Frame(checked: bytes) : nil }
+  }
+}

@@ -1,0 +1,123 @@
+import NMEA
+import RTCM3
+import UBX
+import WireBytes
+
+/// Finds the frames of all protocols in a span of bytes, in one pass and in place.
+///
+///     var cursor = FrameCursor(bytes)
+///     while let frame = cursor.next() { … }
+///
+/// What is not a frame is skipped and counted. When a frame turns out to be none (wrong checksum, absurd length), the
+/// search goes on at the byte behind its first one, so that a false start hides no frame behind it.
+public struct FrameCursor: ~Escapable {
+  @usableFromInline let bytes: RawSpan
+  @usableFromInline var at: Int
+  /// The next byte to look at: everything before it is settled.
+  @inlinable public var position: Int { at }
+  /// What was found and skipped so far.
+  public var counters: StreamCounters
+  @usableFromInline let base: UInt64
+  @usableFromInline let isEnd: Bool
+
+  /// - Parameters:
+  ///   - offset: bytes of the stream before `bytes`, for the frames' offsets.
+  ///   - isEnd: whether no bytes follow. If not, the cursor stops before a frame that is not whole.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan, offset: UInt64 = 0, isEnd: Bool = true, counters: StreamCounters = StreamCounters()) {
+    self.bytes = bytes
+    self.at = 0
+    self.counters = counters
+    self.base = offset
+    self.isEnd = isEnd
+  }
+
+  /// What the bytes at a place are.
+  @usableFromInline enum Verdict {
+    case frame(Frame.Kind, Int)
+    case incomplete
+    case skip(Int)
+  }
+
+  /// The next frame; nil when there is none in the bytes that are left.
+  @inlinable
+  @_lifetime(copy self)
+  public mutating func next() -> Frame? {
+    while at < bytes.byteCount {
+      switch verdict() {
+      case .frame(let kind, let length):
+        let start = at
+        at &+= length
+        count(kind)
+        return Frame(bytes.extracting(start ..< start &+ length), kind, offset: base &+ UInt64(start))
+      case .skip(let length):
+        at &+= length
+        counters.skippedBytes &+= UInt64(length)
+      case .incomplete:
+        guard isEnd else { return nil }
+        counters.cutFrames &+= 1
+        counters.skippedBytes &+= 1
+        at &+= 1
+      }
+    }
+    return nil
+  }
+
+  @inlinable @inline(__always)
+  mutating func count(_ kind: Frame.Kind) {
+    switch kind {
+    case .nmea: counters.nmeaFrames &+= 1
+    case .ubx: counters.ubxFrames &+= 1
+    case .rtcm3: counters.rtcm3Frames &+= 1
+    }
+  }
+
+  @inlinable @inline(__always)
+  mutating func verdict() -> Verdict {
+    switch bytes.u1(at) {
+    case UBXFrame.sync1: ubxVerdict()
+    case UInt8(ascii: "$"), UInt8(ascii: "!"): nmeaVerdict()
+    case RTCM3Frame.preamble: rtcm3Verdict()
+    default: .skip(1)
+    }
+  }
+
+  @inlinable @inline(__always)
+  mutating func ubxVerdict() -> Verdict {
+    switch UBXFrame.look(at: bytes, from: at) {
+    case .frame(let length): return .frame(.ubx, length)
+    case .needs: return .incomplete
+    case .noSync: return .skip(1)
+    case .tooLong: counters.tooLong &+= 1
+    case .badChecksum: counters.badChecksums &+= 1
+    }
+    return .skip(1)
+  }
+
+  @inlinable @inline(__always)
+  mutating func rtcm3Verdict() -> Verdict {
+    switch RTCM3Frame.look(at: bytes, from: at) {
+    case .frame(let length): return .frame(.rtcm3, length)
+    case .needs: return .incomplete
+    case .noSync: return .skip(1)
+    case .badChecksum:
+      counters.badChecksums &+= 1
+      return .skip(1)
+    }
+  }
+
+  @inlinable @inline(__always)
+  mutating func nmeaVerdict() -> Verdict {
+    switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
+    case .sentence(let length): return .frame(.nmea, length)
+    case .needsMore: return .incomplete
+    case .noStart: return .skip(1)
+    case .tooLong: counters.tooLong &+= 1
+    case .broken: counters.brokenSentences &+= 1
+    case .noChecksum: counters.withoutChecksum &+= 1
+    case .badChecksum: counters.badChecksums &+= 1
+    }
+    return .skip(1)
+  }
+}

@@ -1,0 +1,83 @@
+import UBX
+import WireBytes
+
+/// Turns a stream that arrives in pieces of any size into frames.
+///
+/// Frames are found in the caller's bytes, in place. Only a frame that a piece cuts in two is copied, into a buffer
+/// that is allocated once; so how the stream is cut never changes what comes out of it.
+public struct FrameStream: ~Copyable {
+  /// What was found and skipped so far.
+  public private(set) var counters = StreamCounters()
+  /// Bytes of the stream that are settled: belonging to a frame that was delivered, or skipped.
+  public private(set) var offset: UInt64 = 0
+  private var carry: CarryBuffer
+
+  public init() {
+    // The longest frame cut at its end, and as much again to look behind a false start.
+    carry = CarryBuffer(capacity: 2 * (UBXFrame.longestPayload + UBXFrame.overhead))
+  }
+
+  /// Whether a frame has begun and is not whole.
+  public var isInsideFrame: Bool { carry.count > 0 }
+
+  /// Takes the next piece of the stream and hands out each frame that is whole with it.
+  public mutating func receive(_ bytes: RawSpan, _ body: (borrowing Frame) -> Void) {
+    var used = 0
+    while carry.count > 0 {
+      // The frame that the last piece began is in the carry; its rest comes from this one.
+      let before = carry.count
+      let taken = min(carry.room, bytes.byteCount - used)
+      carry.append(bytes.extracting(used ..< used + taken))
+      used += taken
+      let settled = take(Self.scan(carry.bytes, isEnd: false, counters, offset, body))
+      if settled >= before {
+        // The rest is whole again in the caller's bytes.
+        used -= carry.count - settled
+        carry.removeFirst(carry.count)
+        break
+      }
+      carry.removeFirst(settled)
+      if used == bytes.byteCount { return }
+    }
+    let rest = bytes.extracting(used ..< bytes.byteCount)
+    let settled = take(Self.scan(rest, isEnd: false, counters, offset, body))
+    carry.append(rest.extracting(settled ..< rest.byteCount))
+  }
+
+  /// Says that nothing follows what was received, or that the line is silent for so long that a frame that has begun
+  /// will not be finished: what is kept is searched for frames behind its false start, and forgotten.
+  public mutating func finish(_ body: (borrowing Frame) -> Void) {
+    guard carry.count > 0 else { return }
+    _ = take(Self.scan(carry.bytes, isEnd: true, counters, offset, body))
+    carry.removeFirst(carry.count)
+  }
+
+  /// Forgets a frame that has begun, without looking at it: after the baud rate was changed, say.
+  public mutating func reset() {
+    counters.skippedBytes += UInt64(carry.count)
+    offset += UInt64(carry.count)
+    carry.removeFirst(carry.count)
+  }
+
+  /// What a scan leaves behind, apart from the frames.
+  private struct Progress {
+    var counters: StreamCounters
+    var offset: UInt64
+    var settled: Int
+  }
+
+  private static func scan(
+    _ bytes: RawSpan, isEnd: Bool, _ counters: StreamCounters, _ offset: UInt64, _ body: (borrowing Frame) -> Void
+  ) -> Progress {
+    var cursor = FrameCursor(bytes, offset: offset, isEnd: isEnd, counters: counters)
+    while let frame = cursor.next() { body(frame) }
+    return Progress(
+      counters: cursor.counters, offset: offset + UInt64(cursor.position), settled: cursor.position)
+  }
+
+  private mutating func take(_ progress: Progress) -> Int {
+    counters = progress.counters
+    offset = progress.offset
+    return progress.settled
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import GPSDJSON
+import ReceiverStream
+
+/// `sextant decode`: fixes, or a summary, from recorded bytes.
+struct Decode: ParsableCommand {
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case tpv, summary
+  }
+
+  static let configuration = CommandConfiguration(
+    abstract: "Decode a recording: NMEA, UBX and RTCM 3, mixed as the receiver wrote them.")
+
+  @Option(help: "tpv: gpsd's TPV and SKY objects, one a line. summary: what is in the recording.")
+  var format = Format.tpv
+
+  @Argument(help: "The recording; - or nothing for standard input.")
+  var file = "-"
+
+  func run() throws {
+    var input = try InputFile(opening: file)
+    switch format {
+    case .tpv: try decodeFixes(&input)
+    case .summary: try summarise(&input)
+    }
+  }
+
+  private func decodeFixes(_ input: inout InputFile) throws {
+    var stream = FrameStream()
+    var assembler = EpochAssembler()
+    var line = JSONLine()
+    var output = Output()
+    while let bytes = try input.next() {
+      stream.receive(bytes) { frame in
+        assembler.receive(frame) { report, sky in line.report(report, sky) }
+      }
+      try output.write(line.bytes)
+      line.removeAll()
+    }
+    stream.finish { frame in assembler.receive(frame) { report, sky in line.report(report, sky) } }
+    assembler.finish { report, sky in line.report(report, sky) }
+    try output.write(line.bytes)
+  }
+
+  private func summarise(_ input: inout InputFile) throws {
+    var stream = FrameStream()
+    var summary = Summary()
+    while let bytes = try input.next() { stream.receive(bytes) { summary.receive($0) } }
+    stream.finish { summary.receive($0) }
+    var output = Output()
+    try output.write(summary.text(stream.counters, bytes: input.bytesRead))
+  }
+}
+
+extension JSONLine {
+  /// The lines of a report: TPV, and SKY where the satellites changed.
+  mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, device: String? = nil) {
+    tpv(report.fix, device: device)
+    if report.skyChanged { self.sky(sky, report.fix, device: device) }
+  }
+}

@@ -1,0 +1,101 @@
+/// The command line's files: reading a recording piece by piece, and writing to standard output and error.
+///
+/// The one place of the command line that calls the C library; its calls take pointers, which is the reason for
+/// `unsafe` here. Each pointer is to memory that a value in this file owns, and none leaves the call.
+import Glibc
+
+/// A recording that is read in pieces into memory that is allocated once.
+struct InputFile: ~Copyable {
+  private let path: String
+  private let descriptor: Int32
+  private var buffer: [UInt8]
+  /// Bytes read so far.
+  private(set) var bytesRead: UInt64 = 0
+
+  /// Opens a file; `-` is standard input.
+  init(opening path: String) throws {
+    self.path = path == "-" ? "standard input" : path
+    buffer = Array(repeating: 0, count: 65_536)
+    descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw Self.failure(path, errno) }
+  }
+
+  deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+  /// The next piece; nil at the end.
+  @_lifetime(&self)
+  mutating func next() throws -> RawSpan? {
+    let count = try fill()
+    bytesRead += UInt64(count)
+    return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0 ..< count)
+  }
+
+  private mutating func fill() throws -> Int {
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { return count }
+      // A receiver's pseudo-terminal ends with EIO when the other side closes it.
+      if errno == EIO, isatty(descriptor) == 1 { return 0 }
+      if errno != EINTR { throw Self.failure(path, errno) }
+    }
+  }
+
+  private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
+    switch code {
+    case ENOENT:
+      CommandFailure(exitCode: CommandFailure.noInput, description: "\(path): no such file; check the name")
+    case EISDIR:
+      CommandFailure(
+        exitCode: CommandFailure.noInput, description: "\(path): is a directory; name a recording in it")
+    case EACCES, EPERM:
+      CommandFailure(
+        exitCode: CommandFailure.noPermission,
+        description: "\(path): no permission to read it; ask its owner, or for a device join its group")
+    default:
+      CommandFailure(exitCode: CommandFailure.inputOutput, description: "\(path): \(message(code))")
+    }
+  }
+}
+
+/// What the C library says of an error number.
+func message(_ code: Int32) -> String {
+  guard let text = unsafe strerror(code) else { return "error \(code)" }
+  return unsafe String(cString: text)
+}
+
+/// Standard output.
+struct Output: ~Copyable {
+  /// Writes all bytes.
+  mutating func write(_ bytes: borrowing [UInt8]) throws {
+    try unsafe bytes.withUnsafeBytes { source in
+      var written = 0
+      while written < source.count {
+        let count = unsafe Glibc.write(STDOUT_FILENO, source.baseAddress! + written, source.count - written)
+        if count >= 0 {
+          written += count
+        } else if errno == EPIPE {
+          // Whoever read has seen enough, as `head` does: no error.
+          exit(0)
+        } else if errno != EINTR {
+          throw CommandFailure(
+            exitCode: errno == EIO ? CommandFailure.inputOutput : CommandFailure.cannotCreate,
+            description: "standard output: \(message(errno))")
+        }
+      }
+    }
+  }
+
+  mutating func write(_ text: String) throws { try write(Array(text.utf8)) }
+}
+
+/// A line for people, on standard error.
+func say(_ text: String) {
+  let line = Array("sextant: \(text)\n".utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// Ends the process.
+func leave(with code: Int32) -> Never { exit(code) }
+
+/// A reader that has gone (`sextant … | head`) shall be an error of `write` and not kill the process.
+func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

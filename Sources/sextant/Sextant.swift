@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// The command line. Errors go to standard error in one line, with an exit code after sysexits.h.
+@main
+struct Sextant: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sextant",
+    abstract: "Location from u-blox and NMEA receivers on Linux boards.",
+    subcommands: [Decode.self])
+
+  static func main() {
+    ignoreBrokenPipes()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch let failure as CommandFailure {
+      say(failure.description)
+      leave(with: failure.exitCode)
+    } catch {
+      exit(withError: error)
+    }
+  }
+}

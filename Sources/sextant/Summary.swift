@@ -1,0 +1,89 @@
+import GPSDJSON
+import NMEA
+import ReceiverStream
+import UBX
+import WireBytes
+
+/// Counts what a recording consists of.
+struct Summary: ~Copyable {
+  private var assembler = EpochAssembler()
+  private var ubx: [UInt16: Int] = [:]
+  private var nmea: [UInt64: Int] = [:]
+  private var rtcm3: [Int: Int] = [:]
+  private var epochs = Epochs()
+
+  /// The epochs of the recording.
+  private struct Epochs {
+    var count = 0
+    var withPosition = 0
+    var first: UTCTime?
+    var last: UTCTime?
+
+    mutating func add(_ report: borrowing EpochAssembler.Report) {
+      if !report.isUpdate {
+        count += 1
+        if report.fix.hasPosition { withPosition += 1 }
+      }
+      guard let time = report.fix.time else { return }
+      first = min(first ?? time, time)
+      last = max(last ?? time, time)
+    }
+  }
+
+  mutating func receive(_ frame: borrowing Frame) {
+    if let frame = frame.ubx { ubx[frame.identity.key, default: 0] += 1 }
+    if let sentence = frame.nmea {
+      let talker = UInt64(sentence.isProprietary ? UInt16(UInt8(ascii: "P")) : sentence.talker.code)
+      nmea[talker << 32 | UInt64(sentence.formatter.code), default: 0] += 1
+    }
+    if let frame = frame.rtcm3 { rtcm3[frame.messageNumber ?? -1, default: 0] += 1 }
+    assembler.receive(frame) { report, _ in epochs.add(report) }
+  }
+
+  /// The summary for people.
+  consuming func text(_ counters: StreamCounters, bytes: UInt64) -> String {
+    assembler.finish { report, _ in epochs.add(report) }
+    var text = "\(bytes) bytes, \(counters.frames) frames\n"
+    text += rows("UBX", ubx.map { (Self.name(ofUBX: $0.key), $0.value) })
+    text += rows("NMEA", nmea.map { (Self.name(ofNMEA: $0.key), $0.value) })
+    text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
+    text += "epochs     \(epochs.count), with a position \(epochs.withPosition)\n"
+    if let first = epochs.first, let last = epochs.last {
+      text += "time       \(Self.timestamp(first)) to \(Self.timestamp(last))\n"
+    }
+    text += "skipped    \(counters.skippedBytes) bytes"
+    text += " (wrong checksums \(counters.badChecksums), too long \(counters.tooLong),"
+    text += " broken sentences \(counters.brokenSentences), without checksum \(counters.withoutChecksum),"
+    text += " cut at the end \(counters.cutFrames))\n"
+    text += "rejected   \(assembler.rejectedFields) fields out of range or unreadable\n"
+    return text
+  }
+
+  private func rows(_ title: String, _ counts: [(String, Int)]) -> String {
+    guard !counts.isEmpty else { return "" }
+    let total = counts.reduce(0) { $0 + $1.1 }
+    let list = counts.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return title + String(repeating: " ", count: 11 - title.utf8.count) + "\(total): \(list)\n"
+  }
+
+  private static func name(ofUBX key: UInt16) -> String {
+    let identity = MessageIdentity(UInt8(key >> 8), UInt8(key & 0xFF))
+    if let layout = MessageLayout.candidates(for: identity).first { return "\(layout.name)" }
+    return "0x" + String(key, radix: 16)
+  }
+
+  private static func name(ofNMEA key: UInt64) -> String {
+    var name = ""
+    for shift in stride(from: 56, through: 0, by: -8) {
+      let byte = UInt8(truncatingIfNeeded: key >> UInt64(shift))
+      if byte != 0 { name.unicodeScalars.append(Unicode.Scalar(byte)) }
+    }
+    return name
+  }
+
+  private static func timestamp(_ time: UTCTime) -> String {
+    var line = JSONLine()
+    line.timestamp(time)
+    return String(decoding: line.bytes, as: UTF8.self)
+  }
+}
