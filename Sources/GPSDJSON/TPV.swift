@@ -30,10 +30,8 @@ extension JSONLine {
   private mutating func position(_ fix: Fix) {
     field("lat", fix.latitudeDegrees, digits: 9)
     field("lon", fix.longitudeDegrees, digits: 9)
-    if fix.kind != .twoD {
-      field("altHAE", fix.heightAboveEllipsoidMetres, digits: 4)
-      field("altMSL", fix.heightAboveSeaLevelMetres, digits: 4)
-    }
+    field("altHAE", fix.heightAboveEllipsoidMetres, digits: 4)
+    field("altMSL", fix.heightAboveSeaLevelMetres, digits: 4)
     field("geoidSep", fix.geoidSeparationMetres, digits: 3)
     if let ecef = fix.ecefMetres {
       field("ecefx", ecef.x, digits: 2)
@@ -41,11 +39,9 @@ extension JSONLine {
       field("ecefz", ecef.z, digits: 2)
     }
     field("eph", fix.horizontalAccuracyMetres, digits: 3)
-    if fix.kind != .twoD {
-      field("epv", fix.verticalAccuracyMetres, digits: 3)
-      if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
-        field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
-      }
+    field("epv", fix.verticalAccuracyMetres, digits: 3)
+    if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
+      field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
     }
     field("dgpsAge", fix.differentialAgeSeconds, digits: 1)
     field("dgpsSta", fix.differentialStation)
@@ -92,7 +88,7 @@ extension Fix {
   /// gpsd's mode: 1 no fix, 2 2D, 3 3D.
   public var gpsdMode: Int {
     guard hasPosition else { return 1 }
-    return kind == .twoD || (heightAboveSeaLevelMetres ?? heightAboveEllipsoidMetres) == nil ? 2 : 3
+    return kind == .twoD ? 2 : 3
   }
 
   /// gpsd's status; nil where gpsd leaves it out.
@@ -101,6 +97,7 @@ extension Fix {
     switch kind {
     case .deadReckoning: return 5
     case .combined: return 6
+    case .surveyed: return 7
     default: break
     }
     switch quality {

@@ -100,7 +100,7 @@ struct SwiftEmitter {
       let mask = "0x\(String((UInt64(1) << UInt64(bits.width)) - 1, radix: 16))"
       expression =
         bits.isSigned
-        ? "Int(truncatingIfNeeded: \(value) >> \(bits.first)) << \(64 - bits.width) >> \(64 - bits.width)"
+        ? "(Int(truncatingIfNeeded: \(value) >> \(bits.first)) << \(64 - bits.width)) >> \(64 - bits.width)"
         : "\(field.type.isSigned ? "\(type)(truncatingIfNeeded: \(value))" : value) >> \(bits.first) & \(mask)"
     }
     if mark.isEmpty {
@@ -330,7 +330,7 @@ struct SwiftEmitter {
   }
 
   private func escaped(_ name: String) -> String {
-    ["class", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as", "operator", "import"].contains(name)
+    ["class", "extension", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as", "operator", "import"].contains(name)
       ? "`\(name)`" : name
   }
 

@@ -25,6 +25,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   public private(set) var sky = Sky()
 
   var fix = Fix()
+  /// Velocity and accuracy of receivers that give earth-centred coordinates alone.
+  var ecefVelocity: SIMD3<Double>?
+  var ecefAccuracyMetres: Double?
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
   var leapSeconds: Int?
@@ -116,7 +119,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
-    nmea = NMEAEpoch()
+    nmea = NMEAEpoch(after: nmea)
+    ecefVelocity = nil
+    ecefAccuracyMetres = nil
     hasContent = false
     isReported = false
     hasPendingSky = false
@@ -130,6 +135,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func finished() -> Fix {
     var whole = fix
     nmea.settle(&whole, calendar)
+    whole.settle(ecefVelocity: ecefVelocity, accuracyMetres: ecefAccuracyMetres)
+    whole.settleHeights()
     whole.estimateAccuracy()
     return whole
   }

@@ -7,10 +7,26 @@ struct NMEAEpoch: Sendable {
   var validityRank = 0
   /// GSA's 1, 2 or 3: the best of the epoch.
   var fixMode: Int?
+  /// GSA's of an epoch before, for receivers that do not send it in each.
+  private var earlierFixMode: Int?
+  private var earlierAge = 0
   var timeOfDay: Int64?
+  /// Satellites that GSA names as used.
+  var usedSatellites = 0
+  /// Digits behind the point of the position's minutes.
+  var positionDigits: UInt8 = 0
   /// Satellites that GSA names, as system and number.
   private var used = InlineArray<96, UInt16>(repeating: 0)
   private var usedCount = 0
+
+  init() {}
+
+  /// A new epoch. What GSA said holds for as many epochs as receivers leave it out.
+  init(after earlier: NMEAEpoch) {
+    let mode = earlier.fixMode ?? earlier.earlierFixMode
+    earlierAge = earlier.fixMode == nil ? earlier.earlierAge + 1 : 1
+    earlierFixMode = earlier.isValid == true && earlierAge <= 10 ? mode : nil
+  }
 
   var isEmpty: Bool { isValid == nil && fixMode == nil }
 
@@ -39,9 +55,10 @@ struct NMEAEpoch: Sendable {
     guard fix.kind == .none, !isEmpty else { return }
     let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
     guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }
-    switch fixMode {
+    switch fixMode ?? (hasHeight ? nil : earlierFixMode) {
     case 3: fix.kind = .threeD
-    case 2: fix.kind = .twoD
+    // Four satellites determine a height; receivers that give one and say 2D have not updated GSA.
+    case 2: fix.kind = hasHeight && usedSatellites >= 4 ? .threeD : .twoD
     default: fix.kind = hasHeight ? .threeD : .twoD
     }
   }
@@ -50,7 +67,7 @@ struct NMEAEpoch: Sendable {
 // What each NMEA sentence adds to the fix of its epoch.
 extension EpochAssembler {
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    guard !sentence.isProprietary else { return }
+    if sentence.isProprietary { return receiveProprietary(sentence, body) }
     let formatter = sentence.formatter
     var id = UInt64(sentence.talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
     switch formatter {
@@ -96,6 +113,47 @@ extension EpochAssembler {
     default: return
     }
     complete(body)
+  }
+
+  /// Manufacturers' own sentences, where they tell what the standard's do not.
+  private mutating func receiveProprietary(
+    _ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    let formatter = sentence.formatter
+    let id = UInt64(formatter.code) | 3 << 40
+    switch formatter {
+    case PSTI030.formatter:
+      // The numbers of the other PSTI sentences' fields mean other things, and are no errors.
+      var rejected = 0
+      let content = sentence.decode(PSTI030.self, rejected: &rejected)
+      guard content.messageID == 30 else { return }
+      rejectedFields += rejected
+      begin(tag(content.time), id, body)
+      guard content.status == UInt8(ascii: "A") else { break }
+      setPosition(content.latitude, content.longitude, .gga, content.altitude, nil)
+      setVelocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+    case PGRMV.formatter:
+      let content = sentence.decode(PGRMV.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      setVelocity(north: content.velocityNorth, east: content.velocityEast, up: content.velocityUp)
+    case PGRME.formatter:
+      let content = sentence.decode(PGRME.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      // Zero is what receivers write that do not compute it.
+      guard fix.source < .ubx, let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
+      fix.horizontalAccuracyMetres = horizontal
+      fix.verticalAccuracyMetres = content.verticalError?.value
+      fix.accuracySource = .receiver
+    default: return
+    }
+    complete(body)
+  }
+
+  private mutating func setVelocity(north: FixedPoint?, east: FixedPoint?, up: FixedPoint?) {
+    guard fix.source < .ubx, let north = north?.value, let east = east?.value, let up = up?.value else { return }
+    guard max(abs(north), abs(east), abs(up)) < 10_000 else { return reject() }
+    fix.velocityMetresPerSecond = SIMD3(north, east, -up)
+    fix.climbMetresPerSecond = up
   }
 
   private func tag(_ time: TimeOfDay?) -> EpochTag? { time.map { .timeOfDay($0.nanoseconds) } }
@@ -175,7 +233,9 @@ extension EpochAssembler {
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
     for index in 0 ..< 12 {
-      guard let id = content.satellites[index],
+      guard let id = content.satellites[index] else { continue }
+      nmea.usedSatellites += 1
+      guard
         let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: content.systemID.map(Int.init))
       else { continue }
       nmea.use(system, number)
@@ -220,10 +280,17 @@ extension EpochAssembler {
     _ latitude: Coordinate?, _ longitude: Coordinate?, _ source: Fix.Source, _ altitude: FixedPoint?,
     _ separation: FixedPoint?
   ) {
-    guard let latitude, let longitude, source >= fix.source else { return }
-    fix.latitudeDegrees = latitude.degrees
-    fix.longitudeDegrees = longitude.degrees
-    fix.source = source
+    guard fix.source < .ubx else { return }
+    // The later sentence is the newer one, unless it was rounded more.
+    if let latitude, let longitude {
+      let digits = min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits)
+      if digits >= nmea.positionDigits {
+        nmea.positionDigits = digits
+        fix.latitudeDegrees = latitude.degrees
+        fix.longitudeDegrees = longitude.degrees
+        fix.source = source
+      }
+    }
     if let altitude = altitude?.value { fix.heightAboveSeaLevelMetres = altitude }
     if let separation = separation?.value {
       fix.geoidSeparationMetres = separation

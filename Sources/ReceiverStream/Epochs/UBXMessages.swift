@@ -25,6 +25,10 @@ extension EpochAssembler {
       guard let message = frame.message(NavPOSECEF.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+    case NavVELECEF.identity:
+      guard let message = frame.message(NavVELECEF.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      ecefVelocity = SIMD3(Double(message.ecefVX), Double(message.ecefVY), Double(message.ecefVZ)) / 100
     case NavVELNED.identity:
       guard let message = frame.message(NavVELNED.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
@@ -94,8 +98,9 @@ extension EpochAssembler {
     if message.valid_validMag, let declination = message.magDec {
       fix.magneticVariationDegrees = Double(declination) * 1e-2
     }
-    guard message.flags_gnssFixOK, !message.flags3_invalidLlh else { return }
-    if message.fixType >= 1, message.fixType <= 4 {
+    guard fix.kind != .none, !message.flags3_invalidLlh else { return }
+    settleSurveyed(accuracyMetres: Double(message.hAcc) / 1000)
+    if fix.kind != .timeOnly {
       setPosition(
         lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
         height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
@@ -116,7 +121,7 @@ extension EpochAssembler {
     fix.timeIsResolved = message.valid_fullyResolved
     setKind(message.gpsFix, isOK: message.flags_GPSfixOK)
     setQuality(differential: message.flags_DiffSoln, carrier: 0)
-    guard message.flags_GPSfixOK, message.gpsFix >= 1, message.gpsFix <= 4 else { return }
+    guard fix.kind != .none, fix.kind != .timeOnly else { return }
     setPosition(
       lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
       height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
@@ -128,6 +133,7 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ message: borrowing NavPOSLLH) {
+    settleSurveyed(accuracyMetres: Double(message.hAcc) / 1000)
     setPosition(
       lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
       height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
@@ -161,8 +167,11 @@ extension EpochAssembler {
     setQuality(differential: message.flags_diffSoln, carrier: 0)
     fix.satellitesUsed = Int(message.numSV)
     fix.pdop = dilution(message.pDOP)
-    guard message.flags_gpsfixOK else { return }
+    settleSurveyed(accuracyMetres: Double(message.pAcc) / 100)
+    guard fix.kind != .none, fix.kind != .timeOnly else { return }
     fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+    ecefVelocity = SIMD3(Double(message.ecefVX), Double(message.ecefVY), Double(message.ecefVZ)) / 100
+    if fix.source < .ubx, let accuracy = accuracy(message.pAcc, 1e-2) { ecefAccuracyMetres = accuracy }
     if fix.speedAccuracyMetresPerSecond == nil { fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2) }
   }
 
@@ -290,11 +299,18 @@ extension EpochAssembler {
 
   mutating func reject() { rejectedFields += 1 }
 
+  /// A receiver that has the time alone knows its place all the same when it is a timing receiver whose antenna was
+  /// surveyed. Without that, the accuracy is a number beyond all limits; 100 m is the receivers' own default limit.
+  private mutating func settleSurveyed(accuracyMetres: Double) {
+    guard fix.kind == .timeOnly, fix.isWithinLimits, accuracyMetres < 100 else { return }
+    fix.kind = .surveyed
+    fix.velocityMetresPerSecond = SIMD3()
+    fix.climbMetresPerSecond = 0
+    fix.speedMetresPerSecond = 0
+  }
+
   private mutating func setKind(_ fixType: UInt8, isOK: Bool) {
-    guard isOK else {
-      fix.kind = fixType == 5 ? .timeOnly : .none
-      return
-    }
+    fix.isWithinLimits = isOK
     switch fixType {
     case 1: fix.kind = .deadReckoning
     case 2: fix.kind = .twoD

@@ -14,6 +14,8 @@ public struct Fix: Sendable, Equatable {
     case deadReckoning
     /// From satellites and sensors.
     case combined
+    /// A place that was surveyed or entered before; the satellites give the time.
+    case surveyed
   }
 
   /// What corrections and which method the position rests on.
@@ -53,6 +55,9 @@ public struct Fix: Sendable, Equatable {
 
   public var kind = Kind.none
   public var quality = Quality.unknown
+  /// Whether the receiver says that the fix keeps its own limits of accuracy and dilution (UBX gnssFixOK). A position
+  /// that does not is good for a look, not for a decision.
+  public var isWithinLimits = true
   /// The source of the position.
   public var source = Source.none
   /// −90…90, north positive.
@@ -61,9 +66,9 @@ public struct Fix: Sendable, Equatable {
   public var longitudeDegrees: Double?
   /// Height above the WGS 84 ellipsoid.
   public var heightAboveEllipsoidMetres: Double?
-  /// Height above mean sea level, by the receiver's geoid.
+  /// Height above mean sea level, by the receiver's geoid; by a coarse model where it gives only the other height.
   public var heightAboveSeaLevelMetres: Double?
-  /// Geoid above the ellipsoid.
+  /// Geoid above the ellipsoid: the difference of the two heights.
   public var geoidSeparationMetres: Double?
   /// Earth-centred, earth-fixed coordinates.
   public var ecefMetres: SIMD3<Double>?

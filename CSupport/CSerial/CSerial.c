@@ -1,0 +1,177 @@
+// For ptsname_r(3).
+#define _GNU_SOURCE
+
+#include "CSerial.h"
+
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/serial.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// <sys/ioctl.h> would bring in <bits/ioctl-types.h>, which clashes with <asm/termbits.h> on some architectures.
+extern int ioctl(int descriptor, unsigned long request, ...);
+
+_Static_assert(sizeof(struct termios2) <= sizeof(struct cserial_settings), "termios2 does not fit");
+
+static int result(int returned) { return returned < 0 ? -errno : returned; }
+
+static struct termios2 opened(const struct cserial_settings *settings) {
+  struct termios2 inner;
+  memcpy(&inner, settings, sizeof inner);
+  return inner;
+}
+
+static void store(struct cserial_settings *settings, struct termios2 inner) { memcpy(settings, &inner, sizeof inner); }
+
+int cserial_get_settings(int descriptor, struct cserial_settings *settings) {
+  struct termios2 inner;
+  int returned = ioctl(descriptor, TCGETS2, &inner);
+  if (returned == 0) store(settings, inner);
+  return result(returned);
+}
+
+int cserial_set_settings(int descriptor, const struct cserial_settings *settings) {
+  struct termios2 inner = opened(settings);
+  return result(ioctl(descriptor, TCSETS2, &inner));
+}
+
+void cserial_make_raw(struct cserial_settings *settings) {
+  struct termios2 inner = opened(settings);
+  inner.c_iflag &= ~(IGNBRK | BRKINT | IGNPAR | PARMRK | INPCK | ISTRIP | INLCR | IGNCR | ICRNL | IXON | IXOFF | IXANY);
+  inner.c_oflag &= ~OPOST;
+  inner.c_lflag &= ~(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+  inner.c_cflag &= ~(CSIZE | PARENB | CSTOPB | CRTSCTS | HUPCL);
+  inner.c_cflag |= CS8 | CLOCAL | CREAD;
+  inner.c_cc[VMIN] = 1;
+  inner.c_cc[VTIME] = 0;
+  store(settings, inner);
+}
+
+// The rates that have a constant, from <asm/termbits.h>.
+static tcflag_t constant_of_rate(uint32_t rate) {
+  switch (rate) {
+    case 1200: return B1200;
+    case 2400: return B2400;
+    case 4800: return B4800;
+    case 9600: return B9600;
+    case 19200: return B19200;
+    case 38400: return B38400;
+    case 57600: return B57600;
+    case 115200: return B115200;
+    case 230400: return B230400;
+    case 460800: return B460800;
+    case 500000: return B500000;
+    case 576000: return B576000;
+    case 921600: return B921600;
+    case 1000000: return B1000000;
+    case 1152000: return B1152000;
+    case 1500000: return B1500000;
+    case 2000000: return B2000000;
+    case 2500000: return B2500000;
+    case 3000000: return B3000000;
+    case 3500000: return B3500000;
+    case 4000000: return B4000000;
+    default: return BOTHER;
+  }
+}
+
+void cserial_set_rate(struct cserial_settings *settings, uint32_t rate) {
+  struct termios2 inner = opened(settings);
+  // An input rate of 0 in c_cflag means "as the output rate".
+  inner.c_cflag &= ~(CBAUD | (CBAUD << IBSHIFT));
+  inner.c_cflag |= constant_of_rate(rate);
+  inner.c_ispeed = rate;
+  inner.c_ospeed = rate;
+  store(settings, inner);
+}
+
+uint32_t cserial_rate(const struct cserial_settings *settings) { return opened(settings).c_ospeed; }
+
+void cserial_set_read_policy(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds) {
+  struct termios2 inner = opened(settings);
+  inner.c_cc[VMIN] = minimum;
+  inner.c_cc[VTIME] = deciseconds;
+  store(settings, inner);
+}
+
+bool cserial_same_settings(const struct cserial_settings *one, const struct cserial_settings *other) {
+  return memcmp(one, other, sizeof(struct termios2)) == 0;
+}
+
+int cserial_set_exclusive(int descriptor, bool exclusive) {
+  return result(ioctl(descriptor, exclusive ? TIOCEXCL : TIOCNXCL));
+}
+
+int cserial_is_exclusive(int descriptor) {
+  int exclusive = 0;
+  int returned = ioctl(descriptor, TIOCGEXCL, &exclusive);
+  return returned < 0 ? -errno : exclusive != 0;
+}
+
+int cserial_line_counters(int descriptor, struct cserial_counters *counters) {
+  struct serial_icounter_struct found;
+  memset(&found, 0, sizeof found);
+  int returned = ioctl(descriptor, TIOCGICOUNT, &found);
+  if (returned < 0) return -errno;
+  *counters = (struct cserial_counters){
+      .framing = found.frame,
+      .parity = found.parity,
+      .overrun = found.overrun,
+      .buffer_overrun = found.buf_overrun,
+      .breaks = found.brk,
+  };
+  return 0;
+}
+
+int cserial_low_latency(int descriptor) {
+  struct serial_struct found;
+  int returned = ioctl(descriptor, TIOCGSERIAL, &found);
+  return returned < 0 ? -errno : (found.flags & ASYNC_LOW_LATENCY) != 0;
+}
+
+int cserial_set_low_latency(int descriptor, bool low_latency) {
+  struct serial_struct found;
+  if (ioctl(descriptor, TIOCGSERIAL, &found) < 0) return -errno;
+  found.flags = low_latency ? found.flags | ASYNC_LOW_LATENCY : found.flags & ~ASYNC_LOW_LATENCY;
+  return result(ioctl(descriptor, TIOCSSERIAL, &found));
+}
+
+int cserial_modem_lines(int descriptor, uint32_t *lines) {
+  int bits = 0;
+  int returned = ioctl(descriptor, TIOCMGET, &bits);
+  if (returned == 0) *lines = (uint32_t)bits;
+  return result(returned);
+}
+
+int cserial_switch_modem_lines(int descriptor, uint32_t lines, bool on) {
+  int bits = (int)lines;
+  return result(ioctl(descriptor, on ? TIOCMBIS : TIOCMBIC, &bits));
+}
+
+int cserial_send_break(int descriptor) { return result(ioctl(descriptor, TCSBRK, 0)); }
+
+int cserial_drain(int descriptor) { return result(ioctl(descriptor, TCSBRK, 1)); }
+
+int cserial_discard_input(int descriptor) { return result(ioctl(descriptor, TCFLSH, TCIFLUSH)); }
+
+int cserial_unsent(int descriptor) {
+  int bytes = 0;
+  int returned = ioctl(descriptor, TIOCOUTQ, &bytes);
+  return returned < 0 ? -errno : bytes;
+}
+
+int cserial_open_pty(void) {
+  // Linux opens /dev/ptmx with these flags as they are (posix_openpt(3) names only the first two).
+  int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (master < 0) return -errno;
+  if (grantpt(master) == 0 && unlockpt(master) == 0) return master;
+  int code = errno;
+  close(master);
+  return -code;
+}
+
+int cserial_pty_slave_path(int master, char *path, size_t size) { return -ptsname_r(master, path, size); }

@@ -1,0 +1,88 @@
+// The calls that Swift cannot import: variadic ioctl(2); termios2, whose header <asm/termbits.h> clashes with
+// <termios.h>; the headers that Swift's Glibc module leaves out. Each function returns 0 (or the value it names) on
+// success and the negative errno on failure; none of them retries, keeps state or allocates.
+#ifndef SEXTANT_CSERIAL_H
+#define SEXTANT_CSERIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Linux headers that are fit to be imported but missing from the Glibc module.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/timerfd.h>
+
+/// A struct termios2 that only this library looks into: its layout differs between architectures.
+struct cserial_settings {
+  uint64_t storage[8];
+};
+
+/// The part of struct serial_icounter_struct that counts what went wrong on the line since the driver was loaded.
+struct cserial_counters {
+  int32_t framing;
+  int32_t parity;
+  int32_t overrun;
+  int32_t buffer_overrun;
+  int32_t breaks;
+};
+
+/// The modem lines as bits, as in ioctl_tty(2). The headers that define them clash with <asm/termbits.h>; the numbers
+/// are the generic ones, which every architecture but MIPS uses.
+enum cserial_line {
+  CSERIAL_DTR = 0x002,
+  CSERIAL_RTS = 0x004,
+  CSERIAL_CTS = 0x020,
+  CSERIAL_CD = 0x040,
+  CSERIAL_RI = 0x080,
+  CSERIAL_DSR = 0x100,
+};
+
+/// TCGETS2. -ENOTTY: the descriptor is no terminal.
+int cserial_get_settings(int descriptor, struct cserial_settings *settings);
+/// TCSETS2: at once, without waiting for output.
+int cserial_set_settings(int descriptor, const struct cserial_settings *settings);
+/// Raw 8N1 as cfmakeraw(3), CLOCAL, CREAD, no flow control, no hang-up on close, VMIN 1, VTIME 0. The rate stays.
+void cserial_make_raw(struct cserial_settings *settings);
+/// The rate of both directions in baud: by its B constant where it has one, which tcgetattr(3) can read back, else by
+/// BOTHER.
+void cserial_set_rate(struct cserial_settings *settings, uint32_t rate);
+/// The output rate in baud.
+uint32_t cserial_rate(const struct cserial_settings *settings);
+/// VMIN and VTIME.
+void cserial_set_read_policy(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds);
+/// Whether both ask for the same line.
+bool cserial_same_settings(const struct cserial_settings *one, const struct cserial_settings *other);
+
+/// TIOCEXCL or TIOCNXCL.
+int cserial_set_exclusive(int descriptor, bool exclusive);
+/// TIOCGEXCL: 1, 0 or -errno.
+int cserial_is_exclusive(int descriptor);
+/// TIOCGICOUNT.
+int cserial_line_counters(int descriptor, struct cserial_counters *counters);
+/// ASYNC_LOW_LATENCY from TIOCGSERIAL: 1, 0 or -errno.
+int cserial_low_latency(int descriptor);
+/// TIOCSSERIAL with ASYNC_LOW_LATENCY set or cleared, all else as it was.
+int cserial_set_low_latency(int descriptor, bool low_latency);
+/// TIOCMGET: the lines that are on (bits of cserial_line).
+int cserial_modem_lines(int descriptor, uint32_t *lines);
+/// TIOCMBIS or TIOCMBIC: switches the named lines, leaves the others alone.
+int cserial_switch_modem_lines(int descriptor, uint32_t lines, bool on);
+/// TCSBRK with 0: a break of a quarter of a second, after the output has gone.
+int cserial_send_break(int descriptor);
+/// TCSBRK with 1, as tcdrain(3): waits until the output has gone.
+int cserial_drain(int descriptor);
+/// TCFLSH with TCIFLUSH: forgets what came in and was not read.
+int cserial_discard_input(int descriptor);
+/// TIOCOUTQ: the bytes that were written and have not gone yet, or -errno.
+int cserial_unsent(int descriptor);
+
+/// A new pseudo-terminal's master, unlocked, non-blocking, closed on exec: posix_openpt(3), grantpt(3), unlockpt(3).
+int cserial_open_pty(void);
+/// The node of the slave: ptsname_r(3).
+int cserial_pty_slave_path(int master, char *path, size_t size);
+
+#endif

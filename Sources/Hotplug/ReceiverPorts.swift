@@ -1,0 +1,44 @@
+/// The ports of this machine.
+public enum ReceiverPorts {
+  /// Every serial line with hardware behind it and every node of the kernel's GNSS class, the likeliest first:
+  /// receivers, then bridges, then the rest; among equals in the order of their nodes.
+  ///
+  /// Empty where the machine has none, and in a container without /sys. The corresponding C function is
+  /// udev_enumerate_scan_devices(3).
+  public static func enumerate() -> [ReceiverPort] {
+    sortedByLikelihood(Udev.deviceFacts().map(ReceiverPort.init))
+  }
+
+  /// Sorts ports as ``enumerate()`` returns them.
+  static func sortedByLikelihood(_ ports: [ReceiverPort]) -> [ReceiverPort] {
+    ports.sorted { one, other in
+      one.rank != other.rank ? one.rank < other.rank : precedes(one.node, other.node)
+    }
+  }
+}
+
+extension ReceiverPort {
+  fileprivate var rank: Int {
+    switch likelihood {
+    // The kernel's class needs no baud rate to be found.
+    case .receiver: subsystem == .gnss ? 0 : 1
+    case .bridge: 2
+    case .other(.onBoardUART): 3
+    case .other(.unknownUSBDevice): 4
+    case .other(.systemConsole): 6
+    case .other: 5
+    }
+  }
+}
+
+/// The order that people expect: ttyUSB9 before ttyUSB10.
+private func precedes(_ one: String, _ other: String) -> Bool {
+  let (oneStem, oneNumber) = split(one)
+  let (otherStem, otherNumber) = split(other)
+  return oneStem != otherStem ? oneStem < otherStem : oneNumber < otherNumber
+}
+
+private func split(_ node: String) -> (stem: Substring, number: Int) {
+  let digits = node.reversed().prefix { $0.isASCII && $0.isNumber }.count
+  return (node.dropLast(digits), Int(node.suffix(digits)) ?? -1)
+}

@@ -1,0 +1,222 @@
+import CSerial
+import Glibc
+
+/// Waits for descriptors, signals, other threads and a moment, all at once; epoll(7), timerfd_create(2), signalfd(2),
+/// eventfd(2).
+///
+/// One thread owns a poller and waits on it. It decides nothing: what an event means is its owner's business.
+public struct Poller: ~Copyable {
+  /// What the owner calls a descriptor by.
+  public struct Token: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+  }
+
+  /// What a descriptor is watched for. A hang-up is always reported, even for `[]`.
+  public struct Interest: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// There are bytes to read, or the end of them.
+    public static let readable = Interest(rawValue: EPOLLIN.rawValue)
+    /// There is room for bytes to write.
+    public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+  }
+
+  /// The signals that can be waited for; signal(7).
+  public enum Signal: Sendable, Hashable, CaseIterable {
+    /// SIGINT: the interrupt key.
+    case interrupt
+    /// SIGTERM: an orderly end is asked for.
+    case terminate
+    /// SIGWINCH: the window of the terminal has another size.
+    case windowChange
+  }
+
+  /// Why ``wait(deadline:)`` returned.
+  public enum Event: Sendable, Hashable {
+    /// There are bytes to read, or the end of them.
+    case readable(Token)
+    /// There is room for bytes to write.
+    case writable(Token)
+    /// The other side went away. Comes after `readable` if bytes are left. Remove the descriptor: it is reported again.
+    case hangUp(Token)
+    /// A signal came.
+    case signal(Signal)
+    /// A ``Waker`` was used.
+    case woken
+    /// The deadline has passed.
+    case timeout
+  }
+
+  /// Wakes the thread that waits on a poller, from any thread. Outlives the poller without harm.
+  public final class Waker: Sendable {
+    let counter: OwnedDescriptor
+
+    init() throws(Errno) { counter = try Syscalls.createEventCounter() }
+
+    /// Makes the wait that is on, or the next one, report `woken`; several calls before it are reported once.
+    public func wake() { Syscalls.raise(counter: counter.number) }
+  }
+
+  /// Wakes this poller from any thread.
+  public let waker: Waker
+
+  private let epoll: OwnedDescriptor
+  private let timer: OwnedDescriptor
+  private let signals: CaughtSignals
+  /// The deadline that the timer is set to, so that it is set only when it changes.
+  private var armed: UInt64?
+  /// Regular files, which epoll refuses: they are always ready.
+  private var alwaysReadable: [(descriptor: Int32, token: Token)] = []
+  /// Kept between waits for its storage.
+  private var events: [Event] = []
+
+  /// Makes a poller.
+  ///
+  /// - Parameter signals: The signals to wait for. They are blocked in the calling thread and those that it starts
+  ///   later, until the poller goes: make the poller before any other thread, or the signal may strike there.
+  /// - Throws: ``SerialPortError`` `inputOutput` when the system is out of descriptors.
+  public init(catching signals: [Signal] = []) throws(SerialPortError) {
+    let epoll = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createEpoll() }
+    let timer = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createTimer() }
+    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(signals.map(\.number)) }
+    let waker = try attempting(.wait, "") { () throws(Errno) in try Waker() }
+    try attempting(.wait, "") { () throws(Errno) in
+      let own = [(timer.number, Mark.timer), (caught.number, Mark.signal), (waker.counter.number, Mark.waker)]
+      for (descriptor, mark) in own {
+        try Syscalls.control(epoll: epoll.number, EPOLL_CTL_ADD, descriptor, events: EPOLLIN.rawValue, mark: mark)
+      }
+    }
+    self.epoll = epoll
+    self.timer = timer
+    self.signals = caught
+    self.waker = waker
+  }
+
+  /// Watches a descriptor from now on. A regular file is always readable. epoll_ctl(2) with EPOLL_CTL_ADD.
+  ///
+  /// - Parameters:
+  ///   - descriptor: Stays its owner's; ``remove(_:)`` it before it is closed.
+  ///   - token: Comes back in the events.
+  ///   - interest: What to watch for.
+  /// - Throws: ``SerialPortError`` `inputOutput`: out of memory, or watched already.
+  public mutating func add(
+    _ descriptor: Int32, token: Token, interest: Interest = .readable
+  ) throws(SerialPortError) {
+    do {
+      try Syscalls.control(
+        epoll: epoll.number, EPOLL_CTL_ADD, descriptor, events: interest.rawValue, mark: UInt64(token.rawValue))
+    } catch {
+      if error.code != EPERM { throw SerialPortError(error, .wait, "") }
+      alwaysReadable.append((descriptor, token))
+    }
+  }
+
+  /// Changes what a descriptor is watched for. epoll_ctl(2) with EPOLL_CTL_MOD. Nothing to change for a regular file.
+  ///
+  /// - Throws: ``SerialPortError`` `inputOutput` if it is not watched.
+  public mutating func change(
+    _ descriptor: Int32, token: Token, interest: Interest
+  ) throws(SerialPortError) {
+    if alwaysReadable.contains(where: { $0.descriptor == descriptor }) { return }
+    try attempting(.wait, "") { () throws(Errno) in
+      try Syscalls.control(
+        epoll: epoll.number, EPOLL_CTL_MOD, descriptor, events: interest.rawValue, mark: UInt64(token.rawValue))
+    }
+  }
+
+  /// Watches a descriptor no longer. epoll_ctl(2) with EPOLL_CTL_DEL. One that is not watched is left alone.
+  public mutating func remove(_ descriptor: Int32) {
+    alwaysReadable.removeAll { $0.descriptor == descriptor }
+    // The only errors are those of a descriptor that is not watched, which is what was asked for.
+    try? Syscalls.control(epoll: epoll.number, EPOLL_CTL_DEL, descriptor, events: 0, mark: 0)
+  }
+
+  /// Waits until something happens. epoll_wait(2).
+  ///
+  /// - Parameter deadline: A moment of ``MonotonicClock`` in nanoseconds; nil waits for as long as it takes. A moment
+  ///   that has passed looks without waiting.
+  /// - Returns: What happened, at least one event. `timeout` comes last, and only when the deadline has passed.
+  /// - Throws: ``SerialPortError`` `inputOutput`.
+  public mutating func wait(deadline: UInt64?) throws(SerialPortError) -> [Event] {
+    events.removeAll(keepingCapacity: true)
+    do {
+      try arm(deadline)
+      while events.isEmpty {
+        let mayBlock = alwaysReadable.isEmpty && !hasPassed(deadline)
+        try collect(blocking: mayBlock)
+        for file in alwaysReadable { events.append(.readable(file.token)) }
+        if hasPassed(deadline) { events.append(.timeout) }
+      }
+    } catch {
+      throw SerialPortError(error, .wait, "")
+    }
+    return events
+  }
+}
+
+extension Poller {
+  /// What epoll hands back for the poller's own descriptors: beyond every token.
+  private enum Mark {
+    static let timer = UInt64(1) << 32
+    static let signal = UInt64(2) << 32
+    static let waker = UInt64(3) << 32
+  }
+
+  private mutating func arm(_ deadline: UInt64?) throws(Errno) {
+    if deadline == armed { return }
+    try Syscalls.arm(timer: timer.number, at: deadline)
+    armed = deadline
+  }
+
+  private mutating func collect(blocking: Bool) throws(Errno) {
+    var ready = ReadyList()
+    try Syscalls.wait(epoll: epoll.number, blocking: blocking, into: &ready)
+    for index in 0..<ready.count {
+      let (flags, mark) = ready[index]
+      switch mark {
+      case Mark.timer:
+        Syscalls.clearCounter(timer.number)
+        // It is set again at the next wait, even for the same deadline.
+        armed = nil
+      case Mark.waker:
+        Syscalls.clearCounter(waker.counter.number)
+        events.append(.woken)
+      case Mark.signal:
+        while let number = signals.next() {
+          if let signal = Signal(number) { events.append(.signal(signal)) }
+        }
+      default:
+        report(flags, Token(rawValue: UInt32(mark)))
+      }
+    }
+  }
+
+  private mutating func report(_ flags: UInt32, _ token: Token) {
+    if flags & EPOLLIN.rawValue != 0 { events.append(.readable(token)) }
+    if flags & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
+      events.append(.hangUp(token))
+    } else if flags & EPOLLOUT.rawValue != 0 {
+      events.append(.writable(token))
+    }
+  }
+
+  private func hasPassed(_ deadline: UInt64?) -> Bool {
+    deadline.map { $0 <= MonotonicClock.now() } ?? false
+  }
+}
+
+extension Poller.Signal {
+  fileprivate var number: Int32 {
+    switch self {
+    case .interrupt: SIGINT
+    case .terminate: SIGTERM
+    case .windowChange: SIGWINCH
+    }
+  }
+
+  fileprivate init?(_ number: Int32) {
+    guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = signal
+  }
+}

@@ -1,0 +1,58 @@
+// Who has a port: the owner of its lock if there is one, else everybody who has it open.
+
+/// The programs that have the node open, the calling one included.
+func findHolders(of path: String) -> [PortHolder] {
+  guard let node = try? Syscalls.status(ofPath: path) else { return [] }
+  return findHolders(of: node)
+}
+
+/// The programs that have the node open, beside this one if there are others.
+func otherHolders(of node: NodeStatus) -> [PortHolder] {
+  let holders = findHolders(of: node)
+  let others = holders.filter { $0.processID != Syscalls.processID }
+  return others.isEmpty ? holders : others
+}
+
+/// The owner of the node's flock(2); if it has none, every program that has the node open and lets us see it.
+///
+/// The owner is preferred because it is the one that reads: an emulator or a terminal multiplexer may well have the
+/// other end of the same line.
+func findHolders(of node: NodeStatus) -> [PortHolder] {
+  if let locks = Syscalls.contents(of: "/proc/locks", limit: 1 << 20),
+    let owner = lockOwner(of: node, inLocks: String(decoding: locks, as: UTF8.self))
+  {
+    return [PortHolder(processID: owner, program: programName(of: owner))]
+  }
+  return processesWithOpenDescriptor(on: node)
+}
+
+/// The process that /proc/locks names for an flock(2) of this node. Nil if there is none, or if it lives outside this
+/// process namespace (the kernel then writes 0 or a negative number).
+func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
+  for line in locks.split(separator: "\n") {
+    // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 412 00:18:7 0 EOF`; device in hexadecimal, inode in decimal.
+    let fields = line.split(separator: " ")
+    guard fields.count >= 6, fields[1] == "FLOCK", let owner = Int32(fields[4]), owner > 0 else { continue }
+    let place = fields[5].split(separator: ":")
+    guard place.count == 3, let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
+      let inode = UInt64(place[2])
+    else { continue }
+    if node.isFile(onMajor: major, minor: minor, inode: inode) { return owner }
+  }
+  return nil
+}
+
+private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
+  Syscalls.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
+    let folder = "/proc/\(processID)/fd"
+    return Syscalls.names(in: folder).contains { name in
+      // stat(2) through the link of /proc: the device is looked at, not opened.
+      (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
+    }
+  }.map { PortHolder(processID: $0, program: programName(of: $0)) }
+}
+
+private func programName(of processID: Int32) -> String {
+  let name = Syscalls.contents(of: "/proc/\(processID)/comm", limit: 64) ?? []
+  return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+}

@@ -1,0 +1,189 @@
+import Glibc
+
+/// A byte stream that is read and written without waiting: a serial line, or what stands in for one.
+///
+/// The value owns the descriptor. When it goes, a terminal gets back the settings it was found with and the descriptor
+/// is closed. Call ``drain()`` first where the last bytes written matter: the settings are restored at once.
+///
+/// | kind of node | opened | end |
+/// |---|---|---|
+/// | terminal (`ttyUSB`, `ttyACM`, `ttyS`) | raw 8N1, exclusively, locked | ``SerialPortError/Cause/gone`` |
+/// | pseudo-terminal | raw 8N1, locked | ``SerialPortError/Cause/gone`` |
+/// | character device without termios (`/dev/gnss0`) | locked | ``SerialPortError/Cause/gone``, or its own end |
+/// | FIFO | for reading only, locked; a writer that leaves does not end it, the next one goes on | never |
+/// | anonymous pipe (`/dev/stdin`) | for reading only | ``ReadResult/endOfInput`` when the last writer leaves |
+/// | file | for reading only, from its start; not locked | ``ReadResult/endOfInput`` |
+///
+/// A directory, a block device and a socket are refused.
+public struct SerialPort: ~Copyable {
+  /// What stands behind the path.
+  public enum Kind: Sendable, Hashable {
+    /// A serial line with a baud rate.
+    case terminal
+    /// The slave side of a pseudo-terminal: it keeps a baud rate, but paces nothing.
+    case pseudoTerminal
+    /// A named FIFO or an anonymous pipe: read only.
+    case fifo
+    /// A regular file: read only, always readable.
+    case file
+    /// A character device without a baud rate, such as the kernel's `/dev/gnss0`.
+    case characterDevice
+
+    /// Whether the port has a baud rate and the other settings of termios.
+    public var hasLineSettings: Bool { self == .terminal || self == .pseudoTerminal }
+  }
+
+  /// What the caller wants to do.
+  public enum Access: Sendable, Hashable {
+    /// Read, and write where the kind of port takes bytes.
+    case readWrite
+    /// Read only: ``SerialPort/write(_:)`` is refused.
+    case readOnly
+  }
+
+  /// The outcome of a ``SerialPort/read(into:)``.
+  public enum ReadResult: Sendable, Hashable {
+    /// So many bytes are at the start of the span.
+    case bytes(Int)
+    /// Nothing is there now; wait with a ``Poller``.
+    case wouldBlock
+    /// The file or pipe is at its end.
+    case endOfInput
+  }
+
+  /// The path as it was given.
+  public let path: String
+  /// What stands behind the path.
+  public let kind: Kind
+  /// Whether ``write(_:)`` can succeed: the port was opened for it, and it is neither a file nor a FIFO.
+  public let isWritable: Bool
+
+  let descriptor: OwnedDescriptor
+  private let found: FoundLine?
+
+  /// Opens a port without waiting for it. The corresponding C functions are open(2), flock(2) and tcsetattr(3).
+  ///
+  /// - Parameters:
+  ///   - path: A device, FIFO or file; links are followed.
+  ///   - access: `.readOnly` also opens a device that the user may only read.
+  ///   - baud: The rate in baud (bits per second); nil leaves it as it is found. Ignored where there is none.
+  /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `noPermission`, `held`,
+  ///   `unsupportedBaudRate`, `inputOutput`.
+  public init(opening path: String, access: Access, baud: UInt32?) throws(SerialPortError) {
+    self = try Self.opened(path, access, baud)
+  }
+
+  private static func opened(
+    _ path: String, _ access: Access, _ baud: UInt32?
+  ) throws(SerialPortError) -> SerialPort {
+    let descriptor = try openNode(path, access)
+    let node = try opening(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }
+    try refuseUnsuitable(node, path)
+    let settings = try opening(path) { () throws(Errno) in try lineSettings(of: descriptor.number) }
+    let kind = Kind(node, isTerminal: settings != nil)
+    if kind != .file { try takeAlone(descriptor.number, path, node, kind) }
+    let found = settings.map { FoundLine(settings: $0, lowLatency: Syscalls.lowLatency(descriptor.number)) }
+
+    // From here on the settings are restored whatever fails: the port's deinit does it.
+    let port = SerialPort(path, kind, access, found, descriptor)
+    if var wanted = settings {
+      wanted.makeRaw()
+      try port.apply(wanted)
+      if let baud { try port.setBaudRate(baud) }
+    }
+    return port
+  }
+
+  private init(
+    _ path: String, _ kind: Kind, _ access: Access, _ found: FoundLine?, _ descriptor: consuming OwnedDescriptor
+  ) {
+    self.path = path
+    self.kind = kind
+    self.isWritable = access == .readWrite && kind != .file && kind != .fifo
+    self.found = found
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    // Nobody is left to hear of an error, and a device that was pulled out answers EIO to each of these.
+    guard let found else { return }
+    if let lowLatency = found.lowLatency, lowLatency != Syscalls.lowLatency(descriptor.number) {
+      try? Syscalls.setLowLatency(descriptor.number, lowLatency)
+    }
+    try? found.settings.apply(to: descriptor.number)
+    if kind == .terminal { try? Syscalls.setExclusive(descriptor.number, false) }
+  }
+
+  /// The descriptor, for pollers. It belongs to the port: do not close it, nor keep it longer than the port lives.
+  public var fileDescriptor: Int32 { descriptor.number }
+
+  /// Reads what is there, without waiting. The corresponding C function is read(2).
+  ///
+  /// - Parameter span: Where the bytes are put, from its start.
+  /// - Throws: ``SerialPortError``: `gone` when the device was pulled out or the other side hung up, `inputOutput`.
+  @_lifetime(span: copy span)
+  public func read(into span: inout MutableRawSpan) throws(SerialPortError) -> ReadResult {
+    if span.byteCount == 0 { return .bytes(0) }
+    do {
+      let count = try Syscalls.read(descriptor.number, into: &span)
+      if count > 0 { return .bytes(kind.hasLineSettings ? readRest(into: &span, after: count) : count) }
+    } catch {
+      if error.code == EAGAIN { return .wouldBlock }
+      throw SerialPortError(error, .read, path)
+    }
+    // A raw terminal with VMIN of at least 1 answers zero bytes only after a hang-up.
+    if kind.hasLineSettings { throw SerialPortError(cause: .gone, operation: .read, path: path, errno: 0) }
+    return .endOfInput
+  }
+
+  /// Reads on where the kernel may have stopped short, and returns the number of bytes in all.
+  ///
+  /// Since Linux 5.12 a terminal is read through a buffer of 64 bytes (tty_io.c, `iterate_tty_read`), and with VMIN
+  /// above 64 the read ends after each of them. The rest, if it is below VMIN, would never be reported to a poller.
+  @_lifetime(span: copy span)
+  private func readRest(into span: inout MutableRawSpan, after first: Int) -> Int {
+    let kernelBuffer = 64
+    var total = first
+    var last = first
+    while last > 0 && last % kernelBuffer == 0 && total < span.byteCount {
+      // An error is met again by the next read; the bytes before it come first.
+      last = (try? Syscalls.read(descriptor.number, into: &span, at: total)) ?? 0
+      total += last
+    }
+    return total
+  }
+
+  /// Writes what the port takes now, without waiting. The corresponding C function is write(2).
+  ///
+  /// - Parameter bytes: What to send.
+  /// - Returns: The number of bytes that were taken, from the start; 0 when the output buffer is full.
+  /// - Throws: ``SerialPortError``: `gone`, `inputOutput`, `notSupported` if the port is not ``isWritable``.
+  public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
+    if !isWritable { throw SerialPortError(Errno(code: EBADF), .write, path) }
+    do {
+      return try Syscalls.write(descriptor.number, bytes)
+    } catch {
+      if error.code == EAGAIN { return 0 }
+      throw SerialPortError(error, .write, path)
+    }
+  }
+}
+
+/// How a terminal was found, to be restored.
+private struct FoundLine {
+  let settings: LineSettings
+  /// Nil where the driver has no such setting.
+  let lowLatency: Bool?
+}
+
+extension SerialPort.Kind {
+  fileprivate init(_ node: NodeStatus, isTerminal: Bool) {
+    // Major numbers 136 to 143 are UNIX98 pseudo-terminal slaves (Linux allocated devices, admin-guide/devices.txt).
+    let isPseudoTerminal = (136...143).contains(node.major)
+    switch node.type {
+    case .regular: self = .file
+    case .fifo: self = .fifo
+    default: self = !isTerminal ? .characterDevice : isPseudoTerminal ? .pseudoTerminal : .terminal
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Hotplug
+
+@Suite("What stays the same when a device comes back")
+struct IdentityTests {
+  private let receiver = {
+    var facts = DeviceFacts(node: "/dev/ttyACM0", subsystem: .tty)
+    facts.vendorID = 0x1546
+    facts.productID = 0x01a8
+    facts.path = "pci-0000:00:14.0-usb-0:1:1.0"
+    return facts
+  }()
+
+  @Test("A serial number is the identity, at another node and socket too")
+  func serialNumber() {
+    var before = receiver
+    before.serialNumber = "RIG0001"
+    var after = before
+    after.node = "/dev/ttyACM1"
+    after.path = "pci-0000:00:14.0-usb-0:2:1.0"
+    #expect(DeviceIdentity(before) == DeviceIdentity(after))
+    #expect("\(DeviceIdentity(before))" == "usb:1546:01a8:RIG0001:0")
+  }
+
+  @Test("Two functions of one device have two identities")
+  func interfaces() {
+    var first = receiver
+    first.serialNumber = "RIG0001"
+    first.interface = 0
+    var second = first
+    second.interface = 2
+    #expect(DeviceIdentity(first) != DeviceIdentity(second))
+  }
+
+  @Test("Without a serial number the socket is the identity")
+  func path() {
+    var again = receiver
+    again.node = "/dev/ttyACM7"
+    #expect(DeviceIdentity(receiver) == DeviceIdentity(again))
+    #expect(DeviceIdentity(receiver) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
+  }
+
+  @Test("A serial number that every such device has is none", arguments: ["0001", "0", "00000000"])
+  func placeholder(serialNumber: String) {
+    var facts = receiver
+    facts.serialNumber = serialNumber
+    #expect(DeviceIdentity(facts) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
+  }
+
+  @Test("Then a persistent link, by-id before by-path; then the node")
+  func links() {
+    var facts = DeviceFacts(node: "/dev/ttyS1", subsystem: .tty)
+    #expect(DeviceIdentity(facts) == .node("/dev/ttyS1"))
+    facts.links = ["/dev/char/4:65", "/dev/serial/by-path/platform-uart"]
+    #expect(DeviceIdentity(facts) == .persistentLink("/dev/serial/by-path/platform-uart"))
+    facts.links.append("/dev/serial/by-id/board-uart")
+    #expect(DeviceIdentity(facts) == .persistentLink("/dev/serial/by-id/board-uart"))
+  }
+}

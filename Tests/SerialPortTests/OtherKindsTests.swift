@@ -1,0 +1,105 @@
+import Glibc
+import Testing
+
+@testable import SerialPort
+
+@Suite("Ports that are no terminals")
+struct OtherKindsTests {
+  @Test("A file is read to its end, and takes no bytes")
+  func file() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("recording.ubx", everyByte)
+    let port = try SerialPort(opening: path, access: .readWrite, baud: 9600)
+    #expect(port.kind == .file)
+    #expect(port.isWritable == false)
+    #expect(port.baudRate == nil)
+    #expect(try port.bytes(256) == everyByte)
+    #expect(try port.readOnce() == .endOfInput)
+    #expect(failure { () throws(SerialPortError) in _ = try port.send([1]) }?.cause == .notSupported)
+    #expect(failure { () throws(SerialPortError) in try port.setBaudRate(9600) }?.cause == .notSupported)
+  }
+
+  @Test("Two may read one file")
+  func sharedFile() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("recording.ubx", [1, 2, 3])
+    let first = try SerialPort(opening: path, access: .readOnly, baud: nil)
+    let second = try SerialPort(opening: path, access: .readOnly, baud: nil)
+    #expect(try first.bytes(3) == second.bytes(3))
+  }
+
+  @Test("A FIFO outlives its writers")
+  func fifo() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.fifo("receiver")
+    let port = try SerialPort(opening: path, access: .readWrite, baud: nil)
+    #expect(port.kind == .fifo)
+    #expect(port.isWritable == false)
+    for byte in UInt8(1)...3 {
+      do {
+        let writer = try Syscalls.open(path, O_WRONLY | O_NONBLOCK)
+        // Bytes have no padding that a raw view could show.
+        let written = try unsafe Syscalls.write(writer.number, [byte].span.bytes)
+        #expect(written == 1)
+      }
+      #expect(try port.bytes(1) == [byte])
+      #expect(try port.readOnce() == .wouldBlock)
+    }
+  }
+
+  @Test("A second reader of a FIFO is refused")
+  func fifoTwice() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.fifo("receiver")
+    let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
+    #expect(failureOpening(port.path)?.exitCode == 75)
+  }
+
+  @Test("A character device without settings is read and written")
+  func characterDevice() throws {
+    let port = try SerialPort(opening: "/dev/zero", access: .readWrite, baud: 9600)
+    #expect(port.kind == .characterDevice)
+    #expect(port.isWritable == true)
+    #expect(port.baudRate == nil)
+    #expect(try port.send([1, 2]) == 2)
+    #expect(try port.available() == [UInt8](repeating: 0, count: 4096))
+  }
+
+  @Test("Reading into no room reads nothing and is no end")
+  func noRoom() throws {
+    let folder = try TemporaryFolder()
+    let port = try SerialPort(opening: try folder.file("a", [1]), access: .readOnly, baud: nil)
+    var nothing: [UInt8] = []
+    #expect(try port.readOnce(&nothing) == .bytes(0))
+    #expect(try port.bytes(1) == [1])
+  }
+
+  @Test("A pseudo-terminal's link leads to it, replaces an old one, and goes with it")
+  func link() throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/ttyGNSS"
+    try Syscalls.link("/dev/pts/99999", at: path)
+    do {
+      var device = try PseudoTerminal()
+      try device.link(at: path)
+      let port = try SerialPort(opening: path, access: .readWrite, baud: nil)
+      #expect(port.kind == .pseudoTerminal)
+      #expect(Syscalls.target(ofLink: path) == device.path)
+    }
+    #expect(Syscalls.names(in: folder.path).isEmpty)
+  }
+
+  @Test("A link does not replace what is no link of ours")
+  func linkRefused() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("precious", [1])
+    var device = try PseudoTerminal()
+    do {
+      try device.link(at: path)
+      Issue.record("the file was replaced")
+    } catch {
+      #expect(error.errno == EEXIST)
+    }
+    #expect(Syscalls.contents(of: path, limit: 10) == [1])
+  }
+}

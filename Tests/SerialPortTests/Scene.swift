@@ -1,0 +1,117 @@
+import Glibc
+
+@testable import SerialPort
+
+/// A folder of its own for one test, removed with all that is in it.
+struct TemporaryFolder: ~Copyable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/serialport-XXXXXX".utf8CString)
+    // mkdtemp(3) writes the name into the array, which outlives the call.
+    guard unsafe mkdtemp(&template) != nil else { throw Errno(code: errno) }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit {
+    for name in Syscalls.names(in: path) { try? Syscalls.unlink("\(path)/\(name)") }
+    // The path is a valid C string for the length of the call.
+    _ = unsafe rmdir(path)
+  }
+
+  func file(_ name: String, _ bytes: [UInt8]) throws -> String {
+    let file = "\(path)/\(name)"
+    // open(2) with a mode is not imported: creat(2) has one.
+    let descriptor = OwnedDescriptor(unsafe creat(file, 0o600))
+    // Bytes have no padding that a raw view could show.
+    _ = try unsafe Syscalls.write(descriptor.number, bytes.span.bytes)
+    return file
+  }
+
+  func fifo(_ name: String) throws -> String {
+    let path = "\(path)/\(name)"
+    _ = try retryOnInterrupt { unsafe mkfifo(path, 0o600) }
+    return path
+  }
+}
+
+let everyByte = (0...255).map { UInt8($0) }
+
+/// A deadline that no passing test comes near: it bounds the wait of a failing one.
+func generousDeadline() -> UInt64 { MonotonicClock.now() + 20_000_000_000 }
+
+/// Waits for one event of a descriptor.
+func awaitEvents(of descriptor: Int32, _ interest: Poller.Interest = .readable) throws -> [Poller.Event] {
+  var poller = try Poller()
+  try poller.add(descriptor, token: line, interest: interest)
+  return try poller.wait(deadline: generousDeadline())
+}
+
+let line = Poller.Token(rawValue: 1)
+
+extension SerialPort {
+  /// Reads until `count` bytes are there, waiting for each of them.
+  func bytes(_ count: Int) throws -> [UInt8] {
+    var received: [UInt8] = []
+    while received.count < count {
+      guard try awaitEvents(of: fileDescriptor).contains(.readable(line)) else { break }
+      received += try available()
+    }
+    return received
+  }
+
+  /// Reads once.
+  func available() throws -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    guard case .bytes(let count) = try readOnce(&buffer) else { return [] }
+    return Array(buffer[..<count])
+  }
+
+  func readOnce(_ buffer: inout [UInt8]) throws(SerialPortError) -> ReadResult {
+    var elements = buffer.mutableSpan
+    // Bytes have no invalid bit patterns.
+    var span = unsafe elements.mutableBytes
+    return try read(into: &span)
+  }
+
+  func readOnce() throws(SerialPortError) -> ReadResult {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    return try readOnce(&buffer)
+  }
+
+  // Bytes have no padding that a raw view could show.
+  func send(_ bytes: [UInt8]) throws(SerialPortError) -> Int { try unsafe write(bytes.span.bytes) }
+}
+
+extension PseudoTerminal {
+  // Bytes have no padding that a raw view could show.
+  func send(_ bytes: [UInt8]) throws(SerialPortError) -> Int { try unsafe write(bytes.span.bytes) }
+
+  /// Reads until `count` bytes are there, waiting for each of them.
+  func bytes(_ count: Int) throws -> [UInt8] {
+    var received: [UInt8] = []
+    while received.count < count {
+      guard try awaitEvents(of: fileDescriptor).contains(.readable(line)) else { break }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      var elements = buffer.mutableSpan
+      // Bytes have no invalid bit patterns.
+      var span = unsafe elements.mutableBytes
+      if case .bytes(let length) = try read(into: &span) { received += buffer[..<length] }
+    }
+    return received
+  }
+}
+
+/// Runs what is expected to fail and returns its error; nil if it did not fail.
+func failure(_ body: () throws(SerialPortError) -> Void) -> SerialPortError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+func failureOpening(_ path: String) -> SerialPortError? {
+  failure { () throws(SerialPortError) in _ = try SerialPort(opening: path, access: .readWrite, baud: nil) }
+}

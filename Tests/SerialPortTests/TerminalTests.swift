@@ -1,0 +1,195 @@
+import Testing
+
+@testable import SerialPort
+
+@Suite("A terminal")
+struct TerminalTests {
+  @Test("All 256 byte values pass unchanged in both directions")
+  func rawBytes() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(port.kind == .pseudoTerminal)
+    #expect(try device.send(everyByte) == 256)
+    #expect(try port.bytes(256) == everyByte)
+    #expect(try port.send(everyByte) == 256)
+    #expect(try device.bytes(256) == everyByte)
+  }
+
+  @Test("A line that was cooked, with echo, is raw while open")
+  func cookedLine() throws {
+    let device = try PseudoTerminal()
+    try Cooked.settings.apply(to: device.fileDescriptor)
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(try device.send(everyByte) == 256)
+    #expect(try port.bytes(256) == everyByte)
+    #expect(try port.send([1]) == 1)
+    #expect(try device.bytes(1) == [1], "what the device sent is not echoed to it")
+  }
+
+  @Test("The settings are restored on close")
+  func restored() throws {
+    let device = try PseudoTerminal()
+    try Cooked.settings.apply(to: device.fileDescriptor)
+    let before = try LineSettings(of: device.fileDescriptor)
+    do {
+      let port = try SerialPort(opening: device.path, access: .readWrite, baud: 115_200)
+      try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 3)
+      #expect(try LineSettings(of: device.fileDescriptor) != before)
+    }
+    #expect(try LineSettings(of: device.fileDescriptor) == before)
+  }
+
+  @Test("A rate that is refused while opening leaves the line as it was")
+  func restoredAfterFailure() throws {
+    let device = try PseudoTerminal()
+    try Cooked.settings.apply(to: device.fileDescriptor)
+    let before = try LineSettings(of: device.fileDescriptor)
+    let path = device.path
+    let error = failure { () throws(SerialPortError) in
+      _ = try SerialPort(opening: path, access: .readWrite, baud: 0)
+    }
+    #expect(error?.cause == .unsupportedBaudRate(requested: 0, offered: nil))
+    #expect(error?.exitCode == 64)
+    #expect(try LineSettings(of: device.fileDescriptor) == before)
+  }
+
+  @Test(
+    "Any rate is set, with and without a constant of its own",
+    arguments: [
+      4800, 9600, 38_400, 115_200, 250_000, 460_800, 921_600, 123_456,
+    ] as [UInt32])
+  func rates(rate: UInt32) throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: rate)
+    #expect(port.baudRate == rate)
+    #expect(device.baudRate == rate)
+    try port.setBaudRate(57_600)
+    #expect(port.baudRate == 57_600)
+    try port.setBaudRate(rate)
+    #expect(device.baudRate == rate)
+  }
+
+  @Test("Without a rate the line keeps its own")
+  func rateIsKept() throws {
+    let device = try PseudoTerminal()
+    let found = device.baudRate
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(port.baudRate == found)
+  }
+
+  @Test("An empty line would block, and a rate change does not disturb that")
+  func wouldBlock() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(try port.readOnce() == .wouldBlock)
+    try port.setReadPolicy(minimum: 0, timeoutDeciseconds: 0)
+    #expect(try port.readOnce() == .wouldBlock, "a policy of nothing must not read like a hang-up")
+  }
+
+  @Test("A full output buffer takes nothing and says so")
+  func fullOutput() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    let block = [UInt8](repeating: 0x55, count: 65_536)
+    var total = 0
+    while true {
+      let taken = try port.send(block)
+      if taken == 0 { break }
+      total += taken
+    }
+    #expect(total > 0)
+    #expect(try device.bytes(total).count == total)
+  }
+
+  @Test("A device that goes away is gone, after its last bytes were read")
+  func hangUp() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: 9600)
+    _ = consume device
+    let events = try awaitEvents(of: port.fileDescriptor)
+    #expect(events.contains(.hangUp(line)))
+    let reading = failure { () throws(SerialPortError) in _ = try port.readOnce() }
+    #expect(reading?.cause == .gone)
+    #expect(reading?.exitCode == 74)
+    let writing = failure { () throws(SerialPortError) in _ = try port.send([1]) }
+    #expect(writing?.cause == .gone)
+    let setting = failure { () throws(SerialPortError) in try port.setBaudRate(4800) }
+    #expect(setting?.cause == .gone)
+    #expect(port.baudRate == nil)
+  }
+
+  @Test("A port opened for reading refuses to write")
+  func readOnly() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readOnly, baud: nil)
+    #expect(port.isWritable == false)
+    let error = failure { () throws(SerialPortError) in _ = try port.send([1]) }
+    #expect(error?.cause == .notSupported)
+    #expect(try device.send([7]) == 1)
+    #expect(try port.bytes(1) == [7])
+  }
+
+  @Test("Input that came before can be discarded")
+  func discard() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(try device.send([1, 2, 3]) == 3)
+    #expect(try awaitEvents(of: port.fileDescriptor) == [.readable(line)])
+    try port.discardInput()
+    #expect(try port.readOnce() == .wouldBlock)
+  }
+
+  @Test("Until the minimum is there a poller is not told; the rest is read all the same")
+  func readPolicy() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 0)
+    var poller = try Poller()
+    try poller.add(port.fileDescriptor, token: line)
+    #expect(try device.send([UInt8](repeating: 1, count: 99)) == 99)
+    #expect(try poller.wait(deadline: MonotonicClock.now()) == [.timeout])
+    #expect(try device.send([2]) == 1)
+    #expect(try poller.wait(deadline: generousDeadline()) == [.readable(line)])
+    #expect(try port.available().count == 100, "one read takes all, though the kernel reads 64 bytes at a time")
+    #expect(try device.send([3]) == 1)
+    // The kernel carries the byte over by itself, in its own time; reading is the only way to see it arrive.
+    var late: [UInt8] = []
+    while late.isEmpty { late = try port.available() }
+    #expect(late == [3])
+  }
+
+  @Test("A smaller minimum reaches a poller for bytes that are there already")
+  func smallerMinimum() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 0)
+    var poller = try Poller()
+    try poller.add(port.fileDescriptor, token: line)
+    #expect(try device.send([1, 2, 3]) == 3)
+    #expect(try poller.wait(deadline: MonotonicClock.now()) == [.timeout])
+    try port.setReadPolicy(minimum: 1, timeoutDeciseconds: 0)
+    #expect(try poller.wait(deadline: generousDeadline()) == [.readable(line)])
+  }
+
+  @Test("What a pseudo-terminal has not is nil, and no error")
+  func absent() throws {
+    let device = try PseudoTerminal()
+    let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
+    #expect(port.lineErrors() == nil)
+    #expect(port.modemLines == nil)
+    #expect(try port.setLowLatency(true) == false)
+    #expect(try port.unsentByteCount() == 0)
+    try port.drain()
+    try port.sendBreak()
+  }
+}
+
+/// The settings of a terminal that nobody has touched: cooked, with echo.
+private enum Cooked {
+  static var settings: LineSettings {
+    get throws {
+      let untouched = try Syscalls.openPseudoTerminal()
+      return try LineSettings(of: untouched.number)
+    }
+  }
+}
