@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
     .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
+    .library(name: "SerialPort", targets: ["SerialPort"]),
+    .library(name: "Hotplug", targets: ["Hotplug"]),
     .executable(name: "sextant", targets: ["sextant"]),
   ],
   dependencies: [
@@ -35,16 +37,26 @@ let package = Package(
     // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
     .target(
       name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3"], swiftSettings: settings),
+
+    // Floor 2: the operating system.
+    .target(name: "CSerial", path: "CSupport/CSerial"),
+    .systemLibrary(
+      name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
+    .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
+    .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
     .target(name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA"], swiftSettings: settings),
 
     // Floor 6: the command line.
     .executableTarget(
       name: "sextant",
       dependencies: [
-        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes",
+        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
+    .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
