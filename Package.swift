@@ -46,11 +46,16 @@ let package = Package(
     .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
     .target(name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA"], swiftSettings: settings),
 
+    // Floor 3: one receiver, and the other side of the wire.
+    .target(name: "Receiver", dependencies: ["ReceiverStream"], swiftSettings: settings),
+    .target(name: "ReceiverSimulator", dependencies: ["NMEA", "UBX"], swiftSettings: settings),
+
     // Floor 6: the command line.
     .executableTarget(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
+        "Receiver", "ReceiverSimulator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SerialPort
 
 /// The command line. Errors go to standard error in one line, with an exit code after sysexits.h.
 @main
@@ -6,13 +7,16 @@ struct Sextant: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sextant",
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
-    subcommands: [Decode.self])
+    subcommands: [Decode.self, Watch.self])
 
   static func main() {
     ignoreBrokenPipes()
     do {
       var command = try parseAsRoot()
       try command.run()
+    } catch let failure as SerialPortError {
+      say(failure.description)
+      leave(with: failure.exitCode)
     } catch let failure as CommandFailure {
       say(failure.description)
       leave(with: failure.exitCode)

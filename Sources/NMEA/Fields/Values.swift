@@ -12,7 +12,7 @@ public struct FixedPoint: Hashable, Sendable {
 
   /// `value` rounded to `fractionDigits` digits.
   @inlinable
-  public init(_ value: Double, fractionDigits: UInt8) {
+  public init(rounding value: Double, fractionDigits: UInt8) {
     self.mantissa = Int64((value * powerOfTen(fractionDigits)).rounded())
     self.fractionDigits = fractionDigits
   }
@@ -64,14 +64,14 @@ public struct Coordinate: Hashable, Sendable {
   /// A latitude in degrees, north positive, rounded to `fractionDigits` digits of a minute.
   public init(latitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
-      minutes: FixedPoint(abs(degrees) * 60, fractionDigits: fractionDigits),
+      minutes: FixedPoint(rounding: abs(degrees) * 60, fractionDigits: fractionDigits),
       hemisphere: degrees < 0 ? UInt8(ascii: "S") : UInt8(ascii: "N"))
   }
 
   /// A longitude in degrees, east positive, rounded to `fractionDigits` digits of a minute.
   public init(longitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
-      minutes: FixedPoint(abs(degrees) * 60, fractionDigits: fractionDigits),
+      minutes: FixedPoint(rounding: abs(degrees) * 60, fractionDigits: fractionDigits),
       hemisphere: degrees < 0 ? UInt8(ascii: "W") : UInt8(ascii: "E"))
   }
 

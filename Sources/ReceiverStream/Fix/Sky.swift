@@ -43,6 +43,9 @@ public struct Sky: ~Copyable, Sendable {
 
   public init() {}
 
+  /// The same satellites.
+  public init(_ other: borrowing Sky) { copy(from: other) }
+
   /// The satellites, in the receiver's order.
   public var satellites: Span<Satellite> {
     @_lifetime(borrow self) get { store.span.extracting(0 ..< count) }

@@ -1,0 +1,36 @@
+/// The process's surroundings: its terminal, its clock, its environment. Calls of the C library with pointers to values
+/// on the stack, which is the reason for `unsafe`.
+import Glibc
+import ReceiverStream
+
+/// Whether standard output is a terminal that people look at.
+func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
+
+/// Columns and rows of the terminal; 80 by 24 where it does not say.
+func terminalSize() -> (columns: Int, rows: Int) {
+  var size = winsize()
+  guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+    return (80, 24)
+  }
+  return (Int(size.ws_col), Int(size.ws_row))
+}
+
+/// A variable of the environment.
+func environment(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(cString: value)
+}
+
+/// Seconds since 1970, by the computer's clock.
+func secondsSince1970() -> Int64 {
+  var now = timespec()
+  unsafe clock_gettime(CLOCK_REALTIME, &now)
+  return Int64(now.tv_sec)
+}
+
+/// The computer's time if its clock is set: boards without a battery begin in 1970 or at the day of their image.
+func systemTime() -> UTCTime? {
+  let seconds = secondsSince1970()
+  // 2026-01-01: this program did not exist before.
+  return seconds < 1_767_225_600 ? nil : UTCTime(nanosecondsSince1970: seconds * 1_000_000_000)
+}

@@ -1,0 +1,48 @@
+import Hotplug
+
+/// Where a command's bytes come from.
+enum Source: Equatable {
+  /// A device, FIFO or file.
+  case device(String)
+  /// The built-in simulator, as a receiver on a pseudo-terminal.
+  case simulator
+
+  /// The choice and what to tell the user of it.
+  struct Choice: Equatable {
+    var source: Source
+    var note: String?
+  }
+
+  /// Decides: what the user named comes first, then GNSS_DEVICE, then the first receiver that is plugged in, then the
+  /// simulator.
+  ///
+  /// - Parameters:
+  ///   - named: the device of the command line.
+  ///   - environment: the value of GNSS_DEVICE.
+  ///   - ports: what is plugged in, best first.
+  static func choose(named: String?, environment: String?, ports: [ReceiverPort]) throws -> Choice {
+    if let named { return try Choice(source: parse(named), note: nil) }
+    if let environment, !environment.isEmpty { return try Choice(source: parse(environment), note: nil) }
+    if let port = ports.first(where: { $0.likelihood == .receiver }) {
+      return Choice(source: .device(port.node), note: "receiver found: \(port.node) (\(port.name ?? "GNSS receiver"))")
+    }
+    if let port = ports.first(where: { $0.likelihood == .bridge }) {
+      return Choice(
+        source: .device(port.node),
+        note: "no receiver by its name; listening at \(port.node) (\(port.name ?? "USB serial bridge"))")
+    }
+    return Choice(
+      source: .simulator,
+      note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
+  }
+
+  private static func parse(_ name: String) throws -> Source {
+    guard name.hasPrefix("sim:") else { return .device(name) }
+    let scenario = name.dropFirst(4)
+    guard scenario.isEmpty || scenario == "walk" else {
+      throw CommandFailure(
+        exitCode: CommandFailure.noInput, description: "sim:\(scenario): no such scenario; there is sim:walk")
+    }
+    return .simulator
+  }
+}
