@@ -1,0 +1,48 @@
+# make run    builds and watches the first receiver found, or the built-in simulator
+# make test   runs all tests
+# Both install what they need on Debian; a second run installs nothing.
+
+SWIFT ?= swift
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: run test build lint embedded reference dependencies install-hw-rules clean
+
+run: build
+	.build/release/sextant watch
+
+build: dependencies
+	$(SWIFT) build -c release --product sextant
+
+test: dependencies
+	$(SWIFT) test
+
+# libudev is the one library that is linked, pkg-config tells Swift where it is.
+dependencies:
+	@pkg-config --exists libudev 2>/dev/null || { \
+	  echo "installing libudev-dev and pkg-config" >&2; \
+	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
+
+# Style, as .swift-format has it.
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+# Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
+embedded: dependencies
+	$(SWIFT) build --product UBXLayoutCompiler
+	Tests/embedded/compile.sh .build/embedded
+
+# docs/ubx-messages.md, from the layouts.
+reference:
+	$(SWIFT) build --product UBXLayoutCompiler
+	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md Sources/UBX/Layouts/*.ubx
+
+install-hw-rules:
+	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/
+	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.hwdb /etc/udev/hwdb.d/
+	getent group gnss >/dev/null || $(SUDO) groupadd --system gnss
+	$(SUDO) systemd-hwdb update
+	$(SUDO) udevadm control --reload
+	$(SUDO) udevadm trigger --subsystem-match=tty --subsystem-match=gnss
+
+clean:
+	rm -rf .build

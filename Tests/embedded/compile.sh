@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Compiles floors 0 and 1 as Embedded Swift for three targets without an operating system, and tells their size.
+# usage: compile.sh FOLDER (for the objects); `make embedded` calls it.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+out=$1
+compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
+mkdir -p "$out/layouts"
+"$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.ubx
+
+flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library
+  -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)
+for target in armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi; do
+  folder="$out/$target"
+  mkdir -p "$folder"
+  for module in WireBytes NMEA UBX RTCM3 ReceiverStream; do
+    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
+    [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
+    swiftc "${flags[@]}" -target "$target" -module-name "$module" -I "$folder" \
+      -emit-module -emit-module-path "$folder/$module.swiftmodule" -c "${sources[@]}" -o "$folder/$module.o"
+  done
+  printf '%s\n' "$target"
+  size "$folder"/*.o 2>/dev/null || ls -l "$folder"/*.o
+done
