@@ -39,6 +39,7 @@ let package = Package(
       name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3"], swiftSettings: settings),
 
     // Floor 2: the operating system.
+    .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
@@ -56,6 +57,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverSimulator",
+        "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -54,6 +54,11 @@ public struct Sentence: ~Escapable {
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) {
     self.bytes = bytes
+    // The standard's own addresses have five characters.
+    if bytes.byteCount > 6, bytes.u1(6) == UInt8(ascii: ",") {
+      self.addressLength = 5
+      return
+    }
     var at = 1
     while at < bytes.byteCount, bytes.u1(at) != UInt8(ascii: ","), bytes.u1(at) != UInt8(ascii: "*") { at &+= 1 }
     self.addressLength = at &- 1

@@ -32,29 +32,35 @@ public func look(at bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -
   let start = bytes.u1(offset)
   guard start == UInt8(ascii: "$") || start == UInt8(ascii: "!") else { return .noStart }
   let limit = min(count, offset &+ longestSentence)
-  let star: Int
   var at = offset &+ 1
   if at < limit, !isLetter(bytes.u1(at)) { return .noStart }
   var sum: UInt8 = 0
+  let star: Int
   scan: do {
-    // Sixteen bytes at a time while none of them ends the sentence.
+    // Sixteen bytes at a time, up to the one that ends the content.
     var columns = SIMD16<UInt8>()
     while at &+ 16 <= limit {
       let block = bytes.block16(at)
-      if anyEnd(block) { break }
+      let ends = ByteMask(contentEnds(block))
+      if !ends.isEmpty {
+        let first = ends.first
+        sum = (columns ^ block.prefix(first)).exclusiveOr
+        at &+= first
+        if bytes.u1(at) != UInt8(ascii: "*") { return ended(by: bytes.u1(at), at &- offset) }
+        star = at
+        break scan
+      }
       columns ^= block
       at &+= 16
     }
-    sum = columns.folded
+    sum = columns.exclusiveOr
     while at < limit {
       let byte = bytes.u1(at)
       if byte == UInt8(ascii: "*") {
         star = at
         break scan
       }
-      if isEndOfContent(byte) {
-        return byte == 13 || byte == 10 ? .noChecksum(at &- offset) : .broken(at &- offset)
-      }
+      if isEndOfContent(byte) { return ended(by: byte, at &- offset) }
       sum ^= byte
       at &+= 1
     }
@@ -80,23 +86,18 @@ func isEndOfContent(_ byte: UInt8) -> Bool {
   byte < 0x20 || byte > 0x7E || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "*")
 }
 
+/// All ones where a byte cannot stand in a sentence's content.
 @inlinable @inline(__always)
-func anyEnd(_ block: SIMD16<UInt8>) -> Bool {
+func contentEnds(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
   // Bytes 0x20…0x7E minus 0x20 are below 0x5F; all others wrap to more.
-  let outside = (block &- SIMD16(repeating: 0x20)) .>= SIMD16(repeating: 0x5F)
-  let ends = outside .| (block .== SIMD16(repeating: UInt8(ascii: "*"))) .| (block .== SIMD16(repeating: UInt8(ascii: "$")))
-  return ends != SIMDMask(repeating: false)
+  (block &- SIMD16(repeating: 0x20)).atLeast(0x5F) | block.equal(to: UInt8(ascii: "*"))
+    | block.equal(to: UInt8(ascii: "$"))
 }
 
-extension SIMD16<UInt8> {
-  /// The exclusive or of all sixteen bytes.
-  @inlinable @inline(__always)
-  var folded: UInt8 {
-    let a = lowHalf ^ highHalf
-    let b = a.lowHalf ^ a.highHalf
-    let c = b.lowHalf ^ b.highHalf
-    return c.x ^ c.y
-  }
+/// What a sentence is that another character than the `*` ended.
+@inlinable @inline(never)
+func ended(by byte: UInt8, _ length: Int) -> Look {
+  byte == 13 || byte == 10 ? .noChecksum(length) : .broken(length)
 }
 
 @inlinable @inline(__always)

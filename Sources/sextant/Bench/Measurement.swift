@@ -1,0 +1,67 @@
+import CAllocationCount
+import SerialPort
+
+/// What was measured of a stage.
+struct StageResult {
+  var stage: Stage
+  var input: String
+  var bytes: Int?
+  var messages: Int?
+  var bestSeconds: Double
+  var newlineScanRatio: Double
+  var allocationsPerMessage: Double
+
+  var megabytesPerSecond: Double { Double(bytes ?? 0) / bestSeconds / 1e6 }
+  var nanosecondsPerMessage: Double { bestSeconds * 1e9 / Double(max(1, messages ?? 0)) }
+}
+
+/// Times stages over one input.
+///
+/// A stage and the newline scan take turns, so that both meet the machine in the same mood, and the best time of each
+/// counts: what disturbs a run only makes it slower.
+struct Measurement {
+  private let input: BenchInput
+  /// How often the input is gone through in one timing, so that it lasts a few milliseconds.
+  private let rounds: Int
+
+  init(_ input: BenchInput) {
+    self.input = input
+    rounds = max(1, 4_000_000 / input.bytes.count)
+  }
+
+  func run(_ stage: Stage) -> StageResult {
+    var state = StageState()
+    var best = UInt64.max
+    var bestScan = UInt64.max
+    var messages = 0
+    var allocations = 0
+    for turn in 0 ..< 40 {
+      let scan = time { scanNewlines(input.bytes, skipping: $0 & 1) }
+      bestScan = min(bestScan, scan)
+      let before = c_allocation_count()
+      let start = MonotonicClock.now()
+      messages = 0
+      for _ in 0 ..< rounds { messages += stage.run(input.bytes, &state) }
+      let end = MonotonicClock.now()
+      // The first turn sets up what is kept.
+      if turn > 0 {
+        best = min(best, end - start)
+        allocations = max(allocations, Int(c_allocation_count() - before))
+      }
+    }
+    let seconds = Double(best) / 1e9 / Double(rounds)
+    return StageResult(
+      stage: stage, input: input.name, bytes: input.bytes.count, messages: messages / rounds, bestSeconds: seconds,
+      newlineScanRatio: Double(best) / Double(bestScan),
+      allocationsPerMessage: Double(allocations) / Double(max(1, messages)))
+  }
+
+  private func time(_ body: (Int) -> Int) -> UInt64 {
+    let start = MonotonicClock.now()
+    var sum = 0
+    for round in 0 ..< rounds { sum &+= body(round) }
+    let end = MonotonicClock.now()
+    keep(sum)
+    return end - start
+  }
+}
