@@ -9,7 +9,7 @@ public struct ByteMask: Sendable {
   public var high: UInt64
 
   /// The mask of a vector whose bytes are all ones or all zeros.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public init(_ bytes: SIMD16<UInt8>) {
     // Called unsafe because a cast could make an invalid value; integers have none.
     let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
@@ -17,32 +17,43 @@ public struct ByteMask: Sendable {
     high = UInt64(littleEndian: words.y)
   }
 
+  /// A bit for each byte, the first in the low bit.
+  @inlinable @inline(always)
+  public var bits: UInt64 {
+    // The product gathers the low bits of eight bytes in its high byte.
+    let gather: UInt64 = 0x0102_0408_1020_4080
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let first = ((low & ones) &* gather) &>> 56
+    let second = ((high & ones) &* gather) &>> 56
+    return first | second &<< 8
+  }
+
   /// Whether no byte has the property.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public var isEmpty: Bool { low | high == 0 }
 
   /// The first place, 0…15; 16 when there is none.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public var first: Int {
-    low != 0 ? low.trailingZeroBitCount >> 3 : 8 &+ (high.trailingZeroBitCount >> 3)
+    low != 0 ? low.trailingZeroBitCount &>> 3 : 8 &+ (high.trailingZeroBitCount &>> 3)
   }
 }
 
 extension SIMD16<UInt8> {
   /// All ones where the bytes are equal to `byte`.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func equal(to byte: UInt8) -> SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .== SIMD16(repeating: byte))
   }
 
   /// All ones where the bytes are `byte` or more.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func atLeast(_ byte: UInt8) -> SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .>= SIMD16(repeating: byte))
   }
 
   /// The first `count` bytes; zero behind them.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func prefix(_ count: Int) -> SIMD16<UInt8> {
     let places = SIMD16<UInt8>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
     return SIMD16(repeating: 0).replacing(
@@ -50,13 +61,13 @@ extension SIMD16<UInt8> {
   }
 
   /// The exclusive or of all sixteen bytes.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public var exclusiveOr: UInt8 {
     let mask = ByteMask(self)
     var word = mask.low ^ mask.high
-    word ^= word >> 32
-    word ^= word >> 16
-    word ^= word >> 8
+    word ^= word &>> 32
+    word ^= word &>> 16
+    word ^= word &>> 8
     return UInt8(truncatingIfNeeded: word)
   }
 }

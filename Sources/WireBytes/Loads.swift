@@ -4,29 +4,29 @@
 /// every load checks its bounds, so nothing that is reachable from here can read outside the span.
 extension RawSpan {
   /// The byte at `offset`. Traps when `offset` is outside the span.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func u1(_ offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// The signed byte at `offset`.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func i1(_ offset: Int) -> Int8 { Int8(bitPattern: u1(offset)) }
 
   /// The little-endian integer at `offset`, at any alignment.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
   /// The big-endian integer at `offset`, at any alignment.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value {
     unsafe Value(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
   /// Sixteen bytes from `offset` as a vector. Traps when fewer are left.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func block16(_ offset: Int) -> SIMD16<UInt8> {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
   }
@@ -34,7 +34,7 @@ extension RawSpan {
 
 extension MutableRawSpan {
   /// Stores `value` at `offset` in little-endian order. Traps when it does not fit.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   @_lifetime(self: copy self)
   public mutating func setLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
@@ -43,13 +43,13 @@ extension MutableRawSpan {
 
 extension RawSpan {
   /// The unsigned 24-bit little-endian integer at `offset`.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func littleEndian24(_ offset: Int) -> UInt32 {
     UInt32(littleEndian(offset, as: UInt16.self)) | UInt32(u1(offset &+ 2)) << 16
   }
 
   /// The signed 24-bit little-endian integer at `offset`.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   public func signed24(_ offset: Int) -> Int32 {
     Int32(bitPattern: littleEndian24(offset) << 8) >> 8
   }
@@ -57,7 +57,7 @@ extension RawSpan {
 
 extension MutableRawSpan {
   /// Stores the low 24 bits of `value` at `offset` in little-endian order.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   @_lifetime(self: copy self)
   public mutating func setLittleEndian24(_ value: UInt32, at offset: Int) {
     setLittleEndian(UInt16(truncatingIfNeeded: value), at: offset)

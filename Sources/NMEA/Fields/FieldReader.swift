@@ -3,10 +3,18 @@ import WireBytes
 /// Reads the fields of a sentence one after the other.
 ///
 /// A field that is empty, cannot be read or is out of range is absent; what was there but could not be taken is counted.
+/// The ends of the fields are found for 64 characters at a time; a field's place then depends on none before it.
 public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline let bytes: RawSpan
   /// The comma before the next field, or the `*`.
   @usableFromInline var at: Int
+  /// The field that is read: its first character.
+  @usableFromInline var start: Int
+  /// The character behind the field.
+  @usableFromInline var end: Int
+  /// Where commas and the `*` stand: a bit for each character from `base` on, those that were passed cleared.
+  @usableFromInline var ends: UInt64
+  @usableFromInline var base: Int
   /// Fields that were there but could not be read or were out of range.
   public var rejected: Int
 
@@ -16,228 +24,409 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   public init(_ bytes: RawSpan, from offset: Int) {
     self.bytes = bytes
     self.at = offset
+    self.start = offset
+    self.end = offset
+    self.base = offset &+ 1
+    self.ends = FieldReader.ends(in: bytes, from: offset &+ 1)
     self.rejected = 0
   }
 
-  /// Steps behind the comma; false when there are no more fields.
-  @inlinable @inline(__always)
+  /// A bit for each of the 64 characters from `base` on that is a comma or a `*`.
+  @inlinable
+  static func ends(in bytes: RawSpan, from base: Int) -> UInt64 {
+    var bits: UInt64 = 0
+    var place = 0
+    while place < 64 {
+      let at = base &+ place
+      if at &+ 16 <= bytes.byteCount {
+        bits |= delimiters(bytes.block16(at)).bits &<< UInt64(place)
+      } else {
+        // The last characters: a block that ends with the sentence, moved to its place.
+        let left = bytes.byteCount &- at
+        guard left > 0, bytes.byteCount >= 16 else { return bits | slowEnds(in: bytes, from: at) &<< UInt64(place) }
+        let block = delimiters(bytes.block16(bytes.byteCount &- 16)).bits
+        return bits | (block &>> UInt64(16 &- left)) &<< UInt64(place)
+      }
+      place &+= 16
+    }
+    return bits
+  }
+
+  @inlinable @inline(always)
+  static func delimiters(_ block: SIMD16<UInt8>) -> ByteMask {
+    ByteMask(block.equal(to: UInt8(ascii: ",")) | block.equal(to: UInt8(ascii: "*")))
+  }
+
+  @inlinable @inline(never)
+  static func slowEnds(in bytes: RawSpan, from base: Int) -> UInt64 {
+    var bits: UInt64 = 0
+    for place in 0 ..< max(0, min(64, bytes.byteCount &- base)) where FieldReader.isEnd(bytes.u1(base &+ place)) {
+      bits |= 1 &<< UInt64(place)
+    }
+    return bits
+  }
+
+  @inlinable @inline(always)
+  static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
+
+  /// Goes on to the next field; false when there is none.
+  @inlinable @inline(always)
   mutating func enter() -> Bool {
     guard at < bytes.byteCount, bytes.u1(at) == UInt8(ascii: ",") else { return false }
-    at &+= 1
+    start = at &+ 1
+    if ends == 0 { findMoreEnds() }
+    end = base &+ ends.trailingZeroBitCount
+    ends &= ends &- 1
+    at = end
     return true
   }
 
-  @inlinable @inline(__always)
-  var current: UInt8 { at < bytes.byteCount ? bytes.u1(at) : UInt8(ascii: "*") }
-
-  @inlinable @inline(__always)
-  func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
-
-  /// Goes to the end of the field.
-  @inlinable
-  mutating func leave() {
-    while !isEnd(current) { at &+= 1 }
-  }
-
-  /// Counts the field as one that could not be taken, and goes to its end.
-  @inlinable
-  mutating func reject() {
-    rejected &+= 1
-    leave()
-  }
-
-  @inlinable @inline(__always)
-  mutating func skipSpaces() {
-    while current == UInt8(ascii: " ") { at &+= 1 }
-  }
-
-  /// Up to eighteen digits; how many were read.
-  @inlinable @inline(__always)
-  mutating func digits(_ value: inout Int64) -> Int {
-    let start = at
-    while case let digit = current &- UInt8(ascii: "0"), digit < 10, at &- start < 18 {
-      value = value &* 10 &+ Int64(digit)
-      at &+= 1
+  @inlinable @inline(never)
+  mutating func findMoreEnds() {
+    while ends == 0 {
+      base &+= 64
+      guard base < bytes.byteCount else {
+        // No `*`: not a sentence that `look` found. The field goes to the end of the bytes.
+        base = bytes.byteCount
+        ends = 1
+        return
+      }
+      ends = FieldReader.ends(in: bytes, from: base)
     }
-    return at &- start
   }
 
-  /// The digits behind a point, if there is one.
-  @inlinable @inline(__always)
-  mutating func fraction(_ value: inout Int64) -> Int {
-    guard current == UInt8(ascii: ".") else { return 0 }
-    at &+= 1
-    return digits(&value)
-  }
+  /// The field's length.
+  @inlinable @inline(always)
+  var length: Int { end &- start }
 
-  /// Whether the field ends here, spaces not counted.
-  @inlinable @inline(__always)
-  mutating func atEnd() -> Bool {
-    skipSpaces()
-    return isEnd(current)
-  }
+  /// Counts the field as one that could not be taken.
+  @inlinable
+  mutating func reject() { rejected &+= 1 }
+
+  /// The eight characters that end with the field, as a little-endian word; what is before the field is in the low
+  /// bytes. The address before the first field is long enough for that.
+  @inlinable @inline(always)
+  var tail: UInt64 { bytes.littleEndian(end &- 8, as: UInt64.self) }
+
+  /// All ones over the last `count` (1…8) bytes of a word.
+  @inlinable @inline(always)
+  func last(_ count: Int) -> UInt64 { ~0 &<< UInt64(64 &- 8 &* count) }
+
+  // MARK: Numbers
 
   /// A decimal number in the field; nil when it is empty or no number, which is counted.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func number() -> FixedPoint? {
-    skipSpaces()
-    if isEnd(current) { return nil }
-    let isNegative = current == UInt8(ascii: "-")
-    if isNegative || current == UInt8(ascii: "+") { at &+= 1 }
+    let length = length
+    if length == 0 { return nil }
+    if length <= 8, end >= 8 {
+      let region = last(length)
+      let text = tail
+      let point = Digits.places(of: UInt8(ascii: "."), in: text) & region
+      if point == 0 {
+        let values = Digits.values(text) & region
+        if Digits.areDigits(values) { return FixedPoint(Int64(Digits.number(values))) }
+      } else {
+        let place = UInt64(point.trailingZeroBitCount &- 7)
+        // The whole part moves up over the point.
+        let values = Digits.values(text) & region
+        let above = values & (~0xFF &<< place)
+        let below = (values & ~(~0 &<< place)) &<< 8
+        if Digits.areDigits(above | below), length > 1 {
+          return FixedPoint(
+            Int64(Digits.number(above | below)), fractionDigits: UInt8(truncatingIfNeeded: (56 &- place) &>> 3))
+        }
+      }
+    }
+    return slowNumber()
+  }
+
+  /// Numbers with a sign, spaces, or more than eight characters.
+  @inlinable @inline(never)
+  mutating func slowNumber() -> FixedPoint? {
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return nil }
+    let isNegative = scan.current == UInt8(ascii: "-")
+    if isNegative || scan.current == UInt8(ascii: "+") { scan.at &+= 1 }
     var mantissa: Int64 = 0
-    let whole = digits(&mantissa)
-    let places = fraction(&mantissa)
-    guard whole &+ places > 0, whole &+ places <= 18, atEnd() else {
+    let whole = scan.digits(&mantissa)
+    let places = scan.fraction(&mantissa)
+    scan.skipSpaces()
+    guard whole &+ places > 0, whole &+ places <= 18, scan.isAtEnd else {
       reject()
       return nil
     }
     return FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places))
   }
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
     guard enter() else { return }
     value = number()
   }
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
-    guard enter(), let number = number() else { return }
+    guard enter() else { return }
+    let length = length
+    if length == 0 { return }
+    if length <= 4 {
+      // Up to four digits: the word that ends with the field.
+      let values = (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030) & (~0 &<< UInt32(32 &- 8 &* length))
+      if ((values &+ 0x7676_7676) | values) & 0x8080_8080 == 0 {
+        let pairs = values &* 10 &+ values &>> 8
+        let number = Int32(truncatingIfNeeded: (pairs & 0xFF) &* 100 &+ (pairs &>> 16 & 0xFF))
+        if number >= range.lowerBound, number <= range.upperBound { value = number } else { reject() }
+        return
+      }
+    }
+    slowInteger(&value, range)
+  }
+
+  @inlinable @inline(never)
+  mutating func slowInteger(_ value: inout Int32?, _ range: ClosedRange<Int32>) {
+    guard let number = slowNumber() else { return }
     // Some receivers write whole numbers with a point: 270.0 is 270.
     var whole = number.mantissa
     for _ in 0 ..< number.fractionDigits { whole /= 10 }
     if whole >= Int64(range.lowerBound), whole <= Int64(range.upperBound) {
       value = Int32(truncatingIfNeeded: whole)
     } else {
-      rejected &+= 1
+      reject()
     }
   }
 
   @inlinable
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
     guard enter() else { return }
-    skipSpaces()
-    if isEnd(current) { return }
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return }
     var bits: UInt32 = 0
     var count = 0
-    while case let digit = hexValue(current), digit < 16, count < 8 {
-      bits = bits << 4 | UInt32(digit)
+    while case let digit = hexValue(scan.current), digit < 16, count < 8 {
+      bits = bits &<< 4 | UInt32(digit)
       count &+= 1
-      at &+= 1
+      scan.at &+= 1
     }
-    if count > 0, atEnd() { value = Int32(bitPattern: bits) } else { reject() }
+    scan.skipSpaces()
+    if count > 0, scan.isAtEnd { value = Int32(bitPattern: bits) } else { reject() }
   }
 
-  @inlinable
+  // MARK: Characters
+
+  @inlinable @inline(always)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     guard enter() else { return }
-    skipSpaces()
-    if isEnd(current) { return }
-    let character = current
-    at &+= 1
-    if atEnd() { value = character } else { reject() }
+    if length == 1, case let character = bytes.u1(start), character != UInt8(ascii: " ") {
+      value = character
+    } else if length > 0 {
+      slowCharacter(&value)
+    }
   }
 
-  @inlinable
+  @inlinable @inline(never)
+  mutating func slowCharacter(_ value: inout UInt8?) {
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return }
+    let character = scan.current
+    scan.at &+= 1
+    scan.skipSpaces()
+    if scan.isAtEnd { value = character } else { reject() }
+  }
+
+  @inlinable @inline(always)
   public mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool) {
-    guard enter() else { return }
-    leave()
+    _ = enter()
   }
 
   @inlinable
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
-    guard enter(), !isEnd(current) else { return }
+    guard enter(), length > 0 else { return }
     var text = ShortText()
-    while !isEnd(current) {
-      text.append(current)
-      at &+= 1
-    }
+    for at in start ..< end { text.append(bytes.u1(at)) }
     value = text
   }
 
-  @inlinable
+  // MARK: Time
+
+  @inlinable @inline(always)
   public mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     guard enter() else { return }
-    skipSpaces()
-    if isEnd(current) { return }
-    var clock: Int64 = 0
-    guard digits(&clock) == 6 else { return reject() }
-    var fractional: Int64 = 0
-    var places = fraction(&fractional)
-    guard atEnd() else { return reject() }
-    while places > 9 {
-      fractional /= 10
-      places &-= 1
+    let length = length
+    if length == 0 { return }
+    // hhmmss or hhmmss.ss…, up to eight digits behind the point.
+    if length >= 6, length <= 15, start &+ 8 <= bytes.byteCount, end >= 8 {
+      let text = bytes.littleEndian(start, as: UInt64.self)
+      let clock = Digits.values(text) & 0xFFFF_FFFF_FFFF
+      let isWhole = length == 6
+      let hasPoint = text &>> 48 & 0xFF == UInt64(UInt8(ascii: "."))
+      if Digits.areDigits(clock), isWhole || (hasPoint && length > 7) {
+        let places = isWhole ? 0 : length &- 7
+        let fraction = isWhole ? 0 : Digits.values(tail) & last(places)
+        if Digits.areDigits(fraction) {
+          let pairs = clock &* 10 &+ clock &>> 8
+          set(
+            &value, hour: UInt8(truncatingIfNeeded: pairs), minute: UInt8(truncatingIfNeeded: pairs &>> 16),
+            second: UInt8(truncatingIfNeeded: pairs &>> 32),
+            nanosecond: Digits.number(fraction) &* Digits.powerOfTen(9 &- places), places: places)
+          return
+        }
+      }
     }
-    let hour = clock / 10000
-    let minute = clock / 100 % 100
-    let second = clock % 100
+    slowTime(&value)
+  }
+
+  @inlinable @inline(always)
+  mutating func set(
+    _ value: inout TimeOfDay?, hour: UInt8, minute: UInt8, second: UInt8, nanosecond: UInt32, places: Int
+  ) {
     guard hour < 24, minute < 60, second <= 60 else { return reject() }
-    for _ in places ..< 9 { fractional &*= 10 }
     value = TimeOfDay(
-      hour: UInt8(truncatingIfNeeded: hour), minute: UInt8(truncatingIfNeeded: minute),
-      second: UInt8(truncatingIfNeeded: second), nanosecond: UInt32(truncatingIfNeeded: fractional),
+      hour: hour, minute: minute, second: second, nanosecond: nanosecond,
       fractionDigits: UInt8(truncatingIfNeeded: places))
   }
 
-  @inlinable
+  @inlinable @inline(never)
+  mutating func slowTime(_ value: inout TimeOfDay?) {
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return }
+    var clock: Int64 = 0
+    guard scan.digits(&clock) == 6 else { return reject() }
+    var fraction: Int64 = 0
+    var places = scan.fraction(&fraction)
+    scan.skipSpaces()
+    guard scan.isAtEnd else { return reject() }
+    while places > 9 {
+      fraction /= 10
+      places &-= 1
+    }
+    for _ in places ..< 9 { fraction &*= 10 }
+    set(
+      &value, hour: UInt8(truncatingIfNeeded: clock / 10000), minute: UInt8(truncatingIfNeeded: clock / 100 % 100),
+      second: UInt8(truncatingIfNeeded: clock % 100), nanosecond: UInt32(truncatingIfNeeded: fraction), places: places)
+  }
+
+  @inlinable @inline(always)
   public mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
     guard enter() else { return }
-    skipSpaces()
-    if isEnd(current) { return }
-    var day: Int64 = 0
-    guard digits(&day) == 6, atEnd() else { return reject() }
-    let date = ShortDate(
-      day: UInt8(truncatingIfNeeded: day / 10000), month: UInt8(truncatingIfNeeded: day / 100 % 100),
-      year: UInt8(truncatingIfNeeded: day % 100))
-    guard isDay(date.day, ofMonth: date.month, year: date.fullYear) else {
-      rejected &+= 1
-      return
-    }
-    value = date
-  }
-
-  @inlinable
-  public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(&value, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
-  }
-
-  @inlinable
-  public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(&value, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
-  }
-
-  @inlinable @inline(__always)
-  mutating func coordinate(_ value: inout Coordinate?, degrees most: Int64, _ positive: UInt8, _ negative: UInt8) {
-    guard enter() else { return }
-    skipSpaces()
-    var minutes: FixedPoint?
-    let isEmpty = isEnd(current)
-    if !isEmpty {
-      var whole: Int64 = 0
-      let wholeDigits = digits(&whole)
-      var fractional: Int64 = 0
-      let places = fraction(&fractional)
-      let inDegree = whole % 100
-      if wholeDigits >= 1, wholeDigits <= 5, places <= 11, inDegree < 60, atEnd() {
-        var scale: Int64 = 1
-        for _ in 0 ..< places { scale &*= 10 }
-        let mantissa = (whole / 100 &* 60 &+ inDegree) &* scale &+ fractional
-        if mantissa <= most &* 60 &* scale { minutes = FixedPoint(mantissa, fractionDigits: UInt8(places)) }
+    if length == 0 { return }
+    if length == 6, start &+ 8 <= bytes.byteCount {
+      let digits = Digits.values(bytes.littleEndian(start, as: UInt64.self)) & 0xFFFF_FFFF_FFFF
+      if Digits.areDigits(digits) {
+        let pairs = digits &* 10 &+ digits &>> 8
+        set(
+          &value, day: UInt8(truncatingIfNeeded: pairs), month: UInt8(truncatingIfNeeded: pairs &>> 16),
+          year: UInt8(truncatingIfNeeded: pairs &>> 32))
+        return
       }
-      if minutes == nil { reject() }
     }
+    slowDate(&value)
+  }
+
+  @inlinable @inline(always)
+  mutating func set(_ value: inout ShortDate?, day: UInt8, month: UInt8, year: UInt8) {
+    let date = ShortDate(day: day, month: month, year: year)
+    if isDay(day, ofMonth: month, year: date.fullYear) { value = date } else { reject() }
+  }
+
+  @inlinable @inline(never)
+  mutating func slowDate(_ value: inout ShortDate?) {
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return }
+    var day: Int64 = 0
+    let count = scan.digits(&day)
+    scan.skipSpaces()
+    guard count == 6, scan.isAtEnd else { return reject() }
+    set(
+      &value, day: UInt8(truncatingIfNeeded: day / 10000), month: UInt8(truncatingIfNeeded: day / 100 % 100),
+      year: UInt8(truncatingIfNeeded: day % 100))
+  }
+
+  // MARK: Places
+
+  @inlinable @inline(always)
+  public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
+    coordinate(&value, degreeDigits: 2, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
+  }
+
+  @inlinable @inline(always)
+  public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
+    coordinate(&value, degreeDigits: 3, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
+  }
+
+  @inlinable @inline(always)
+  mutating func coordinate(
+    _ value: inout Coordinate?, degreeDigits: Int, degrees most: Int64, _ positive: UInt8, _ negative: UInt8
+  ) {
+    guard enter() else { return }
+    let minutes = minutes(degreeDigits: degreeDigits, most)
     var letter: UInt8?
     character("", &letter)
     guard let minutes else { return }
-    guard let letter, letter == positive || letter == negative else {
-      rejected &+= 1
-      return
-    }
+    guard let letter, letter == positive || letter == negative else { return reject() }
     value = Coordinate(minutes: minutes, hemisphere: letter)
   }
 
-  @inlinable
+  /// The field as minutes of arc: (d)ddmm.mmmmm.
+  @inlinable @inline(always)
+  mutating func minutes(degreeDigits: Int, _ most: Int64) -> FixedPoint? {
+    let length = length
+    if length == 0 { return nil }
+    let wholeDigits = degreeDigits &+ 2
+    let places = length &- wholeDigits &- 1
+    if places >= 1, places <= 8, start &+ 8 <= bytes.byteCount, end >= 8 {
+      let text = bytes.littleEndian(start, as: UInt64.self)
+      let whole = Digits.values(text) &<< UInt64(64 &- 8 &* wholeDigits)
+      let fraction = Digits.values(tail) & last(places)
+      let hasPoint = text &>> UInt64(8 &* wholeDigits) & 0xFF == UInt64(UInt8(ascii: "."))
+      if hasPoint, Digits.areDigits(whole), Digits.areDigits(fraction) {
+        return minutes(
+          whole: Int64(Digits.number(whole)), fraction: Int64(Digits.number(fraction)),
+          Int64(Digits.powerOfTen(places)), places, most)
+      }
+    }
+    return slowMinutes(most)
+  }
+
+  @inlinable @inline(always)
+  mutating func minutes(whole: Int64, fraction: Int64, _ scale: Int64, _ places: Int, _ most: Int64) -> FixedPoint? {
+    let degrees = whole / 100
+    let inDegree = whole &- degrees &* 100
+    let mantissa = (degrees &* 60 &+ inDegree) &* scale &+ fraction
+    guard inDegree < 60, mantissa <= most &* 60 &* scale else {
+      reject()
+      return nil
+    }
+    return FixedPoint(mantissa, fractionDigits: UInt8(truncatingIfNeeded: places))
+  }
+
+  @inlinable @inline(never)
+  mutating func slowMinutes(_ most: Int64) -> FixedPoint? {
+    var scan = CharacterScan(bytes, start, end)
+    scan.skipSpaces()
+    if scan.isAtEnd { return nil }
+    var whole: Int64 = 0
+    let wholeDigits = scan.digits(&whole)
+    var fraction: Int64 = 0
+    let places = scan.fraction(&fraction)
+    scan.skipSpaces()
+    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else {
+      reject()
+      return nil
+    }
+    var scale: Int64 = 1
+    for _ in 0 ..< places { scale &*= 10 }
+    return minutes(whole: whole, fraction: fraction, scale, places, most)
+  }
+
+  // MARK: How many
+
+  @inlinable @inline(always)
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
     var commas = 0
     var position = at
@@ -248,14 +437,65 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return min(most, commas / size)
   }
 
+  @inlinable @inline(always)
+  public mutating func hasMore(isPresent: Bool) -> Bool {
+    at < bytes.byteCount && bytes.u1(at) == UInt8(ascii: ",")
+  }
+}
+
+/// Reads a field character by character: for what the fast ways do not cover.
+@usableFromInline
+struct CharacterScan: ~Escapable {
+  @usableFromInline let bytes: RawSpan
+  @usableFromInline var at: Int
+  @usableFromInline let end: Int
+
   @inlinable
-  public mutating func hasMore(isPresent: Bool) -> Bool { current == UInt8(ascii: ",") }
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, _ start: Int, _ end: Int) {
+    self.bytes = bytes
+    self.at = start
+    self.end = end
+  }
+
+  @inlinable var isAtEnd: Bool { at >= end }
+  /// The next character; a comma at the end.
+  @inlinable var current: UInt8 { at < end ? bytes.u1(at) : UInt8(ascii: ",") }
+
+  @inlinable
+  mutating func skipSpaces() {
+    while current == UInt8(ascii: " ") { at &+= 1 }
+  }
+
+  /// Up to eighteen digits; how many were read.
+  @inlinable
+  mutating func digits(_ value: inout Int64) -> Int {
+    let start = at
+    while case let digit = current &- UInt8(ascii: "0"), digit < 10, at &- start < 18 {
+      value = value &* 10 &+ Int64(digit)
+      at &+= 1
+    }
+    return at &- start
+  }
+
+  /// The digits behind a point, if there is one.
+  @inlinable
+  mutating func fraction(_ value: inout Int64) -> Int {
+    guard current == UInt8(ascii: ".") else { return 0 }
+    at &+= 1
+    var fraction: Int64 = 0
+    let count = digits(&fraction)
+    for _ in 0 ..< count { value = value &* 10 }
+    value = value &+ fraction
+    return count
+  }
 }
 
 /// Whether a month of a year has the day: 1…12, leap years by the Gregorian rule.
 @inlinable
 public func isDay(_ day: UInt8, ofMonth month: UInt8, year: Int) -> Bool {
   guard day >= 1, month >= 1, month <= 12 else { return false }
+  if day <= 28 { return true }
   let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   let last: UInt8 = month == 2 ? (isLeap ? 29 : 28) : (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31)
   return day <= last

@@ -54,10 +54,13 @@ public struct Sentence: ~Escapable {
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) {
     self.bytes = bytes
-    // The standard's own addresses have five characters.
-    if bytes.byteCount > 6, bytes.u1(6) == UInt8(ascii: ",") {
-      self.addressLength = 5
-      return
+    // The comma behind the standard's addresses is among the first eight characters.
+    if bytes.byteCount >= 8 {
+      let commas = Digits.places(of: UInt8(ascii: ","), in: bytes.littleEndian(0, as: UInt64.self))
+      if commas != 0 {
+        self.addressLength = commas.trailingZeroBitCount >> 3 &- 1
+        return
+      }
     }
     var at = 1
     while at < bytes.byteCount, bytes.u1(at) != UInt8(ascii: ","), bytes.u1(at) != UInt8(ascii: "*") { at &+= 1 }

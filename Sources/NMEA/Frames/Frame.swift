@@ -81,13 +81,13 @@ public func look(at bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -
 }
 
 /// Whether a byte cannot stand in a sentence's content: `$`, `*`, control characters and what is not ASCII.
-@inlinable @inline(__always)
+@inlinable @inline(always)
 func isEndOfContent(_ byte: UInt8) -> Bool {
   byte < 0x20 || byte > 0x7E || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "*")
 }
 
 /// All ones where a byte cannot stand in a sentence's content.
-@inlinable @inline(__always)
+@inlinable @inline(always)
 func contentEnds(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
   // Bytes 0x20…0x7E minus 0x20 are below 0x5F; all others wrap to more.
   (block &- SIMD16(repeating: 0x20)).atLeast(0x5F) | block.equal(to: UInt8(ascii: "*"))
@@ -100,11 +100,11 @@ func ended(by byte: UInt8, _ length: Int) -> Look {
   byte == 13 || byte == 10 ? .noChecksum(length) : .broken(length)
 }
 
-@inlinable @inline(__always)
+@inlinable @inline(always)
 func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
 
 /// The value of a hexadecimal digit; 255 for another character.
-@inlinable @inline(__always)
+@inlinable @inline(always)
 func hexValue(_ byte: UInt8) -> UInt8 {
   let digit = byte &- UInt8(ascii: "0")
   if digit < 10 { return digit }

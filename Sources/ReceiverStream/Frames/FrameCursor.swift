@@ -64,7 +64,7 @@ public struct FrameCursor: ~Escapable {
     return nil
   }
 
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func count(_ kind: Frame.Kind) {
     switch kind {
     case .nmea: counters.nmeaFrames &+= 1
@@ -73,7 +73,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func verdict() -> Verdict {
     switch bytes.u1(at) {
     case UBXFrame.sync1: ubxVerdict()
@@ -83,7 +83,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func ubxVerdict() -> Verdict {
     switch UBXFrame.look(at: bytes, from: at) {
     case .frame(let length): return .frame(.ubx, length)
@@ -95,7 +95,7 @@ public struct FrameCursor: ~Escapable {
     return .skip(1)
   }
 
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func rtcm3Verdict() -> Verdict {
     switch RTCM3Frame.look(at: bytes, from: at) {
     case .frame(let length): return .frame(.rtcm3, length)
@@ -107,7 +107,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   mutating func nmeaVerdict() -> Verdict {
     switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
     case .sentence(let length): return .frame(.nmea, length)

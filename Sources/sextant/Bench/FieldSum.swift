@@ -66,7 +66,7 @@ struct FieldSum {
 private struct FieldAdder: FieldVisitor {
   var sum: Int64
 
-  @inline(__always) private mutating func add(_ value: Int64) { sum &+= value }
+  @inline(always) private mutating func add(_ value: Int64) { sum &+= value }
 
   mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) { if let value { add(value.nanoseconds) } }
   mutating func date(_ name: StaticString, _ value: inout ShortDate?) {

@@ -1,0 +1,41 @@
+/// Decimal digits eight at a time: text becomes a number without a loop, so without a branch that depends on how long it
+/// is. The words are little-endian: the first character is in the low byte.
+public enum Digits {
+  /// The characters' digit values; what is no digit has other bits set, which `areDigits` tells.
+  @inlinable @inline(always)
+  public static func values(_ text: UInt64) -> UInt64 { text ^ 0x3030_3030_3030_3030 }
+
+  /// Whether all eight bytes are 0…9.
+  @inlinable @inline(always)
+  public static func areDigits(_ values: UInt64) -> Bool {
+    ((values &+ 0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080 == 0
+  }
+
+  /// The number that eight digit values are, the first the most significant.
+  @inlinable @inline(always)
+  public static func number(_ values: UInt64) -> UInt32 {
+    // Pairs, then fours, then all eight: three multiplications.
+    let pairs = values &* 10 &+ values &>> 8
+    let mask: UInt64 = 0x0000_00FF_0000_00FF
+    let sum =
+      (pairs & mask) &* 0x000F_4240_0000_0064 &+ (pairs &>> 16 & mask) &* 0x0000_2710_0000_0001
+    return UInt32(truncatingIfNeeded: sum &>> 32)
+  }
+
+  /// The places of `character` among eight: the high bit of each; only the first is sure.
+  @inlinable @inline(always)
+  public static func places(of character: UInt8, in text: UInt64) -> UInt64 {
+    let difference = text ^ (0x0101_0101_0101_0101 &* UInt64(character))
+    return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+  }
+
+  /// 10^`digits` for 0…9.
+  @inlinable @inline(always)
+  public static func powerOfTen(_ digits: Int) -> UInt32 {
+    powersOfTen[digits]
+  }
+
+  @usableFromInline static let powersOfTen: InlineArray<10, UInt32> = [
+    1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+  ]
+}
