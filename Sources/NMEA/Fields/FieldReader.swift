@@ -6,11 +6,9 @@ import WireBytes
 /// The ends of the fields are found for 64 characters at a time; a field's place then depends on none before it.
 public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline let bytes: RawSpan
-  /// The comma before the next field, or the `*`.
-  @usableFromInline var at: Int
   /// The field that is read: its first character.
   @usableFromInline var start: Int
-  /// The character behind the field.
+  /// The comma or `*` behind the field.
   @usableFromInline var end: Int
   /// Where commas and the `*` stand: a bit for each character from `base` on, those that were passed cleared.
   @usableFromInline var ends: UInt64
@@ -23,7 +21,6 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan, from offset: Int) {
     self.bytes = bytes
-    self.at = offset
     self.start = offset
     self.end = offset
     self.base = offset &+ 1
@@ -69,30 +66,31 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(always)
   static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
 
-  /// Goes on to the next field; false when there is none.
+  /// Goes on to the next field; false when there is none. Behind the `*` no more ends stand.
   @inlinable @inline(always)
   mutating func enter() -> Bool {
-    guard at < bytes.byteCount, bytes.u1(at) == UInt8(ascii: ",") else { return false }
-    start = at &+ 1
-    if ends == 0 { findMoreEnds() }
+    if ends == 0 {
+      (ends, base) = FieldReader.moreEnds(in: bytes, behind: base)
+      if ends == 0 { return false }
+    }
+    start = end &+ 1
     end = base &+ ends.trailingZeroBitCount
     ends &= ends &- 1
-    at = end
     return true
   }
 
+  // The slow ways take and return values and do not touch the reader, so that it can live in registers.
+
+  /// The ends behind the 64 characters from `base` on, and from where they count; none at the end of the sentence.
   @inlinable @inline(never)
-  mutating func findMoreEnds() {
-    while ends == 0 {
+  static func moreEnds(in bytes: RawSpan, behind base: Int) -> (ends: UInt64, base: Int) {
+    var base = base
+    while base &+ 64 < bytes.byteCount {
       base &+= 64
-      guard base < bytes.byteCount else {
-        // No `*`: not a sentence that `look` found. The field goes to the end of the bytes.
-        base = bytes.byteCount
-        ends = 1
-        return
-      }
-      ends = FieldReader.ends(in: bytes, from: base)
+      let ends = FieldReader.ends(in: bytes, from: base)
+      if ends != 0 { return (ends, base) }
     }
+    return (0, base)
   }
 
   /// The field's length.
@@ -110,7 +108,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   /// All ones over the last `count` (1…8) bytes of a word.
   @inlinable @inline(always)
-  func last(_ count: Int) -> UInt64 { ~0 &<< UInt64(64 &- 8 &* count) }
+  func last(_ count: Int) -> UInt64 { ~0 &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count) }
 
   // MARK: Numbers
 
@@ -138,26 +136,25 @@ public struct FieldReader: FieldVisitor, ~Escapable {
         }
       }
     }
-    return slowNumber()
+    let slow = FieldReader.slowNumber(bytes, start, end)
+    rejected &+= slow.rejected
+    return slow.value
   }
 
   /// Numbers with a sign, spaces, or more than eight characters.
   @inlinable @inline(never)
-  mutating func slowNumber() -> FixedPoint? {
+  static func slowNumber(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: FixedPoint?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return nil }
+    if scan.isAtEnd { return (nil, 0) }
     let isNegative = scan.current == UInt8(ascii: "-")
     if isNegative || scan.current == UInt8(ascii: "+") { scan.at &+= 1 }
     var mantissa: Int64 = 0
     let whole = scan.digits(&mantissa)
     let places = scan.fraction(&mantissa)
     scan.skipSpaces()
-    guard whole &+ places > 0, whole &+ places <= 18, scan.isAtEnd else {
-      reject()
-      return nil
-    }
-    return FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places))
+    guard whole &+ places > 0, whole &+ places <= 18, scan.isAtEnd else { return (nil, 1) }
+    return (FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places)), 0)
   }
 
   @inlinable @inline(always)
@@ -173,7 +170,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     if length == 0 { return }
     if length <= 4 {
       // Up to four digits: the word that ends with the field.
-      let values = (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030) & (~0 &<< UInt32(32 &- 8 &* length))
+      let values = (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030) & (~0 &<< UInt32(truncatingIfNeeded: 32 &- 8 &* length))
       if ((values &+ 0x7676_7676) | values) & 0x8080_8080 == 0 {
         let pairs = values &* 10 &+ values &>> 8
         let number = Int32(truncatingIfNeeded: (pairs & 0xFF) &* 100 &+ (pairs &>> 16 & 0xFF))
@@ -181,20 +178,22 @@ public struct FieldReader: FieldVisitor, ~Escapable {
         return
       }
     }
-    slowInteger(&value, range)
+    let slow = FieldReader.slowInteger(bytes, start, end, range)
+    rejected &+= slow.rejected
+    value = slow.value
   }
 
   @inlinable @inline(never)
-  mutating func slowInteger(_ value: inout Int32?, _ range: ClosedRange<Int32>) {
-    guard let number = slowNumber() else { return }
+  static func slowInteger(
+    _ bytes: RawSpan, _ start: Int, _ end: Int, _ range: ClosedRange<Int32>
+  ) -> (value: Int32?, rejected: Int) {
+    let slow = slowNumber(bytes, start, end)
+    guard let number = slow.value else { return (nil, slow.rejected) }
     // Some receivers write whole numbers with a point: 270.0 is 270.
     var whole = number.mantissa
     for _ in 0 ..< number.fractionDigits { whole /= 10 }
-    if whole >= Int64(range.lowerBound), whole <= Int64(range.upperBound) {
-      value = Int32(truncatingIfNeeded: whole)
-    } else {
-      reject()
-    }
+    guard whole >= Int64(range.lowerBound), whole <= Int64(range.upperBound) else { return (nil, 1) }
+    return (Int32(truncatingIfNeeded: whole), 0)
   }
 
   @inlinable
@@ -222,19 +221,21 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     if length == 1, case let character = bytes.u1(start), character != UInt8(ascii: " ") {
       value = character
     } else if length > 0 {
-      slowCharacter(&value)
+      let slow = FieldReader.slowCharacter(bytes, start, end)
+      rejected &+= slow.rejected
+      value = slow.value
     }
   }
 
   @inlinable @inline(never)
-  mutating func slowCharacter(_ value: inout UInt8?) {
+  static func slowCharacter(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: UInt8?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return }
+    if scan.isAtEnd { return (nil, 0) }
     let character = scan.current
     scan.at &+= 1
     scan.skipSpaces()
-    if scan.isAtEnd { value = character } else { reject() }
+    return scan.isAtEnd ? (character, 0) : (nil, 1)
   }
 
   @inlinable @inline(always)
@@ -268,46 +269,48 @@ public struct FieldReader: FieldVisitor, ~Escapable {
         let fraction = isWhole ? 0 : Digits.values(tail) & last(places)
         if Digits.areDigits(fraction) {
           let pairs = clock &* 10 &+ clock &>> 8
-          set(
-            &value, hour: UInt8(truncatingIfNeeded: pairs), minute: UInt8(truncatingIfNeeded: pairs &>> 16),
+          value = FieldReader.time(
+            hour: UInt8(truncatingIfNeeded: pairs), minute: UInt8(truncatingIfNeeded: pairs &>> 16),
             second: UInt8(truncatingIfNeeded: pairs &>> 32),
             nanosecond: Digits.number(fraction) &* Digits.powerOfTen(9 &- places), places: places)
+          if value == nil { reject() }
           return
         }
       }
     }
-    slowTime(&value)
+    let slow = FieldReader.slowTime(bytes, start, end)
+    rejected &+= slow.rejected
+    value = slow.value
   }
 
   @inlinable @inline(always)
-  mutating func set(
-    _ value: inout TimeOfDay?, hour: UInt8, minute: UInt8, second: UInt8, nanosecond: UInt32, places: Int
-  ) {
-    guard hour < 24, minute < 60, second <= 60 else { return reject() }
-    value = TimeOfDay(
+  static func time(hour: UInt8, minute: UInt8, second: UInt8, nanosecond: UInt32, places: Int) -> TimeOfDay? {
+    guard hour < 24, minute < 60, second <= 60 else { return nil }
+    return TimeOfDay(
       hour: hour, minute: minute, second: second, nanosecond: nanosecond,
       fractionDigits: UInt8(truncatingIfNeeded: places))
   }
 
   @inlinable @inline(never)
-  mutating func slowTime(_ value: inout TimeOfDay?) {
+  static func slowTime(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: TimeOfDay?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return }
+    if scan.isAtEnd { return (nil, 0) }
     var clock: Int64 = 0
-    guard scan.digits(&clock) == 6 else { return reject() }
+    guard scan.digits(&clock) == 6 else { return (nil, 1) }
     var fraction: Int64 = 0
     var places = scan.fraction(&fraction)
     scan.skipSpaces()
-    guard scan.isAtEnd else { return reject() }
+    guard scan.isAtEnd else { return (nil, 1) }
     while places > 9 {
       fraction /= 10
       places &-= 1
     }
     for _ in places ..< 9 { fraction &*= 10 }
-    set(
-      &value, hour: UInt8(truncatingIfNeeded: clock / 10000), minute: UInt8(truncatingIfNeeded: clock / 100 % 100),
+    let time = time(
+      hour: UInt8(truncatingIfNeeded: clock / 10000), minute: UInt8(truncatingIfNeeded: clock / 100 % 100),
       second: UInt8(truncatingIfNeeded: clock % 100), nanosecond: UInt32(truncatingIfNeeded: fraction), places: places)
+    return (time, time == nil ? 1 : 0)
   }
 
   @inlinable @inline(always)
@@ -318,33 +321,37 @@ public struct FieldReader: FieldVisitor, ~Escapable {
       let digits = Digits.values(bytes.littleEndian(start, as: UInt64.self)) & 0xFFFF_FFFF_FFFF
       if Digits.areDigits(digits) {
         let pairs = digits &* 10 &+ digits &>> 8
-        set(
-          &value, day: UInt8(truncatingIfNeeded: pairs), month: UInt8(truncatingIfNeeded: pairs &>> 16),
+        value = FieldReader.date(
+          day: UInt8(truncatingIfNeeded: pairs), month: UInt8(truncatingIfNeeded: pairs &>> 16),
           year: UInt8(truncatingIfNeeded: pairs &>> 32))
+        if value == nil { reject() }
         return
       }
     }
-    slowDate(&value)
+    let slow = FieldReader.slowDate(bytes, start, end)
+    rejected &+= slow.rejected
+    value = slow.value
   }
 
   @inlinable @inline(always)
-  mutating func set(_ value: inout ShortDate?, day: UInt8, month: UInt8, year: UInt8) {
+  static func date(day: UInt8, month: UInt8, year: UInt8) -> ShortDate? {
     let date = ShortDate(day: day, month: month, year: year)
-    if isDay(day, ofMonth: month, year: date.fullYear) { value = date } else { reject() }
+    return isDay(day, ofMonth: month, year: date.fullYear) ? date : nil
   }
 
   @inlinable @inline(never)
-  mutating func slowDate(_ value: inout ShortDate?) {
+  static func slowDate(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: ShortDate?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return }
+    if scan.isAtEnd { return (nil, 0) }
     var day: Int64 = 0
     let count = scan.digits(&day)
     scan.skipSpaces()
-    guard count == 6, scan.isAtEnd else { return reject() }
-    set(
-      &value, day: UInt8(truncatingIfNeeded: day / 10000), month: UInt8(truncatingIfNeeded: day / 100 % 100),
+    guard count == 6, scan.isAtEnd else { return (nil, 1) }
+    let date = date(
+      day: UInt8(truncatingIfNeeded: day / 10000), month: UInt8(truncatingIfNeeded: day / 100 % 100),
       year: UInt8(truncatingIfNeeded: day % 100))
+    return (date, date == nil ? 1 : 0)
   }
 
   // MARK: Places
@@ -381,65 +388,68 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let places = length &- wholeDigits &- 1
     if places >= 1, places <= 8, start &+ 8 <= bytes.byteCount, end >= 8 {
       let text = bytes.littleEndian(start, as: UInt64.self)
-      let whole = Digits.values(text) &<< UInt64(64 &- 8 &* wholeDigits)
+      let whole = Digits.values(text) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* wholeDigits)
       let fraction = Digits.values(tail) & last(places)
       let hasPoint = text &>> UInt64(8 &* wholeDigits) & 0xFF == UInt64(UInt8(ascii: "."))
       if hasPoint, Digits.areDigits(whole), Digits.areDigits(fraction) {
-        return minutes(
+        let minutes = FieldReader.minutes(
           whole: Int64(Digits.number(whole)), fraction: Int64(Digits.number(fraction)),
           Int64(Digits.powerOfTen(places)), places, most)
+        if minutes == nil { reject() }
+        return minutes
       }
     }
-    return slowMinutes(most)
+    let slow = FieldReader.slowMinutes(bytes, start, end, most)
+    rejected &+= slow.rejected
+    return slow.value
   }
 
   @inlinable @inline(always)
-  mutating func minutes(whole: Int64, fraction: Int64, _ scale: Int64, _ places: Int, _ most: Int64) -> FixedPoint? {
+  static func minutes(whole: Int64, fraction: Int64, _ scale: Int64, _ places: Int, _ most: Int64) -> FixedPoint? {
     let degrees = whole / 100
     let inDegree = whole &- degrees &* 100
     let mantissa = (degrees &* 60 &+ inDegree) &* scale &+ fraction
-    guard inDegree < 60, mantissa <= most &* 60 &* scale else {
-      reject()
-      return nil
-    }
+    guard inDegree < 60, mantissa <= most &* 60 &* scale else { return nil }
     return FixedPoint(mantissa, fractionDigits: UInt8(truncatingIfNeeded: places))
   }
 
   @inlinable @inline(never)
-  mutating func slowMinutes(_ most: Int64) -> FixedPoint? {
+  static func slowMinutes(
+    _ bytes: RawSpan, _ start: Int, _ end: Int, _ most: Int64
+  ) -> (value: FixedPoint?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return nil }
+    if scan.isAtEnd { return (nil, 0) }
     var whole: Int64 = 0
     let wholeDigits = scan.digits(&whole)
     var fraction: Int64 = 0
     let places = scan.fraction(&fraction)
     scan.skipSpaces()
-    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else {
-      reject()
-      return nil
-    }
+    guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 1) }
     var scale: Int64 = 1
     for _ in 0 ..< places { scale &*= 10 }
-    return minutes(whole: whole, fraction: fraction, scale, places, most)
+    let minutes = minutes(whole: whole, fraction: fraction, scale, places, most)
+    return (minutes, minutes == nil ? 1 : 0)
   }
 
   // MARK: How many
 
   @inlinable @inline(always)
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
-    var commas = 0
-    var position = at
-    while position < bytes.byteCount, case let byte = bytes.u1(position), byte != UInt8(ascii: "*") {
-      if byte == UInt8(ascii: ",") { commas &+= 1 }
-      position &+= 1
+    // Each field has its end.
+    var fields = ends.nonzeroBitCount
+    var next = base &+ 64
+    while next < bytes.byteCount {
+      fields &+= FieldReader.ends(in: bytes, from: next).nonzeroBitCount
+      next &+= 64
     }
-    return min(most, commas / size)
+    return min(most, fields / size)
   }
 
   @inlinable @inline(always)
   public mutating func hasMore(isPresent: Bool) -> Bool {
-    at < bytes.byteCount && bytes.u1(at) == UInt8(ascii: ",")
+    if ends == 0 { (ends, base) = FieldReader.moreEnds(in: bytes, behind: base) }
+    return ends != 0
   }
 }
 

@@ -89,6 +89,9 @@ public struct Sentence: ~Escapable {
   /// What is said: three letters, or the manufacturer's three or four; 0 when the address is too short.
   @inlinable
   public var formatter: Formatter {
+    if addressLength == 5, !isProprietary {
+      return Formatter(code: bytes.bigEndian(2, as: UInt32.self) & 0xFF_FFFF)
+    }
     let skip = isProprietary ? 1 : 2
     var code: UInt32 = 0
     var at = 1 &+ skip

@@ -15,7 +15,7 @@ public struct GSA: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.character("opMode", &operationMode)
     v.integer("navMode", &fixMode, 1...3)
@@ -54,7 +54,7 @@ public struct GST: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.decimal("rangeRms", &rangeRMS)

@@ -31,7 +31,7 @@ public struct GSV: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.integer("numMsg", &sentences, 0...99)
     v.integer("msgNum", &number, 0...99)

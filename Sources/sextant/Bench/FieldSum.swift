@@ -18,24 +18,22 @@ struct FieldSum {
 
   private mutating func add(_ sentence: NMEA.Sentence) {
     switch sentence.formatter {
-    case GGA.formatter: add(sentence.decode(GGA.self, rejected: &rejected))
-    case RMC.formatter: add(sentence.decode(RMC.self, rejected: &rejected))
-    case GSV.formatter: add(sentence.decode(GSV.self, rejected: &rejected))
-    case GSA.formatter: add(sentence.decode(GSA.self, rejected: &rejected))
-    case VTG.formatter: add(sentence.decode(VTG.self, rejected: &rejected))
-    case GLL.formatter: add(sentence.decode(GLL.self, rejected: &rejected))
-    case GNS.formatter: add(sentence.decode(GNS.self, rejected: &rejected))
-    case GST.formatter: add(sentence.decode(GST.self, rejected: &rejected))
-    case ZDA.formatter: add(sentence.decode(ZDA.self, rejected: &rejected))
+    case GGA.formatter: add(GGA.self, sentence)
+    case RMC.formatter: add(RMC.self, sentence)
+    case GSV.formatter: add(GSV.self, sentence)
+    case GSA.formatter: add(GSA.self, sentence)
+    case VTG.formatter: add(VTG.self, sentence)
+    case GLL.formatter: add(GLL.self, sentence)
+    case GNS.formatter: add(GNS.self, sentence)
+    case GST.formatter: add(GST.self, sentence)
+    case ZDA.formatter: add(ZDA.self, sentence)
     default: break
     }
   }
 
-  private mutating func add(_ content: some SentenceContent) {
-    var content = content
-    var adder = FieldAdder(sum: value)
-    content.fields(&adder)
-    value = adder.sum
+  private mutating func add<Content: SentenceContent>(_: Content.Type, _ sentence: NMEA.Sentence) {
+    // Each field is read and kept as a value; nothing of it can be left out, as its address is handed out.
+    keep(sentence.decode(Content.self, rejected: &rejected))
   }
 
   private mutating func add(_ frame: UBXFrame) {
@@ -60,36 +58,4 @@ struct FieldSum {
       value &+= Int64(s.prRes) &+ Int64(s.flags)
     }
   }
-}
-
-/// Adds up the fields of a sentence.
-private struct FieldAdder: FieldVisitor {
-  var sum: Int64
-
-  @inline(always) private mutating func add(_ value: Int64) { sum &+= value }
-
-  mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) { if let value { add(value.nanoseconds) } }
-  mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
-    if let value { add(Int64(value.day) &+ Int64(value.month) &+ Int64(value.year)) }
-  }
-  mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    if let value { add(value.minutes.mantissa &+ Int64(value.hemisphere)) }
-  }
-  mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    if let value { add(value.minutes.mantissa &+ Int64(value.hemisphere)) }
-  }
-  mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
-    if let value { add(value.mantissa &+ Int64(value.fractionDigits)) }
-  }
-  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
-    if let value { add(Int64(value)) }
-  }
-  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) { if let value { add(Int64(value)) } }
-  mutating func character(_ name: StaticString, _ value: inout UInt8?) { if let value { add(Int64(value)) } }
-  mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool) {}
-  mutating func text(_ name: StaticString, _ value: inout ShortText?) {
-    if let value { add(Int64(value.count) &+ Int64(value.characters[0])) }
-  }
-  mutating func blocks(of size: Int, have: Int, most: Int) -> Int { have }
-  mutating func hasMore(isPresent: Bool) -> Bool { isPresent }
 }

@@ -22,4 +22,4 @@ func scanNewlines(_ bytes: [UInt8], skipping skip: Int) -> Int {
 
 /// Makes the optimizer believe that `value` is needed.
 @inline(never)
-func keep(_ value: some Any) {}
+func keep<Value>(_ value: borrowing Value) {}
