@@ -60,6 +60,14 @@ extension SIMD16<UInt8> {
       with: self, where: places .< SIMD16(repeating: UInt8(truncatingIfNeeded: count)))
   }
 
+  /// The last `count` bytes; zero before them.
+  @inlinable @inline(always)
+  public func suffix(_ count: Int) -> SIMD16<UInt8> {
+    let places = SIMD16<UInt8>(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+    return SIMD16(repeating: 0).replacing(
+      with: self, where: places .<= SIMD16(repeating: UInt8(truncatingIfNeeded: count)))
+  }
+
   /// The exclusive or of all sixteen bytes.
   @inlinable @inline(always)
   public var exclusiveOr: UInt8 {
