@@ -62,6 +62,18 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
+    .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
+    .testTarget(name: "RTCM3Tests", dependencies: ["RTCM3", "WireBytes", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "ReceiverStreamTests", dependencies: ["ReceiverStream", "UBX", "NMEA", "GPSDJSON", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
   ],

@@ -1,0 +1,184 @@
+import NMEA
+import TestSupport
+import Testing
+
+let standardSentences: [any SentenceContent.Type] = [
+  GGA.self, GNS.self, GLL.self, RMC.self, VTG.self, GSA.self, GST.self, GSV.self, ZDA.self,
+]
+let vendorSentences: [any SentenceContent.Type] = [PGRMV.self, PGRME.self, PSTI030.self]
+let talkers: [Talker] = [
+  .gps, .glonass, .galileo, .beiDou, .beiDouOld, .qzss, .qzssOld, .navIC, .combined,
+]
+
+@Suite("What is written is read again")
+struct ContentTests {
+  @Test("A sentence with any contents is the same after writing and reading", arguments: standardSentences)
+  func standard(type: any SentenceContent.Type) { roundTrips(type, talkers) }
+
+  @Test("So is a manufacturer's own", arguments: vendorSentences)
+  func vendor(type: any SentenceContent.Type) { roundTrips(type, [.proprietary]) }
+
+  private func roundTrips<Content: SentenceContent>(_: Content.Type, _ talkers: [Talker]) {
+    for seed in 0 ..< UInt64(200) {
+      var random = SplitMix64(seed: seed)
+      let content = Content.random(&random)
+      let talker = random.element(of: talkers)
+      let bytes = content.encoded(talker)
+      let line = String(decoding: bytes, as: UTF8.self)
+      let again = decoded(Content.self, bytes)
+      #expect(again?.content == content, "seed \(seed): \(line)")
+      #expect(again?.rejected == 0, "seed \(seed): \(line)")
+      #expect(Wire.isFrame(bytes), "seed \(seed): \(line)")
+      #expect(Address(bytes)?.talker == talker, "seed \(seed): \(line)")
+    }
+  }
+
+  @Test("A sentence of empty fields has none, and none is rejected", arguments: standardSentences + vendorSentences)
+  func empty(type: any SentenceContent.Type) { isEmpty(type) }
+
+  private func isEmpty<Content: SentenceContent>(_: Content.Type) {
+    let isVendor = vendorSentences.contains { $0 == Content.self }
+    let bytes = Content().encoded(isVendor ? .proprietary : .combined)
+    let again = decoded(Content.self, bytes)
+    #expect(again?.content == Content())
+    #expect(again?.rejected == 0)
+  }
+
+  @Test("A sentence that ends early has what it has")
+  func short() throws {
+    let rmc = try #require(decoded(RMC.self, "GPRMC,101112.5,A,4717.11437,N"))
+    #expect(rmc.content.time == TimeOfDay(hour: 10, minute: 11, second: 12, nanosecond: 500_000_000, fractionDigits: 1))
+    #expect(rmc.content.latitude?.hemisphere == UInt8(ascii: "N"))
+    #expect(rmc.content.longitude == nil)
+    #expect(rmc.content.date == nil)
+    #expect(rmc.rejected == 0)
+    let bare = try #require(decoded(RMC.self, "GPRMC"))
+    #expect(bare.content == RMC())
+  }
+
+  @Test("A sentence is no other")
+  func formatter() {
+    #expect(decoded(GGA.self, "GPRMC,,V,,,,,,,,,,N") == nil)
+    #expect(decoded(PGRME.self, "PGRMV,1,2,3") == nil)
+  }
+}
+
+@Suite("Numbers as they were written")
+struct NumberTests {
+  private func fixed(_ mantissa: Int64, _ digits: UInt8) -> FixedPoint { FixedPoint(mantissa, fractionDigits: digits) }
+
+  @Test(
+    "A number keeps its digits",
+    arguments: [
+      ("0.0", 0, 1), ("545.4", 5454, 1), ("-12.34", -1234, 2), ("+7", 7, 0), (".5", 5, 1), ("12.", 12, 0),
+      ("007.10", 710, 2), ("123456789012345678", 123_456_789_012_345_678, 0), ("-0.5", -5, 1),
+    ] as [(String, Int64, UInt8)])
+  func decimal(text: String, mantissa: Int64, digits: UInt8) {
+    let gga = decoded(GGA.self, "GPGGA,,,,,,1,04,1.0,\(text),M,,M,,")
+    #expect(gga?.content.altitude == FixedPoint(mantissa, fractionDigits: digits))
+    #expect(gga?.rejected == 0)
+  }
+
+  @Test(
+    "What is no number is absent and counted",
+    arguments: ["-", "1.2.3", "1e3", "--1", "12x", ".", "1234567890123456789"])
+  func noNumber(text: String) {
+    let gga = decoded(GGA.self, "GPGGA,,,,,,1,04,1.0,\(text),M,,M,,")
+    #expect(gga?.content.altitude == nil)
+    #expect(gga?.content.quality == 1)
+    #expect(gga?.rejected == 1)
+  }
+
+  @Test("Degrees are the minutes' nearest double")
+  func degrees() throws {
+    let gll = try #require(decoded(GLL.self, "GNGLL,4717.11437,S,00833.91522,W,101112.00,A,A")).content
+    #expect(gll.latitude?.minutes == fixed(283_711_437, 5))
+    #expect(gll.latitude?.degrees == -283_711_437.0 / 6_000_000)
+    #expect(gll.longitude?.degrees == -51_391_522.0 / 6_000_000)
+  }
+
+  @Test("Spaces around a number are no part of it")
+  func spaces() {
+    let gga = decoded(GGA.self, "GPGGA,,,,,, 1, 4,1.0,  5.5 ,M,,M,,")?.content
+    #expect(gga?.altitude == fixed(55, 1))
+    #expect(gga?.quality == 1)
+  }
+
+  @Test("A whole number may be written with a point")
+  func wholeWithPoint() {
+    let gsv = decoded(GSV.self, "GPGSV,1,1,01,05,40.0,270.0,33")?.content
+    #expect(gsv?.satellites[0].azimuth == 270)
+    #expect(gsv?.satellites[0].elevation == 40)
+  }
+}
+
+@Suite("A value out of its range is absent and counted")
+struct RangeTests {
+  private func latitude(_ fields: String) -> (value: Coordinate?, rejected: Int)? {
+    decoded(GLL.self, "GPGLL,\(fields),00833.9,E,101112.00,A").map { ($0.content.latitude, $0.rejected) }
+  }
+
+  @Test(
+    "Latitude: beyond 90 degrees, 60 minutes, without hemisphere, with another's, with letters",
+    arguments: ["9100.0,N", "9000.0001,N", "4760.0,N", "4717.1,", "4717.1,E", "47a7.1,N", "-4717.1,N", "4717.1.2,S"])
+  func latitudes(fields: String) {
+    #expect(latitude(fields)?.value == nil)
+    #expect(latitude(fields)?.rejected == 1)
+  }
+
+  @Test("Latitude: the poles and the equator", arguments: ["9000.0,N", "9000.0,S", "0000.0,N", "0.5,S"])
+  func limits(fields: String) {
+    #expect(latitude(fields)?.value != nil)
+    #expect(latitude(fields)?.rejected == 0)
+  }
+
+  @Test("Longitude: beyond 180 degrees", arguments: ["18000.001,E", "18100.0,W", "27000.0,E"])
+  func longitudes(fields: String) {
+    let gll = decoded(GLL.self, "GPGLL,4717.1,N,\(fields),101112.00,A")
+    #expect(gll?.content.longitude == nil)
+    #expect(gll?.content.latitude != nil)
+    #expect(gll?.rejected == 1)
+  }
+
+  @Test(
+    "Time: hour 24, minute 60, second 61, five digits",
+    arguments: ["240000", "236000", "235961", "10111", "1011122", "1011x2"])
+  func times(field: String) {
+    let zda = decoded(ZDA.self, "GPZDA,\(field),09,12,2002,00,00")
+    #expect(zda?.content.time == nil)
+    #expect(zda?.content.year == 2002)
+    #expect(zda?.rejected == 1)
+  }
+
+  @Test("Time: a leap second, and digits behind the point that nobody keeps")
+  func leapSecond() {
+    #expect(decoded(ZDA.self, "GPZDA,235960.00,,,,,")?.content.time?.second == 60)
+    #expect(decoded(ZDA.self, "GPZDA,000000.12345678912,,,,,")?.content.time?.nanosecond == 123_456_789)
+  }
+
+  @Test(
+    "Date: month 13, day 0, 30 February, 29 February of a common year",
+    arguments: ["091302", "001202", "300204", "290203"])
+  func dates(field: String) {
+    let rmc = decoded(RMC.self, "GPRMC,101112.00,A,4717.1,N,00833.9,E,0.0,,\(field),,,A")
+    #expect(rmc?.content.date == nil)
+    #expect(rmc?.rejected == 1)
+  }
+
+  @Test("Date: a leap day; the century is that of GPS")
+  func leapDay() {
+    #expect(decoded(RMC.self, "GPRMC,,V,,,,,,,290204,,,N")?.content.date?.fullYear == 2004)
+    #expect(decoded(RMC.self, "GPRMC,,V,,,,,,,060180,,,N")?.content.date?.fullYear == 1980)
+  }
+
+  @Test("Whole numbers: a quality of 10, an azimuth of 361")
+  func integers() {
+    let gga = decoded(GGA.self, "GPGGA,101112,,,,,10,04,1.0,5,M,,M,,")
+    #expect(gga?.content.quality == nil)
+    #expect(gga?.rejected == 1)
+    let gsv = decoded(GSV.self, "GPGSV,1,1,01,05,40,361,33")
+    #expect(gsv?.content.satellites[0].azimuth == nil)
+    #expect(gsv?.content.satellites[0].signal == 33)
+    #expect(gsv?.rejected == 1)
+  }
+}

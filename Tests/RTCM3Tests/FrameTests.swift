@@ -1,0 +1,102 @@
+import RTCM3
+import TestSupport
+import Testing
+
+@Suite("RTCM 3 frames")
+struct FrameTests {
+  /// Message 1005, a reference station's place: the example of the standard (RTCM 10403, 4.2).
+  private let example = hex("D3 00 13 3E D7 D3 02 02 98 0E DE EF 34 B4 BD 62 AC 09 41 98 6F 33 36 0B 98")
+
+  private func look(_ bytes: [UInt8], from offset: Int = 0) -> RTCM3Frame.Look {
+    RTCM3Frame.look(at: bytes.raw, from: offset)
+  }
+
+  private func frame(_ payload: [UInt8]) -> [UInt8] {
+    written(room: 1100) { encodeFrame(payload: payload.raw, into: &$0) }
+  }
+
+  private func payload(_ bytes: [UInt8]) -> [UInt8]? {
+    guard let frame = RTCM3Frame(bytes.raw) else { return nil }
+    return array(frame.payload)
+  }
+
+  @Test("The standard's example is a frame of message 1005")
+  func knownFrame() throws {
+    #expect(look(example) == .frame(25))
+    #expect(RTCM3Frame(example.raw)?.messageNumber == 1005)
+    #expect(frame(Array(example[3 ..< 22])) == example)
+  }
+
+  @Test("The check of nothing is 0, that of 123456789 is 0xCDE703")
+  func knownChecks() {
+    #expect(crc24q(of: ascii("").raw, from: 0, count: 0) == 0)
+    #expect(crc24q(of: ascii("123456789").raw, from: 0, count: 9) == 0xCDE703)
+  }
+
+  @Test("The check is that of the bitwise loop, of any part of the bytes", arguments: 1...8 as ClosedRange<UInt64>)
+  func check(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let bytes = random.bytes(random.int(1...400))
+    let start = random.int(0...bytes.count - 1)
+    let end = random.int(start...bytes.count)
+    #expect(crc24q(of: bytes.raw, from: start, count: end - start) == Wire.crc24(bytes[start ..< end]))
+  }
+
+  @Test("A payload of any length comes back, 0…1023 bytes")
+  func roundTrip() {
+    var random = SplitMix64(seed: 7)
+    for length in 0...1023 {
+      let payload = random.bytes(length)
+      let bytes = frame(payload)
+      #expect(look(bytes) == .frame(length + 6))
+      #expect(self.payload(bytes) == payload, "length \(length)")
+      #expect(length % 64 != 0 || bytes == Wire.rtcm3(payload), "length \(length)")
+    }
+  }
+
+  @Test("Every beginning of a frame says how much it needs")
+  func prefixes() {
+    for count in 0 ..< 3 { #expect(look(Array(example[..<count])) == .needs(6)) }
+    for count in 3 ..< 25 { #expect(look(Array(example[..<count])) == .needs(25)) }
+  }
+
+  @Test("Set reserved bits are no frame", arguments: 2...7)
+  func reservedBits(bit: Int) {
+    var bytes = example
+    bytes[1] |= 1 << bit
+    #expect(look(bytes) == .noSync)
+    #expect(look(Array(bytes[..<2])) == .noSync)
+  }
+
+  @Test("One wrong bit anywhere is no frame of these bytes")
+  func wrongBit() {
+    for index in 0 ..< example.count * 8 {
+      var bytes = example
+      bytes[index / 8] ^= 1 << (index % 8)
+      #expect(look(bytes) != .frame(25), "bit \(index)")
+    }
+  }
+
+  @Test("It is found at any place")
+  func offsets() {
+    for offset in 0...20 {
+      let padded = [UInt8](repeating: 0xD3, count: offset) + example
+      #expect(look(padded, from: offset) == .frame(25))
+    }
+  }
+
+  @Test("A message number has twelve bits; shorter payloads have none")
+  func messageNumber() {
+    #expect(RTCM3Frame(frame([0xFF, 0xF5]).raw)?.messageNumber == 4095)
+    #expect(RTCM3Frame(frame([0x3E]).raw)?.messageNumber == nil)
+    #expect(RTCM3Frame(frame([]).raw)?.messageNumber == nil)
+  }
+
+  @Test("A frame is all of the bytes or none")
+  func whole() {
+    let longer = example + [0]
+    let shorter = Array(example.dropLast())
+    #expect(payload(longer) == nil)
+    #expect(payload(shorter) == nil)
+  }
+}
