@@ -253,7 +253,7 @@ extension EpochAssembler {
       pendingSky.add(
         Satellite(
           system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
-          elevationDegrees: abs(satellite.elev) <= 90 ? satellite.elev : Satellite.unknownAngle,
+          elevationDegrees: satellite.elev.magnitude <= 90 ? satellite.elev : Satellite.unknownAngle,
           azimuthDegrees: satellite.azim >= 0 && satellite.azim <= 360
             ? satellite.azim : Int16(Satellite.unknownAngle),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
@@ -269,7 +269,7 @@ extension EpochAssembler {
       pendingSky.add(
         Satellite(
           system: system, number: number,
-          elevationDegrees: abs(channel.elev) <= 90 ? channel.elev : Satellite.unknownAngle,
+          elevationDegrees: channel.elev.magnitude <= 90 ? channel.elev : Satellite.unknownAngle,
           azimuthDegrees: channel.azim >= 0 && channel.azim <= 360 ? channel.azim : Int16(Satellite.unknownAngle),
           signalDecibelHertz: channel.cno, isUsed: channel.flags_svUsed))
     }
