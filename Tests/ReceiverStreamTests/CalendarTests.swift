@@ -1,0 +1,247 @@
+import ReceiverStream
+import TestSupport
+import Testing
+import UBX
+
+@Suite("Which day it is")
+struct CalendarTests {
+  /// The times of the epochs that RMC's date and GGA's time of day give: RMC in the first epoch alone.
+  private func times(date: String, first: String, then: [String]) -> [UTCTime?] {
+    var playback = Playback()
+    playback.hear(rmc(first, date: date))
+    for time in then { playback.hear(gga(time)) }
+    playback.finish()
+    return playback.fixes.map(\.time)
+  }
+
+  @Test(
+    "Midnight, the end of a month, of a year, of a leap year's February",
+    arguments: [
+      ("091225", UTCTime(2025, 12, 9), UTCTime(2025, 12, 10)), ("300425", UTCTime(2025, 4, 30), UTCTime(2025, 5, 1)),
+      ("311225", UTCTime(2025, 12, 31), UTCTime(2026, 1, 1)), ("280224", UTCTime(2024, 2, 28), UTCTime(2024, 2, 29)),
+      ("290224", UTCTime(2024, 2, 29), UTCTime(2024, 3, 1)), ("280225", UTCTime(2025, 2, 28), UTCTime(2025, 3, 1)),
+    ])
+  func midnight(date: String, day: UTCTime, next: UTCTime) {
+    let times = times(date: date, first: "235959", then: ["000000", "000001"])
+    #expect(times == [day + 86_399, next, next + 1])
+  }
+
+  @Test("An epoch before midnight that comes late is of the day before")
+  func lateEpoch() {
+    let midnight = UTCTime(2025, 12, 10)
+    #expect(times(date: "101225", first: "000000", then: ["235959"]) == [midnight, midnight + -1])
+  }
+
+  @Test("The date goes on by the times of day alone, for days")
+  func longRun() {
+    let hours = (0..<60).map { (11 + $0) % 24 }
+    let times = times(date: "091225", first: "100000", then: hours.map { "\($0 < 10 ? "0" : "")\($0)0000" })
+    #expect(times == (0...60).map { UTCTime(2025, 12, 9, 10) + $0 * 3600 })
+  }
+
+  @Test("Without a date there is a position and no time; the time of day makes none")
+  func noDate() {
+    var playback = Playback()
+    playback.hear(gga("101112"))
+    playback.finish()
+    #expect(playback.lastFix?.time == nil)
+    #expect(playback.lastFix?.hasPosition == true)
+  }
+
+  @Test("ZDA's date is as good as RMC's; a day that does not exist is rejected")
+  func zdaDate() {
+    var playback = Playback()
+    playback.hear(gga("101112"), zda("101112", 31, 12, 2025))
+    playback.hear(gga("101113"), zda("101113", 31, 2, 2025))
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 31, 10, 11, 12), UTCTime(2025, 12, 31, 10, 11, 13)])
+    #expect(playback.rejectedFields == 1)
+  }
+
+  @Test("A leap second is the first of the next day, twice, and an epoch of its own")
+  func leapSecond() {
+    var playback = Playback()
+    for (time, date) in [("235959", "311216"), ("235960", "311216"), ("000000", "010117"), ("000001", "010117")] {
+      playback.hear(rmc(time, date: date), gga(time))
+    }
+    playback.finish()
+    let newYear = UTCTime(2017, 1, 1)
+    #expect(playback.fixes.map(\.time) == [newYear + -1, newYear, newYear, newYear + 1])
+  }
+
+  @Test("A leap second in NAV-PVT")
+  func leapSecondPVT() {
+    var playback = Playback()
+    playback.hear(navPVT(23, 59, 59) { $0.day(31) })
+    let leapSecond = navPVT(23, 59, 59) {
+      $0.iTOW(5)
+      $0.day(31)
+      $0.sec(60)
+    }
+    playback.hear(leapSecond)
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 31, 23, 59, 59), UTCTime(2026, 1, 1)])
+  }
+
+  @Test("Nanoseconds below zero are of the second before")
+  func negativeNanoseconds() {
+    var playback = Playback()
+    playback.hear(navPVT(12) { $0.nano(-250_000) })
+    playback.finish()
+    let second = UTCTime(2025, 12, 9, 10, 11, 12)
+    #expect(playback.lastFix?.time?.nanosecondsSince1970 == second.nanosecondsSince1970 - 250_000)
+  }
+
+  @Test("A date that is 1024 weeks before the computer's is mended, from RMC, ZDA and NAV-PVT")
+  func rolledOver() {
+    let rolled = UTCTime(2006, 4, 25, 10, 11, 12)
+    let today = UTCTime(2025, 12, 9, 10, 11, 12)
+    #expect(today.day.since1970 - rolled.day.since1970 == 7168)
+    var playback = Playback(reference: UTCTime(2025, 12, 9, 23))
+    playback.hear(rmc("101112", date: "250406"))
+    playback.hear(zda("101113", 25, 4, 2006))
+    let rolledPVT = navPVT(14) {
+      $0.year(2006)
+      $0.month(4)
+      $0.day(25)
+    }
+    playback.hear(rolledPVT)
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [today, today + 1, today + 2])
+  }
+
+  @Test("So is one that is 2048 weeks before")
+  func rolledTwice() {
+    var playback = Playback(reference: UTCTime(2025, 12, 10))
+    playback.hear(rmc("101112", date: "090986"))
+    playback.finish()
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 12))
+  }
+
+  @Test("GPS weeks 1024 too few are mended to the second, leap seconds and all")
+  func rolledWeek() {
+    var playback = Playback(reference: UTCTime(2025, 12, 9, 12))
+    for second in 12...13 { playback.hear(solution(week: 2396 - 1024, second)) }
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [12, 13].map { UTCTime(2025, 12, 9, 10, 11, $0) })
+  }
+
+  @Test("A mended receiver that finds the right date itself is followed")
+  func unrolled() {
+    var playback = Playback(reference: UTCTime(2025, 12, 9))
+    playback.hear(rmc("101112", date: "250406"), rmc("101113", date: "250406"))
+    playback.hear(rmc("101114", date: "091225"), rmc("101115", date: "091225"))
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == (12...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+  }
+
+  @Test("The week number rolls over in mid-stream: the date goes on", arguments: [nil, UTCTime(2025, 12, 9)])
+  func rollsOver(reference: UTCTime?) {
+    var playback = Playback(reference: reference)
+    playback.hear(rmc("235958", date: "060419"), rmc("235959", date: "060419"))
+    playback.hear(rmc("000000", date: "220899"), rmc("000001", date: "220899"), rmc("000000", date: "230899"))
+    playback.finish()
+    let rollover = UTCTime(2019, 4, 7)
+    #expect(playback.fixes.map(\.time) == [-2, -1, 0, 1, 86_400].map { rollover + $0 })
+  }
+
+  @Test("A recording of another time is left alone")
+  func replay() {
+    var playback = Playback(reference: UTCTime(2025, 12, 9))
+    playback.hear(rmc("101112", date: "091202"), rmc("101113", date: "250405"))
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [UTCTime(2002, 12, 9, 10, 11, 12), UTCTime(2005, 4, 25, 10, 11, 13)])
+  }
+
+  @Test("A year beyond all clocks is not believed", arguments: [1, 1979, 2263, 9999, 65_535])
+  func absurdYear(year: Int) {
+    var playback = Playback()
+    playback.hear(navPVT(12) { $0.year(UInt16(year)) })
+    if year >= 1980, year <= 9999 { playback.hear(zda("101112", 9, 12, year)) }
+    playback.finish()
+    #expect(playback.fixes.allSatisfy { $0.time == nil })
+    #expect(playback.rejectedFields >= 1)
+  }
+
+  @Test("GPS week and time of week give UTC, by the receiver's leap seconds or the table's")
+  func gpsTime() {
+    var playback = Playback()
+    playback.hear(solution(week: 2396, 12))
+    let time = ubx {
+      NavTIMEGPS.encode(into: &$0) {
+        $0.iTOW(timeOfWeek(10, 11, 13))
+        $0.week(2396)
+        $0.leapS(17)
+        $0.valid(7)
+      }
+    }
+    playback.hear(time)
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 9, 10, 11, 12), UTCTime(2025, 12, 9, 10, 11, 14)])
+    #expect(playback.lastFix?.leapSeconds == 17)
+  }
+
+  /// NAV-SOL of 10:11:`second` UTC on the Tuesday of a week in which GPS − UTC is 18 s.
+  private func solution(week: Int16, _ second: Int) -> [UInt8] {
+    ubx {
+      NavSOL.encode(into: &$0) {
+        $0.iTOW(timeOfWeek(10, 11, second))
+        $0.week(week)
+        $0.gpsFix(3)
+        $0.flags(0b1101)
+      }
+    }
+  }
+}
+
+@Suite("Days and leap seconds")
+struct DayTests {
+  @Test("Every day from 1900 to 2200 has one number")
+  func days() throws {
+    var number = try #require(Day(year: 1900, month: 1, day: 1)).since1970
+    #expect(number == -25_567)
+    for year in 1900...2200 {
+      let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+      for (month, length) in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
+        for day in 1...length {
+          let components = Day(since1970: number).components
+          if Day(year: year, month: month + 1, day: day)?.since1970 != number || components != (year, month + 1, day) {
+            Issue.record("\(year)-\(month + 1)-\(day)")
+          }
+          number += 1
+        }
+        #expect(Day(year: year, month: month + 1, day: length + 1) == nil)
+      }
+    }
+  }
+
+  @Test("There is no month 0 or 13, no day 0")
+  func noDay() {
+    #expect(Day(year: 2025, month: 0, day: 1) == nil)
+    #expect(Day(year: 2025, month: 13, day: 1) == nil)
+    #expect(Day(year: 2025, month: 1, day: 0) == nil)
+  }
+
+  @Test(
+    "GPS − UTC on known days",
+    arguments: [
+      (1980, 1, 6, 0), (1981, 6, 30, 0), (1981, 7, 1, 1), (1998, 12, 31, 12), (1999, 1, 1, 13), (2005, 12, 31, 13),
+      (2006, 1, 1, 14), (2012, 7, 1, 16), (2016, 12, 31, 17), (2017, 1, 1, 18), (2025, 12, 9, 18),
+    ])
+  func leapSeconds(year: Int, month: Int, day: Int, seconds: Int) throws {
+    #expect(LeapSeconds.on(try #require(Day(year: year, month: month, day: day))) == seconds)
+  }
+
+  @Test("Times before 1970 and at midnight are of their day")
+  func parts() {
+    #expect(UTCTime(nanosecondsSince1970: -1).day.since1970 == -1)
+    #expect(UTCTime(nanosecondsSince1970: -1).nanosecondsOfDay == 86_399_999_999_999)
+    #expect(UTCTime(nanosecondsSince1970: 0).day.since1970 == 0)
+    #expect(UTCTime(2026, 1, 1).nanosecondsOfDay == 0)
+  }
+}
+
+/// Seconds later.
+func + (time: UTCTime, seconds: Int) -> UTCTime {
+  UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + Int64(seconds) * 1_000_000_000)
+}

@@ -1,0 +1,243 @@
+import ReceiverStream
+import TestSupport
+import Testing
+import UBX
+
+@Suite("Which messages make an epoch")
+struct EpochTests {
+  @Test(
+    "Whatever the order, one epoch a second comes out, whole",
+    arguments: [
+      ["RMC", "GGA", "GSA", "GSV"], ["GGA", "RMC", "VTG", "GSA"], ["ZDA", "GGA", "RMC", "GSV"],
+      ["GGA", "GSA", "GSV", "RMC"], ["RMC", "GLL", "GGA", "ZDA", "VTG", "GSA", "GSV"], ["GLL", "RMC"],
+    ])
+  func order(names: [String]) {
+    var playback = Playback()
+    for second in 10...15 {
+      for name in names { playback.say(name, "1011\(second)") }
+      playback.idle()
+    }
+    #expect(playback.epochs == 6)
+    #expect(playback.fixes.map(\.time) == (10...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+    #expect(playback.fixes.allSatisfy { $0.hasPosition })
+    #expect(playback.fixes.allSatisfy { ($0.heightAboveSeaLevelMetres == 499.6) == names.contains("GGA") })
+  }
+
+  @Test("The next epoch's first message closes the one before")
+  func nextCloses() {
+    var playback = Playback()
+    playback.hear(rmc("101112"), gga("101112"))
+    #expect(playback.reports.isEmpty)
+    #expect(playback.isOpen == true)
+    playback.hear(rmc("101113"))
+    #expect(playback.reports.count == 1)
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 12))
+  }
+
+  @Test("Silence closes an epoch, and what comes then without a time is of the next one")
+  func idle() {
+    var playback = Playback()
+    playback.hear(rmc("101112"), gga("101112"))
+    playback.idle()
+    #expect(playback.reports.count == 1)
+    playback.idle()
+    #expect(playback.reports.count == 1)
+    playback.hear(vtg, rmc("101113"))
+    playback.idle()
+    #expect(playback.epochs == 2)
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 13))
+    #expect(playback.lastFix?.courseDegrees == 77.5)
+  }
+
+  @Test("The end of the stream closes an epoch")
+  func finish() {
+    var playback = Playback()
+    playback.hear(gga("101112"))
+    playback.finish()
+    #expect(playback.reports.count == 1)
+  }
+
+  @Test("From the third epoch on the learned last sentence closes at once")
+  func learned() {
+    var playback = Playback()
+    for second in 12...13 { playback.hear(rmc("1011\(second)"), gga("1011\(second)"), gsa3D) }
+    playback.hear(rmc("101114"), gga("101114"))
+    #expect(playback.reports.count == 2)
+    playback.hear(gsa3D)
+    #expect(playback.reports.count == 3)
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 14))
+  }
+
+  @Test("A receiver of one message an epoch is learned like any other", arguments: ["RMC", "GLL", "GGA"])
+  func learnedSingle(name: String) {
+    var playback = Playback()
+    for second in 12...14 { playback.say(name, "1011\(second)") }
+    #expect(playback.reports.count == 3)
+    playback.say(name, "101115")
+    #expect(playback.reports.count == 4)
+  }
+
+  @Test("A receiver of NAV-PVT alone too")
+  func learnedPVT() {
+    var playback = Playback()
+    for second in 12...15 { playback.hear(navPVT(second)) }
+    #expect(playback.reports.count == 4)
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 15))
+  }
+
+  @Test("A GSV group of varying length is still known to be the end")
+  func learnedGroup() {
+    var playback = Playback()
+    for second in 12...17 {
+      playback.hear(rmc("1011\(second)"))
+      if second % 2 == 0 { playback.hear(gsv[0].replacing("GSV,2,1", with: "GSV,3,1")) }
+      playback.hear(gsv[0].replacing("GSV,2,1", with: second % 2 == 0 ? "GSV,3,2" : "GSV,2,1"))
+      playback.hear(gsv[1].replacing("GSV,2,2", with: second % 2 == 0 ? "GSV,3,3" : "GSV,2,2"))
+    }
+    #expect(playback.epochs == 6)
+  }
+
+  @Test("A sentence behind the learned end is reported as an update, and the end is learned anew")
+  func late() {
+    var playback = Playback()
+    for second in 12...14 { playback.hear(rmc("1011\(second)"), gsa3D) }
+    #expect(playback.reports.map(\.isUpdate) == [false, false, false])
+    playback.hear(gga("101114"))
+    #expect(playback.reports.map(\.isUpdate) == [false, false, false, true])
+    #expect(playback.lastFix?.heightAboveSeaLevelMetres == 499.6)
+    for second in 15...17 { playback.hear(rmc("1011\(second)"), gsa3D, gga("1011\(second)")) }
+    #expect(playback.epochs == 6)
+    #expect(playback.reports.filter(\.isUpdate).count == 1)
+  }
+
+  @Test("A late sentence that says nothing new is no update")
+  func lateAndEqual() {
+    var playback = Playback()
+    playback.hear(rmc("101112"), gga("101112"))
+    playback.idle()
+    playback.hear(gga("101112"))
+    #expect(playback.reports.count == 1)
+  }
+
+  @Test("NAV-EOE closes at once")
+  func endOfEpoch() {
+    var playback = Playback()
+    playback.hear(navPVT(12), navEOE(12))
+    #expect(playback.reports.count == 1)
+    playback.hear(navPVT(13))
+    #expect(playback.reports.count == 1)
+    playback.hear(navEOE(13))
+    #expect(playback.reports.count == 2)
+  }
+
+  @Test("NMEA and UBX of one epoch are one epoch, and UBX's position stands")
+  func mixed() {
+    var playback = Playback()
+    for second in 12...14 {
+      playback.hear(navPVT(second))
+      playback.hear(rmc("1011\(second).00"), gga("1011\(second).00", latitude: "4717.2"), gsa3D)
+      playback.idle()
+    }
+    #expect(playback.epochs == 3)
+    #expect(playback.fixes.allSatisfy { $0.latitudeDegrees == 47.2852395 })
+    #expect(playback.fixes.allSatisfy { $0.vdop == 1.5 })
+    #expect(playback.fixes.map(\.time) == (12...14).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+  }
+
+  @Test("So they are around midnight and the begin of the week, when NMEA comes first too")
+  func mixedMidnight() {
+    var playback = Playback()
+    for second in 58...59 {
+      playback.hear(rmc("2359\(second).00"))
+      playback.hear(navPVT(23, 59, second))
+      playback.idle()
+    }
+    playback.hear(rmc("000000.00", date: "101225"))
+    playback.hear(navPVT(0, 0, 0, day: 10))
+    playback.idle()
+    #expect(playback.epochs == 3)
+    #expect(playback.lastFix?.time == UTCTime(2025, 12, 10))
+  }
+
+  @Test("Two talkers' GGA are of one epoch")
+  func talkers() {
+    var playback = Playback()
+    playback.hear(gga("101112", talker: "GP"), gga("101112", talker: "GL"), rmc("101112", talker: "GN"))
+    playback.finish()
+    #expect(playback.reports.count == 1)
+  }
+
+  @Test("10 Hz and 25 Hz: each epoch is one", arguments: [(100, 10), (40, 25)])
+  func fast(milliseconds: Int, count: Int) {
+    var playback = Playback()
+    for index in 0 ..< count {
+      let hundredths = index * milliseconds / 10
+      let time = "101112.\(hundredths < 10 ? "0" : "")\(hundredths)"
+      playback.hear(rmc(time), gga(time))
+    }
+    playback.finish()
+    #expect(playback.epochs == count)
+    #expect(playback.reports.count == count)
+    let times = playback.fixes.compactMap { $0.time?.nanosecondsSince1970 }
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == milliseconds * 1_000_000 })
+  }
+
+  @Test("25 Hz of NMEA and UBX mixed")
+  func fastMixed() {
+    var playback = Playback()
+    for index in 0..<25 {
+      let hundredths = index * 4
+      playback.hear(navPVT(10, 11, 12, nano: index * 40_000_000))
+      playback.hear(gga("101112.\(hundredths < 10 ? "0" : "")\(hundredths)"))
+    }
+    playback.finish()
+    #expect(playback.epochs == 25)
+  }
+
+  @Test("A step back in time is a new epoch and no trouble")
+  func backwards() {
+    var playback = Playback()
+    for second in [12, 13, 14, 11, 12] {
+      playback.hear(rmc("1011\(second)"))
+      playback.idle()
+    }
+    #expect(playback.fixes.map(\.time) == [12, 13, 14, 11, 12].map { UTCTime(2025, 12, 9, 10, 11, $0) })
+  }
+
+  @Test("RTCM tells nothing of an epoch")
+  func rtcm() {
+    var playback = Playback()
+    playback.hear(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
+    playback.finish()
+    #expect(playback.reports.isEmpty)
+    playback.hear(rmc("101112"))
+    playback.hear(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
+    playback.finish()
+    #expect(playback.reports.count == 1)
+  }
+
+  @Test("Unknown sentences and messages change nothing and end nothing")
+  func unknown() {
+    var playback = Playback()
+    for second in 12...15 {
+      playback.hear(rmc("1011\(second)"), gsa3D, "GPTXT,01,01,02,hello", "PXYZ,1")
+      playback.hear(Wire.ubx(0x0A, 0x09, [1, 2, 3]))
+    }
+    #expect(playback.reports.count == 4)
+    #expect(playback.rejectedFields == 0)
+  }
+}
+
+extension Playback {
+  mutating func say(_ name: String, _ time: String) {
+    switch name {
+    case "RMC": hear(rmc(time))
+    case "GGA": hear(gga(time))
+    case "GLL": hear(gll(time))
+    case "ZDA": hear(zda(time))
+    case "VTG": hear(vtg)
+    case "GSA": hear(gsa3D)
+    default: for sentence in gsv { hear(sentence) }
+    }
+  }
+}

@@ -1,0 +1,359 @@
+import ReceiverStream
+import TestSupport
+import Testing
+import UBX
+
+@Suite("What a fix says")
+struct FixTests {
+  /// The last fix after these sentences.
+  private func lastFix(_ sentences: String...) -> Fix? {
+    var playback = Playback()
+    for sentence in sentences { playback.hear(sentence) }
+    playback.finish()
+    return playback.lastFix
+  }
+
+  private func lastFix(_ frames: [UInt8]...) -> Fix? {
+    var playback = Playback()
+    for frame in frames { playback.hear(frame) }
+    playback.finish()
+    return playback.lastFix
+  }
+
+  // MARK: Kinds
+
+  @Test("Status V and quality 0 give no position")
+  func invalid() {
+    #expect(lastFix(rmc("101112", status: "V"))?.hasPosition == false)
+    #expect(lastFix(gga("101112", quality: 0))?.hasPosition == false)
+    #expect(lastFix(gll("101112", status: "V"))?.hasPosition == false)
+    #expect(lastFix(rmc("101112", status: "V"), gga("101112", quality: 0), gsa3D)?.hasPosition == false)
+    #expect(lastFix(rmc("101112", status: "V"))?.time == UTCTime(2025, 12, 9, 10, 11, 12))
+  }
+
+  @Test("A status of V with a position beside it gives none either")
+  func invalidWithPosition() {
+    #expect(lastFix("GPRMC,101112,V,4717.1,N,00833.9,E,0,0,091225,,,N")?.hasPosition == false)
+    #expect(lastFix("GPGGA,101112,4717.1,N,00833.9,E,0,08,1.0,5,M,4,M,,")?.hasPosition == false)
+  }
+
+  @Test("RMC or GLL alone is 2D; GGA's height makes 3D; GSA's word counts")
+  func dimensions() {
+    #expect(lastFix(rmc("101112"))?.kind == .twoD)
+    #expect(lastFix(gll("101112"))?.kind == .twoD)
+    #expect(lastFix(gga("101112"))?.kind == .threeD)
+    #expect(lastFix(rmc("101112"), gsa3D)?.kind == .threeD)
+    #expect(lastFix(gga("101112"), "GPGSA,A,2,05,09,12,,,,,,,,,,1.8,1.0,1.5")?.kind == .twoD)
+  }
+
+  @Test("The position with the most digits stands, the later one where they are equal")
+  func digits() {
+    let coarse = "GPRMC,101112,A,4717.1,N,00833.9,E,0,0,091225,,,A"
+    #expect(lastFix(gga("101112"), coarse)?.latitudeDegrees == 283_711_437.0 / 6_000_000)
+    #expect(lastFix(gga("101112", latitude: "4717.2"), rmc("101112"))?.latitudeDegrees == 283_711_437.0 / 6_000_000)
+  }
+
+  @Test("Knots become metres a second; a course is true")
+  func motion() throws {
+    let fix = try #require(lastFix(rmc("101112", speed: "19.438445"), "GPVTG,90.0,T,,M,,N,,K,A"))
+    #expect(abs((fix.speedMetresPerSecond ?? 0) - 10) < 1e-6)
+    #expect(fix.courseDegrees == 90)
+  }
+
+  @Test("A speed beyond belief is rejected")
+  func absurdSpeed() {
+    #expect(lastFix(rmc("101112", speed: "99999"))?.speedMetresPerSecond == nil)
+    #expect(lastFix(navPVT(12) { $0.gSpeed(-1) })?.speedMetresPerSecond == nil)
+  }
+
+  @Test("GNS with several systems' modes: the best counts, N alone is no fix")
+  func gns() {
+    #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,AND,12,0.8,499.6,48.0,,")?.quality == .differential)
+    #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,NNN,12,0.8,499.6,48.0,,")?.hasPosition == false)
+  }
+
+  @Test(
+    "GGA's qualities",
+    arguments: [
+      (1, .autonomous), (2, .differential), (3, .preciseService), (4, .rtkFixed), (5, .rtkFloat), (6, .estimated),
+      (7, .manual), (8, .simulated), (9, .unknown),
+    ] as [(Int, Fix.Quality)])
+  func qualities(number: Int, quality: Fix.Quality) {
+    #expect(lastFix(gga("101112", quality: number))?.quality == quality)
+  }
+
+  @Test(
+    "NAV-PVT's kinds",
+    arguments: [
+      (0, .none), (1, .deadReckoning), (2, .twoD), (3, .threeD), (4, .combined), (6, .none), (255, .none),
+    ] as [(UInt8, Fix.Kind)])
+  func kinds(number: UInt8, kind: Fix.Kind) {
+    let fix = lastFix(navPVT(12) { $0.fixType(number) })
+    #expect(fix?.kind == kind)
+    #expect(fix?.hasPosition == (kind != .none))
+  }
+
+  @Test("NAV-PVT's values in metres, seconds and degrees")
+  func navPVTValues() throws {
+    let fix = try #require(lastFix(navPVT(12) { $0.flags(0b1000_0011) }))
+    #expect(fix.latitudeDegrees == 47.2852395)
+    #expect(fix.longitudeDegrees == 8.5652537)
+    #expect(fix.heightAboveEllipsoidMetres == 547.6)
+    #expect(fix.heightAboveSeaLevelMetres == 499.6)
+    #expect(fix.speedMetresPerSecond == 2.572)
+    #expect(fix.courseDegrees == 77.5)
+    #expect(fix.satellitesUsed == 12)
+    #expect(fix.pdop == 1.8)
+    #expect(fix.quality == .rtkFixed)
+    #expect(fix.isWithinLimits)
+    #expect(fix.timeIsResolved)
+    #expect(fix.timeAccuracySeconds.map { abs($0 - 25e-9) < 1e-15 } == true)
+  }
+
+  @Test("Positions off the globe and flagged as invalid are not taken")
+  func absurdPosition() {
+    #expect(lastFix(navPVT(12) { $0.lat(900_000_001) })?.hasPosition == false)
+    #expect(lastFix(navPVT(12) { $0.lon(-1_800_000_001) })?.hasPosition == false)
+    #expect(lastFix(navPVT(12) { $0.flags3(1) })?.hasPosition == false)
+  }
+
+  @Test("A fix outside the receiver's own limits says so")
+  func limits() {
+    #expect(lastFix(navPVT(12) { $0.flags(0) })?.isWithinLimits == false)
+  }
+
+  @Test("NAV-HPPOSLLH is preferred to NAV-PVT, whichever comes first")
+  func highPrecision() {
+    let precise = ubx {
+      NavHPPOSLLH.encode(into: &$0) {
+        $0.iTOW(timeOfWeek(10, 11, 12))
+        $0.lat(472_852_395)
+        $0.latHp(-42)
+        $0.lon(85_652_537)
+        $0.hAcc(142)
+        $0.vAcc(200)
+      }
+    }
+    for frames in [[precise, navPVT(12)], [navPVT(12), precise]] {
+      var playback = Playback()
+      for frame in frames { playback.hear(frame) }
+      playback.finish()
+      #expect(playback.lastFix?.latitudeDegrees.map { abs($0 - 47.2852394_58) < 1e-11 } == true)
+      #expect(playback.lastFix?.horizontalAccuracyMetres.map { abs($0 - 0.0142) < 1e-9 } == true)
+    }
+  }
+
+  // MARK: Accuracy
+
+  @Test("An accuracy from DOP says that it is an estimate")
+  func estimated() {
+    let fix = lastFix(gga("101112", hdop: "2.0"), rmc("101112"))
+    #expect(fix?.accuracySource == .estimated)
+    #expect(fix?.horizontalAccuracyMetres == 10)
+    #expect(fix?.verticalAccuracyMetres != nil)
+  }
+
+  @Test("A better method has a better estimate; none is made without a position")
+  func estimatedByQuality() throws {
+    let autonomous = try #require(lastFix(gga("101112", quality: 1))?.horizontalAccuracyMetres)
+    let differential = try #require(lastFix(gga("101112", quality: 2))?.horizontalAccuracyMetres)
+    let fixed = try #require(lastFix(gga("101112", quality: 4))?.horizontalAccuracyMetres)
+    #expect(fixed < differential && differential < autonomous)
+    #expect(lastFix(gga("101112", quality: 0))?.accuracySource == Fix.AccuracySource.none)
+  }
+
+  @Test("A receiver's accuracy is marked as such: NAV-PVT, GST, PGRME")
+  func received() {
+    #expect(lastFix(navPVT(12))?.accuracySource == .receiver)
+    #expect(lastFix(navPVT(12))?.horizontalAccuracyMetres == 1.5)
+    let statistics = lastFix(gga("101112"), "GPGST,101112,,,,,3.0,4.0,7.0")
+    #expect(statistics?.accuracySource == .receiver)
+    #expect(statistics?.horizontalAccuracyMetres == 5)
+    #expect(statistics?.verticalAccuracyMetres == 7)
+    #expect(lastFix(gga("101112"), "PGRME,3.5,M,6.5,M,8.0,M")?.horizontalAccuracyMetres == 3.5)
+  }
+
+  @Test("NAV-PVT's largest accuracies stand for none, and then an estimate is one")
+  func noAccuracy() {
+    #expect(lastFix(navPVT(12) { $0.hAcc(.max) })?.accuracySource == .estimated)
+  }
+
+  // MARK: Receivers with habits of their own
+
+  @Test("A timing receiver with a surveyed place has a position; without it only the time")
+  func surveyed() {
+    let place = lastFix(navPVT(12) { $0.fixType(5) })
+    #expect(place?.kind == .surveyed)
+    #expect(place?.hasPosition == true)
+    let far: (inout NavPVT.Writer) -> Void = {
+      $0.fixType(5)
+      $0.hAcc(.max)
+    }
+    let unknown = lastFix(navPVT(12, far))
+    #expect(unknown?.kind == .timeOnly)
+    #expect(unknown?.hasPosition == false)
+    #expect(unknown?.time != nil)
+  }
+
+  private func solution(_ x: Int32, _ y: Int32, _ z: Int32, _ velocity: SIMD3<Int32> = SIMD3()) -> [UInt8] {
+    ubx {
+      NavSOL.encode(into: &$0) {
+        $0.iTOW(timeOfWeek(10, 11, 12))
+        $0.week(2396)
+        $0.gpsFix(3)
+        $0.flags(0b1101)
+        $0.ecefX(x)
+        $0.ecefY(y)
+        $0.ecefZ(z)
+        $0.pAcc(250)
+        $0.ecefVX(velocity.x)
+        $0.ecefVY(velocity.y)
+        $0.ecefVZ(velocity.z)
+      }
+    }
+  }
+
+  @Test(
+    "NAV-SOL alone: earth-centred coordinates become a place",
+    arguments: [
+      (637_813_700, 0, 0, 0, 0), (0, 637_813_700, 0, 0, 90), (-637_813_700, 0, 0, 0, 180), (0, -637_813_700, 0, 0, -90),
+      (0, 0, 635_675_231, 90, 0), (0, 0, -635_675_231, -90, 0), (428_650_720, 64_563_560, 466_348_040, 47.2852, 8.5652),
+    ] as [(Int32, Int32, Int32, Double, Double)])
+  func earthCentred(x: Int32, y: Int32, z: Int32, latitude: Double, longitude: Double) throws {
+    let fix = try #require(lastFix(solution(x, y, z)))
+    #expect(abs((fix.latitudeDegrees ?? 0) - latitude) < 0.1)
+    #expect(abs((fix.longitudeDegrees ?? 0) - longitude) < 0.1 || abs(latitude) == 90)
+    #expect(abs(fix.heightAboveEllipsoidMetres ?? 1e9) < 1500)
+    #expect(fix.horizontalAccuracyMetres == 2.5)
+    #expect(fix.accuracySource == .receiver)
+    #expect(fix.time == UTCTime(2025, 12, 9, 10, 11, 12))
+  }
+
+  @Test("NAV-SOL alone: the velocity in the directions of the place")
+  func earthCentredVelocity() throws {
+    let fix = try #require(lastFix(solution(637_813_700, 0, 0, SIMD3(50, 300, 400))))
+    #expect(abs((fix.speedMetresPerSecond ?? 0) - 5) < 1e-6)
+    #expect(abs((fix.courseDegrees ?? 0) - 36.8699) < 1e-3)
+    #expect(abs((fix.climbMetresPerSecond ?? 0) - 0.5) < 1e-6)
+  }
+
+  @Test("The earth's centre is no place")
+  func centre() {
+    #expect(lastFix(solution(0, 0, 0))?.hasPosition == false)
+  }
+
+  @Test("A geoid fills in the height that the receiver leaves out")
+  func heights() throws {
+    let fix = try #require(lastFix("GPGGA,101112,4717.1,N,00833.9,E,1,08,1.0,499.6,M,,M,,"))
+    let separation = try #require(fix.geoidSeparationMetres)
+    #expect(separation > 40 && separation < 55)
+    #expect(fix.heightAboveEllipsoidMetres == 499.6 + separation)
+  }
+}
+
+@Suite("Satellites")
+struct SkyTests {
+  private func heard(_ sentences: [String]) -> Playback.Heard? {
+    var playback = Playback()
+    for sentence in sentences { playback.hear(sentence) }
+    playback.finish()
+    return playback.last
+  }
+
+  @Test("A GSV group is the satellites in view; GSA marks the used ones")
+  func group() {
+    let heard = heard([rmc("101112"), gsa3D] + gsv)
+    #expect(heard?.skyChanged == true)
+    #expect(heard?.satellites.map(\.number) == [5, 9, 14, 30, 2, 4])
+    #expect(heard?.satellites.filter(\.isUsed).map(\.number) == [5, 9])
+    #expect(heard?.satellites.first?.elevationDegrees == 40)
+    #expect(heard?.satellites.first?.azimuthDegrees == 83)
+    #expect(heard?.satellites.first?.signalDecibelHertz == 46)
+    #expect(heard?.satellites.last?.signalDecibelHertz == 0)
+    #expect(heard?.fix.satellitesInView == 6)
+  }
+
+  @Test("Each system's numbers are its own")
+  func systems() {
+    let heard = heard([
+      rmc("101112"), "GPGSV,1,1,02,05,40,083,46,40,10,200,30", "GLGSV,1,1,01,70,40,083,46", "GAGSV,1,1,01,05,40,083,46",
+      "GBGSV,1,1,01,05,40,083,46", "GNGSA,A,3,05,,,,,,,,,,,,1.8,1.0,1.5,3",
+    ])
+    #expect(heard?.satellites.map(\.system) == [.gps, .sbas, .glonass, .galileo, .beiDou])
+    #expect(heard?.satellites.map(\.number) == [5, 127, 6, 5, 5])
+    #expect(heard?.satellites.map(\.isUsed) == [false, false, false, true, false])
+  }
+
+  @Test("A group that is cut in the middle leaves what it said")
+  func cut() {
+    var playback = Playback()
+    playback.hear(rmc("101112"), gsv[0], rmc("101113"), gsv[0], gsv[1], rmc("101114"))
+    #expect(playback.reports.map(\.satellites.count) == [4, 6])
+  }
+
+  @Test("An epoch without satellites' sentences leaves them as they were")
+  func kept() {
+    var playback = Playback()
+    playback.hear(rmc("101112"), gsv[0], gsv[1], rmc("101113"), rmc("101114"))
+    #expect(playback.reports.map(\.skyChanged) == [true, false])
+    #expect(playback.reports.map(\.satellites.count) == [6, 6])
+  }
+
+  private func navSAT(_ numbers: [UInt8], second: Int = 12, elevation: Int8 = 45) -> [UInt8] {
+    ubx {
+      NavSAT.encode(into: &$0, length: 8 + 12 * numbers.count) {
+        $0.iTOW(timeOfWeek(10, 11, second))
+        $0.numSvs(UInt8(numbers.count))
+        for (index, number) in numbers.enumerated() {
+          $0.satellite_svId(index, number)
+          $0.satellite_elev(index, elevation)
+          $0.satellite_azim(index, 123)
+          $0.satellite_cno(index, 33)
+          $0.satellite_flags(index, number % 2 == 0 ? 8 : 0)
+        }
+      }
+    }
+  }
+
+  @Test("NAV-SAT's satellites win over GSV's")
+  func navSATWins() {
+    var playback = Playback()
+    playback.hear(navPVT(12), navSAT([1, 2, 3]))
+    for sentence in [rmc("101112.00")] + gsv { playback.hear(sentence) }
+    playback.finish()
+    #expect(playback.last?.satellites.map(\.number) == [1, 2, 3])
+    #expect(playback.last?.satellites.map(\.isUsed) == [false, true, false])
+  }
+
+  @Test("Angles out of their range are unknown", arguments: [-128, -91, 91, 127] as [Int8])
+  func angles(elevation: Int8) {
+    var playback = Playback()
+    playback.hear(navSAT([1], elevation: elevation))
+    playback.finish()
+    #expect(playback.last?.satellites.first?.elevationDegrees == Satellite.unknownAngle)
+  }
+
+  @Test("So are those of NAV-SVINFO")
+  func legacyAngles() {
+    var playback = Playback()
+    let channels = ubx {
+      NavSVINFO.encode(into: &$0, length: 8 + 12) {
+        $0.numCh(1)
+        $0.channel_svid(0, 70)
+        $0.channel_elev(0, -128)
+        $0.channel_azim(0, .min)
+      }
+    }
+    playback.hear(channels)
+    playback.finish()
+    #expect(playback.last?.satellites.first == Satellite(system: .glonass, number: 6))
+  }
+
+  @Test("Satellites beyond the room are counted, not kept")
+  func crowded() {
+    var playback = Playback()
+    playback.hear(navSAT(Array(1...200)))
+    playback.finish()
+    #expect(playback.last?.satellites.count == Sky.capacity)
+  }
+}
