@@ -125,6 +125,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     hasContent = false
     isReported = false
     hasPendingSky = false
+    // A receiver of one message alone ends each epoch with the first of its like, not with one more each time.
+    lastKey = 0
+    runLength = 0
   }
 
   /// GPS − UTC: what the receiver said, else what the table says for the date.
