@@ -115,7 +115,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   private mutating func startEpoch(_ tag: EpochTag?) {
-    if let time = fix.time { calendar.advance(to: time) }
+    // The reported fix has the time also where it was made of a time of day alone.
+    if let time = fix.time ?? reported.time { calendar.advance(to: time) }
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
