@@ -239,7 +239,9 @@ extension EpochAssembler {
     guard fix.time == nil else { return }
     let nanoseconds = Int64(timeOfWeek) * 1_000_000 + fraction
     let gpsDay = Day(since1970: Day.gpsEpoch.since1970 + Int64(week) * 7)
-    let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(gpsDay))
+    // The day itself is asked for: the week's first is not near enough to the computer's date to be mended.
+    let today = Day(since1970: gpsDay.since1970 + Int64(timeOfWeek / 86_400_000))
+    let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(today))
     let utc = UTCTime(day: gpsDay, nanosecondsOfDay: nanoseconds - Int64(offset) * 1_000_000_000)
     fix.time = calendar.time(on: utc.day, nanosecondsOfDay: utc.nanosecondsOfDay)
   }
