@@ -15,6 +15,8 @@ struct ReceiverCalendar: Sendable {
   /// It is when adding the weeks leads to the computer's date, give or take a day, or on from the dates before it. A date
   /// that fits neither is left as it is: a recording is played, or the clock is not set.
   mutating func mended(_ day: Day) -> Day {
+    // Some receivers find the right week later by themselves.
+    if let last, correctionDays > 0, abs(day.since1970 - last.day.since1970) <= 1 { correctionDays = 0 }
     if let last, correctionDays == 0 || day.since1970 + correctionDays < last.day.since1970 - 1 {
       let back = last.day.since1970 - day.since1970 - correctionDays
       if abs(back - Self.rolloverDays) <= 1 { correctionDays += Self.rolloverDays }
