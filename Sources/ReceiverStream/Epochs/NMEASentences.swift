@@ -254,7 +254,8 @@ extension EpochAssembler {
   private mutating func apply(_ content: ZDA) {
     setTime(content.time)
     guard let year = content.year, let month = content.month, let day = content.day else { return }
-    guard let date = Day(year: Int(year), month: Int(month), day: Int(day)) else { return reject() }
+    guard ReceiverCalendar.years.contains(Int(year)), let date = Day(year: Int(year), month: Int(month), day: Int(day))
+    else { return reject() }
     setDate(date, content.time)
   }
 

@@ -3,6 +3,9 @@ struct ReceiverCalendar: Sendable {
   /// Days in 1024 weeks: after so many the week number of GPS's older messages begins again at 0.
   static var rolloverDays: Int64 { 7168 }
 
+  /// Years that are believed: from GPS's beginning to what nanoseconds since 1970 have room for.
+  static var years: ClosedRange<Int> { 1980...2199 }
+
   /// What the computer's clock says, if it can be believed.
   var reference: UTCTime?
   /// The last time of which the date is known.

@@ -226,8 +226,8 @@ extension EpochAssembler {
     isValid: Bool, year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, nano: Int64
   ) {
     guard isValid else { return }
-    guard let date = Day(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60,
-      abs(nano) <= 1_000_000_000
+    guard ReceiverCalendar.years.contains(year), let date = Day(year: year, month: month, day: day),
+      hour < 24, minute < 60, second <= 60, abs(nano) <= 1_000_000_000
     else { return reject() }
     let seconds = Int64(hour * 3600 + minute * 60 + second)
     fix.time = calendar.time(on: date, nanosecondsOfDay: seconds * 1_000_000_000 + nano)
