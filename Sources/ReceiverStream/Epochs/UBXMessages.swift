@@ -28,7 +28,7 @@ extension EpochAssembler {
     case NavVELECEF.identity:
       guard let message = frame.message(NavVELECEF.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
-      ecefVelocity = SIMD3(Double(message.ecefVX), Double(message.ecefVY), Double(message.ecefVZ)) / 100
+      setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
     case NavVELNED.identity:
       guard let message = frame.message(NavVELNED.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
@@ -170,7 +170,7 @@ extension EpochAssembler {
     settleSurveyed(accuracyMetres: Double(message.pAcc) / 100)
     guard fix.kind != .none, fix.kind != .timeOnly else { return }
     fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
-    ecefVelocity = SIMD3(Double(message.ecefVX), Double(message.ecefVY), Double(message.ecefVZ)) / 100
+    setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
     if fix.source < .ubx, let accuracy = accuracy(message.pAcc, 1e-2) { ecefAccuracyMetres = accuracy }
     if fix.speedAccuracyMetresPerSecond == nil { fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2) }
   }
@@ -355,6 +355,13 @@ extension EpochAssembler {
     fix.velocityMetresPerSecond = velocity
     fix.climbMetresPerSecond = -velocity.z
     setSpeed(speed, course: course)
+  }
+
+  /// Takes an earth-centred velocity in centimetres a second.
+  private mutating func setECEFVelocity(_ x: Int32, _ y: Int32, _ z: Int32) {
+    let velocity = SIMD3(Double(x), Double(y), Double(z)) / 100
+    guard (velocity * velocity).sum() < 10_000 * 10_000 else { return reject() }
+    ecefVelocity = velocity
   }
 
   private mutating func setSpeed(_ speed: Double, course degrees: Double) {
