@@ -142,7 +142,7 @@ extension EpochAssembler {
       // Zero is what receivers write that do not compute it.
       guard fix.source < .ubx, let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
       fix.horizontalAccuracyMetres = horizontal
-      fix.verticalAccuracyMetres = content.verticalError?.value
+      fix.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
       fix.accuracySource = .receiver
     default: return
     }
@@ -247,7 +247,7 @@ extension EpochAssembler {
     guard fix.source < .ubx, let north = content.latitudeDeviation?.value, let east = content.longitudeDeviation?.value
     else { return }
     fix.horizontalAccuracyMetres = (north * north + east * east).squareRoot()
-    fix.verticalAccuracyMetres = content.altitudeDeviation?.value
+    fix.verticalAccuracyMetres = content.altitudeDeviation.flatMap { $0.mantissa < 0 ? nil : $0.value }
     fix.accuracySource = .receiver
   }
 
