@@ -35,7 +35,7 @@ enum Corpus {
   }
 }
 
-@Suite(.tags(.corpus), .enabled(if: Corpus.isRequired, "there is a corpus, or CI=true asks for one"))
+@Suite("The recorded logs", .tags(.corpus), .enabled(if: Corpus.isRequired, "CI=true asks for the recorded logs"))
 struct PresenceTests {
   @Test("The logs are where they are looked for: SEXTANT_CORPUS, or shared/corpus beside the checkout")
   func present() {

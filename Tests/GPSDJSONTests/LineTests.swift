@@ -74,7 +74,8 @@ struct ObjectTests {
     #expect(tpv(fix).contains("status") == !status.isEmpty)
   }
 
-  @Test("Numbers that are none, or beyond all bounds, are left out", arguments: [.nan, .infinity, 1e9, -1e300] as [Double])
+  @Test(
+    "Numbers that are none, or beyond all bounds, are left out", arguments: [.nan, .infinity, 1e9, -1e300] as [Double])
   func absurd(value: Double) {
     var fix = position
     fix.heightAboveSeaLevelMetres = value
@@ -134,7 +135,7 @@ struct JSONTests {
   func decimals(digits: Int) throws {
     var random = SplitMix64(seed: UInt64(digits))
     var unit = 1.0
-    for _ in 0 ..< digits { unit /= 10 }
+    for _ in 0..<digits { unit /= 10 }
     for _ in 0..<500 {
       let size = [1e-9, 1e-3, 1, 180, 1e5, 1e9][random.int(0...5)]
       let value = Double.random(in: -size...size, using: &random)

@@ -19,7 +19,7 @@ struct ContentTests {
   func vendor(type: any SentenceContent.Type) { roundTrips(type, [.proprietary]) }
 
   private func roundTrips<Content: SentenceContent>(_: Content.Type, _ talkers: [Talker]) {
-    for seed in 0 ..< UInt64(200) {
+    for seed in 0..<UInt64(200) {
       var random = SplitMix64(seed: seed)
       let content = Content.random(&random)
       let talker = random.element(of: talkers)

@@ -36,8 +36,8 @@ struct FrameTests {
   @Test("One wrong bit anywhere before the end of the checksum makes it no sentence")
   func wrongBit() {
     let bytes = Wire.nmea(content)
-    for index in 0 ..< bytes.count - 2 {
-      for bit in 0 ..< 8 {
+    for index in 0..<bytes.count - 2 {
+      for bit in 0..<8 {
         var wrong = bytes
         wrong[index] ^= 1 << bit
         // A bit decides between small and capital hexadecimal letters; both mean the same.
@@ -78,12 +78,12 @@ struct FrameTests {
   @Test("Every beginning of a sentence needs more; at the end of the stream the CR LF may be missing")
   func prefixes() {
     let bytes = Wire.nmea(content)
-    for count in 0 ..< bytes.count { #expect(look(Array(bytes[..<count])) == .needsMore, "\(count) bytes") }
+    for count in 0..<bytes.count { #expect(look(Array(bytes[..<count])) == .needsMore, "\(count) bytes") }
     #expect(look(bytes) == .sentence(bytes.count))
-    for count in 0 ..< bytes.count - 2 {
+    for count in 0..<bytes.count - 2 {
       #expect(look(Array(bytes[..<count]), isEnd: true) == .needsMore, "\(count) bytes at the end")
     }
-    for count in bytes.count - 2 ... bytes.count {
+    for count in bytes.count - 2...bytes.count {
       #expect(look(Array(bytes[..<count]), isEnd: true) == .sentence(count))
     }
   }
@@ -109,9 +109,9 @@ struct FrameTests {
   @Test("Noise is looked at without harm", arguments: 1...20 as ClosedRange<UInt64>)
   func noise(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    for _ in 0 ..< 500 {
+    for _ in 0..<500 {
       let alphabet = ascii("$!*,.0123456789ABCGPN\r\n ~\u{7F}")
-      let bytes = (0 ..< random.int(1...90)).map { _ in random.element(of: alphabet) }
+      let bytes = (0..<random.int(1...90)).map { _ in random.element(of: alphabet) }
       guard case .sentence(let count) = look(bytes, isEnd: true) else { continue }
       #expect(Wire.isFrame(Array(bytes[..<count])))
     }

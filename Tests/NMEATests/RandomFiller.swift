@@ -12,7 +12,7 @@ struct RandomFiller: FieldVisitor {
     guard !isAbsent() else { return }
     let digits = random.int(0...9)
     var unit = 1
-    for _ in digits ..< 9 { unit *= 10 }
+    for _ in digits..<9 { unit *= 10 }
     value = TimeOfDay(
       hour: UInt8(random.int(0...23)), minute: UInt8(random.int(0...59)), second: UInt8(random.int(0...60)),
       nanosecond: UInt32(random.int(0...(1_000_000_000 / unit - 1)) * unit), fractionDigits: UInt8(digits))
@@ -35,7 +35,7 @@ struct RandomFiller: FieldVisitor {
     guard !isAbsent() else { return }
     let digits = random.int(0...8)
     var scale = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     let minutes = random.oneIn(20) ? most * 60 * scale : random.int(0...(most * 60 * scale))
     value = Coordinate(
       minutes: FixedPoint(Int64(minutes), fractionDigits: UInt8(digits)),
@@ -69,7 +69,7 @@ struct RandomFiller: FieldVisitor {
   mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard !isAbsent() else { return }
     var text = ShortText()
-    for _ in 0 ..< random.int(1...15) { text.append(UInt8(random.int(65...90))) }
+    for _ in 0..<random.int(1...15) { text.append(UInt8(random.int(65...90))) }
     value = text
   }
 

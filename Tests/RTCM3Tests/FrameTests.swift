@@ -24,7 +24,7 @@ struct FrameTests {
   func knownFrame() throws {
     #expect(look(example) == .frame(25))
     #expect(RTCM3Frame(example.raw)?.messageNumber == 1005)
-    #expect(frame(Array(example[3 ..< 22])) == example)
+    #expect(frame(Array(example[3..<22])) == example)
   }
 
   @Test("The check of nothing is 0, that of 123456789 is 0xCDE703")
@@ -39,7 +39,7 @@ struct FrameTests {
     let bytes = random.bytes(random.int(1...400))
     let start = random.int(0...bytes.count - 1)
     let end = random.int(start...bytes.count)
-    #expect(crc24q(of: bytes.raw, from: start, count: end - start) == Wire.crc24(bytes[start ..< end]))
+    #expect(crc24q(of: bytes.raw, from: start, count: end - start) == Wire.crc24(bytes[start..<end]))
   }
 
   @Test("A payload of any length comes back, 0…1023 bytes")
@@ -56,8 +56,8 @@ struct FrameTests {
 
   @Test("Every beginning of a frame says how much it needs")
   func prefixes() {
-    for count in 0 ..< 3 { #expect(look(Array(example[..<count])) == .needs(6)) }
-    for count in 3 ..< 25 { #expect(look(Array(example[..<count])) == .needs(25)) }
+    for count in 0..<3 { #expect(look(Array(example[..<count])) == .needs(6)) }
+    for count in 3..<25 { #expect(look(Array(example[..<count])) == .needs(25)) }
   }
 
   @Test("Set reserved bits are no frame", arguments: 2...7)
@@ -70,7 +70,7 @@ struct FrameTests {
 
   @Test("One wrong bit anywhere is no frame of these bytes")
   func wrongBit() {
-    for index in 0 ..< example.count * 8 {
+    for index in 0..<example.count * 8 {
       var bytes = example
       bytes[index / 8] ^= 1 << (index % 8)
       #expect(look(bytes) != .frame(25), "bit \(index)")

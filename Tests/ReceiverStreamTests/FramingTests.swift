@@ -27,7 +27,7 @@ struct Outcome: Equatable {
     var at = 0
     while at < bytes.count {
       let end = min(bytes.count, at + next())
-      stream.receive(bytes.raw.extracting(at ..< end)) { frames.append(FoundFrame($0)) }
+      stream.receive(bytes.raw.extracting(at..<end)) { frames.append(FoundFrame($0)) }
       at = end
     }
     stream.finish { frames.append(FoundFrame($0)) }
@@ -53,7 +53,8 @@ struct FramingTests {
     #expect(Outcome(bytes) { random.oneIn(2) ? 1 : 3000 } == whole)
   }
 
-  @Test("Long frames too, with false starts in them, through pieces of any size", arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(
+    "Long frames too, with false starts in them, through pieces of any size", arguments: 1...4 as ClosedRange<UInt64>)
   func longFrames(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var stream = MixedStream(frames: 3, &random)

@@ -53,8 +53,8 @@ struct FuzzTests {
     let scenes = Self.scenes
     for _ in 0..<12_500 {
       var bytes = random.element(of: scenes)
-      for _ in 0 ..< random.int(0...3) { bytes[random.int(0...bytes.count - 1)] = random.byte() }
-      if random.oneIn(8) { bytes.removeSubrange(0 ..< random.int(0...bytes.count)) }
+      for _ in 0..<random.int(0...3) { bytes[random.int(0...bytes.count - 1)] = random.byte() }
+      if random.oneIn(8) { bytes.removeSubrange(0..<random.int(0...bytes.count)) }
       pipeline.hear(bytes)
     }
     #expect(pipeline.complaint == nil)
@@ -90,13 +90,16 @@ struct FuzzTests {
   }
 
   private static func wildSentence(_ random: inout SplitMix64) -> String {
-    let names = ["GPGGA", "GNRMC", "GNGNS", "GPGLL", "GPVTG", "GNGSA", "GPGST", "GLGSV", "GPZDA", "PGRME", "PGRMV", "PSTI"]
+    let names = [
+      "GPGGA", "GNRMC", "GNGNS", "GPGLL", "GPVTG", "GNGSA", "GPGST", "GLGSV", "GPZDA", "PGRME", "PGRMV", "PSTI",
+    ]
     let values = [
-      "", "A", "V", "N", "S", "E", "W", "D", "0", "1", "3", "-1", "99999999", "1e5", "235960.999", "000000", "101112.00",
+      "", "A", "V", "N", "S", "E", "W", "D", "0", "1", "3", "-1", "99999999", "1e5", "235960.999", "000000",
+      "101112.00",
       "310125", "4717.11437", "9000.0", "00833.9", "18000.0", "0.0", "-0", "360", "030", "ANRF", "FFFFFFFF", " ",
     ]
     var text = random.element(of: names)
-    for _ in 0 ..< random.int(0...20) { text += "," + random.element(of: values) }
+    for _ in 0..<random.int(0...20) { text += "," + random.element(of: values) }
     return text
   }
 
@@ -104,7 +107,8 @@ struct FuzzTests {
     let lengths = [0, 4, 8, 16, 18, 20, 28, 36, 40, 44, 52, 60, 64, 72, 84, 92, 100, 200]
     var payload = random.bytes(random.element(of: lengths))
     // Bytes at the ends of their ranges are what arithmetic stumbles over.
-    for index in payload.indices where random.oneIn(2) { payload[index] = random.element(of: [0, 1, 3, 0x7F, 0x80, 0xFF]) }
+    let ends: [UInt8] = [0, 1, 3, 0x7F, 0x80, 0xFF]
+    for index in payload.indices where random.oneIn(2) { payload[index] = random.element(of: ends) }
     return payload
   }
 }
@@ -113,7 +117,7 @@ extension Fix {
   /// Which value is not what the assembler promises; nil when all are.
   var complaint: String? {
     if abs(latitudeDegrees ?? 0) > 90 || abs(longitudeDegrees ?? 0) > 180 { return "position of \(self)" }
-    if !(0...360).contains(courseDegrees ?? 0) || !(0...360).contains(headingDegrees ?? 0) { return "course of \(self)" }
+    for angle in [courseDegrees, headingDegrees] where !(0...360).contains(angle ?? 0) { return "course of \(self)" }
     if !(0..<10_000).contains(speedMetresPerSecond ?? 0) { return "speed of \(self)" }
     for accuracy in [horizontalAccuracyMetres, verticalAccuracyMetres, speedAccuracyMetresPerSecond] {
       if !(0...).contains(accuracy ?? 0) { return "accuracy of \(self)" }

@@ -3,14 +3,14 @@ public struct MixedStream: Sendable {
   public struct Piece: Sendable, Equatable {
     public var offset: Int
     public var bytes: [UInt8]
-    public var range: Range<Int> { offset ..< offset + bytes.count }
+    public var range: Range<Int> { offset..<offset + bytes.count }
   }
 
   public private(set) var bytes: [UInt8] = []
   public private(set) var frames: [Piece] = []
 
   public init(frames count: Int, _ random: inout SplitMix64) {
-    for _ in 0 ..< count {
+    for _ in 0..<count {
       if random.oneIn(4) { bytes += Self.noise(&random) }
       append(Self.frame(&random))
     }
@@ -37,9 +37,9 @@ public struct MixedStream: Sendable {
   private static func sentence(_ random: inout SplitMix64) -> String {
     var text = random.element(of: ["GP", "GN", "GL", "GA", "GB", "P"])
     text += random.element(of: ["GGA", "RMC", "GSV", "GSA", "VTG", "GLL", "UBX"])
-    for _ in 0 ..< random.int(0...18) {
+    for _ in 0..<random.int(0...18) {
       text += ","
-      for _ in 0 ..< random.int(0...7) { text += random.element(of: ["0", "1", "5", "9", ".", "A", "N", "E", "-"]) }
+      for _ in 0..<random.int(0...7) { text += random.element(of: ["0", "1", "5", "9", ".", "A", "N", "E", "-"]) }
     }
     return text
   }

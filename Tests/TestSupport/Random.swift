@@ -23,7 +23,7 @@ public struct SplitMix64: RandomNumberGenerator {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
     var word: UInt64 = 0
-    for index in 0 ..< count {
+    for index in 0..<count {
       if index % 8 == 0 { word = next() }
       bytes.append(UInt8(truncatingIfNeeded: word))
       word >>= 8

@@ -42,7 +42,7 @@ public enum Wire {
     var remainder: UInt32 = 0
     for byte in bytes {
       remainder ^= UInt32(byte) << 16
-      for _ in 0 ..< 8 {
+      for _ in 0..<8 {
         remainder <<= 1
         if remainder & 0x100_0000 != 0 { remainder ^= 0x186_4CFB }
       }
@@ -55,10 +55,10 @@ public enum Wire {
     switch bytes.first {
     case 0xB5:
       guard bytes.count >= 8 else { return false }
-      return bytes == ubx(bytes[2], bytes[3], Array(bytes[6 ..< bytes.count - 2]))
+      return bytes == ubx(bytes[2], bytes[3], Array(bytes[6..<bytes.count - 2]))
     case 0xD3:
       guard bytes.count >= 6 else { return false }
-      return bytes == rtcm3(Array(bytes[3 ..< bytes.count - 3]))
+      return bytes == rtcm3(Array(bytes[3..<bytes.count - 3]))
     default: return isSentence(bytes)
     }
   }

@@ -39,7 +39,8 @@ struct ParserTests {
 
   @Test("A field has a type, a count, a scale and a unit")
   func fields() throws {
-    let message = try parse(head + "  I4 lon 1e-7 deg ; Longitude\n U1[3] reserved0\n I2 t ms\n I2 u 2^-12\n CH[*] c").first
+    let fields = "I4 lon 1e-7 deg ; Longitude\n U1[3] reserved0\n I2 t ms\n I2 u 2^-12\n CH[*] c"
+    let message = try parse(head + fields).first
     #expect(field(message, 0)?.type == .i4)
     #expect(field(message, 0)?.scale == "1e-7")
     #expect(field(message, 0)?.unit == "deg")
@@ -80,7 +81,8 @@ struct ParserTests {
   @Test(
     "What is wrong is told with its line",
     arguments: [
-      ("  U1 a", 1), ("message TST 01\n", 1), ("message TST-ONE 01 XX output\n", 1), ("message TST-ONE 01 02 as X\n", 1),
+      ("  U1 a", 1), ("message TST 01\n", 1), ("message TST-ONE 01 XX output\n", 1),
+      ("message TST-ONE 01 02 as X\n", 1),
       ("message TST-ONE 01 02 sideways\n", 1), ("message TST-ONE 01 02 output when size=3\n", 1),
     ])
   func badMessages(text: String, line: Int) {

@@ -14,7 +14,7 @@ struct FrameTests {
     let bytes = random.bytes(320)
     for length in 0...300 {
       for offset in 0..<17 {
-        let (a, b) = Wire.fletcher(bytes[offset ..< offset + length])
+        let (a, b) = Wire.fletcher(bytes[offset..<offset + length])
         if checksum(of: bytes.raw, from: offset, count: length) != UInt16(b) << 8 | UInt16(a) {
           Issue.record("length \(length) from \(offset)")
         }
@@ -39,7 +39,7 @@ struct FrameTests {
     let bytes = hex(digits)
     #expect(look(bytes) == .frame(bytes.count))
     #expect(UBXFrame(bytes.raw)?.identity == identity)
-    let payload = Array(bytes[6 ..< bytes.count - 2])
+    let payload = Array(bytes[6..<bytes.count - 2])
     #expect(written { encodeFrame(identity, payload: payload.raw, into: &$0) } == bytes)
   }
 
@@ -64,8 +64,8 @@ struct FrameTests {
   @Test("Every beginning of a frame says how much it needs")
   func prefixes() {
     let bytes = Wire.ubx(5, 1, [6, 1])
-    for count in 0 ..< 6 { #expect(look(Array(bytes[..<count])) == .needs(8), "\(count) bytes") }
-    for count in 6 ..< 10 { #expect(look(Array(bytes[..<count])) == .needs(10), "\(count) bytes") }
+    for count in 0..<6 { #expect(look(Array(bytes[..<count])) == .needs(8), "\(count) bytes") }
+    for count in 6..<10 { #expect(look(Array(bytes[..<count])) == .needs(10), "\(count) bytes") }
   }
 
   @Test("Without both sync characters there is no frame")
@@ -78,7 +78,7 @@ struct FrameTests {
   @Test("One wrong bit anywhere is no frame of these bytes")
   func wrongBit() {
     let bytes = Wire.ubx(1, 0x35, Array(0..<40))
-    for index in 0 ..< bytes.count * 8 {
+    for index in 0..<bytes.count * 8 {
       var wrong = bytes
       wrong[index / 8] ^= 1 << (index % 8)
       if look(wrong) == .frame(bytes.count) { Issue.record("bit \(index)") }

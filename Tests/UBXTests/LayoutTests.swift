@@ -64,7 +64,7 @@ struct RandomPayload {
   ) {
     guard let (offset, field) = place(name, in: layout) else { return }
     let bits = field.unsigned(in: bytes.raw, at: offset) & ~(mask << shift) | count << shift
-    for index in 0 ..< field.type.size { bytes[offset + index] = UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)) }
+    for index in 0..<field.type.size { bytes[offset + index] = UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)) }
   }
 }
 
@@ -97,7 +97,7 @@ struct LayoutTests {
   func shorter(layout: MessageLayout) {
     var random = SplitMix64(seed: UInt64(layout.identity.key))
     let payload = RandomPayload(layout, &random).bytes
-    for count in 0 ..< payload.count {
+    for count in 0..<payload.count {
       let cut = Array(payload[..<count])
       guard layout.fits(cut.raw), let length = layout.length(of: cut.raw) else { continue }
       #expect(length <= count)
@@ -105,7 +105,8 @@ struct LayoutTests {
     }
   }
 
-  @Test("A frame of any layout finds a layout of its class and id that uses up its payload", arguments: MessageLayout.all)
+  @Test(
+    "A frame of any layout finds a layout of its class and id that uses up its payload", arguments: MessageLayout.all)
   func lookup(layout: MessageLayout) throws {
     var random = SplitMix64(seed: UInt64(layout.identity.key))
     let payload = RandomPayload(layout, &random).bytes
@@ -120,7 +121,8 @@ struct LayoutTests {
     return MessageLayout.of(frame)
   }
 
-  @Test("Conditions stand within the shortest payload, counts in a field before the group", arguments: MessageLayout.all)
+  @Test(
+    "Conditions stand within the shortest payload, counts in a field before the group", arguments: MessageLayout.all)
   func consistent(layout: MessageLayout) {
     for case .byte(let offset, _) in layout.conditions { #expect(offset < max(layout.minimumLength, 1)) }
     var names: [String] = []
@@ -152,7 +154,7 @@ struct LayoutTests {
     for key in stride(from: part, to: 0x10000, by: 16) {
       let identity = MessageIdentity(UInt8(key >> 8), UInt8(key & 0xFF))
       let isDeclared = !MessageLayout.candidates(for: identity).isEmpty
-      for _ in 0 ..< (isDeclared ? 60 : 1) {
+      for _ in 0..<(isDeclared ? 60 : 1) {
         let payload = random.bytes(isDeclared ? random.int(0...120) : 3)
         let frame = Wire.ubx(identity.messageClass, identity.messageID, payload)
         guard let layout = Self.layout(of: frame) else { continue }

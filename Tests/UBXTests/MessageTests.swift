@@ -135,8 +135,8 @@ struct MessageTests {
   func signedBits() {
     var payload = [UInt8](repeating: 0, count: 4 + 44)
     payload[0] = 1
-    payload[4 + 12 ..< 4 + 16] = [0x2A, 0xFF, 0xFF, 0x7F]
-    payload[4 + 16 ..< 4 + 20] = [0x01, 0x00, 0x80, 0x01]
+    payload[4 + 12..<4 + 16] = [0x2A, 0xFF, 0xFF, 0x7F]
+    payload[4 + 16..<4 + 20] = [0x01, 0x00, 0x80, 0x01]
     let message = RxmIMES(payload: payload.raw)
     #expect(message?.transmitterCount == 1)
     #expect(message?.transmitter(0).position1_1_pos1Floor == 0x2A)
