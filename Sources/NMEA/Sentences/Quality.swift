@@ -6,7 +6,7 @@ public struct GSA: SentenceContent {
   /// 1 no fix, 2 2D, 3 3D.
   public var fixMode: Int32?
   /// Satellites used, in NMEA numbering.
-  public var satellites = InlineArray<12, Int32?>(repeating: nil)
+  public var satellites = SatelliteIDs()
   public var pdop: FixedPoint?
   public var hdop: FixedPoint?
   public var vdop: FixedPoint?
@@ -26,10 +26,22 @@ public struct GSA: SentenceContent {
     if v.hasMore(isPresent: systemID != nil) { v.hexadecimal("systemId", &systemID) }
   }
 
-  public static func == (a: GSA, b: GSA) -> Bool {
-    for index in 0 ..< 12 where a.satellites[index] != b.satellites[index] { return false }
-    return a.operationMode == b.operationMode && a.fixMode == b.fixMode && a.pdop == b.pdop && a.hdop == b.hdop
-      && a.vdop == b.vdop && a.systemID == b.systemID
+  /// Twelve places for a satellite's number, each of which may be empty.
+  public struct SatelliteIDs: Equatable, Sendable {
+    @usableFromInline var places = InlineArray<12, SmallInteger>(repeating: .none)
+
+    @inlinable public init() {}
+
+    /// The number at a place, 0…11.
+    @inlinable public subscript(_ place: Int) -> Int32? {
+      get { places[place].value }
+      set { places[place] = SmallInteger(newValue) }
+    }
+
+    public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {
+      for place in 0 ..< 12 where a.places[place] != b.places[place] { return false }
+      return true
+    }
   }
 }
 

@@ -2,18 +2,35 @@
 public struct GSV: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x475356) }
 
-  /// A satellite of a GSV sentence.
+  /// A satellite of a GSV sentence: eight bytes.
   public struct Satellite: Equatable, Sendable {
-    /// NMEA numbering.
-    public var id: Int32?
-    /// Degrees above the horizon.
-    public var elevation: Int32?
-    /// Degrees from true north.
-    public var azimuth: Int32?
-    /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
-    public var signal: Int32?
+    @usableFromInline var idOrNone = SmallInteger.none
+    @usableFromInline var elevationOrNone = SmallInteger.none
+    @usableFromInline var azimuthOrNone = SmallInteger.none
+    @usableFromInline var signalOrNone = SmallInteger.none
 
     @inlinable public init() {}
+
+    /// NMEA numbering.
+    @inlinable public var id: Int32? {
+      get { idOrNone.value }
+      set { idOrNone = SmallInteger(newValue) }
+    }
+    /// Degrees above the horizon.
+    @inlinable public var elevation: Int32? {
+      get { elevationOrNone.value }
+      set { elevationOrNone = SmallInteger(newValue) }
+    }
+    /// Degrees from true north.
+    @inlinable public var azimuth: Int32? {
+      get { azimuthOrNone.value }
+      set { azimuthOrNone = SmallInteger(newValue) }
+    }
+    /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
+    @inlinable public var signal: Int32? {
+      get { signalOrNone.value }
+      set { signalOrNone = SmallInteger(newValue) }
+    }
   }
 
   /// Sentences in the group.

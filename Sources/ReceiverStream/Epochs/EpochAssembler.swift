@@ -35,6 +35,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var nmea = NMEAEpoch()
   var pendingSky = Sky()
   var hasPendingSky = false
+  /// Whether something was said of the satellites since the last report.
+  var skyIsTouched = false
   /// Whether UBX told of the satellites: NMEA's say less and are left out.
   var hasUBXSky = false
 
@@ -98,7 +100,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     hasContent = true
     if !isReported {
       if isEnd || end.isEnd(lastKey) { report(body) }
-    } else if isChanged() {
+    } else if (hasPendingSky && skyIsTouched) || isChanged() {
       end.forget()
       report(body)
     }
@@ -111,6 +113,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
       return wasIdle && hasContent
     }
     guard let tag else { return wasIdle }
+    if tag == current { return false }
     return !tag.isSame(as: current, leapSeconds: leapSecondsNow)
   }
 
@@ -126,6 +129,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     hasContent = false
     isReported = false
     hasPendingSky = false
+    skyIsTouched = false
     // A receiver of one message alone ends each epoch with the first of its like, not with one more each time.
     lastKey = 0
     runLength = 0
@@ -148,9 +152,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func isChanged() -> Bool { finished() != reported }
 
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    let skyChanged = hasPendingSky
-    if hasPendingSky {
-      nmea.markUsed(&pendingSky)
+    let skyChanged = hasPendingSky && skyIsTouched
+    skyIsTouched = false
+    if skyChanged {
+      pendingSky.use(nmea.used)
       sky.copy(from: pendingSky)
     }
     let whole = finished()
@@ -162,6 +167,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Makes room for the satellites of this epoch, once.
   mutating func startSky() {
+    skyIsTouched = true
     guard !hasPendingSky else { return }
     pendingSky.removeAll()
     hasPendingSky = true

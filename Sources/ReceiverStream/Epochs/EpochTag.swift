@@ -6,14 +6,14 @@ enum EpochTag: Equatable, Sendable {
   case timeOfWeek(UInt32)
 
   /// Whether two tags mean the same epoch, given GPS − UTC in seconds.
-  func isSame(as other: EpochTag, leapSeconds: Int) -> Bool {
+  func isSame(as other: EpochTag, leapSeconds: @autoclosure () -> Int) -> Bool {
     switch (self, other) {
     case (.timeOfWeek(let a), .timeOfWeek(let b)): return a == b
     case (.timeOfDay(let a), .timeOfDay(let b)): return a == b
     case (.timeOfDay(let day), .timeOfWeek(let week)), (.timeOfWeek(let week), .timeOfDay(let day)):
       // Both are rounded, each in its own way, to 10 ms at the worst; the fastest receivers have 25 ms from epoch to
       // epoch.
-      let milliseconds = (Int64(week) - Int64(leapSeconds) * 1000) % 86_400_000
+      let milliseconds = (Int64(week) - Int64(leapSeconds()) * 1000) % 86_400_000
       let difference = abs(milliseconds - day / 1_000_000) % 86_400_000
       return min(difference, 86_400_000 - difference) <= 10
     }

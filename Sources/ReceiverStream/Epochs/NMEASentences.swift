@@ -15,9 +15,8 @@ struct NMEAEpoch: Sendable {
   var usedSatellites = 0
   /// Digits behind the point of the position's minutes.
   var positionDigits: UInt8 = 0
-  /// Satellites that GSA names, as system and number.
-  private var used = InlineArray<96, UInt16>(repeating: 0)
-  private var usedCount = 0
+  /// Satellites that GSA names.
+  var used = SatelliteSet()
 
   init() {}
 
@@ -34,19 +33,6 @@ struct NMEAEpoch: Sendable {
     guard rank >= validityRank else { return }
     isValid = valid
     validityRank = rank
-  }
-
-  mutating func use(_ system: Satellite.System, _ number: UInt8) {
-    guard usedCount < 96 else { return }
-    used[usedCount] = UInt16(system.rawValue) << 8 | UInt16(number)
-    usedCount += 1
-  }
-
-  /// Marks the satellites that GSA named.
-  func markUsed(_ sky: inout Sky) {
-    for index in 0 ..< usedCount {
-      sky.use(Satellite.System(rawValue: UInt8(used[index] >> 8)) ?? .unknown, UInt8(used[index] & 0xFF))
-    }
   }
 
   /// Makes the fix's time and kind of what the sentences said, where no UBX message did.
@@ -238,7 +224,7 @@ extension EpochAssembler {
       guard
         let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: content.systemID.map(Int.init))
       else { continue }
-      nmea.use(system, number)
+      if nmea.used.insert(system, number) { skyIsTouched = true }
     }
   }
 

@@ -281,6 +281,7 @@ extension EpochAssembler {
   /// Signals without angles: they complete NAV-SAT's satellites, or stand for them where that is off.
   private mutating func apply(_ message: borrowing NavSIG) {
     if !(hasUBXSky && hasPendingSky) { startUBXSky() }
+    skyIsTouched = true
     for index in 0 ..< message.signalCount {
       let signal = message.signal(index)
       pendingSky.add(
@@ -295,6 +296,7 @@ extension EpochAssembler {
     hasUBXSky = true
     pendingSky.removeAll()
     hasPendingSky = true
+    skyIsTouched = true
   }
 
   // MARK: Values that are believed

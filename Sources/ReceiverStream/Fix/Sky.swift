@@ -40,6 +40,7 @@ public struct Sky: ~Copyable, Sendable {
   public private(set) var count = 0
   /// Satellites for which there was no room.
   public private(set) var dropped = 0
+  private var known = SatelliteSet()
 
   public init() {}
 
@@ -61,18 +62,12 @@ public struct Sky: ~Copyable, Sendable {
   mutating func removeAll() {
     count = 0
     dropped = 0
+    known = SatelliteSet()
   }
 
   /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
   mutating func add(_ satellite: Satellite) {
-    for index in 0 ..< count
-    where satellite.number != 0 && store[index].system == satellite.system && store[index].number == satellite.number {
-      if store[index].signalDecibelHertz < satellite.signalDecibelHertz {
-        store[index].signalDecibelHertz = satellite.signalDecibelHertz
-      }
-      if satellite.isUsed { store[index].isUsed = true }
-      return
-    }
+    if !known.insert(satellite.system, satellite.number), merge(satellite) { return }
     guard count < Self.capacity else {
       dropped += 1
       return
@@ -81,9 +76,23 @@ public struct Sky: ~Copyable, Sendable {
     count += 1
   }
 
-  /// Marks a satellite as used.
-  mutating func use(_ system: Satellite.System, _ number: UInt8) {
-    for index in 0 ..< count where store[index].system == system && store[index].number == number {
+  /// Adds what another signal of a satellite says; false when the satellite is not there.
+  private mutating func merge(_ satellite: Satellite) -> Bool {
+    guard satellite.number != 0 else { return false }
+    for index in 0 ..< count
+    where store[index].system == satellite.system && store[index].number == satellite.number {
+      if store[index].signalDecibelHertz < satellite.signalDecibelHertz {
+        store[index].signalDecibelHertz = satellite.signalDecibelHertz
+      }
+      if satellite.isUsed { store[index].isUsed = true }
+      return true
+    }
+    return false
+  }
+
+  /// Marks satellites as used.
+  mutating func use(_ used: SatelliteSet) {
+    for index in 0 ..< count where used.contains(store[index].system, store[index].number) {
       store[index].isUsed = true
     }
   }
@@ -91,6 +100,7 @@ public struct Sky: ~Copyable, Sendable {
   mutating func copy(from other: borrowing Sky) {
     count = other.count
     dropped = other.dropped
+    known = other.known
     for index in 0 ..< count { store[index] = other.store[index] }
   }
 }
