@@ -106,15 +106,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  private func isNewEpoch(_ tag: EpochTag?) -> Bool {
+  // Not `mutating` in what it does: a call that borrows would have the whole value copied.
+  private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     guard let current = self.tag else {
       // Messages without a time were collected; the first with one tells their time. After a silence they are of an
       // epoch that never said it.
       return wasIdle && hasContent
     }
     guard let tag else { return wasIdle }
-    if tag == current { return false }
-    return !tag.isSame(as: current, leapSeconds: leapSecondsNow)
+    return tag.isOtherClock(than: current) ? !tag.isSame(as: current, leapSeconds: leapSecondsNow) : tag != current
   }
 
   private mutating func startEpoch(_ tag: EpochTag?) {
@@ -137,7 +137,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// GPS − UTC: what the receiver said, else what the table says for the date.
   var leapSecondsNow: Int {
-    leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
+    mutating get {
+      leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
+    }
   }
 
   private mutating func finished() -> Fix {
