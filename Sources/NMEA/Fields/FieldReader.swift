@@ -66,6 +66,9 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(always)
   static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
 
+  /// The offset in the sentence of the comma before the next field; of the `*` behind the last.
+  @inlinable public var position: Int { end }
+
   /// Goes on to the next field; false when there is none. Behind the `*` no more ends stand.
   @inlinable @inline(always)
   mutating func enter() -> Bool {
@@ -197,7 +200,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   }
 
   @inlinable
-  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
@@ -249,6 +252,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     var text = ShortText()
     for at in start ..< end { text.append(bytes.u1(at)) }
     value = text
+  }
+
+  @inlinable
+  public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
+    guard enter(), length > 0 else { return }
+    value = TextRange(start ..< end)
   }
 
   // MARK: Time

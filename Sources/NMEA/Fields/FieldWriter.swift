@@ -3,12 +3,17 @@ import WireBytes
 /// Writes sentences: `$`, address, fields, checksum, CR LF.
 public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @usableFromInline var output: MutableRawSpan
+  /// Where the characters of `TextRange` fields stand.
+  private let texts: RawSpan
   /// Bytes written so far.
   public private(set) var count = 0
 
   /// Starts a sentence at the start of `output`. Traps when the sentence does not fit.
-  @_lifetime(copy output)
-  init(_ output: consuming MutableRawSpan) { self.output = output }
+  @_lifetime(copy output, copy texts)
+  init(_ output: consuming MutableRawSpan, texts: RawSpan) {
+    self.output = output
+    self.texts = texts
+  }
 
   mutating func put(_ byte: UInt8) {
     output.setLittleEndian(byte, at: count)
@@ -126,12 +131,12 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(UInt64(value.magnitude), width: width)
   }
 
-  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     comma()
     guard let value else { return }
     let bits = UInt32(bitPattern: value)
     var shift: UInt32 = 28
-    while shift > 0, bits >> shift == 0 { shift -= 4 }
+    while shift > 0, bits >> shift == 0, shift >= 4 * digits { shift -= 4 }
     while true {
       putHex(UInt8(bits >> shift & 15))
       if shift == 0 { return }
@@ -155,6 +160,12 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     for index in 0 ..< Int(value.count) { put(value.characters[index]) }
   }
 
+  public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
+    comma()
+    guard let value else { return }
+    for offset in value.offsets { put(texts.u1(offset)) }
+  }
+
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int { min(have, most) }
 
   public mutating func hasMore(isPresent: Bool) -> Bool { isPresent }
@@ -164,8 +175,13 @@ extension SentenceContent {
   /// Writes the sentence at the start of `output` and returns how many bytes it has, CR LF included. Traps when
   /// `output` is too short; `longestSentence` bytes are always enough.
   public func encode(talker: Talker, into output: inout MutableRawSpan) -> Int {
+    encode(talker: talker, texts: RawSpan(), into: &output)
+  }
+
+  /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`.
+  public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self
-    var writer = FieldWriter(output._mutatingExtracting(0 ..< output.byteCount))
+    var writer = FieldWriter(output._mutatingExtracting(0 ..< output.byteCount), texts: texts)
     writer.start(talker, Self.formatter)
     copy.fields(&writer)
     writer.finish()
