@@ -55,3 +55,13 @@ func markdown(_ messages: [Message]) -> String {
   }
   return text
 }
+
+/// The configuration items: a table, sorted by name.
+func markdown(_ keys: [ConfigurationKey]) -> String {
+  var text = "## Configuration items\n\nOf CFG-VALSET, CFG-VALGET and CFG-VALDEL.\n\n"
+  text += "| Item | Key | Type | Scale | Unit |\n|---|---|---|---|---|\n"
+  for key in keys.sorted(by: { $0.name < $1.name }) {
+    text += "| \(key.name) | 0x\(String(key.id, radix: 16)) | \(key.type.uppercased()) | \(key.scale) | \(key.unit) |\n"
+  }
+  return text
+}

@@ -230,6 +230,19 @@ struct SwiftEmitter {
     put("}")
   }
 
+  /// The configuration items, sorted by key.
+  mutating func configurationItems(_ keys: [ConfigurationKey]) {
+    put()
+    put("extension ConfigurationItem {")
+    put("/// Every item, sorted by key.", 1)
+    put("public static let all: [ConfigurationItem] = [", 1)
+    for key in keys {
+      put("ConfigurationItem(0x\(String(key.id, radix: 16)), \"\(key.name)\", .\(key.type), \(scale(key.scale)), \"\(key.unit)\"),", 2)
+    }
+    put("]", 1)
+    put("}")
+  }
+
   mutating func table(_ message: Message) {
     put()
     put("extension \(message.swiftName) {")

@@ -174,4 +174,11 @@ extension StaticString {
   func equals(_ other: StaticString) -> Bool {
     utf8CodeUnitCount == other.utf8CodeUnitCount && hasPrefix(other)
   }
+
+  /// Whether the text is these characters.
+  func equals(_ characters: Span<UInt8>) -> Bool {
+    guard utf8CodeUnitCount == characters.count else { return false }
+    for index in 0 ..< utf8CodeUnitCount where unsafe utf8Start[index] != characters[index] { return false }
+    return true
+  }
 }
