@@ -15,7 +15,7 @@ public struct JSONLine: ~Copyable {
   }
 
   public mutating func put(_ text: StaticString) {
-    for index in 0 ..< text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
+    for index in 0..<text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
   }
 
   /// Appends bytes as they are.
@@ -135,7 +135,7 @@ public struct JSONLine: ~Copyable {
   /// `value`, 1e9 at the most, rounded to `digits` digits behind the point, 9 at the most.
   public mutating func decimal(_ value: Double, digits: Int) {
     var scale: UInt64 = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
     if value < 0, scaled > 0 { bytes.append(UInt8(ascii: "-")) }
     let number = UInt64(scaled)
@@ -150,7 +150,7 @@ public struct JSONLine: ~Copyable {
   public mutating func shifted(_ value: Int64, digits: Int) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     magnitude(value.magnitude / scale, width: 1)
     if digits > 0 {
       bytes.append(UInt8(ascii: "."))
@@ -169,7 +169,7 @@ public struct JSONLine: ~Copyable {
     }
     if isNegative, magnitude > 0 { bytes.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     self.magnitude(magnitude / scale, width: 1)
     if digits > 0 {
       bytes.append(UInt8(ascii: "."))

@@ -52,6 +52,6 @@ public struct BitReader: ~Escapable {
     }
     let start = position / 8
     position += count * 8
-    return bytes.extracting(start ..< start + count)
+    return bytes.extracting(start..<start + count)
   }
 }

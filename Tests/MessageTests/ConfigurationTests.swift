@@ -81,7 +81,7 @@ struct ConfigurationTests {
       for pair in valset where !writer.append(pair) { return [] }
       count = writer.finish()
     }
-    let bytes = Array(memory[0 ..< count])
+    let bytes = Array(memory[0..<count])
     guard let frame = UBXFrame(bytes.raw), let message = frame.message(CfgVALSET.self) else { return [] }
     var walk = ConfigurationPairs(message.cfgData)
     var found: [ConfigurationPair] = []

@@ -37,11 +37,11 @@ func rtcm3(_ fields: (value: Int64, bits: Int)...) -> [UInt8] { rtcm3(fields) }
 func rtcm3(_ fields: [(value: Int64, bits: Int)]) -> [UInt8] {
   var bits: [UInt8] = []
   for field in fields {
-    for place in (0 ..< field.bits).reversed() { bits.append(UInt8(truncatingIfNeeded: field.value >> Int64(place) & 1)) }
+    for place in (0..<field.bits).reversed() { bits.append(UInt8(truncatingIfNeeded: field.value >> Int64(place) & 1)) }
   }
   while bits.count % 8 != 0 { bits.append(0) }
   let payload = stride(from: 0, to: bits.count, by: 8).map { start in
-    bits[start ..< start + 8].reduce(0 as UInt8) { $0 << 1 | $1 }
+    bits[start..<start + 8].reduce(0 as UInt8) { $0 << 1 | $1 }
   }
   var frame = [UInt8](repeating: 0, count: payload.count + 6)
   var span = frame.mutableSpan
@@ -75,7 +75,7 @@ func written<Content: SentenceContent>(_ content: Content, _ talker: Talker, tex
   var span = memory.mutableSpan
   var output = unsafe span.mutableBytes
   let count = content.encode(talker: talker, texts: texts.raw, into: &output)
-  return String(decoding: memory[0 ..< count - 5], as: UTF8.self)
+  return String(decoding: memory[0..<count - 5], as: UTF8.self)
 }
 
 /// The content of a sentence; nil when it is another.

@@ -41,17 +41,19 @@ struct VendorTests {
   func text() {
     var content = TXT()
     (content.sentences, content.number, content.identifier) = (1, 1, 2)
-    content.text = TextRange(4 ..< 9)
+    content.text = TextRange(4..<9)
     #expect(written(content, .combined, texts: Array("not hello".utf8)) == "$GNTXT,01,01,02,hello")
   }
 
-  @Test("every sentence is read as it was written", arguments: [
-    "GPGBS,235503.00,1.6,1.4,3.2,,,,,1,1", "GNGRS,104148.00,1,2.6,2.2,-1.6,-1.1,-1.7,-1.5,5.8,1.7,,,,,1,1",
-    "GPDTM,W84,,0.0,N,0.0,E,0.0,W84", "HEHDT,98.6,T", "HCHDG,98.3,0.0,E,12.6,W", "HCHDM,98.3,M", "GNTHS,77.52,E",
-    "TIROT,-0.3,A", "VDVBW,12.1,-0.3,A,11.9,-0.2,A", "VWVHW,,T,251.0,M,0.0,N,0.0,K", "GPVLW,,N,,N,15.8,N,1.2,N",
-    "SDDPT,2.3,0.5", "SDDBT,7.7,f,2.3,M,1.3,F", "YXMTW,17.8,C", "WIMWD,182.5,T,195.1,M,10.1,N,5.2,M",
-    "WIMWV,33.0,R,10.0,N,A",
-  ])
+  @Test(
+    "every sentence is read as it was written",
+    arguments: [
+      "GPGBS,235503.00,1.6,1.4,3.2,,,,,1,1", "GNGRS,104148.00,1,2.6,2.2,-1.6,-1.1,-1.7,-1.5,5.8,1.7,,,,,1,1",
+      "GPDTM,W84,,0.0,N,0.0,E,0.0,W84", "HEHDT,98.6,T", "HCHDG,98.3,0.0,E,12.6,W", "HCHDM,98.3,M", "GNTHS,77.52,E",
+      "TIROT,-0.3,A", "VDVBW,12.1,-0.3,A,11.9,-0.2,A", "VWVHW,,T,251.0,M,0.0,N,0.0,K", "GPVLW,,N,,N,15.8,N,1.2,N",
+      "SDDPT,2.3,0.5", "SDDBT,7.7,f,2.3,M,1.3,F", "YXMTW,17.8,C", "WIMWD,182.5,T,195.1,M,10.1,N,5.2,M",
+      "WIMWV,33.0,R,10.0,N,A",
+    ])
   func roundTrip(_ text: String) throws {
     let bytes = sentence(text)
     let all: [(String, ([UInt8]) -> String?)] = [
@@ -98,7 +100,8 @@ struct VendorFixTests {
   @Test("PUBX,00 gives height, accuracy and climb; PUBX,04 the date and leap seconds; HDT the heading")
   func epoch() {
     let fix = fix(
-      sentence("PUBX,00,073731.00,4717.113210,N,00833.915187,E,546.589,D3,2.1,2.0,36.0,77.52,-0.5,,0.92,1.19,0.77,9,0,0")
+      sentence(
+        "PUBX,00,073731.00,4717.113210,N,00833.915187,E,546.589,D3,2.1,2.0,36.0,77.52,-0.5,,0.92,1.19,0.77,9,0,0")
         + sentence("PUBX,04,073731.00,091217,113851.00,1979,18,1930035,-2660.664,43") + sentence("GNHDT,12.5,T"))
     #expect(fix?.source == .pubx)
     #expect(fix?.kind == .threeD && fix?.quality == .differential)

@@ -40,14 +40,14 @@ extension JSONLine {
   /// Bytes as a string of hexadecimal digits.
   mutating func hexadecimalString(_ bytes: RawSpan) {
     put(raw: UInt8(ascii: "\""))
-    for index in 0 ..< bytes.byteCount { hexadecimal(bytes.u1(index)) }
+    for index in 0..<bytes.byteCount { hexadecimal(bytes.u1(index)) }
     put(raw: UInt8(ascii: "\""))
   }
 
   /// Bytes as a string of characters.
   mutating func string(_ bytes: RawSpan) {
     put(raw: UInt8(ascii: "\""))
-    for index in 0 ..< bytes.byteCount { character(bytes.u1(index)) }
+    for index in 0..<bytes.byteCount { character(bytes.u1(index)) }
     put(raw: UInt8(ascii: "\""))
   }
 }

@@ -100,7 +100,7 @@ extension JSONLine {
     beginObject("fields")
     field("stationID", biases.stationID)
     field("isAligned", biases.isAligned)
-    for index in 0 ..< 4 where biases.has(index) {
+    for index in 0..<4 where biases.has(index) {
       name(["L1CA", "L1P", "L2CA", "L2P"][index])
       // Sent in 0.02 m.
       trimmed(UInt64(biases.biases[index].magnitude) * 2, isNegative: biases.biases[index] < 0, digits: 2)

@@ -7,7 +7,7 @@ extension JSONLine {
   mutating func message(_ sentence: Sentence, offset: UInt64) -> Bool {
     name("name")
     put(raw: UInt8(ascii: "\""))
-    for index in 1 ..< 1 + sentence.addressLength { character(sentence.bytes.u1(index)) }
+    for index in 1..<1 + sentence.addressLength { character(sentence.bytes.u1(index)) }
     let formatter = sentence.formatter
     if formatter == PUBX00.formatter, sentence.isProprietary { messageNumber(sentence) }
     put(raw: UInt8(ascii: "\""))

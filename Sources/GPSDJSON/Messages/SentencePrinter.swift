@@ -63,7 +63,7 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
   /// The characters between `start`, a comma, and the next field, as a string; null when there are none.
   @_lifetime(self: copy self)
   private mutating func characters(from start: Int, to end: Int) {
-    if end > start + 1 { line.string(bytes.extracting(start + 1 ..< end)) } else { line.null() }
+    if end > start + 1 { line.string(bytes.extracting(start + 1..<end)) } else { line.null() }
   }
 
   // MARK: FieldVisitor
@@ -228,8 +228,8 @@ extension JSONLine {
     var scaled = coordinate.minutes.mantissa.magnitude
     var divisor: UInt64 = 60
     // The mantissa has at most eleven digits behind the point (`FieldReader`), so that neither product overflows.
-    for _ in coordinate.minutes.fractionDigits ..< max(10, coordinate.minutes.fractionDigits) { scaled *= 10 }
-    for _ in 10 ..< max(10, coordinate.minutes.fractionDigits) { divisor *= 10 }
+    for _ in coordinate.minutes.fractionDigits..<max(10, coordinate.minutes.fractionDigits) { scaled *= 10 }
+    for _ in 10..<max(10, coordinate.minutes.fractionDigits) { divisor *= 10 }
     let isNegative = coordinate.hemisphere == UInt8(ascii: "S") || coordinate.hemisphere == UInt8(ascii: "W")
     trimmed((scaled + divisor / 2) / divisor, isNegative: isNegative, digits: 10)
   }

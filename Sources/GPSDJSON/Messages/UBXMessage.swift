@@ -51,7 +51,7 @@ extension JSONLine {
     while let place = cursor.next(in: payload) {
       if place.item != item {
         if isInGroup { endGroup() }
-        emptyGroups(layout, item + 1 ..< place.item, &groups)
+        emptyGroups(layout, item + 1..<place.item, &groups)
         item = place.item
         isInGroup = place.round != nil
         if isInGroup {
@@ -72,7 +72,7 @@ extension JSONLine {
       }
     }
     if isInGroup { endGroup() }
-    emptyGroups(layout, item + 1 ..< layout.items.count, &groups)
+    emptyGroups(layout, item + 1..<layout.items.count, &groups)
     endObject()
     return isWhole && cursor.offset == payload.byteCount
   }
@@ -102,10 +102,10 @@ extension JSONLine {
 
   private mutating func values(of field: FieldLayout, _ payload: RawSpan, _ offset: Int) {
     let count = field.values(within: payload.byteCount - offset)
-    if field.type == .ch { return string(Text(payload.extracting(offset ..< offset + count)).bytes) }
+    if field.type == .ch { return string(Text(payload.extracting(offset..<offset + count)).bytes) }
     guard field.isArray else { return value(of: field, payload, offset) }
     put(raw: UInt8(ascii: "["))
-    for index in 0 ..< count {
+    for index in 0..<count {
       if index > 0 { put(raw: UInt8(ascii: ",")) }
       value(of: field, payload, offset + index * field.type.size)
     }
@@ -144,7 +144,7 @@ extension JSONLine {
     case .one: shortest(value)
     case .decimal(let digits):
       var divisor = 1.0
-      for _ in 0 ..< digits { divisor *= 10 }
+      for _ in 0..<digits { divisor *= 10 }
       shortest(Double(value) / divisor)
     case .factor(let factor): shortest(Double(value) * factor)
     }

@@ -149,7 +149,7 @@ public struct ShortText: Hashable, Sendable {
   @inlinable
   public init(_ text: StaticString) {
     self.init()
-    for index in 0 ..< min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
+    for index in 0..<min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
   }
 
   /// The characters as a whole number; nil when they are not digits alone.
@@ -157,7 +157,7 @@ public struct ShortText: Hashable, Sendable {
   public var wholeNumber: Int? {
     guard count > 0 else { return nil }
     var number = 0
-    for index in 0 ..< Int(count) {
+    for index in 0..<Int(count) {
       guard case let digit = characters[index] &- UInt8(ascii: "0"), digit < 10 else { return nil }
       number = number * 10 + Int(digit)
     }
@@ -189,7 +189,7 @@ public struct TextRange: Hashable, Sendable {
 
   /// The characters' offsets.
   @inlinable
-  public var offsets: Range<Int> { Int(offset) ..< Int(offset) + Int(count) }
+  public var offsets: Range<Int> { Int(offset)..<Int(offset) + Int(count) }
 }
 
 extension Sentence {

@@ -62,13 +62,13 @@ public struct GRS: SentenceContent {
     v.time("time", &time)
     v.integer("mode", &mode, 0...1)
     v.repeated(12, of: 1)
-    for index in 0 ..< 12 { v.decimal("residual", &residuals[index]) }
+    for index in 0..<12 { v.decimal("residual", &residuals[index]) }
     if v.hasMore(isPresent: systemID != nil || signalID != nil) { v.hexadecimal("systemId", &systemID) }
     if v.hasMore(isPresent: signalID != nil) { v.hexadecimal("signalId", &signalID) }
   }
 
   public static func == (a: GRS, b: GRS) -> Bool {
-    for index in 0 ..< 12 where a.residuals[index] != b.residuals[index] { return false }
+    for index in 0..<12 where a.residuals[index] != b.residuals[index] { return false }
     return a.time == b.time && a.mode == b.mode && a.systemID == b.systemID && a.signalID == b.signalID
   }
 }

@@ -25,7 +25,7 @@ public struct XDR: SentenceContent {
   @inlinable
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     measurementCount = v.blocks(of: 4, have: measurementCount, most: 24)
-    for index in 0 ..< measurementCount {
+    for index in 0..<measurementCount {
       v.character("tdrtype", &measurements[index].kind)
       v.decimal("data", &measurements[index].value)
       v.character("dataunit", &measurements[index].unit)
@@ -35,7 +35,7 @@ public struct XDR: SentenceContent {
 
   public static func == (a: XDR, b: XDR) -> Bool {
     guard a.measurementCount == b.measurementCount else { return false }
-    for index in 0 ..< a.measurementCount where a.measurements[index] != b.measurements[index] { return false }
+    for index in 0..<a.measurementCount where a.measurements[index] != b.measurements[index] { return false }
     return true
   }
 }

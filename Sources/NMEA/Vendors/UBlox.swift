@@ -94,7 +94,7 @@ public struct PUBX03: SentenceContent {
     v.constant("msgId", "03", isPresent: true)
     v.integer("numSv", &count, 0...255)
     satelliteCount = v.blocks(of: 6, have: satelliteCount, most: 48)
-    for index in 0 ..< satelliteCount {
+    for index in 0..<satelliteCount {
       v.integer("svid", &satellites[index].id, 0...999)
       v.character("status", &satellites[index].status)
       v.integer("azi", &satellites[index].azimuth, 0...360)
@@ -106,7 +106,7 @@ public struct PUBX03: SentenceContent {
 
   public static func == (a: PUBX03, b: PUBX03) -> Bool {
     guard a.satelliteCount == b.satelliteCount, a.count == b.count else { return false }
-    for index in 0 ..< a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
+    for index in 0..<a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
     return true
   }
 }

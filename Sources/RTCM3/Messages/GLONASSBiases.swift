@@ -19,7 +19,7 @@ public struct GLONASSBiases: Equatable, Sendable {
     _ = bits.unsigned(3)
     signals = bits.int(4)
     biases = InlineArray(repeating: 0)
-    for index in 0 ..< 4 where signals >> (3 - index) & 1 != 0 { biases[index] = Int(bits.signed(16)) }
+    for index in 0..<4 where signals >> (3 - index) & 1 != 0 { biases[index] = Int(bits.signed(16)) }
     if bits.isExhausted { return nil }
   }
 
@@ -27,7 +27,7 @@ public struct GLONASSBiases: Equatable, Sendable {
   public func has(_ index: Int) -> Bool { signals >> (3 - index) & 1 != 0 }
 
   public static func == (a: GLONASSBiases, b: GLONASSBiases) -> Bool {
-    for index in 0 ..< 4 where a.biases[index] != b.biases[index] { return false }
+    for index in 0..<4 where a.biases[index] != b.biases[index] { return false }
     return a.stationID == b.stationID && a.isAligned == b.isAligned && a.signals == b.signals
   }
 }

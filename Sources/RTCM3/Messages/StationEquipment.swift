@@ -28,13 +28,13 @@ public struct StationEquipment: ~Escapable {
     self.antenna = antenna
     antennaSetup = bits.int(8)
     if bits.isExhausted { return nil }
-    var rest = InlineArray<4, Range<Int>>(repeating: 0 ..< 0)
+    var rest = InlineArray<4, Range<Int>>(repeating: 0..<0)
     if number == 1033 {
-      for index in 0 ..< 4 {
+      for index in 0..<4 {
         let count = bits.int(8)
         let start = bits.position / 8
         guard bits.characters(count) != nil else { return nil }
-        rest[index] = start ..< start + count
+        rest[index] = start..<start + count
       }
     }
     antennaSerial = payload.extracting(rest[0])

@@ -79,7 +79,7 @@ public struct ConfigurationPair: Sendable, Equatable {
 
   private static func powerOfTen(_ digits: Int) -> Double {
     var power = 1.0
-    for _ in 0 ..< digits { power *= 10 }
+    for _ in 0..<digits { power *= 10 }
     return power
   }
 }
