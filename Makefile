@@ -31,10 +31,11 @@ embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded
 
-# docs/ubx-messages.md, from the layouts.
+# docs/ubx-messages.md, from the layouts and the configuration items.
 reference:
 	$(SWIFT) build --product UBXLayoutCompiler
-	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md Sources/UBX/Layouts/*.ubx
+	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
+	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
 
 install-hw-rules:
 	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/

@@ -45,7 +45,8 @@ let package = Package(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
-    .target(name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA"], swiftSettings: settings),
+    .target(
+      name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3"], swiftSettings: settings),
 
     // Floor 3: one receiver, and the other side of the wire.
     .target(name: "Receiver", dependencies: ["ReceiverStream"], swiftSettings: settings),
@@ -74,6 +75,9 @@ let package = Package(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
+      swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
   ],

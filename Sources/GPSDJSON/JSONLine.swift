@@ -15,7 +15,7 @@ public struct JSONLine: ~Copyable {
   }
 
   public mutating func put(_ text: StaticString) {
-    for index in 0 ..< text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
+    for index in 0..<text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
   }
 
   /// Appends bytes as they are.
@@ -72,7 +72,20 @@ public struct JSONLine: ~Copyable {
     bytes.append(UInt8(ascii: ":"))
   }
 
+  /// Begins an array that is an element of another.
+  public mutating func beginArray() {
+    separate()
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+  }
+
+  /// Comes before a value that is an element of an array and not an object.
+  public mutating func nextElement() { separate() }
+
   // MARK: Values
+
+  /// No value.
+  public mutating func null() { put("null") }
 
   public mutating func field(_ key: StaticString, _ text: StaticString) {
     name(key)
@@ -122,7 +135,7 @@ public struct JSONLine: ~Copyable {
   /// `value`, 1e9 at the most, rounded to `digits` digits behind the point, 9 at the most.
   public mutating func decimal(_ value: Double, digits: Int) {
     var scale: UInt64 = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
     if value < 0, scaled > 0 { bytes.append(UInt8(ascii: "-")) }
     let number = UInt64(scaled)
@@ -137,12 +150,37 @@ public struct JSONLine: ~Copyable {
   public mutating func shifted(_ value: Int64, digits: Int) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
-    for _ in 0 ..< digits { scale *= 10 }
+    for _ in 0..<digits { scale *= 10 }
     magnitude(value.magnitude / scale, width: 1)
     if digits > 0 {
       bytes.append(UInt8(ascii: "."))
       magnitude(value.magnitude % scale, width: digits)
     }
+  }
+
+  /// A decimal number of which the last `digits` digits of `magnitude` stand behind the point; zeros at the end are
+  /// left out.
+  public mutating func trimmed(_ magnitude: UInt64, isNegative: Bool, digits: Int) {
+    var magnitude = magnitude
+    var digits = digits
+    while digits > 0, magnitude % 10 == 0 {
+      magnitude /= 10
+      digits -= 1
+    }
+    if isNegative, magnitude > 0 { bytes.append(UInt8(ascii: "-")) }
+    var scale: UInt64 = 1
+    for _ in 0..<digits { scale *= 10 }
+    self.magnitude(magnitude / scale, width: 1)
+    if digits > 0 {
+      bytes.append(UInt8(ascii: "."))
+      self.magnitude(magnitude % scale, width: digits)
+    }
+  }
+
+  /// The shortest digits that give the number back; null for what JSON cannot say.
+  public mutating func shortest(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
+    guard value.isFinite else { return null() }
+    for byte in value.description.utf8 { bytes.append(byte) }
   }
 
   /// Digits, at least `width` of them.

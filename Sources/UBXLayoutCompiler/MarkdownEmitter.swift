@@ -10,7 +10,8 @@ func markdown(_ messages: [Message]) -> String {
     """
   for message in messages {
     text += "## \(message.name)\(message.conditions.isEmpty ? "" : " (`\(message.swiftName)`)")\n\n"
-    text += "0x\(hex(message.messageClass)) 0x\(hex(message.messageID)), \(message.directions.joined(separator: ", ")); "
+    text +=
+      "0x\(hex(message.messageClass)) 0x\(hex(message.messageID)), \(message.directions.joined(separator: ", ")); "
     text += message.isFixed ? "\(message.fixedSize) bytes. " : "\(message.minimumLength) bytes or more. "
     text += "\(message.summary)\n\n"
     if message.items.isEmpty { continue }
@@ -27,7 +28,8 @@ func markdown(_ messages: [Message]) -> String {
         ($0.width == 1 ? "b\($0.first) " : "b\($0.first)–\($0.last) ") + "`\($0.name)`"
       }.joined(separator: ", ")
       let notes = [field.summary, bits].filter { !$0.isEmpty }.joined(separator: "; ")
-      return "| \(place) | \(field.type.rawValue)\(count) | \(field.name) | \(field.scale) | \(field.unit) | \(notes) |\n"
+      return
+        "| \(place) | \(field.type.rawValue)\(count) | \(field.name) | \(field.scale) | \(field.unit) | \(notes) |\n"
     }
     for item in message.items {
       switch item {
@@ -52,6 +54,16 @@ func markdown(_ messages: [Message]) -> String {
       }
     }
     text += "\n"
+  }
+  return text
+}
+
+/// The configuration items: a table, sorted by name.
+func markdown(_ keys: [ConfigurationKey]) -> String {
+  var text = "## Configuration items\n\nOf CFG-VALSET, CFG-VALGET and CFG-VALDEL.\n\n"
+  text += "| Item | Key | Type | Scale | Unit |\n|---|---|---|---|---|\n"
+  for key in keys.sorted(by: { $0.name < $1.name }) {
+    text += "| \(key.name) | 0x\(String(key.id, radix: 16)) | \(key.type.uppercased()) | \(key.scale) | \(key.unit) |\n"
   }
   return text
 }

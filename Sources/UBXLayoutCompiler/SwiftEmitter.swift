@@ -1,7 +1,8 @@
 /// Writes the Swift of a message: a view for reading, a view for writing, and the table entry from which names, JSON
 /// and documentation come.
 struct SwiftEmitter {
-  private(set) var text = "// Made from the layout files by UBXLayoutCompiler. Change those, not this.\nimport WireBytes\n"
+  private(set) var text =
+    "// Made from the layout files by UBXLayoutCompiler. Change those, not this.\nimport WireBytes\n"
 
   private mutating func put(_ line: String = "", _ indent: Int = 0) {
     text += String(repeating: "  ", count: indent) + line + "\n"
@@ -17,14 +18,17 @@ struct SwiftEmitter {
 
   private mutating func reader(_ message: Message, _ places: Places) {
     put()
-    put("/// \(message.name) (0x\(hex(message.messageClass)) 0x\(hex(message.messageID))): \(sentence(message.summary))")
+    put(
+      "/// \(message.name) (0x\(hex(message.messageClass)) 0x\(hex(message.messageID))): \(sentence(message.summary))")
     put("///")
     put("/// A view of a payload that something else owns; nothing is copied. \(lengthSentence(message))")
     put("public struct \(message.swiftName): Message, ~Escapable {")
     put("/// The payload's bytes.", 1)
     put("public let payload: RawSpan", 1)
     put("/// Class and id.", 1)
-    put("@inlinable public static var identity: MessageIdentity { MessageIdentity(0x\(hex(message.messageClass)), 0x\(hex(message.messageID))) }", 1)
+    put(
+      "@inlinable public static var identity: MessageIdentity { MessageIdentity(0x\(hex(message.messageClass)), 0x\(hex(message.messageID))) }",
+      1)
     put("/// The shortest payload, in bytes.", 1)
     put("@inlinable public static var minimumLength: Int { \(message.minimumLength) }", 1)
     put()
@@ -65,11 +69,15 @@ struct SwiftEmitter {
     let mark = isOptional ? "?" : ""
     switch field.count {
     case .one:
-      put("@inlinable public var \(escaped(field.name)): \(field.type.swift)\(mark) { \(guarded)\(load(field.type, start)) }", indent)
+      put(
+        "@inlinable public var \(escaped(field.name)): \(field.type.swift)\(mark) { \(guarded)\(load(field.type, start)) }",
+        indent)
       for bits in field.bits { bitGetter(bits, of: field, mark, indent) }
     case .fixed(let n):
       if field.type == .ch {
-        put("@inlinable public var \(escaped(field.name)): Text\(mark) { @_lifetime(copy self) get { \(guarded)Text(payload.extracting(\(start) ..< \(sum(start, n)))) } }", indent)
+        put(
+          "@inlinable public var \(escaped(field.name)): Text\(mark) { @_lifetime(copy self) get { \(guarded)Text(payload.extracting(\(start) ..< \(sum(start, n)))) } }",
+          indent)
       } else {
         put("@inlinable public func \(escaped(field.name))(_ index: Int) -> \(field.type.swift)\(mark) {", indent)
         put("precondition(index >= 0 && index < \(n))", indent + 1)
@@ -78,9 +86,13 @@ struct SwiftEmitter {
       }
     case .rest:
       if field.type == .ch {
-        put("@inlinable public var \(escaped(field.name)): Text { @_lifetime(copy self) get { Text(payload.extracting(min(\(start), payload.byteCount)...)) } }", indent)
+        put(
+          "@inlinable public var \(escaped(field.name)): Text { @_lifetime(copy self) get { Text(payload.extracting(min(\(start), payload.byteCount)...)) } }",
+          indent)
       } else {
-        put("@inlinable public var \(escaped(field.name)): RawSpan { @_lifetime(copy self) get { payload.extracting(min(\(start), payload.byteCount)...) } }", indent)
+        put(
+          "@inlinable public var \(escaped(field.name)): RawSpan { @_lifetime(copy self) get { payload.extracting(min(\(start), payload.byteCount)...) } }",
+          indent)
       }
     }
   }
@@ -148,7 +160,9 @@ struct SwiftEmitter {
     put("///   - length: the payload's length in bytes.", 1)
     put("///   - body: sets the fields. What it does not set is zero.", 1)
     let length = message.isFixed || message.minimum != nil ? " = \(message.fixedSize)" : ""
-    put("@inlinable public static func encode(into output: inout MutableRawSpan, length: Int\(length), _ body: (inout Writer) -> Void) -> Int {", 1)
+    put(
+      "@inlinable public static func encode(into output: inout MutableRawSpan, length: Int\(length), _ body: (inout Writer) -> Void) -> Int {",
+      1)
     put("precondition(length >= minimumLength)", 2)
     put("let total = beginFrame(identity, length: length, in: &output)", 2)
     put("do {", 2)
@@ -161,7 +175,9 @@ struct SwiftEmitter {
     put("/// Writes a payload in place. What is not set is zero.", 1)
     put("public struct Writer: ~Copyable, ~Escapable {", 1)
     put("@usableFromInline var payload: MutableRawSpan", 2)
-    put("@inlinable @_lifetime(copy payload) public init(payload: consuming MutableRawSpan) { self.payload = payload }", 2)
+    put(
+      "@inlinable @_lifetime(copy payload) public init(payload: consuming MutableRawSpan) { self.payload = payload }", 2
+    )
     for (index, item) in message.items.enumerated() {
       switch item {
       case .field(let field): setter(field, places.writerStart(index), 2)
@@ -182,17 +198,25 @@ struct SwiftEmitter {
     switch field.count {
     case .one:
       put("/// Sets `\(field.name)`\(unitPhrase(field)).", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ value: \(field.type.swift)) { \(store(field.type, String(start))) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ value: \(field.type.swift)) { \(store(field.type, String(start))) }",
+        indent)
     case .fixed where field.type == .ch, .rest where field.type == .ch:
       put("/// Sets the text `\(field.name)`, cut at the room there is.", indent)
       let room = field.count == .rest ? "payload.byteCount - \(start)" : "\(field.size)"
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ text: StaticString) { payload.setText(text, at: \(start), room: \(room)) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ text: StaticString) { payload.setText(text, at: \(start), room: \(room)) }",
+        indent)
     case .fixed(let n):
       put("/// Sets `\(field.name)` number `index`\(unitPhrase(field)).", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { precondition(index >= 0 && index < \(n)); \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { precondition(index >= 0 && index < \(n)); \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }",
+        indent)
     case .rest:
       put("/// Sets element `index` of `\(field.name)`\(unitPhrase(field)).", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, "\(start) &+ index &* \(field.type.size)")) }",
+        indent)
     }
   }
 
@@ -202,13 +226,19 @@ struct SwiftEmitter {
     switch field.count {
     case .one:
       put("/// Sets `\(field.name)` of block `index`\(unitPhrase(field)).", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, start)) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ value: \(field.type.swift)) { \(store(field.type, start)) }",
+        indent)
     case .fixed(let n) where field.type != .ch:
       put("/// Sets element `at` of `\(field.name)` of block `index`\(unitPhrase(field)).", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, at: Int, _ value: \(field.type.swift)) { precondition(at >= 0 && at < \(n)); \(store(field.type, "\(start) &+ at &* \(field.type.size)")) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, at: Int, _ value: \(field.type.swift)) { precondition(at >= 0 && at < \(n)); \(store(field.type, "\(start) &+ at &* \(field.type.size)")) }",
+        indent)
     case .fixed(let n):
       put("/// Sets the text `\(field.name)` of block `index`, cut at the room there is.", indent)
-      put("@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ text: StaticString) { payload.setText(text, at: \(start), room: \(n)) }", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ text: StaticString) { payload.setText(text, at: \(start), room: \(n)) }",
+        indent)
     case .rest: break
     }
   }
@@ -230,13 +260,32 @@ struct SwiftEmitter {
     put("}")
   }
 
+  /// The configuration items, sorted by key.
+  mutating func configurationItems(_ keys: [ConfigurationKey]) {
+    put()
+    put("extension ConfigurationItem {")
+    put("/// Every item, sorted by key.", 1)
+    put("public static let all: [ConfigurationItem] = [", 1)
+    for key in keys {
+      put(
+        "ConfigurationItem(0x\(String(key.id, radix: 16)), \"\(key.name)\", .\(key.type), \(scale(key.scale)), \"\(key.unit)\"),",
+        2)
+    }
+    put("]", 1)
+    put("}")
+  }
+
   mutating func table(_ message: Message) {
     put()
     put("extension \(message.swiftName) {")
     put("/// The layout as data: names, types, scales and units.", 1)
     put("public static let layout = MessageLayout(", 1)
-    put("name: \"\(message.name)\", identity: MessageIdentity(0x\(hex(message.messageClass)), 0x\(hex(message.messageID))),", 2)
-    put("directions: [\(message.directions.map { ".\($0)" }.joined(separator: ", "))], minimumLength: \(message.minimumLength),", 2)
+    put(
+      "name: \"\(message.name)\", identity: MessageIdentity(0x\(hex(message.messageClass)), 0x\(hex(message.messageID))),",
+      2)
+    put(
+      "directions: [\(message.directions.map { ".\($0)" }.joined(separator: ", "))], minimumLength: \(message.minimumLength),",
+      2)
     let conditions = message.conditions.map {
       switch $0 {
       case .length(let n): ".length(\(n))"
@@ -273,7 +322,8 @@ struct SwiftEmitter {
   private func times(_ times: Group.Times) -> String {
     switch times {
     case .field(let name): ".field(\"\(name)\", shift: 0, mask: 0xffff_ffff)"
-    case .bits(let name, let bits): ".field(\"\(name)\", shift: \(bits.first), mask: 0x\(String((1 << bits.width) - 1, radix: 16)))"
+    case .bits(let name, let bits):
+      ".field(\"\(name)\", shift: \(bits.first), mask: 0x\(String((1 << bits.width) - 1, radix: 16)))"
     case .fixed(let n): ".fixed(\(n))"
     case .rest: ".rest"
     }
@@ -292,7 +342,9 @@ struct SwiftEmitter {
   // MARK: Words
 
   private mutating func doc(_ field: Field, _ indent: Int) {
-    put("/// \(sentence(field.summary.isEmpty ? field.name : field.summary)) \(field.type.rawValue)\(unitPhrase(field)).", indent)
+    put(
+      "/// \(sentence(field.summary.isEmpty ? field.name : field.summary)) \(field.type.rawValue)\(unitPhrase(field)).",
+      indent)
   }
 
   private func unitPhrase(_ field: Field) -> String {
@@ -330,7 +382,10 @@ struct SwiftEmitter {
   }
 
   private func escaped(_ name: String) -> String {
-    ["class", "extension", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as", "operator", "import"].contains(name)
+    [
+      "class", "extension", "repeat", "in", "protocol", "default", "init", "self", "switch", "case", "is", "as",
+      "operator", "import",
+    ].contains(name)
       ? "`\(name)`" : name
   }
 

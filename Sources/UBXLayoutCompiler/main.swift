@@ -1,4 +1,5 @@
-// ubx layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` the message reference.
+// ubx layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` the message reference. The files are
+// layouts (*.ubx) and lists of configuration items (*.keys).
 // It runs on the machine that builds, before module UBX is compiled.
 func parse(_ path: String) -> [Message] {
   var parser = Parser(file: path)
@@ -9,7 +10,8 @@ func parse(_ path: String) -> [Message] {
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 4 else { fail("usage: UBXLayoutCompiler swift FOLDER FILE… | markdown FILE FILE…", 64) }
-let files = arguments[3...].map { (path: $0, messages: parse($0)) }
+let files = arguments[3...].filter { !$0.hasSuffix(".keys") }.map { (path: $0, messages: parse($0)) }
+let keys = arguments[3...].filter { $0.hasSuffix(".keys") }.flatMap(parseKeys)
 
 switch arguments[1] {
 case "swift":
@@ -25,7 +27,10 @@ case "swift":
   var registry = SwiftEmitter()
   registry.registry(files.flatMap(\.messages))
   writeFile(registry.text, to: "\(arguments[2])/Registry.generated.swift")
+  var items = SwiftEmitter()
+  items.configurationItems(keys)
+  writeFile(items.text, to: "\(arguments[2])/ConfigurationItems.generated.swift")
 case "markdown":
-  writeFile(markdown(files.flatMap(\.messages)), to: arguments[2])
+  writeFile(markdown(files.flatMap(\.messages)) + markdown(keys), to: arguments[2])
 default: fail("unknown form \(arguments[1])", 64)
 }

@@ -1,6 +1,6 @@
 import PackagePlugin
 
-/// Turns the layout files of a target (`*.ubx`) into Swift before the target is compiled, so that a message is
+/// Turns the layout files of a target (`*.ubx`), and its lists of configuration items (`*.keys`), into Swift before the target is compiled, so that a message is
 /// declared once and its decoding, encoding, names and documentation follow from that.
 @main
 struct UBXLayoutPlugin: BuildToolPlugin {
@@ -8,16 +8,21 @@ struct UBXLayoutPlugin: BuildToolPlugin {
     guard let target = target as? SourceModuleTarget else { return [] }
     let layouts = target.sourceFiles.map(\.url).filter { $0.pathExtension == "ubx" }
       .sorted { $0.lastPathComponent < $1.lastPathComponent }
+    let keys = target.sourceFiles.map(\.url).filter { $0.pathExtension == "keys" }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
     let folder = context.pluginWorkDirectoryURL
     let outputs =
       layouts.map { folder.appending(path: $0.deletingPathExtension().lastPathComponent + ".generated.swift") }
-      + [folder.appending(path: "Registry.generated.swift")]
+      + [
+        folder.appending(path: "Registry.generated.swift"),
+        folder.appending(path: "ConfigurationItems.generated.swift"),
+      ]
     return [
       .buildCommand(
         displayName: "UBX layouts",
         executable: try context.tool(named: "UBXLayoutCompiler").url,
-        arguments: ["swift", folder.path()] + layouts.map { $0.path() },
-        inputFiles: layouts,
+        arguments: ["swift", folder.path()] + (layouts + keys).map { $0.path() },
+        inputFiles: layouts + keys,
         outputFiles: outputs)
     ]
   }

@@ -2,16 +2,20 @@ import ArgumentParser
 import GPSDJSON
 import ReceiverStream
 
-/// `sextant decode`: fixes, or a summary, from recorded bytes.
+/// `sextant decode`: fixes, messages, or a summary, from recorded bytes.
 struct Decode: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case tpv, summary
+    case tpv, messages, summary
   }
 
   static let configuration = CommandConfiguration(
     abstract: "Decode a recording: NMEA, UBX and RTCM 3, mixed as the receiver wrote them.")
 
-  @Option(help: "tpv: gpsd's TPV and SKY objects, one a line. summary: what is in the recording.")
+  @Option(
+    help: """
+      tpv: gpsd's TPV and SKY objects, one a line. messages: each frame with its fields, one a line. \
+      summary: what is in the recording.
+      """)
   var format = Format.tpv
 
   @Argument(help: "The recording; - or nothing for standard input.")
@@ -21,6 +25,7 @@ struct Decode: ParsableCommand {
     var input = try InputFile(opening: file)
     switch format {
     case .tpv: try decodeFixes(&input)
+    case .messages: try decodeMessages(&input)
     case .summary: try summarise(&input)
     }
   }
@@ -39,6 +44,19 @@ struct Decode: ParsableCommand {
     }
     stream.finish { frame in assembler.receive(frame) { report, sky in line.report(report, sky) } }
     assembler.finish { report, sky in line.report(report, sky) }
+    try output.write(line.bytes)
+  }
+
+  private func decodeMessages(_ input: inout InputFile) throws {
+    var stream = FrameStream()
+    var line = JSONLine()
+    var output = Output()
+    while let bytes = try input.next() {
+      stream.receive(bytes) { line.message($0) }
+      try output.write(line.bytes)
+      line.removeAll()
+    }
+    stream.finish { line.message($0) }
     try output.write(line.bytes)
   }
 

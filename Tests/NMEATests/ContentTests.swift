@@ -4,8 +4,12 @@ import Testing
 
 let standardSentences: [any SentenceContent.Type] = [
   GGA.self, GNS.self, GLL.self, RMC.self, VTG.self, GSA.self, GST.self, GSV.self, ZDA.self,
+  GBS.self, GRS.self, DTM.self, HDT.self, HDG.self, HDM.self, THS.self, ROT.self, VBW.self, VHW.self, VLW.self,
+  DPT.self, DBT.self, MTW.self, MWD.self, MWV.self, XDR.self, RLM.self, TXT.self,
 ]
-let vendorSentences: [any SentenceContent.Type] = [PGRMV.self, PGRME.self, PSTI030.self]
+let vendorSentences: [any SentenceContent.Type] = [
+  PGRMV.self, PGRME.self, PSTI030.self, PUBX00.self, PUBX03.self, PUBX04.self, PUBX40.self, PUBX41.self,
+]
 let talkers: [Talker] = [
   .gps, .glonass, .galileo, .beiDou, .beiDouOld, .qzss, .qzssOld, .navIC, .combined,
 ]

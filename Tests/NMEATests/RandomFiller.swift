@@ -54,7 +54,7 @@ struct RandomFiller: FieldVisitor {
     value = Int32(random.int(Int(range.lowerBound)...Int(range.upperBound)))
   }
 
-  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard !isAbsent() else { return }
     value = Int32(truncatingIfNeeded: random.next() >> UInt64(random.int(0...63)))
   }
@@ -72,6 +72,9 @@ struct RandomFiller: FieldVisitor {
     for _ in 0..<random.int(1...15) { text.append(UInt8(random.int(65...90))) }
     value = text
   }
+
+  // Where text of any length stands is not the same in what is written and in what is read.
+  mutating func text(_ name: StaticString, _ value: inout TextRange?) { value = nil }
 
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int { random.int(0...most) }
 

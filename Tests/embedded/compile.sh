@@ -6,7 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
 compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
-"$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.ubx
+"$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
 flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library
   -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)

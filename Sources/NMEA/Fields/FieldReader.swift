@@ -57,7 +57,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(never)
   static func slowEnds(in bytes: RawSpan, from base: Int) -> UInt64 {
     var bits: UInt64 = 0
-    for place in 0 ..< max(0, min(64, bytes.byteCount &- base)) where FieldReader.isEnd(bytes.u1(base &+ place)) {
+    for place in 0..<max(0, min(64, bytes.byteCount &- base)) where FieldReader.isEnd(bytes.u1(base &+ place)) {
       bits |= 1 &<< UInt64(place)
     }
     return bits
@@ -65,6 +65,9 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   @inlinable @inline(always)
   static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
+
+  /// The offset in the sentence of the comma before the next field; of the `*` behind the last.
+  @inlinable public var position: Int { end }
 
   /// Goes on to the next field; false when there is none. Behind the `*` no more ends stand.
   @inlinable @inline(always)
@@ -170,7 +173,9 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     if length == 0 { return }
     if length <= 4 {
       // Up to four digits: the word that ends with the field.
-      let values = (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030) & (~0 &<< UInt32(truncatingIfNeeded: 32 &- 8 &* length))
+      let values =
+        (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030)
+        & (~0 &<< UInt32(truncatingIfNeeded: 32 &- 8 &* length))
       if ((values &+ 0x7676_7676) | values) & 0x8080_8080 == 0 {
         let pairs = values &* 10 &+ values &>> 8
         let number = Int32(truncatingIfNeeded: (pairs & 0xFF) &* 100 &+ (pairs &>> 16 & 0xFF))
@@ -191,13 +196,13 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     guard let number = slow.value else { return (nil, slow.rejected) }
     // Some receivers write whole numbers with a point: 270.0 is 270.
     var whole = number.mantissa
-    for _ in 0 ..< number.fractionDigits { whole /= 10 }
+    for _ in 0..<number.fractionDigits { whole /= 10 }
     guard whole >= Int64(range.lowerBound), whole <= Int64(range.upperBound) else { return (nil, 1) }
     return (Int32(truncatingIfNeeded: whole), 0)
   }
 
   @inlinable
-  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
@@ -247,8 +252,14 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard enter(), length > 0 else { return }
     var text = ShortText()
-    for at in start ..< end { text.append(bytes.u1(at)) }
+    for at in start..<end { text.append(bytes.u1(at)) }
     value = text
+  }
+
+  @inlinable
+  public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
+    guard enter(), length > 0 else { return }
+    value = TextRange(start..<end)
   }
 
   // MARK: Time
@@ -306,7 +317,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
       fraction /= 10
       places &-= 1
     }
-    for _ in places ..< 9 { fraction &*= 10 }
+    for _ in places..<9 { fraction &*= 10 }
     let time = time(
       hour: UInt8(truncatingIfNeeded: clock / 10000), minute: UInt8(truncatingIfNeeded: clock / 100 % 100),
       second: UInt8(truncatingIfNeeded: clock % 100), nanosecond: UInt32(truncatingIfNeeded: fraction), places: places)
@@ -427,7 +438,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     scan.skipSpaces()
     guard wholeDigits >= 1, wholeDigits <= 5, places <= 11, scan.isAtEnd else { return (nil, 1) }
     var scale: Int64 = 1
-    for _ in 0 ..< places { scale &*= 10 }
+    for _ in 0..<places { scale &*= 10 }
     let minutes = minutes(whole: whole, fraction: fraction, scale, places, most)
     return (minutes, minutes == nil ? 1 : 0)
   }
@@ -495,7 +506,7 @@ struct CharacterScan: ~Escapable {
     at &+= 1
     var fraction: Int64 = 0
     let count = digits(&fraction)
-    for _ in 0 ..< count { value = value &* 10 }
+    for _ in 0..<count { value = value &* 10 }
     value = value &+ fraction
     return count
   }

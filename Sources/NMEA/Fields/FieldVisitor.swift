@@ -15,14 +15,18 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
   /// A whole number within `range`
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
-  /// A whole number in hexadecimal
-  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?)
+  /// A whole number in hexadecimal; a writer writes at least `digits` digits
+  mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int)
   /// One character
   mutating func character(_ name: StaticString, _ value: inout UInt8?)
   /// A character that always is the same, such as a unit; nothing when the field before it is absent
   mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool)
   /// Up to fifteen characters
   mutating func text(_ name: StaticString, _ value: inout ShortText?)
+  /// Characters of any number. The value only says where they stand, so that nothing is copied
+  mutating func text(_ name: StaticString, _ value: inout TextRange?)
+  /// Says that the next fields are `count` blocks of `size` fields, always so many
+  mutating func repeated(_ count: Int, of size: Int)
   /// How many blocks of `size` fields come next. A reader counts what is there and keeps to `most`; a writer has `have`.
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int
   /// Whether there is another field, of those that later versions of the standard added at the end. A writer has it
@@ -30,22 +34,51 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   mutating func hasMore(isPresent: Bool) -> Bool
 }
 
+extension FieldVisitor where Self: ~Copyable & ~Escapable {
+  /// A whole number in hexadecimal, with no more digits than it needs.
+  @inlinable @inline(__always)
+  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+    hexadecimal(name, &value, digits: 1)
+  }
+
+  /// Only who shows the blocks as such needs to be told.
+  @inlinable @inline(__always)
+  public mutating func repeated(_ count: Int, of size: Int) {}
+}
+
 /// The content of a sentence: a plain value. Each type says its fields once, in `fields`.
 public protocol SentenceContent: Sendable, Equatable {
   /// The formatter in the sentence's address.
   static var formatter: Formatter { get }
+  /// The number in the first field, by which a manufacturer tells sentences of one formatter apart; nil where the
+  /// formatter says it all.
+  static var messageNumber: Int32? { get }
   /// All fields absent.
   init()
   /// Visits the fields in order.
   mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ visitor: inout Visitor)
 }
 
+extension SentenceContent {
+  @inlinable public static var messageNumber: Int32? { nil }
+}
+
 extension Sentence {
-  /// The fields as `Content`; nil when the sentence has another formatter. Fields that are empty, cannot be read or are
-  /// out of their range are absent; how many were not empty is added to `rejected`.
+  /// The whole number in the first field, in decimal; nil when there is none. Manufacturers tell sentences apart by it.
+  @inlinable
+  public var messageNumber: Int32? {
+    var number: Int32?
+    var reader = fields
+    reader.integer("", &number, 0...9999)
+    return number
+  }
+
+  /// The fields as `Content`; nil when the sentence has another formatter or message number. Fields that are empty,
+  /// cannot be read or are out of their range are absent; how many were not empty is added to `rejected`.
   @inlinable
   public func content<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content? {
     guard formatter == Content.formatter else { return nil }
+    if let number = Content.messageNumber, number != messageNumber { return nil }
     return decode(Content.self, rejected: &rejected)
   }
 

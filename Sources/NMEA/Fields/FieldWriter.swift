@@ -3,12 +3,17 @@ import WireBytes
 /// Writes sentences: `$`, address, fields, checksum, CR LF.
 public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @usableFromInline var output: MutableRawSpan
+  /// Where the characters of `TextRange` fields stand.
+  private let texts: RawSpan
   /// Bytes written so far.
   public private(set) var count = 0
 
   /// Starts a sentence at the start of `output`. Traps when the sentence does not fit.
-  @_lifetime(copy output)
-  init(_ output: consuming MutableRawSpan) { self.output = output }
+  @_lifetime(copy output, copy texts)
+  init(_ output: consuming MutableRawSpan, texts: RawSpan) {
+    self.output = output
+    self.texts = texts
+  }
 
   mutating func put(_ byte: UInt8) {
     output.setLittleEndian(byte, at: count)
@@ -16,7 +21,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   }
 
   mutating func put(_ text: StaticString) {
-    for index in 0 ..< text.utf8CodeUnitCount { put(unsafe text.utf8Start[index]) }
+    for index in 0..<text.utf8CodeUnitCount { put(unsafe text.utf8Start[index]) }
   }
 
   /// A number with at least `width` digits.
@@ -43,7 +48,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(UInt8(ascii: "$"))
     put(UInt8(talker.code >> 8))
     if talker.code & 0xFF != 0 { put(UInt8(talker.code & 0xFF)) }
-    for index in 0 ..< 4 {
+    for index in 0..<4 {
       let character = UInt8(truncatingIfNeeded: formatter.code >> UInt32(24 - 8 * index))
       if character != 0 { put(character) }
     }
@@ -51,7 +56,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   mutating func finish() {
     var sum: UInt8 = 0
-    for index in 1 ..< count { sum ^= output.bytes.u1(index) }
+    for index in 1..<count { sum ^= output.bytes.u1(index) }
     put(UInt8(ascii: "*"))
     putHex(sum >> 4)
     putHex(sum & 15)
@@ -68,7 +73,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     guard value.fractionDigits > 0 else { return }
     put(UInt8(ascii: "."))
     var fraction = UInt64(value.nanosecond)
-    for _ in value.fractionDigits ..< 9 { fraction /= 10 }
+    for _ in value.fractionDigits..<9 { fraction /= 10 }
     put(fraction, width: Int(value.fractionDigits))
   }
 
@@ -92,7 +97,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     comma()
     guard let value else { return comma() }
     var scale: UInt64 = 1
-    for _ in 0 ..< value.minutes.fractionDigits { scale *= 10 }
+    for _ in 0..<value.minutes.fractionDigits { scale *= 10 }
     let minutes = value.minutes.mantissa.magnitude
     put(minutes / (60 * scale), width: degreeDigits)
     put(minutes / scale % 60, width: 2)
@@ -109,7 +114,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     guard let value else { return }
     if value.mantissa < 0 { put(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
-    for _ in 0 ..< value.fractionDigits { scale *= 10 }
+    for _ in 0..<value.fractionDigits { scale *= 10 }
     put(value.mantissa.magnitude / scale, width: 1)
     if value.fractionDigits > 0 {
       put(UInt8(ascii: "."))
@@ -126,12 +131,12 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(UInt64(value.magnitude), width: width)
   }
 
-  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
+  public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     comma()
     guard let value else { return }
     let bits = UInt32(bitPattern: value)
     var shift: UInt32 = 28
-    while shift > 0, bits >> shift == 0 { shift -= 4 }
+    while shift > 0, bits >> shift == 0, shift >= 4 * digits { shift -= 4 }
     while true {
       putHex(UInt8(bits >> shift & 15))
       if shift == 0 { return }
@@ -152,7 +157,13 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     comma()
     guard let value else { return }
-    for index in 0 ..< Int(value.count) { put(value.characters[index]) }
+    for index in 0..<Int(value.count) { put(value.characters[index]) }
+  }
+
+  public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
+    comma()
+    guard let value else { return }
+    for offset in value.offsets { put(texts.u1(offset)) }
   }
 
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int { min(have, most) }
@@ -164,8 +175,13 @@ extension SentenceContent {
   /// Writes the sentence at the start of `output` and returns how many bytes it has, CR LF included. Traps when
   /// `output` is too short; `longestSentence` bytes are always enough.
   public func encode(talker: Talker, into output: inout MutableRawSpan) -> Int {
+    encode(talker: talker, texts: RawSpan(), into: &output)
+  }
+
+  /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`.
+  public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self
-    var writer = FieldWriter(output._mutatingExtracting(0 ..< output.byteCount))
+    var writer = FieldWriter(output._mutatingExtracting(0..<output.byteCount), texts: texts)
     writer.start(talker, Self.formatter)
     copy.fields(&writer)
     writer.finish()

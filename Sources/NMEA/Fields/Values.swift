@@ -149,7 +149,19 @@ public struct ShortText: Hashable, Sendable {
   @inlinable
   public init(_ text: StaticString) {
     self.init()
-    for index in 0 ..< min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
+    for index in 0..<min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
+  }
+
+  /// The characters as a whole number; nil when they are not digits alone.
+  @inlinable
+  public var wholeNumber: Int? {
+    guard count > 0 else { return nil }
+    var number = 0
+    for index in 0..<Int(count) {
+      guard case let digit = characters[index] &- UInt8(ascii: "0"), digit < 10 else { return nil }
+      number = number * 10 + Int(digit)
+    }
+    return number
   }
 
   /// Adds a character; a sixteenth is dropped.
@@ -159,4 +171,31 @@ public struct ShortText: Hashable, Sendable {
     characters[Int(count)] = character
     count &+= 1
   }
+}
+
+/// Where in a sentence, or in the text that a writer was given, the characters of a field stand. Nothing is copied; the
+/// value means something only together with those bytes.
+public struct TextRange: Hashable, Sendable {
+  /// The first character's offset.
+  public var offset: UInt16
+  public var count: UInt16
+
+  /// The characters at `offsets`, which lie below 65,536.
+  @inlinable
+  public init(_ offsets: Range<Int>) {
+    self.offset = UInt16(offsets.lowerBound)
+    self.count = UInt16(offsets.count)
+  }
+
+  /// The characters' offsets.
+  @inlinable
+  public var offsets: Range<Int> { Int(offset)..<Int(offset) + Int(count) }
+}
+
+extension Sentence {
+  /// The characters of a field of this sentence, as they were received. Traps when `range` is not of this sentence and
+  /// lies outside it.
+  @inlinable
+  @_lifetime(copy self)
+  public func text(_ range: TextRange) -> RawSpan { bytes.extracting(range.offsets) }
 }

@@ -19,6 +19,7 @@ public struct GSA: SentenceContent {
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.character("opMode", &operationMode)
     v.integer("navMode", &fixMode, 1...3)
+    v.repeated(12, of: 1)
     for index in 0 ..< 12 { v.integer("svid", &satellites[index], 0...999) }
     v.decimal("PDOP", &pdop)
     v.decimal("HDOP", &hdop)

@@ -96,6 +96,14 @@ extension EpochAssembler {
       id |= UInt64(truncatingIfNeeded: content.signalID ?? 0) & 0xF << 36
       begin(nil, id, body)
       apply(content, sentence.talker)
+    case HDT.formatter:
+      let content = sentence.decode(HDT.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      setHeading(content.heading)
+    case THS.formatter:
+      let content = sentence.decode(THS.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      if content.mode != UInt8(ascii: "V") { setHeading(content.heading) }
     default: return
     }
     complete(body)
@@ -130,9 +138,83 @@ extension EpochAssembler {
       fix.horizontalAccuracyMetres = horizontal
       fix.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
       fix.accuracySource = .receiver
+    case PUBX00.formatter:
+      guard let number = sentence.messageNumber, receiveUBlox(sentence, number, id | UInt64(number) << 44, body)
+      else { return }
     default: return
     }
     complete(body)
+  }
+
+  /// u-blox's sentences; false for those that say nothing of the fix.
+  private mutating func receiveUBlox(
+    _ sentence: NMEA.Sentence, _ number: Int32, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) -> Bool {
+    switch number {
+    case PUBX00.messageNumber:
+      let content = sentence.decode(PUBX00.self, rejected: &rejectedFields)
+      guard content.time != nil || content.status != nil else { return false }  // the host's question
+      begin(tag(content.time), id, body)
+      apply(content)
+    case PUBX04.messageNumber:
+      let content = sentence.decode(PUBX04.self, rejected: &rejectedFields)
+      guard content.time != nil else { return false }
+      begin(tag(content.time), id, body)
+      apply(content)
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func apply(_ content: PUBX00) {
+    setTime(content.time)
+    let status = content.status ?? ShortText("NF")
+    let isFix = status != ShortText("NF") && status != ShortText("TT")
+    nmea.setValid(isFix && content.latitude != nil && content.longitude != nil, rank: 4)
+    guard isFix else { return }
+    setPosition(content.latitude, content.longitude, .pubx, nil, nil)
+    guard fix.source <= .pubx else { return }
+    if let height = content.altitude?.value { fix.heightAboveEllipsoidMetres = height }
+    if status == ShortText("G2") || status == ShortText("D2") { nmea.fixMode = 2 }
+    if status == ShortText("G3") || status == ShortText("D3") { nmea.fixMode = 3 }
+    if status == ShortText("DR") { fix.kind = .deadReckoning }
+    if status == ShortText("RK") { fix.kind = .combined }
+    // GGA and GNS tell RTK from other corrections.
+    if fix.quality == .unknown {
+      let isDifferential = status == ShortText("D2") || status == ShortText("D3")
+      fix.quality = status == ShortText("DR") ? .estimated : isDifferential ? .differential : .autonomous
+    }
+    if let horizontal = content.horizontalAccuracy?.value {
+      fix.horizontalAccuracyMetres = horizontal
+      fix.verticalAccuracyMetres = content.verticalAccuracy?.value
+      fix.accuracySource = .receiver
+    }
+    if let speed = content.speedKilometresPerHour?.value {
+      if speed >= 0, speed < 36_000 { fix.speedMetresPerSecond = speed / 3.6 } else { reject() }
+    }
+    if let degrees = content.course?.value { fix.courseDegrees = course(degrees) }
+    if let down = content.velocityDown?.value, abs(down) < 10_000 { fix.climbMetresPerSecond = -down }
+    if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    if let vdop = dilution(content.vdop) { fix.vdop = vdop }
+    if let tdop = dilution(content.tdop) { fix.tdop = tdop }
+    if let used = content.satellitesUsed { fix.satellitesUsed = Int(used) }
+    if let age = content.differentialAge?.value { fix.differentialAgeSeconds = age }
+  }
+
+  private mutating func apply(_ content: PUBX04) {
+    setTime(content.time)
+    setDate(
+      content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
+    // A letter behind the number says that it is the firmware's guess.
+    if let text = content.leapSeconds, let seconds = text.wholeNumber {
+      leapSeconds = seconds
+      fix.leapSeconds = seconds
+    }
+  }
+
+  private mutating func setHeading(_ degrees: FixedPoint?) {
+    guard fix.source < .ubx, let degrees = degrees?.value else { return }
+    if degrees >= 0, degrees <= 360 { fix.headingDegrees = degrees == 360 ? 0 : degrees } else { reject() }
   }
 
   private mutating func setVelocity(north: FixedPoint?, east: FixedPoint?, up: FixedPoint?) {

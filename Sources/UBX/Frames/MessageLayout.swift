@@ -165,7 +165,7 @@ extension StaticString {
   /// Whether the text begins with `prefix`. Both live as long as the program, which is why their bytes may be looked at.
   func hasPrefix(_ prefix: StaticString) -> Bool {
     guard utf8CodeUnitCount >= prefix.utf8CodeUnitCount else { return false }
-    for index in 0 ..< prefix.utf8CodeUnitCount
+    for index in 0..<prefix.utf8CodeUnitCount
     where unsafe utf8Start[index] != prefix.utf8Start[index] { return false }
     return true
   }
@@ -173,5 +173,12 @@ extension StaticString {
   /// Whether both texts are the same.
   func equals(_ other: StaticString) -> Bool {
     utf8CodeUnitCount == other.utf8CodeUnitCount && hasPrefix(other)
+  }
+
+  /// Whether the text is these characters.
+  func equals(_ characters: Span<UInt8>) -> Bool {
+    guard utf8CodeUnitCount == characters.count else { return false }
+    for index in 0..<utf8CodeUnitCount where unsafe utf8Start[index] != characters[index] { return false }
+    return true
   }
 }

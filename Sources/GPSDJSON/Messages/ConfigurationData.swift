@@ -1,0 +1,30 @@
+import UBX
+import WireBytes
+
+extension FieldLayout {
+  /// Whether the field holds keys with their values: the data of CFG-VALSET and CFG-VALGET.
+  func hasConfigurationPairs(_ layout: MessageLayout) -> Bool {
+    count == 0 && type == .u1 && (layout.identity == CfgVALSET.identity || layout.identity == CfgVALGET.identity)
+  }
+}
+
+extension JSONLine {
+  /// Configuration items as an array of `{"key":"CFG-RATE-MEAS","id":807469057,"value":0.1}`, values in the item's unit.
+  /// An item that the database does not have has no key, and its value is the unsigned number. False when bytes are
+  /// left that are no pair.
+  mutating func configuration(_ bytes: RawSpan, _ key: StaticString) -> Bool {
+    beginArray(key)
+    var pairs = ConfigurationPairs(bytes)
+    while let pair = pairs.next() {
+      beginObject()
+      let item = pair.item
+      if let item { field("key", item.name) }
+      field("id", Int64(pair.id))
+      name("value")
+      if let item { value(pair.bits, item.type, item.scale) } else { value(pair.bits, .u8, .one) }
+      endObject()
+    }
+    endArray()
+    return pairs.isComplete
+  }
+}

@@ -1,0 +1,88 @@
+import NMEA
+import WireBytes
+
+// NMEA sentences: which declaration a sentence has.
+extension JSONLine {
+  /// Name, place and fields of a sentence; whether its bytes should follow because its fields are not declared.
+  mutating func message(_ sentence: Sentence, offset: UInt64) -> Bool {
+    name("name")
+    put(raw: UInt8(ascii: "\""))
+    for index in 1..<1 + sentence.addressLength { character(sentence.bytes.u1(index)) }
+    let formatter = sentence.formatter
+    if formatter == PUBX00.formatter, sentence.isProprietary { messageNumber(sentence) }
+    put(raw: UInt8(ascii: "\""))
+    place(offset, sentence.bytes.byteCount)
+    return sentence.isProprietary ? !proprietary(sentence, formatter) : !standard(sentence, formatter)
+  }
+
+  /// The digits of the first field, by which u-blox tells its sentences apart.
+  private mutating func messageNumber(_ sentence: Sentence) {
+    var at = 2 + sentence.addressLength
+    while at < sentence.bytes.byteCount, case let byte = sentence.bytes.u1(at), byte >= 0x30, byte <= 0x39 {
+      character(byte)
+      at += 1
+    }
+  }
+
+  private mutating func standard(_ sentence: Sentence, _ formatter: Formatter) -> Bool {
+    switch formatter {
+    case GGA.formatter: fields(sentence, GGA.self)
+    case RMC.formatter: fields(sentence, RMC.self)
+    case GSV.formatter: fields(sentence, GSV.self)
+    case GSA.formatter: fields(sentence, GSA.self)
+    case VTG.formatter: fields(sentence, VTG.self)
+    case GLL.formatter: fields(sentence, GLL.self)
+    case GNS.formatter: fields(sentence, GNS.self)
+    case ZDA.formatter: fields(sentence, ZDA.self)
+    case GST.formatter: fields(sentence, GST.self)
+    case GBS.formatter: fields(sentence, GBS.self)
+    case GRS.formatter: fields(sentence, GRS.self)
+    case DTM.formatter: fields(sentence, DTM.self)
+    case HDT.formatter: fields(sentence, HDT.self)
+    case HDG.formatter: fields(sentence, HDG.self)
+    case HDM.formatter: fields(sentence, HDM.self)
+    case THS.formatter: fields(sentence, THS.self)
+    case ROT.formatter: fields(sentence, ROT.self)
+    case VBW.formatter: fields(sentence, VBW.self)
+    case VHW.formatter: fields(sentence, VHW.self)
+    case VLW.formatter: fields(sentence, VLW.self)
+    case DPT.formatter: fields(sentence, DPT.self)
+    case DBT.formatter: fields(sentence, DBT.self)
+    case MTW.formatter: fields(sentence, MTW.self)
+    case MWD.formatter: fields(sentence, MWD.self)
+    case MWV.formatter: fields(sentence, MWV.self)
+    case XDR.formatter: fields(sentence, XDR.self)
+    case RLM.formatter: fields(sentence, RLM.self)
+    case TXT.formatter: fields(sentence, TXT.self)
+    default: false
+    }
+  }
+
+  private mutating func proprietary(_ sentence: Sentence, _ formatter: Formatter) -> Bool {
+    switch formatter {
+    case PUBX00.formatter:
+      switch sentence.messageNumber {
+      case PUBX00.messageNumber: fields(sentence, PUBX00.self)
+      case PUBX03.messageNumber: fields(sentence, PUBX03.self)
+      case PUBX04.messageNumber: fields(sentence, PUBX04.self)
+      case PUBX40.messageNumber: fields(sentence, PUBX40.self)
+      case PUBX41.messageNumber: fields(sentence, PUBX41.self)
+      default: false
+      }
+    case PGRMV.formatter: fields(sentence, PGRMV.self)
+    case PGRME.formatter: fields(sentence, PGRME.self)
+    case PSTI030.formatter: sentence.messageNumber == 30 ? fields(sentence, PSTI030.self) : false
+    default: false
+    }
+  }
+
+  private mutating func fields<Content: SentenceContent>(_ sentence: Sentence, _: Content.Type) -> Bool {
+    beginObject("fields")
+    var content = Content()
+    var printer = SentencePrinter(sentence, consume self)
+    content.fields(&printer)
+    self = printer.finish()
+    endObject()
+    return true
+  }
+}

@@ -1,0 +1,45 @@
+/// TXT: a text for people. A long one comes in several sentences.
+public struct TXT: SentenceContent {
+  @inlinable public static var formatter: Formatter { Formatter(code: 0x545854) }
+  /// Sentences of the text.
+  public var sentences: Int32?
+  /// Which of them this is, from 1.
+  public var number: Int32?
+  /// What the text is about; u-blox: 0 error, 1 warning, 2 notice, 7 the user's.
+  public var identifier: Int32?
+  /// The characters.
+  public var text: TextRange?
+
+  @inlinable public init() {}
+
+  @inlinable
+  public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
+    v.integer("numMsg", &sentences, 0...99)
+    v.integer("msgNum", &number, 0...99)
+    v.integer("msgType", &identifier, 0...99)
+    v.text("text", &text)
+  }
+}
+
+/// RLM: a message by which the search and rescue service answers a beacon (Galileo return link).
+public struct RLM: SentenceContent {
+  @inlinable public static var formatter: Formatter { Formatter(code: 0x524C4D) }
+  /// The beacon's id, fifteen hexadecimal digits.
+  public var beacon: ShortText?
+  /// When it was received.
+  public var time: TimeOfDay?
+  /// Kind of message; 1 acknowledges the distress call.
+  public var code: UInt8?
+  /// Hexadecimal digits, encoded as the service defines.
+  public var body: TextRange?
+
+  @inlinable public init() {}
+
+  @inlinable
+  public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
+    v.text("beacon", &beacon)
+    v.time("time", &time)
+    v.character("code", &code)
+    v.text("body", &body)
+  }
+}

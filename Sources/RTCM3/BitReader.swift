@@ -1,0 +1,57 @@
+import WireBytes
+
+/// Reads fields of any number of bits, most significant bit first, as RTCM 3 packs them (RTCM 10403, "data types").
+public struct BitReader: ~Escapable {
+  @usableFromInline let bytes: RawSpan
+  /// The next bit, counted from the start.
+  public private(set) var position = 0
+  /// Whether more was asked for than there is; what was read beyond the end is 0.
+  public private(set) var isExhausted = false
+
+  /// Starts at the first bit of `bytes`.
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan) { self.bytes = bytes }
+
+  /// The next `count` bits as an unsigned number, 64 at the most.
+  public mutating func unsigned(_ count: Int) -> UInt64 {
+    guard position + count <= bytes.byteCount * 8 else {
+      isExhausted = true
+      return 0
+    }
+    var value: UInt64 = 0
+    var left = count
+    while left > 0 {
+      let inByte = 8 - position % 8
+      let taken = min(inByte, left)
+      let part = (bytes.u1(position / 8) << UInt8(8 - inByte)) >> UInt8(8 - taken)
+      value = value << UInt64(taken) | UInt64(part)
+      position += taken
+      left -= taken
+    }
+    return value
+  }
+
+  /// The next `count` bits as a number in two's complement, 1 to 64.
+  public mutating func signed(_ count: Int) -> Int64 {
+    let spare = UInt64(64 - count)
+    return Int64(bitPattern: unsigned(count) << spare) >> Int64(spare)
+  }
+
+  /// The next bit.
+  public mutating func flag() -> Bool { unsigned(1) != 0 }
+
+  /// The next `count` bits as a whole number that fits `Int`, 63 at the most.
+  public mutating func int(_ count: Int) -> Int { Int(unsigned(count)) }
+
+  /// The next `count` characters, of eight bits each. Nil when they do not begin at a byte or are not all there.
+  @_lifetime(copy self)
+  public mutating func characters(_ count: Int) -> RawSpan? {
+    guard position % 8 == 0, position / 8 + count <= bytes.byteCount else {
+      isExhausted = true
+      return nil
+    }
+    let start = position / 8
+    position += count * 8
+    return bytes.extracting(start..<start + count)
+  }
+}

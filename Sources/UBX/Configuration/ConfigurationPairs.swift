@@ -1,0 +1,117 @@
+import WireBytes
+
+/// A key and its value, as they stand in CFG-VALSET and CFG-VALGET.
+public struct ConfigurationPair: Sendable, Equatable {
+  /// The item's key.
+  public var id: UInt32
+  /// The value's bits, not sign-extended.
+  public var bits: UInt64
+
+  @inlinable
+  public init(id: UInt32, bits: UInt64) {
+    self.id = id
+    self.bits = bits
+  }
+
+  /// The item; nil when the database does not have it.
+  public var item: ConfigurationItem? { ConfigurationItem.with(id: id) }
+
+  /// The value as a whole number on the wire, sign-extended for an item of an I type.
+  public func integer(as type: FieldLayout.WireType) -> Int64 {
+    switch type {
+    case .i1, .i2, .i3, .i4, .i8:
+      let spare = UInt64(64 - type.size * 8)
+      return Int64(bitPattern: bits << spare) >> Int64(spare)
+    default: return Int64(bitPattern: bits)
+    }
+  }
+
+  /// The value in the item's unit, rounded to what a `Double` can hold.
+  public func value(of item: ConfigurationItem) -> Double {
+    let number: Double =
+      switch item.type {
+      case .r4: Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+      case .r8: Double(bitPattern: bits)
+      case .i1, .i2, .i3, .i4, .i8: Double(integer(as: item.type))
+      default: Double(bits)
+      }
+    return switch item.scale {
+    case .one: number
+    case .decimal(let digits): number / Self.powerOfTen(digits)
+    case .factor(let factor): number * factor
+    }
+  }
+
+  /// The pair that sets `item` to `value` in its unit, rounded to the nearest that the wire can say; nil when the value
+  /// is no number or does not fit the item's type.
+  public init?(_ item: ConfigurationItem, _ value: Double) {
+    id = item.id
+    switch item.type {
+    case .r4: bits = UInt64(Float(value).bitPattern)
+    case .r8: bits = value.bitPattern
+    default:
+      let number =
+        switch item.scale {
+        case .one: value.rounded()
+        case .decimal(let digits): (value * Self.powerOfTen(digits)).rounded()
+        case .factor(let factor): (value / factor).rounded()
+        }
+      guard let bits = Self.bits(of: number, item.type) else { return nil }
+      self.bits = bits
+    }
+  }
+
+  private static func bits(of number: Double, _ type: FieldLayout.WireType) -> UInt64? {
+    let width = UInt64(type.size * 8)
+    let mask = width == 64 ? UInt64.max : 1 << width - 1
+    switch type {
+    case .i1, .i2, .i3, .i4, .i8:
+      guard let whole = Int64(exactly: number), whole == (whole << Int64(64 - width)) >> Int64(64 - width) else {
+        return nil
+      }
+      return UInt64(bitPattern: whole) & mask
+    case .l: return number == 0 || number == 1 ? UInt64(number) : nil
+    default:
+      guard let whole = UInt64(exactly: number), whole <= mask else { return nil }
+      return whole
+    }
+  }
+
+  private static func powerOfTen(_ digits: Int) -> Double {
+    var power = 1.0
+    for _ in 0..<digits { power *= 10 }
+    return power
+  }
+}
+
+/// Walks the pairs of a CFG-VALSET or CFG-VALGET: the bytes of `cfgData`.
+public struct ConfigurationPairs: ~Escapable {
+  private let bytes: RawSpan
+  private var at = 0
+
+  /// Starts at the first pair.
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan) { self.bytes = bytes }
+
+  /// Whether all bytes belong to pairs that were read. When the walk ends without that, the list is cut or a key is
+  /// none.
+  public var isComplete: Bool { at == bytes.byteCount }
+
+  /// The next pair; nil at the end.
+  @_lifetime(self: copy self)
+  public mutating func next() -> ConfigurationPair? {
+    guard at + 4 <= bytes.byteCount else { return nil }
+    let id = bytes.littleEndian(at, as: UInt32.self)
+    guard let size = configurationValueSize(id), at + 4 + size <= bytes.byteCount else { return nil }
+    let start = at + 4
+    at = start + size
+    let bits: UInt64 =
+      switch size {
+      case 1: UInt64(bytes.u1(start))
+      case 2: UInt64(bytes.littleEndian(start, as: UInt16.self))
+      case 4: UInt64(bytes.littleEndian(start, as: UInt32.self))
+      default: bytes.littleEndian(start, as: UInt64.self)
+      }
+    return ConfigurationPair(id: id, bits: bits)
+  }
+}
