@@ -3,9 +3,11 @@
 # Both install what they need on Debian; a second run installs nothing.
 
 SWIFT ?= swift
+# Recordings to compare with the peers on.
+RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded reference dependencies install-hw-rules clean
+.PHONY: run test build lint embedded peers reference dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -30,6 +32,11 @@ lint:
 embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded
+
+# Every field of every frame of the recordings against pyubx2 and pynmeagps (fetched from PyPI into .build).
+peers: build
+	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
+	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
 
 # docs/ubx-messages.md, from the layouts and the configuration items.
 reference:

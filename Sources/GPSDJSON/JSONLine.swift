@@ -3,79 +3,86 @@
 /// Numbers are written from integers, so that a value has the digits it was given and no more.
 public struct JSONLine: ~Copyable {
   /// What has been written.
-  public private(set) var bytes: [UInt8] = []
+  public var bytes: RawSpan {
+    @_lifetime(borrow self) get { buffer.bytes }
+  }
+  private var buffer = LineBuffer(capacity: 32_768)
   private var needsComma = false
 
-  public init() { bytes.reserveCapacity(32_768) }
+  public init() {}
+
+  /// What has been written, as text.
+  public var text: String {
+    unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
 
   /// Forgets all lines.
   public mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    buffer.removeAll()
     needsComma = false
   }
 
   public mutating func put(_ text: StaticString) {
-    for index in 0..<text.utf8CodeUnitCount { bytes.append(unsafe text.utf8Start[index]) }
+    buffer.append(text)
   }
 
   /// Appends bytes as they are.
-  public mutating func put(raw byte: UInt8) { bytes.append(byte) }
+  public mutating func put(raw byte: UInt8) { buffer.append(byte) }
 
   // MARK: Structure
 
   public mutating func beginObject() {
     separate()
-    bytes.append(UInt8(ascii: "{"))
+    buffer.append(UInt8(ascii: "{"))
     needsComma = false
   }
 
   public mutating func endObject() {
-    bytes.append(UInt8(ascii: "}"))
+    buffer.append(UInt8(ascii: "}"))
     needsComma = true
   }
 
   public mutating func beginArray(_ key: StaticString) {
     name(key)
-    bytes.append(UInt8(ascii: "["))
+    buffer.append(UInt8(ascii: "["))
     needsComma = false
   }
 
   public mutating func endArray() {
-    bytes.append(UInt8(ascii: "]"))
+    buffer.append(UInt8(ascii: "]"))
     needsComma = true
   }
 
   /// Begins an object that is the value of `key`.
   public mutating func beginObject(_ key: StaticString) {
     name(key)
-    bytes.append(UInt8(ascii: "{"))
+    buffer.append(UInt8(ascii: "{"))
     needsComma = false
   }
 
   /// Ends the line.
   public mutating func endLine() {
-    bytes.append(UInt8(ascii: "\n"))
+    buffer.append(UInt8(ascii: "\n"))
     needsComma = false
   }
 
   private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { buffer.append(UInt8(ascii: ",")) }
     needsComma = true
   }
 
   /// Writes a key and its colon; the value has to follow.
   public mutating func name(_ key: StaticString) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    put(key)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    buffer.append(needsComma ? ",\"" : "\"")
+    needsComma = true
+    buffer.append(key)
+    buffer.append("\":")
   }
 
   /// Begins an array that is an element of another.
   public mutating func beginArray() {
     separate()
-    bytes.append(UInt8(ascii: "["))
+    buffer.append(UInt8(ascii: "["))
     needsComma = false
   }
 
@@ -89,9 +96,9 @@ public struct JSONLine: ~Copyable {
 
   public mutating func field(_ key: StaticString, _ text: StaticString) {
     name(key)
-    bytes.append(UInt8(ascii: "\""))
+    buffer.append(UInt8(ascii: "\""))
     put(text)
-    bytes.append(UInt8(ascii: "\""))
+    buffer.append(UInt8(ascii: "\""))
   }
 
   public mutating func field(_ key: StaticString, text: String) {
@@ -128,7 +135,7 @@ public struct JSONLine: ~Copyable {
   }
 
   public mutating func integer(_ value: Int64) {
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { buffer.append(UInt8(ascii: "-")) }
     magnitude(value.magnitude, width: 1)
   }
 
@@ -137,23 +144,23 @@ public struct JSONLine: ~Copyable {
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
-    if value < 0, scaled > 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0, scaled > 0 { buffer.append(UInt8(ascii: "-")) }
     let number = UInt64(scaled)
     magnitude(number / scale, width: 1)
     if digits > 0 {
-      bytes.append(UInt8(ascii: "."))
+      buffer.append(UInt8(ascii: "."))
       magnitude(number % scale, width: digits)
     }
   }
 
   /// An integer of which the last `digits` digits stand behind the point.
   public mutating func shifted(_ value: Int64, digits: Int) {
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { buffer.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
     magnitude(value.magnitude / scale, width: 1)
     if digits > 0 {
-      bytes.append(UInt8(ascii: "."))
+      buffer.append(UInt8(ascii: "."))
       magnitude(value.magnitude % scale, width: digits)
     }
   }
@@ -167,12 +174,12 @@ public struct JSONLine: ~Copyable {
       magnitude /= 10
       digits -= 1
     }
-    if isNegative, magnitude > 0 { bytes.append(UInt8(ascii: "-")) }
+    if isNegative, magnitude > 0 { buffer.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
     self.magnitude(magnitude / scale, width: 1)
     if digits > 0 {
-      bytes.append(UInt8(ascii: "."))
+      buffer.append(UInt8(ascii: "."))
       self.magnitude(magnitude % scale, width: digits)
     }
   }
@@ -180,51 +187,39 @@ public struct JSONLine: ~Copyable {
   /// The shortest digits that give the number back; null for what JSON cannot say.
   public mutating func shortest(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
     guard value.isFinite else { return null() }
-    for byte in value.description.utf8 { bytes.append(byte) }
+    for byte in value.description.utf8 { buffer.append(byte) }
   }
 
   /// Digits, at least `width` of them.
   public mutating func magnitude(_ value: UInt64, width: Int) {
-    let start = bytes.count
-    var rest = value
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0 || bytes.count - start < width
-    var low = start
-    var high = bytes.count - 1
-    while low < high {
-      bytes.swapAt(low, high)
-      low += 1
-      high -= 1
-    }
+    buffer.append(value, width: width)
   }
 
   /// A string; quotes, backslashes and control characters are escaped, bytes above 0x7E are written as Latin-1.
   public mutating func string(_ characters: some Sequence<UInt8>) {
-    bytes.append(UInt8(ascii: "\""))
+    buffer.append(UInt8(ascii: "\""))
     for byte in characters { character(byte) }
-    bytes.append(UInt8(ascii: "\""))
+    buffer.append(UInt8(ascii: "\""))
   }
 
   /// One character of a string, escaped as JSON asks.
   public mutating func character(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-      bytes.append(UInt8(ascii: "\\"))
-      bytes.append(byte)
-    case 0x20...0x7E: bytes.append(byte)
+      buffer.append(UInt8(ascii: "\\"))
+      buffer.append(byte)
+    case 0x20...0x7E: buffer.append(byte)
     default:
       put("\\u00")
-      bytes.append(hexDigit(byte >> 4))
-      bytes.append(hexDigit(byte & 15))
+      buffer.append(hexDigit(byte >> 4))
+      buffer.append(hexDigit(byte & 15))
     }
   }
 
   /// Two hexadecimal digits.
   public mutating func hexadecimal(_ byte: UInt8) {
-    bytes.append(hexDigit(byte >> 4))
-    bytes.append(hexDigit(byte & 15))
+    buffer.append(hexDigit(byte >> 4))
+    buffer.append(hexDigit(byte & 15))
   }
 
   private func hexDigit(_ value: UInt8) -> UInt8 {

@@ -35,13 +35,13 @@ enum CRCTables {
   @usableFromInline
   static let words: InlineArray<2048, UInt32> = {
     var tables = InlineArray<2048, UInt32>(repeating: 0)
-    for value in 0 ..< 256 {
+    for value in 0..<256 {
       var word = UInt32(value) << 24
-      for _ in 0 ..< 8 { word = word & 0x8000_0000 != 0 ? word << 1 ^ 0x864C_FB00 : word << 1 }
+      for _ in 0..<8 { word = word & 0x8000_0000 != 0 ? word << 1 ^ 0x864C_FB00 : word << 1 }
       tables[value] = word
     }
-    for distance in 1 ..< 8 {
-      for value in 0 ..< 256 {
+    for distance in 1..<8 {
+      for value in 0..<256 {
         let before = tables[(distance - 1) * 256 + value]
         tables[distance * 256 + value] = before << 8 ^ tables[Int(before >> 24)]
       }

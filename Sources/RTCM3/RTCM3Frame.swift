@@ -60,7 +60,7 @@ public struct RTCM3Frame: ~Escapable {
   /// The payload's bytes.
   @inlinable
   public var payload: RawSpan {
-    @_lifetime(copy self) get { bytes.extracting(3 ..< bytes.byteCount &- 3) }
+    @_lifetime(copy self) get { bytes.extracting(3..<bytes.byteCount &- 3) }
   }
 
   /// The message number, 0…4095; nil when the payload is too short to have one.

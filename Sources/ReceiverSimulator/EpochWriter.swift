@@ -19,7 +19,7 @@ struct EpochWriter {
       var whole = bytes.mutableSpan
       // Called unsafe because some types have invalid bit patterns; bytes have none.
       var end = unsafe whole.mutableBytes
-      var free = end._mutatingExtracting(start ..< start + room)
+      var free = end._mutatingExtracting(start..<start + room)
       used = body(&free)
     }
     bytes.removeLast(room - used)

@@ -76,7 +76,7 @@ extension MovingReceiver.State {
   private func writeGSV(_ system: UInt8, _ talker: Talker, _ output: inout EpochWriter) {
     let group = satellites.filter { $0.gnss == system }
     let pages = max(1, (group.count + 3) / 4)
-    for page in 0 ..< pages {
+    for page in 0..<pages {
       var content = GSV()
       content.sentences = Int32(pages)
       content.number = Int32(page + 1)

@@ -139,7 +139,7 @@ struct Parser {
     var unit = ""
     switch words.count {
     case 4: (scale, unit) = (words[2], words[3])
-    case 3: if words[2].first!.isNumber { scale = words[2] } else { unit = words[2] }
+    case 3: if scaleLiteral(words[2]) != nil { scale = words[2] } else { unit = words[2] }
     default: break
     }
     guard scale.isEmpty || scaleLiteral(scale) != nil else { throw fail("cannot read the scale \(scale)") }

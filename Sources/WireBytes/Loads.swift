@@ -70,7 +70,7 @@ extension MutableRawSpan {
   public mutating func setText(_ text: StaticString, at offset: Int, room: Int) {
     // A static string's bytes live as long as the program.
     let count = min(room, text.utf8CodeUnitCount)
-    for index in 0 ..< max(0, count) {
+    for index in 0..<max(0, count) {
       setLittleEndian(unsafe text.utf8Start[index], at: offset &+ index)
     }
   }
@@ -79,6 +79,6 @@ extension MutableRawSpan {
   @inlinable
   @_lifetime(self: copy self)
   public mutating func copy(_ bytes: RawSpan, to offset: Int) {
-    for index in 0 ..< bytes.byteCount { setLittleEndian(bytes.u1(index), at: offset &+ index) }
+    for index in 0..<bytes.byteCount { setLittleEndian(bytes.u1(index), at: offset &+ index) }
   }
 }

@@ -34,30 +34,28 @@ struct Decode: ParsableCommand {
     var stream = FrameStream()
     var assembler = EpochAssembler()
     var line = JSONLine()
-    var output = Output()
     while let bytes = try input.next() {
       stream.receive(bytes) { frame in
         assembler.receive(frame) { report, sky in line.report(report, sky) }
       }
-      try output.write(line.bytes)
+      try Output.write(line.bytes)
       line.removeAll()
     }
     stream.finish { frame in assembler.receive(frame) { report, sky in line.report(report, sky) } }
     assembler.finish { report, sky in line.report(report, sky) }
-    try output.write(line.bytes)
+    try Output.write(line.bytes)
   }
 
   private func decodeMessages(_ input: inout InputFile) throws {
     var stream = FrameStream()
     var line = JSONLine()
-    var output = Output()
     while let bytes = try input.next() {
       stream.receive(bytes) { line.message($0) }
-      try output.write(line.bytes)
+      try Output.write(line.bytes)
       line.removeAll()
     }
     stream.finish { line.message($0) }
-    try output.write(line.bytes)
+    try Output.write(line.bytes)
   }
 
   private func summarise(_ input: inout InputFile) throws {
@@ -65,8 +63,7 @@ struct Decode: ParsableCommand {
     var summary = Summary()
     while let bytes = try input.next() { stream.receive(bytes) { summary.receive($0) } }
     stream.finish { summary.receive($0) }
-    var output = Output()
-    try output.write(summary.text(stream.counters, bytes: input.bytesRead))
+    try Output.write(summary.text(stream.counters, bytes: input.bytesRead))
   }
 }
 

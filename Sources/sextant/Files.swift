@@ -27,7 +27,7 @@ struct InputFile: ~Copyable {
   mutating func next() throws -> RawSpan? {
     let count = try fill()
     bytesRead += UInt64(count)
-    return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0 ..< count)
+    return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0..<count)
   }
 
   private mutating func fill() throws -> Int {
@@ -64,9 +64,9 @@ func message(_ code: Int32) -> String {
 }
 
 /// Standard output.
-struct Output: ~Copyable {
+enum Output {
   /// Writes all bytes.
-  mutating func write(_ bytes: borrowing [UInt8]) throws {
+  static func write(_ bytes: RawSpan) throws {
     try unsafe bytes.withUnsafeBytes { source in
       var written = 0
       while written < source.count {
@@ -85,7 +85,10 @@ struct Output: ~Copyable {
     }
   }
 
-  mutating func write(_ text: String) throws { try write(Array(text.utf8)) }
+  static func write(_ text: String) throws {
+    let characters = Array(text.utf8)
+    try unsafe write(characters.span.bytes)
+  }
 }
 
 /// A line for people, on standard error.

@@ -84,6 +84,6 @@ struct Summary: ~Copyable {
   private static func timestamp(_ time: UTCTime) -> String {
     var line = JSONLine()
     line.timestamp(time)
-    return String(decoding: line.bytes, as: UTF8.self)
+    return line.text
   }
 }

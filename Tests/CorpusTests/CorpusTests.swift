@@ -27,7 +27,7 @@ struct Decoding: Equatable {
     }
     stream.finish(receive)
     assembler.finish { report, sky in line.add(report, sky) }
-    lines = line.bytes
+    lines = Array(line.text.utf8)
     counters = stream.counters
     self.offsets = offsets
   }

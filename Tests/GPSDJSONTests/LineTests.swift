@@ -7,7 +7,7 @@ import Testing
 private func line(_ write: (inout JSONLine) -> Void) -> String {
   var line = JSONLine()
   write(&line)
-  return String(decoding: line.bytes, as: UTF8.self)
+  return line.text
 }
 
 @Suite("gpsd's objects")

@@ -56,7 +56,7 @@ func lines(_ stream: [UInt8]) -> [String] {
   var frames = FrameStream()
   frames.receive(stream.raw) { line.message($0) }
   frames.finish { line.message($0) }
-  return String(decoding: line.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  return line.text.split(separator: "\n").map(String.init)
 }
 
 /// The `fields` object of the only frame of a stream, without its braces.

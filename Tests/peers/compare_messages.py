@@ -61,7 +61,6 @@ DIFFERENT = [
     ("made", r"RXM-EPH", "sf.d", "the peer interleaves the words of the three subframes"),
     ("made", r"RXM-IMES", "lon", "360 / 2^25 degrees in the signal's specification"),
     ("made", r"NAV-PL", "pl(Pos|Vel)HorizOrient", "0.01 degrees in the interface descriptions"),
-    ("made", r"NAV2?-SVIN", "mean.*", "the unit is 0.1 mm there, and mm here"),
     ("made", r"MGA-BDS-ALM", "toa", "2^12 s, not 2^-12 s"),
     ("made", r"NAV-DAHEADINGHP", ".*", "64 bytes with version 2, which no receiver sends"),
     ("NMEA", r".*(RMC|GGA|GLL)", "lat|lon", "no place on earth: 60 minutes, or more than 180 degrees"),

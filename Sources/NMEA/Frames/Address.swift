@@ -37,7 +37,7 @@ public struct Formatter: Hashable, Sendable {
   @inlinable
   public init(_ letters: StaticString) {
     var code: UInt32 = 0
-    for index in 0 ..< min(4, letters.utf8CodeUnitCount) { code = unsafe code << 8 | UInt32(letters.utf8Start[index]) }
+    for index in 0..<min(4, letters.utf8CodeUnitCount) { code = unsafe code << 8 | UInt32(letters.utf8Start[index]) }
     self.code = code
   }
 }

@@ -20,7 +20,7 @@ public struct GSA: SentenceContent {
     v.character("opMode", &operationMode)
     v.integer("navMode", &fixMode, 1...3)
     v.repeated(12, of: 1)
-    for index in 0 ..< 12 { v.integer("svid", &satellites[index], 0...999) }
+    for index in 0..<12 { v.integer("svid", &satellites[index], 0...999) }
     v.decimal("PDOP", &pdop)
     v.decimal("HDOP", &hdop)
     v.decimal("VDOP", &vdop)
@@ -40,7 +40,7 @@ public struct GSA: SentenceContent {
     }
 
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {
-      for place in 0 ..< 12 where a.places[place] != b.places[place] { return false }
+      for place in 0..<12 where a.places[place] != b.places[place] { return false }
       return true
     }
   }

@@ -54,7 +54,7 @@ public struct GSV: SentenceContent {
     v.integer("msgNum", &number, 0...99)
     v.integer("numSV", &satellitesInView, 0...99)
     satelliteCount = v.blocks(of: 4, have: satelliteCount, most: 4)
-    for index in 0 ..< satelliteCount {
+    for index in 0..<satelliteCount {
       v.integer("svid", &satellites[index].id, 0...999)
       v.integer("elv", &satellites[index].elevation, -90...99)
       v.integer("az", &satellites[index].azimuth, 0...360)
@@ -65,7 +65,7 @@ public struct GSV: SentenceContent {
 
   public static func == (a: GSV, b: GSV) -> Bool {
     guard a.satelliteCount == b.satelliteCount else { return false }
-    for index in 0 ..< a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
+    for index in 0..<a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
     return a.sentences == b.sentences && a.number == b.number && a.satellitesInView == b.satellitesInView
       && a.signalID == b.signalID
   }

@@ -300,7 +300,7 @@ extension EpochAssembler {
     if let pdop = dilution(content.pdop), fix.source < .ubx { fix.pdop = pdop }
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
-    for index in 0 ..< 12 {
+    for index in 0..<12 {
       guard let id = content.satellites[index] else { continue }
       nmea.usedSatellites += 1
       guard
@@ -330,7 +330,7 @@ extension EpochAssembler {
   private mutating func apply(_ content: GSV, _ talker: Talker) {
     guard !hasUBXSky else { return }
     startSky()
-    for index in 0 ..< content.satelliteCount {
+    for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]
       guard let id = satellite.id,
         let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: nil)
@@ -414,7 +414,7 @@ extension EpochAssembler {
   private static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
     guard let modes else { return nil }
     var best: Fix.Quality?
-    for index in 0 ..< Int(modes.count) {
+    for index in 0..<Int(modes.count) {
       let quality = quality(ofMode: modes.characters[index])
       if quality != .unknown, quality.rawValue > best?.rawValue ?? 0 { best = quality }
     }

@@ -110,7 +110,9 @@ extension EpochAssembler {
         speed: Double(message.gSpeed) / 1000, course: Double(message.headMot) / 1e5)
       fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
       fix.courseAccuracyDegrees = angleAccuracy(message.headAcc)
-      if message.flags_headVehValid, let heading = message.headVeh { fix.headingDegrees = course(Double(heading) / 1e5) }
+      if message.flags_headVehValid, let heading = message.headVeh {
+        fix.headingDegrees = course(Double(heading) / 1e5)
+      }
     }
   }
 
@@ -250,7 +252,7 @@ extension EpochAssembler {
 
   private mutating func apply(_ message: borrowing NavSAT) {
     startUBXSky()
-    for index in 0 ..< message.satelliteCount {
+    for index in 0..<message.satelliteCount {
       let satellite = message.satellite(index)
       pendingSky.add(
         Satellite(
@@ -265,7 +267,7 @@ extension EpochAssembler {
 
   private mutating func apply(_ message: borrowing NavSVINFO) {
     startUBXSky()
-    for index in 0 ..< message.channelCount {
+    for index in 0..<message.channelCount {
       let channel = message.channel(index)
       let (system, number) = Satellite.from(legacyUBX: channel.svid)
       pendingSky.add(
@@ -282,7 +284,7 @@ extension EpochAssembler {
   private mutating func apply(_ message: borrowing NavSIG) {
     if !(hasUBXSky && hasPendingSky) { startUBXSky() }
     skyIsTouched = true
-    for index in 0 ..< message.signalCount {
+    for index in 0..<message.signalCount {
       let signal = message.signal(index)
       pendingSky.add(
         Satellite(

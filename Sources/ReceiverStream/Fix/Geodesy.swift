@@ -14,7 +14,7 @@ enum Geodesy {
     let horizontal = (ecef.x * ecef.x + ecef.y * ecef.y).squareRoot()
     // Bowring's iteration on the tangent of the latitude: three rounds are below a micrometre up to satellite heights.
     var tangent = ecef.z / (horizontal * (1 - eccentricity))
-    for _ in 0 ..< 6 {
+    for _ in 0..<6 {
       let normal = semiMajorAxis / (1 + (1 - eccentricity) * tangent * tangent).squareRoot()
       let next = ecef.z / (horizontal - eccentricity * normal)
       if !next.isFinite { break }
@@ -70,7 +70,7 @@ enum Geodesy {
     if value < 0 { return -arcTangent(-value) }
     if value > 1 { return Double.pi / 2 - arcTangent(1 / value) }
     var argument = value
-    for _ in 0 ..< 3 { argument = argument / (1 + (1 + argument * argument).squareRoot()) }
+    for _ in 0..<3 { argument = argument / (1 + (1 + argument * argument).squareRoot()) }
     let square = argument * argument
     var sum = 0.0
     var index = 19

@@ -49,13 +49,13 @@ public struct Sky: ~Copyable, Sendable {
 
   /// The satellites, in the receiver's order.
   public var satellites: Span<Satellite> {
-    @_lifetime(borrow self) get { store.span.extracting(0 ..< count) }
+    @_lifetime(borrow self) get { store.span.extracting(0..<count) }
   }
 
   /// How many of them the solution uses.
   public var used: Int {
     var used = 0
-    for index in 0 ..< count where store[index].isUsed { used += 1 }
+    for index in 0..<count where store[index].isUsed { used += 1 }
     return used
   }
 
@@ -79,7 +79,7 @@ public struct Sky: ~Copyable, Sendable {
   /// Adds what another signal of a satellite says; false when the satellite is not there.
   private mutating func merge(_ satellite: Satellite) -> Bool {
     guard satellite.number != 0 else { return false }
-    for index in 0 ..< count
+    for index in 0..<count
     where store[index].system == satellite.system && store[index].number == satellite.number {
       if store[index].signalDecibelHertz < satellite.signalDecibelHertz {
         store[index].signalDecibelHertz = satellite.signalDecibelHertz
@@ -92,7 +92,7 @@ public struct Sky: ~Copyable, Sendable {
 
   /// Marks satellites as used.
   mutating func use(_ used: SatelliteSet) {
-    for index in 0 ..< count where used.contains(store[index].system, store[index].number) {
+    for index in 0..<count where used.contains(store[index].system, store[index].number) {
       store[index].isUsed = true
     }
   }
@@ -101,6 +101,6 @@ public struct Sky: ~Copyable, Sendable {
     count = other.count
     dropped = other.dropped
     known = other.known
-    for index in 0 ..< count { store[index] = other.store[index] }
+    for index in 0..<count { store[index] = other.store[index] }
   }
 }

@@ -50,7 +50,7 @@ public struct FrameCursor: ~Escapable {
         let start = at
         at &+= length
         count(kind)
-        return Frame(bytes.extracting(start ..< start &+ length), kind, offset: base &+ UInt64(start))
+        return Frame(bytes.extracting(start..<start &+ length), kind, offset: base &+ UInt64(start))
       case .skip(let length):
         at &+= length
         counters.skippedBytes &+= UInt64(length)

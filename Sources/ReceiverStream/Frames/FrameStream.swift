@@ -27,7 +27,7 @@ public struct FrameStream: ~Copyable {
       // The frame that the last piece began is in the carry; its rest comes from this one.
       let before = carry.count
       let taken = min(carry.room, bytes.byteCount - used)
-      carry.append(bytes.extracting(used ..< used + taken))
+      carry.append(bytes.extracting(used..<used + taken))
       used += taken
       let settled = take(Self.scan(carry.bytes, isEnd: false, counters, offset, body))
       if settled >= before {
@@ -39,9 +39,9 @@ public struct FrameStream: ~Copyable {
       carry.removeFirst(settled)
       if used == bytes.byteCount { return }
     }
-    let rest = bytes.extracting(used ..< bytes.byteCount)
+    let rest = bytes.extracting(used..<bytes.byteCount)
     let settled = take(Self.scan(rest, isEnd: false, counters, offset, body))
-    carry.append(rest.extracting(settled ..< rest.byteCount))
+    carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
   /// Says that nothing follows what was received, or that the line is silent for so long that a frame that has begun

@@ -30,7 +30,7 @@ public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 
 func slowChecksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   var a: UInt8 = 0
   var b: UInt8 = 0
-  for at in offset ..< offset &+ count {
+  for at in offset..<offset &+ count {
     a &+= bytes.u1(at)
     b &+= a
   }

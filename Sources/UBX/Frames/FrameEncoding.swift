@@ -6,7 +6,7 @@ import WireBytes
 public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inout MutableRawSpan) -> Int {
   precondition(length >= 0 && length <= 0xFFFF)
   let total = length &+ UBXFrame.overhead
-  for index in 6 ..< total { output.setLittleEndian(0 as UInt8, at: index) }
+  for index in 6..<total { output.setLittleEndian(0 as UInt8, at: index) }
   output.setLittleEndian(0x62B5 as UInt16, at: 0)
   output.setLittleEndian(identity.messageClass, at: 2)
   output.setLittleEndian(identity.messageID, at: 3)

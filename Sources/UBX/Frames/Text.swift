@@ -11,6 +11,6 @@ public struct Text: ~Escapable {
   public init(_ bytes: RawSpan) {
     var count = 0
     while count < bytes.byteCount, bytes.u1(count) != 0 { count &+= 1 }
-    self.bytes = bytes.extracting(0 ..< count)
+    self.bytes = bytes.extracting(0..<count)
   }
 }

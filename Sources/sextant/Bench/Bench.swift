@@ -24,13 +24,12 @@ struct Bench: ParsableCommand {
       let measurement = Measurement(input)
       for stage in Stage.allCases where stage.suits(input) { results.append(measurement.run(stage)) }
     }
-    var output = Output()
     if json {
       var line = JSONLine()
       line.stages(results)
-      try output.write(line.bytes)
+      try Output.write(line.bytes)
     } else {
-      try output.write(table(results))
+      try Output.write(table(results))
     }
   }
 
@@ -55,7 +54,7 @@ struct Bench: ParsableCommand {
   private func fixed(_ value: Double, _ digits: Int) -> String {
     var line = JSONLine()
     line.decimal(min(value, 999_999_999), digits: digits)
-    return String(decoding: line.bytes, as: UTF8.self)
+    return line.text
   }
 }
 

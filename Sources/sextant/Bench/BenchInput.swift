@@ -23,7 +23,7 @@ struct BenchInput {
     var bytes: [UInt8] = []
     while let piece = try input.next() {
       bytes.reserveCapacity(bytes.count + piece.byteCount)
-      for index in 0 ..< piece.byteCount { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
+      for index in 0..<piece.byteCount { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
     }
     guard !bytes.isEmpty else {
       throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(file): is empty; name a recording")
@@ -35,12 +35,12 @@ struct BenchInput {
   static func simulated() -> [BenchInput] {
     let receiver = MovingReceiver(start: 1_767_225_600)
     var mixed: [UInt8] = []
-    for second in 0 ..< 600 as Range<Int64> { mixed += receiver.epoch(at: 1_767_225_600 + second) }
+    for second in 0..<600 as Range<Int64> { mixed += receiver.epoch(at: 1_767_225_600 + second) }
     var nmea: [UInt8] = []
     var ubx: [UInt8] = []
     var stream = FrameStream()
     unsafe stream.receive(mixed.span.bytes) { frame in
-      for index in 0 ..< frame.bytes.byteCount {
+      for index in 0..<frame.bytes.byteCount {
         let byte = unsafe frame.bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
         if frame.kind == .ubx { ubx.append(byte) } else { nmea.append(byte) }
       }

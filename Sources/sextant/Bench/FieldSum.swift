@@ -52,7 +52,7 @@ struct FieldSum {
 
   private mutating func add(_ m: borrowing NavSAT) {
     value &+= Int64(m.iTOW) &+ Int64(m.version) &+ Int64(m.numSvs)
-    for index in 0 ..< m.satelliteCount {
+    for index in 0..<m.satelliteCount {
       let s = m.satellite(index)
       value &+= Int64(s.gnssId) &+ Int64(s.svId) &+ Int64(s.cno) &+ Int64(s.elev) &+ Int64(s.azim)
       value &+= Int64(s.prRes) &+ Int64(s.flags)

@@ -35,13 +35,13 @@ struct Measurement {
     var bestScan = UInt64.max
     var messages = 0
     var allocations = 0
-    for turn in 0 ..< 40 {
+    for turn in 0..<40 {
       let scan = time { scanNewlines(input.bytes, skipping: $0 & 1) }
       bestScan = min(bestScan, scan)
       let before = c_allocation_count()
       let start = MonotonicClock.now()
       messages = 0
-      for _ in 0 ..< rounds { messages += stage.run(input.bytes, &state) }
+      for _ in 0..<rounds { messages += stage.run(input.bytes, &state) }
       let end = MonotonicClock.now()
       // The first turn sets up what is kept.
       if turn > 0 {
@@ -59,7 +59,7 @@ struct Measurement {
   private func time(_ body: (Int) -> Int) -> UInt64 {
     let start = MonotonicClock.now()
     var sum = 0
-    for round in 0 ..< rounds { sum &+= body(round) }
+    for round in 0..<rounds { sum &+= body(round) }
     let end = MonotonicClock.now()
     keep(sum)
     return end - start

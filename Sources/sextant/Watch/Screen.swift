@@ -56,7 +56,7 @@ struct Screen: ~Copyable {
   private func label(_ line: inout JSONLine, _ text: StaticString) {
     line.put("\u{1B}[2m  ")
     line.put(text)
-    for _ in text.utf8CodeUnitCount ..< 11 { line.put(" ") }
+    for _ in text.utf8CodeUnitCount..<11 { line.put(" ") }
     line.put("\u{1B}[0m")
   }
 
@@ -172,9 +172,9 @@ struct Screen: ~Copyable {
     let shown = min(order.count, rows * across)
     let high = (shown + across - 1) / across
     let all = sky.satellites
-    for place in 0 ..< high {
+    for place in 0..<high {
       line.put("  ")
-      for column in 0 ..< across where column * high + place < shown {
+      for column in 0..<across where column * high + place < shown {
         satellite(&line, all[order[column * high + place]])
       }
       row(&line)
@@ -189,7 +189,7 @@ struct Screen: ~Copyable {
 
   private func byStrength() -> [Int] {
     let all = sky.satellites
-    var order = Array(0 ..< sky.count)
+    var order = Array(0..<sky.count)
     // A stable order keeps the screen calm: by system and number, those without a signal last.
     order.sort { a, b in
       let (x, y) = (all[a], all[b])
@@ -209,7 +209,8 @@ struct Screen: ~Copyable {
     line.put(" ")
     bar(&line, Int(satellite.signalDecibelHertz))
     line.put(" ")
-    padded(&line, satellite.elevationDegrees == Satellite.unknownAngle ? nil : Int64(satellite.elevationDegrees), width: 3)
+    padded(
+      &line, satellite.elevationDegrees == Satellite.unknownAngle ? nil : Int64(satellite.elevationDegrees), width: 3)
     line.put("°")
     padded(&line, satellite.azimuthDegrees < 0 ? nil : Int64(satellite.azimuthDegrees), width: 4)
     line.put("°")
@@ -226,14 +227,14 @@ struct Screen: ~Copyable {
         length += 1
       }
     }
-    for _ in 0 ..< max(0, width - length) { line.put(" ") }
+    for _ in 0..<max(0, width - length) { line.put(" ") }
     if let value { line.integer(value) } else { line.put("–") }
   }
 
   /// 14 columns for 0…56 dBHz, in eighths.
   private func bar(_ line: inout JSONLine, _ signal: Int) {
     let eighths = min(signal, 56) * 2
-    for column in 0 ..< 14 {
+    for column in 0..<14 {
       switch eighths - column * 8 {
       case 8...: line.put("█")
       case 6...7: line.put("▊")

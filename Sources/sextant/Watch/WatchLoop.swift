@@ -121,7 +121,7 @@ struct WatchLoop: ~Copyable {
       isEnding = true
       return false
     case .bytes(let count):
-      let bytes = unsafe buffer.span.bytes.extracting(0 ..< count)
+      let bytes = unsafe buffer.span.bytes.extracting(0..<count)
       let action = listener.receive(bytes, at: now) { report, sky in view.show(report, sky, now) }
       view.count(bytes: count)
       carryOut(action, port)

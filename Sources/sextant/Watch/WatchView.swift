@@ -13,7 +13,6 @@ struct WatchView: ~Copyable {
 
   private let kind: Kind
   private var line = JSONLine()
-  private var output = Output()
   private var screen: Screen
   private var isDrawn = false
   private var isDirty = false
@@ -79,8 +78,8 @@ struct WatchView: ~Copyable {
   }
 
   mutating func flush() throws {
-    guard !line.bytes.isEmpty else { return }
-    try output.write(line.bytes)
+    guard line.bytes.byteCount > 0 else { return }
+    try Output.write(line.bytes)
     line.removeAll()
   }
 

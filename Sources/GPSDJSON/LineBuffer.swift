@@ -1,0 +1,78 @@
+/// Memory that lines are written to, kept from line to line and grown when a line needs more.
+///
+/// The one file of this module that writes through pointers: an array would check at each byte whether it is shared and
+/// whether there is room. The memory is owned by this value alone and freed with it, and `reserve` comes before each
+/// write.
+@safe struct LineBuffer: ~Copyable {
+  private var memory: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  init(capacity: Int) {
+    unsafe memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  /// What has been written.
+  var bytes: RawSpan {
+    @_lifetime(borrow self) get {
+      let span = unsafe RawSpan(_unsafeStart: memory.baseAddress!, byteCount: count)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  mutating func removeAll() { count = 0 }
+
+  /// Makes room for `more` bytes.
+  @inline(always)
+  private mutating func reserve(_ more: Int) {
+    if unsafe count &+ more > memory.count { grow(more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ more: Int) {
+    let larger = unsafe UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(2 * memory.count, count + more), alignment: 16)
+    unsafe larger.baseAddress!.copyMemory(from: memory.baseAddress!, byteCount: count)
+    unsafe memory.deallocate()
+    unsafe memory = larger
+  }
+
+  @inline(always)
+  mutating func append(_ byte: UInt8) {
+    reserve(1)
+    unsafe memory.baseAddress!.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count &+= 1
+  }
+
+  /// A static string's bytes live as long as the program.
+  @inline(always)
+  mutating func append(_ text: StaticString) {
+    let length = text.utf8CodeUnitCount
+    reserve(length)
+    unsafe memory.baseAddress!.advanced(by: count).copyMemory(from: text.utf8Start, byteCount: length)
+    count &+= length
+  }
+
+  /// The decimal digits of a number, at least `width` (20 at the most) of them.
+  mutating func append(_ value: UInt64, width: Int) {
+    reserve(20)
+    var length = max(1, min(width, 20))
+    var bound: UInt64 = 10
+    for _ in 1..<length { bound = bound &* 10 }
+    // Beyond 19 digits the bound wraps around; no value has more than 20.
+    while length < 20, value >= bound {
+      length &+= 1
+      bound = length == 20 ? .max : bound &* 10
+    }
+    var rest = value
+    var at = count &+ length
+    while at > count {
+      at &-= 1
+      unsafe memory.baseAddress!.storeBytes(
+        of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: at, as: UInt8.self)
+      rest /= 10
+    }
+    count &+= length
+  }
+}
