@@ -139,7 +139,7 @@ struct Parser {
     var unit = ""
     switch words.count {
     case 4: (scale, unit) = (words[2], words[3])
-    case 3: if scaleLiteral(words[2]) != nil { scale = words[2] } else { unit = words[2] }
+    case 3: if words[2].first!.isNumber, !isCountedUnit(words[2]) { scale = words[2] } else { unit = words[2] }
     default: break
     }
     guard scale.isEmpty || scaleLiteral(scale) != nil else { throw fail("cannot read the scale \(scale)") }
@@ -201,6 +201,12 @@ struct Parser {
 /// A decimal or `0x` number.
 func number(_ text: String) -> Int? {
   text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+}
+
+/// Whether a word is a unit that begins with a number, as the interface descriptions' `0.1mm`.
+func isCountedUnit(_ text: String) -> Bool {
+  let letters = text.drop { $0.isNumber || $0 == "." }
+  return !letters.isEmpty && letters.count < text.count && letters.allSatisfy(\.isLetter)
 }
 
 /// The Swift expression of a scale: `1e-7`, `0.01`, `64` or a power of two such as `2^-12`.

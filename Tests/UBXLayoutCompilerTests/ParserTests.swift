@@ -53,6 +53,14 @@ struct ParserTests {
     #expect(message?.fixedSize == 11)
   }
 
+  @Test("A unit may begin with a number: the value is not scaled")
+  func countedUnit() throws {
+    let message = try #require(try parse(head + "  I1 a 0.1mm\n  U4 b 1e-2 deg").first)
+    #expect(field(message, 0)?.scale == "")
+    #expect(field(message, 0)?.unit == "0.1mm")
+    #expect(field(message, 1)?.scale == "1e-2")
+  }
+
   @Test("Bits belong to the field before them; i… are signed")
   func bits() throws {
     let field = field(try parse(head + "  X1 flags\n  b0 ok\n  i4..7 difference").first, 0)
