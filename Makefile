@@ -12,8 +12,12 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 run: build
 	.build/release/sextant watch
 
-build: dependencies
+build: .build/release/sextant
+
+# Asked of make first: SwiftPM alone would link its plugin's tool anew at the second build.
+.build/release/sextant: Package.swift $(shell find Sources CSupport -type f) | dependencies
 	$(SWIFT) build -c release --product sextant
+	@touch $@
 
 test: dependencies
 	$(SWIFT) test
