@@ -78,6 +78,13 @@ let package = Package(
     .testTarget(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
       swiftSettings: settings),
+    .testTarget(
+      name: "ReceiverTests", dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator"], swiftSettings: settings),
+    .testTarget(
+      name: "ReceiverSimulatorTests", dependencies: ["ReceiverSimulator", "ReceiverStream"], swiftSettings: settings),
+    .testTarget(
+      name: "CommandTests", dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream"],
+      swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
   ],

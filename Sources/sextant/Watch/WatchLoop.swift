@@ -35,7 +35,7 @@ struct WatchLoop: ~Copyable {
     self.simulator = simulator
     self.poller = poller
     started = now
-    view = WatchView(kind, now: now)
+    view = WatchView(kind, limit: limits.epochs, now: now)
   }
 
   /// Watches until the user, a limit or the end of a file ends it; whether a fix was seen.

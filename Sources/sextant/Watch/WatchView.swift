@@ -12,14 +12,17 @@ struct WatchView: ~Copyable {
   private(set) var fixes = 0
 
   private let kind: Kind
+  /// Epochs with a position after which nothing more is shown.
+  private let limit: Int?
   private var line = JSONLine()
   private var screen: Screen
   private var isDrawn = false
   private var isDirty = false
   private var drawn: Instant
 
-  init(_ kind: Kind, now: Instant) {
+  init(_ kind: Kind, limit: Int? = nil, now: Instant) {
     self.kind = kind
+    self.limit = limit
     drawn = now
     screen = Screen(now)
   }
@@ -41,6 +44,8 @@ struct WatchView: ~Copyable {
 
   /// Shows a report.
   mutating func show(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ now: Instant) {
+    // A read may bring more epochs than were asked for.
+    if let limit, fixes >= limit { return }
     if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
     switch kind {
     case .json: line.report(report, sky, device: screen.device)
@@ -76,6 +81,9 @@ struct WatchView: ~Copyable {
       say(text)
     }
   }
+
+  /// What is shown and not yet written.
+  var pending: String { line.text }
 
   mutating func flush() throws {
     guard line.bytes.byteCount > 0 else { return }
