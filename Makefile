@@ -49,12 +49,12 @@ reference:
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
 
 install-hw-rules:
-	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/
+	$(SUDO) groupadd --system --force gnss
 	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.hwdb /etc/udev/hwdb.d/
-	getent group gnss >/dev/null || $(SUDO) groupadd --system gnss
+	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/
 	$(SUDO) systemd-hwdb update
 	$(SUDO) udevadm control --reload
-	$(SUDO) udevadm trigger --subsystem-match=tty --subsystem-match=gnss
+	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
 
 clean:
 	rm -rf .build

@@ -101,7 +101,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   var length: Int { end &- start }
 
   /// Counts the field as one that could not be taken.
-  @inlinable
+  @inlinable @inline(always)
   mutating func reject() { rejected &+= 1 }
 
   /// The eight characters that end with the field, as a little-endian word; what is before the field is in the low
@@ -201,12 +201,24 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (Int32(truncatingIfNeeded: whole), 0)
   }
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
+    // The standard's own identifiers have one digit.
+    if length == 1, case let digit = hexValue(bytes.u1(start)), digit < 16 {
+      value = Int32(digit)
+    } else if length > 0 {
+      let slow = FieldReader.slowHexadecimal(bytes, start, end)
+      rejected &+= slow.rejected
+      value = slow.value
+    }
+  }
+
+  @inlinable @inline(never)
+  static func slowHexadecimal(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: Int32?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
     scan.skipSpaces()
-    if scan.isAtEnd { return }
+    if scan.isAtEnd { return (nil, 0) }
     var bits: UInt32 = 0
     var count = 0
     while case let digit = hexValue(scan.current), digit < 16, count < 8 {
@@ -215,7 +227,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
       scan.at &+= 1
     }
     scan.skipSpaces()
-    if count > 0, scan.isAtEnd { value = Int32(bitPattern: bits) } else { reject() }
+    return count > 0 && scan.isAtEnd ? (Int32(bitPattern: bits), 0) : (nil, 1)
   }
 
   // MARK: Characters
@@ -248,15 +260,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     _ = enter()
   }
 
-  @inlinable
+  @inlinable @inline(always)
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard enter(), length > 0 else { return }
-    var text = ShortText()
-    for at in start..<end { text.append(bytes.u1(at)) }
-    value = text
+    value = FieldReader.shortText(bytes, start, end)
   }
 
-  @inlinable
+  @inlinable @inline(never)
+  static func shortText(_ bytes: RawSpan, _ start: Int, _ end: Int) -> ShortText {
+    var text = ShortText()
+    for at in start..<end { text.append(bytes.u1(at)) }
+    return text
+  }
+
+  @inlinable @inline(always)
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     guard enter(), length > 0 else { return }
     value = TextRange(start..<end)
