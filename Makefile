@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded peers reference dependencies install-hw-rules clean
+.PHONY: run test build lint embedded peers fuzz reference dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -41,6 +41,12 @@ embedded: dependencies
 peers: build
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
+
+# Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
+SECONDS ?= 60
+fuzz: dependencies
+	$(SWIFT) build --product UBXLayoutCompiler
+	Tests/fuzz/run.sh .build/fuzz $(SECONDS)
 
 # docs/ubx-messages.md, from the layouts and the configuration items.
 reference:
