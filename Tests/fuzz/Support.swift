@@ -4,6 +4,7 @@ import GPSDJSON
 import NMEA
 import RTCM3
 import ReceiverStream
+import SPARTN
 import UBX
 
 /// The memory that libFuzzer lends to a target for one call. Spans of it do not leave the call, which is the reason for
@@ -44,6 +45,13 @@ func framed(_ payload: [UInt8]) -> [UInt8] {
   written(room: payload.count + RTCM3Frame.overhead) { RTCM3.encodeFrame(payload: payload.raw, into: &$0) }
 }
 
+/// A SPARTN frame around a payload.
+func framed(_ header: SPARTNHeader, _ payload: [UInt8], _ authentication: [UInt8]) -> [UInt8] {
+  written(room: SPARTNFrame.longest) {
+    SPARTN.encodeFrame(header, payload: payload.raw, authentication: authentication.raw, into: &$0)
+  }
+}
+
 /// A sentence with its checksum and line end. What cannot stand in a sentence becomes a comma, so that no input is lost
 /// before it comes to a field.
 func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
@@ -62,7 +70,7 @@ func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
 /// Prints each frame of a stream as message JSON, and holds that it is JSON, one object a line.
 func printMessages(_ bytes: [UInt8]) {
   var line = JSONLine()
-  var cursor = FrameCursor(bytes.raw)
+  var cursor = FrameCursor(bytes.raw, protocols: .ofReceiversAndSPARTN)
   while let frame = cursor.next() {
     line.removeAll()
     line.message(frame)

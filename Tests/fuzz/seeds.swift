@@ -2,6 +2,7 @@
 import Glibc
 import NMEA
 import ReceiverSimulator
+import SPARTN
 import UBX
 
 @main
@@ -9,13 +10,14 @@ enum Seeds {
   static func main() throws {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
-    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "configuration"] {
+    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration"] {
       _ = mkdir("\(folder)/\(name)", 0o777)
     }
     receiver(folder)
     messages(folder)
     sentences(folder)
     rtcm3(folder)
+    spartn(folder)
     configuration(folder)
   }
 
@@ -102,6 +104,23 @@ enum Seeds {
       payload += (0..<60).map { UInt8(truncatingIfNeeded: $0 % 7 == 0 ? 5 : 0) }
       write(payload, "\(folder)/rtcm3/\(number)")
       write([0, 9] + framed(payload), "\(folder)/stream/rtcm3-\(number)")
+    }
+  }
+
+  /// Frames of each check, with both kinds of time, with and without encryption and authentication.
+  private static func spartn(_ folder: String) {
+    let encryption = SPARTNHeader.Encryption(
+      keyID: 1, sequence: 2, authenticationIndicator: 2, authenticationLength: 0)
+    for check in MessageCheck.allCases {
+      let plain = SPARTNHeader(messageType: 0, subtype: 1, check: check, time: .ofHalfDay(4711))
+      let encrypted = SPARTNHeader(
+        messageType: 120, subtype: 15, check: check, time: .since2010(500_000_000), encryption: encryption)
+      let short = framed(plain, [1, 2, 3], [])
+      let long = framed(encrypted, [UInt8](repeating: 0x73, count: 40), [UInt8](repeating: 0, count: 8))
+      for (name, frame) in [("short", short), ("long", long)] {
+        write(frame, "\(folder)/spartn/\(check)-\(name)")
+        write([0, 6] + frame + frame, "\(folder)/stream/spartn-\(check)-\(name)")
+      }
     }
   }
 

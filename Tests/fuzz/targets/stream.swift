@@ -1,4 +1,4 @@
-// Frames of the mixed stream, fed in two pieces: where the stream is cut must not change what comes out of it.
+// Frames of the mixed stream, SPARTN among them, fed in two pieces: where the stream is cut must not change what comes out of it.
 import ReceiverStream
 
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -23,7 +23,7 @@ private struct Heard: Equatable {
   var frames: [UInt64] = []
 
   init(_ pieces: [[UInt8]]) {
-    var stream = FrameStream()
+    var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
     var heard: [UInt64] = []
     var total: UInt64 = 0
     let hear: (borrowing Frame) -> Void = { frame in
