@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded peers fuzz sanitize reference dependencies install-hw-rules clean
+.PHONY: run test build lint embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -59,6 +59,11 @@ reference:
 	$(SWIFT) build --product UBXLayoutCompiler
 	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
+
+# The documentation of the libraries, in .build/documentation; a warning is an error.
+documentation: dependencies
+	$(SWIFT) build
+	Tests/documentation/build.sh .build/documentation
 
 install-hw-rules:
 	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/

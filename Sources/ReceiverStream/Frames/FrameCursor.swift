@@ -23,6 +23,7 @@ public struct FrameCursor: ~Escapable {
   @usableFromInline let protocols: Frame.Protocols
 
   /// - Parameters:
+  ///   - bytes: where to look.
   ///   - offset: bytes of the stream before `bytes`, for the frames' offsets.
   ///   - isEnd: whether no bytes follow. If not, the cursor stops before a frame that is not whole.
   ///   - counters: what was found and skipped before.
