@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded peers reference dependencies install-hw-rules clean
+.PHONY: run test build lint embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -42,11 +42,28 @@ peers: build
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
 
+# Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
+SECONDS ?= 60
+fuzz: dependencies
+	$(SWIFT) build --product UBXLayoutCompiler
+	Tests/fuzz/run.sh .build/fuzz $(SECONDS)
+
+# All tests under the address sanitizer. Swift keeps the case of an enum in spare bits of the pointer it holds, and the
+# leak checker takes what such a pointer owns for lost; so leaks are not asked for. Debian's own linker warns of the
+# sanitizer's symbols, the toolchain's does not.
+sanitize: dependencies
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld
+
 # docs/ubx-messages.md, from the layouts and the configuration items.
 reference:
 	$(SWIFT) build --product UBXLayoutCompiler
 	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
+
+# The documentation of the libraries, in .build/documentation; a warning is an error.
+documentation: dependencies
+	$(SWIFT) build
+	Tests/documentation/build.sh .build/documentation
 
 install-hw-rules:
 	$(SUDO) groupadd --system --force gnss

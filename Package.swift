@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "NMEA", targets: ["NMEA"]),
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
+    .library(name: "SPARTN", targets: ["SPARTN"]),
     .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
     .library(name: "SerialPort", targets: ["SerialPort"]),
     .library(name: "Hotplug", targets: ["Hotplug"]),
@@ -29,6 +30,7 @@ let package = Package(
     .target(
       name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, plugins: ["UBXLayoutPlugin"]),
     .target(name: "RTCM3", dependencies: ["WireBytes"], swiftSettings: settings),
+    .target(name: "SPARTN", dependencies: ["WireBytes"], swiftSettings: settings),
     .executableTarget(name: "UBXLayoutCompiler", swiftSettings: settings),
     .plugin(
       name: "UBXLayoutPlugin", capability: .buildTool(), dependencies: ["UBXLayoutCompiler"],
@@ -36,7 +38,8 @@ let package = Package(
 
     // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
     .target(
-      name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3"], swiftSettings: settings),
+      name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3", "SPARTN"],
+      swiftSettings: settings),
 
     // Floor 2: the operating system.
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
@@ -46,7 +49,8 @@ let package = Package(
     .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
     .target(
-      name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3"], swiftSettings: settings),
+      name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
+      swiftSettings: settings),
 
     // Floor 3: one receiver, and the other side of the wire.
     .target(name: "Receiver", dependencies: ["ReceiverStream"], swiftSettings: settings),
@@ -68,8 +72,10 @@ let package = Package(
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
     .testTarget(name: "RTCM3Tests", dependencies: ["RTCM3", "WireBytes", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "SPARTNTests", dependencies: ["SPARTN", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "ReceiverStreamTests", dependencies: ["ReceiverStream", "UBX", "NMEA", "GPSDJSON", "TestSupport"],
+      name: "ReceiverStreamTests",
+      dependencies: ["ReceiverStream", "UBX", "NMEA", "SPARTN", "GPSDJSON", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),

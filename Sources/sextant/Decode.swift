@@ -18,6 +18,13 @@ struct Decode: ParsableCommand {
       """)
   var format = Format.tpv
 
+  @Flag(
+    help: """
+      Look for SPARTN frames too. They begin with the letter s, so this is for recordings of corrections; \
+      messages and summary show them.
+      """)
+  var spartn = false
+
   @Argument(help: "The recording; - or nothing for standard input.")
   var file = "-"
 
@@ -30,8 +37,10 @@ struct Decode: ParsableCommand {
     }
   }
 
+  private var protocols: Frame.Protocols { spartn ? .ofReceiversAndSPARTN : .ofReceivers }
+
   private func decodeFixes(_ input: inout InputFile) throws {
-    var stream = FrameStream()
+    var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var line = JSONLine()
     while let bytes = try input.next() {
@@ -47,7 +56,7 @@ struct Decode: ParsableCommand {
   }
 
   private func decodeMessages(_ input: inout InputFile) throws {
-    var stream = FrameStream()
+    var stream = FrameStream(protocols: protocols)
     var line = JSONLine()
     while let bytes = try input.next() {
       stream.receive(bytes) { line.message($0) }
@@ -59,7 +68,7 @@ struct Decode: ParsableCommand {
   }
 
   private func summarise(_ input: inout InputFile) throws {
-    var stream = FrameStream()
+    var stream = FrameStream(protocols: protocols)
     var summary = Summary()
     while let bytes = try input.next() { stream.receive(bytes) { summary.receive($0) } }
     stream.finish { summary.receive($0) }

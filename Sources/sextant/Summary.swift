@@ -10,6 +10,8 @@ struct Summary: ~Copyable {
   private var ubx: [UInt16: Int] = [:]
   private var nmea: [UInt64: Int] = [:]
   private var rtcm3: [Int: Int] = [:]
+  /// By type and subtype.
+  private var spartn: [[Int]: Int] = [:]
   private var epochs = Epochs()
 
   /// The epochs of the recording.
@@ -37,6 +39,7 @@ struct Summary: ~Copyable {
       nmea[talker << 32 | UInt64(sentence.formatter.code), default: 0] += 1
     }
     if let frame = frame.rtcm3 { rtcm3[frame.messageNumber ?? -1, default: 0] += 1 }
+    if let frame = frame.spartn { spartn[[frame.messageType, frame.subtype], default: 0] += 1 }
     assembler.receive(frame) { report, _ in epochs.add(report) }
   }
 
@@ -47,6 +50,7 @@ struct Summary: ~Copyable {
     text += rows("UBX", ubx.map { (Self.name(ofUBX: $0.key), $0.value) })
     text += rows("NMEA", nmea.map { (Self.name(ofNMEA: $0.key), $0.value) })
     text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
+    text += rows("SPARTN", spartn.map { ("\($0.key[0])-\($0.key[1])", $0.value) })
     text += "epochs     \(epochs.count), with a position \(epochs.withPosition)\n"
     if let first = epochs.first, let last = epochs.last {
       text += "time       \(Self.timestamp(first)) to \(Self.timestamp(last))\n"

@@ -13,7 +13,7 @@ flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library
 for target in armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi; do
   folder="$out/$target"
   mkdir -p "$folder"
-  for module in WireBytes NMEA UBX RTCM3 ReceiverStream; do
+  for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
     swiftc "${flags[@]}" -target "$target" -module-name "$module" -I "$folder" \

@@ -1,6 +1,7 @@
 import NMEA
 import RTCM3
 import ReceiverStream
+import SPARTN
 import UBX
 import WireBytes
 
@@ -22,6 +23,10 @@ extension JSONLine {
     } else if let rtcm3 = frame.rtcm3 {
       field("protocol", "RTCM3")
       needsRaw = message(rtcm3, offset: frame.offset)
+    } else if let spartn = frame.spartn {
+      field("protocol", "SPARTN")
+      message(spartn, offset: frame.offset)
+      needsRaw = true
     }
     if needsRaw {
       name("raw")
@@ -29,6 +34,17 @@ extension JSONLine {
     }
     endObject()
     endLine()
+  }
+
+  /// Name and place of a SPARTN frame, such as `SPARTN-0-1`: its payload is encrypted, nothing more can be said.
+  private mutating func message(_ frame: SPARTNFrame, offset: UInt64) {
+    name("name")
+    put("\"SPARTN-")
+    integer(Int64(frame.messageType))
+    put(raw: UInt8(ascii: "-"))
+    integer(Int64(frame.subtype))
+    put(raw: UInt8(ascii: "\""))
+    place(offset, frame.bytes.byteCount)
   }
 
   /// Where the frame stands, and how long it is.

@@ -24,7 +24,10 @@ public enum Look: Equatable, Sendable {
 
 /// Looks for a sentence at `offset` of `bytes`.
 ///
-/// - Parameter isEnd: whether no bytes will follow, so that a sentence whose CR LF is cut off counts.
+/// - Parameters:
+///   - bytes: what was received.
+///   - offset: where to look.
+///   - isEnd: whether no bytes will follow, so that a sentence whose CR LF is cut off counts.
 @inlinable
 public func look(at bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -> Look {
   let count = bytes.byteCount

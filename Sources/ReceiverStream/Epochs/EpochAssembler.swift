@@ -58,7 +58,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
     case .nmea: if let sentence = frame.nmea { receive(sentence, body) }
-    case .rtcm3: break
+    case .rtcm3, .spartn: break
     }
   }
 

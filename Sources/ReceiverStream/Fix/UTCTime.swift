@@ -8,7 +8,9 @@ public struct UTCTime: Hashable, Comparable, Sendable {
 
   /// A calendar day and a time of day.
   ///
-  /// - Parameter nanosecondsOfDay: may be negative or beyond a day: UBX rounds to the nearest second and corrects.
+  /// - Parameters:
+  ///   - day: the day in UTC.
+  ///   - nanosecondsOfDay: may be negative or beyond a day: UBX rounds to the nearest second and corrects.
   @inlinable
   public init(day: Day, nanosecondsOfDay: Int64) {
     nanosecondsSince1970 = day.since1970 &* UTCTime.nanosecondsPerDay &+ nanosecondsOfDay

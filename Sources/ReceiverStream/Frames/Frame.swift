@@ -1,12 +1,22 @@
 import NMEA
 import RTCM3
+import SPARTN
 import UBX
 
 /// A frame of any protocol, whole and with a right checksum: a view of the bytes it was found in.
 public struct Frame: ~Escapable {
   /// The protocols that are told apart.
   public enum Kind: UInt8, Sendable {
-    case nmea, ubx, rtcm3
+    case nmea, ubx, rtcm3, spartn
+  }
+
+  /// Which protocols are looked for in a stream.
+  public enum Protocols: Sendable {
+    /// NMEA, UBX and RTCM 3: what receivers write.
+    case ofReceivers
+    /// SPARTN too: what is sent to receivers, or comes from a satellite. Its preamble is the letter s, so it is only
+    /// looked for where it is expected.
+    case ofReceiversAndSPARTN
   }
 
   /// All bytes of the frame.
@@ -39,5 +49,11 @@ public struct Frame: ~Escapable {
   @inlinable
   public var rtcm3: RTCM3Frame? {
     @_lifetime(copy self) get { kind == .rtcm3 ? RTCM3Frame(checked: bytes) : nil }
+  }
+
+  /// The frame as a SPARTN frame; nil when it is none.
+  @inlinable
+  public var spartn: SPARTNFrame? {
+    @_lifetime(copy self) get { kind == .spartn ? SPARTNFrame(checked: bytes) : nil }
   }
 }

@@ -1,9 +1,10 @@
 import NMEA
 import RTCM3
+import SPARTN
 import UBX
 import WireBytes
 
-/// Finds the frames of all protocols in a span of bytes, in one pass and in place.
+/// Finds the frames of several protocols in a span of bytes, in one pass and in place.
 ///
 ///     var cursor = FrameCursor(bytes)
 ///     while let frame = cursor.next() { … }
@@ -19,18 +20,26 @@ public struct FrameCursor: ~Escapable {
   public var counters: StreamCounters
   @usableFromInline let base: UInt64
   @usableFromInline let isEnd: Bool
+  @usableFromInline let protocols: Frame.Protocols
 
   /// - Parameters:
+  ///   - bytes: where to look.
   ///   - offset: bytes of the stream before `bytes`, for the frames' offsets.
   ///   - isEnd: whether no bytes follow. If not, the cursor stops before a frame that is not whole.
+  ///   - counters: what was found and skipped before.
+  ///   - protocols: what is looked for.
   @inlinable
   @_lifetime(copy bytes)
-  public init(_ bytes: RawSpan, offset: UInt64 = 0, isEnd: Bool = true, counters: StreamCounters = StreamCounters()) {
+  public init(
+    _ bytes: RawSpan, offset: UInt64 = 0, isEnd: Bool = true, counters: StreamCounters = StreamCounters(),
+    protocols: Frame.Protocols = .ofReceivers
+  ) {
     self.bytes = bytes
     self.at = 0
     self.counters = counters
     self.base = offset
     self.isEnd = isEnd
+    self.protocols = protocols
   }
 
   /// What the bytes at a place are.
@@ -70,6 +79,7 @@ public struct FrameCursor: ~Escapable {
     case .nmea: counters.nmeaFrames &+= 1
     case .ubx: counters.ubxFrames &+= 1
     case .rtcm3: counters.rtcm3Frames &+= 1
+    case .spartn: counters.spartnFrames &+= 1
     }
   }
 
@@ -79,6 +89,7 @@ public struct FrameCursor: ~Escapable {
     case UBXFrame.sync1: ubxVerdict()
     case UInt8(ascii: "$"), UInt8(ascii: "!"): nmeaVerdict()
     case RTCM3Frame.preamble: rtcm3Verdict()
+    case SPARTNFrame.preamble: protocols == .ofReceivers ? .skip(1) : spartnVerdict()
     default: .skip(1)
     }
   }
@@ -99,6 +110,19 @@ public struct FrameCursor: ~Escapable {
   mutating func rtcm3Verdict() -> Verdict {
     switch RTCM3Frame.look(at: bytes, from: at) {
     case .frame(let length): return .frame(.rtcm3, length)
+    case .needs: return .incomplete
+    case .noSync: return .skip(1)
+    case .badChecksum:
+      counters.badChecksums &+= 1
+      return .skip(1)
+    }
+  }
+
+  // Not inlined: where SPARTN is not looked for, it shall cost the loop nothing.
+  @inlinable @inline(never)
+  mutating func spartnVerdict() -> Verdict {
+    switch SPARTNFrame.look(at: bytes, from: at) {
+    case .frame(let length): return .frame(.spartn, length)
     case .needs: return .incomplete
     case .noSync: return .skip(1)
     case .badChecksum:

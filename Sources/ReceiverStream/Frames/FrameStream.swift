@@ -11,8 +11,10 @@ public struct FrameStream: ~Copyable {
   /// Bytes of the stream that are settled: belonging to a frame that was delivered, or skipped.
   public private(set) var offset: UInt64 = 0
   private var carry: CarryBuffer
+  private let protocols: Frame.Protocols
 
-  public init() {
+  public init(protocols: Frame.Protocols = .ofReceivers) {
+    self.protocols = protocols
     // The longest frame cut at its end, and as much again to look behind a false start.
     carry = CarryBuffer(capacity: 2 * (UBXFrame.longestPayload + UBXFrame.overhead))
   }
@@ -29,7 +31,7 @@ public struct FrameStream: ~Copyable {
       let taken = min(carry.room, bytes.byteCount - used)
       carry.append(bytes.extracting(used..<used + taken))
       used += taken
-      let settled = take(Self.scan(carry.bytes, isEnd: false, counters, offset, body))
+      let settled = take(Self.scan(carry.bytes, isEnd: false, counters, offset, protocols, body))
       if settled >= before {
         // The rest is whole again in the caller's bytes.
         used -= carry.count - settled
@@ -40,7 +42,7 @@ public struct FrameStream: ~Copyable {
       if used == bytes.byteCount { return }
     }
     let rest = bytes.extracting(used..<bytes.byteCount)
-    let settled = take(Self.scan(rest, isEnd: false, counters, offset, body))
+    let settled = take(Self.scan(rest, isEnd: false, counters, offset, protocols, body))
     carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
@@ -48,7 +50,7 @@ public struct FrameStream: ~Copyable {
   /// will not be finished: what is kept is searched for frames behind its false start, and forgotten.
   public mutating func finish(_ body: (borrowing Frame) -> Void) {
     guard carry.count > 0 else { return }
-    _ = take(Self.scan(carry.bytes, isEnd: true, counters, offset, body))
+    _ = take(Self.scan(carry.bytes, isEnd: true, counters, offset, protocols, body))
     carry.removeFirst(carry.count)
   }
 
@@ -67,9 +69,10 @@ public struct FrameStream: ~Copyable {
   }
 
   private static func scan(
-    _ bytes: RawSpan, isEnd: Bool, _ counters: StreamCounters, _ offset: UInt64, _ body: (borrowing Frame) -> Void
+    _ bytes: RawSpan, isEnd: Bool, _ counters: StreamCounters, _ offset: UInt64, _ protocols: Frame.Protocols,
+    _ body: (borrowing Frame) -> Void
   ) -> Progress {
-    var cursor = FrameCursor(bytes, offset: offset, isEnd: isEnd, counters: counters)
+    var cursor = FrameCursor(bytes, offset: offset, isEnd: isEnd, counters: counters, protocols: protocols)
     while let frame = cursor.next() { body(frame) }
     return Progress(
       counters: cursor.counters, offset: offset + UInt64(cursor.position), settled: cursor.position)

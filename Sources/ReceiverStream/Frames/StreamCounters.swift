@@ -4,6 +4,7 @@ public struct StreamCounters: Equatable, Sendable {
   public var nmeaFrames: UInt64 = 0
   public var ubxFrames: UInt64 = 0
   public var rtcm3Frames: UInt64 = 0
+  public var spartnFrames: UInt64 = 0
   /// Bytes that belong to no frame.
   public var skippedBytes: UInt64 = 0
   /// What looked like a frame and had a wrong checksum.
@@ -20,5 +21,5 @@ public struct StreamCounters: Equatable, Sendable {
   @inlinable public init() {}
 
   /// Frames of all protocols.
-  @inlinable public var frames: UInt64 { nmeaFrames + ubxFrames + rtcm3Frames }
+  @inlinable public var frames: UInt64 { nmeaFrames + ubxFrames + rtcm3Frames + spartnFrames }
 }

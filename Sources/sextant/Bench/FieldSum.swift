@@ -12,7 +12,7 @@ struct FieldSum {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { add(frame) }
     case .nmea: if let sentence = frame.nmea { add(sentence) }
-    case .rtcm3: break
+    case .rtcm3, .spartn: break
     }
   }
 

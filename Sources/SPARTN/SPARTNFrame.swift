@@ -1,0 +1,160 @@
+import WireBytes
+
+/// A whole SPARTN frame whose checks are right: a view, nothing is copied.
+///
+/// Layout (SPARTN 2.0 interface control document, "transport layer"): 0x73; type 7 bits, payload length 10, encryption
+/// and authentication flag 1, kind of message check 2, check of these bits 4; subtype and time (4 or 6 bytes); with the
+/// flag two bytes of encryption; payload; authentication; message check. The message check is over all before it but
+/// the preamble.
+///
+/// The preamble is the letter s. What keeps text from being taken for frames is the type, which is reserved for every
+/// printable character, and the check of the header.
+public struct SPARTNFrame: ~Escapable {
+  /// All bytes of the frame.
+  public let bytes: RawSpan
+
+  /// The first byte of a frame.
+  @inlinable public static var preamble: UInt8 { 0x73 }
+  /// Bytes of the shortest frame: no payload, a time of two bytes, a check of one.
+  @inlinable public static var shortest: Int { 9 }
+  /// Bytes of the longest frame: a payload of 1023, a time of four bytes, encryption, 64 of authentication, a check of
+  /// four.
+  @inlinable public static var longest: Int { 12 + 1023 + 64 + 4 }
+
+  /// What the bytes at the start of a span are.
+  public enum Look: Equatable, Sendable {
+    /// A frame of this many bytes.
+    case frame(Int)
+    /// The beginning of a frame that needs this many bytes at least.
+    case needs(Int)
+    /// No frame: preamble, type, the check of the header or the length of the authentication is not one.
+    case noSync
+    /// No frame: the message check is wrong.
+    case badChecksum
+  }
+
+  /// Looks for a frame at `offset` of `bytes`.
+  @inlinable
+  public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
+    let left = bytes.byteCount &- offset
+    if left >= 1, bytes.u1(offset) != preamble { return .noSync }
+    if left >= 2, !isType(bytes.u1(offset &+ 1) &>> 1) { return .noSync }
+    guard left >= 4 else { return .needs(shortest) }
+    return lookBehindStart(bytes, offset, left)
+  }
+
+  /// Types 5…119 and above 120 are reserved (TF002); 120 is for firms' own messages.
+  @inlinable
+  static func isType(_ type: UInt8) -> Bool { type <= 4 || type == 120 }
+
+  /// The frame whose type is one, when four bytes of it are there at least.
+  @usableFromInline
+  static func lookBehindStart(_ bytes: RawSpan, _ offset: Int, _ left: Int) -> Look {
+    let flags = bytes.u1(offset + 3)
+    let check = headerCheck(headerCheck(headerCheck(0, bytes.u1(offset + 1)), bytes.u1(offset + 2)), flags & 0xF0)
+    guard check == flags & 15 else { return .noSync }
+    guard left >= 5 else { return .needs(shortest) }
+    let header = Self.headerLength(bytes, offset)
+    guard left >= header else { return .needs(header + 1) }
+    guard let authentication = Self.authenticationLength(bytes, offset, header: header) else { return .noSync }
+    let sum = MessageCheck(header: flags)
+    let length = Int(bytes.bigEndian(offset + 1, as: UInt16.self) & 0x1FF) << 1 | Int(flags >> 7)
+    let total = header + length + authentication + sum.size
+    guard left >= total else { return .needs(total) }
+    let sent = trailing(bytes, offset + total - sum.size, sum.size)
+    return sum.value(of: bytes, from: offset + 1, count: total - 1 - sum.size) == sent ? .frame(total) : .badChecksum
+  }
+
+  /// Bytes before the payload, told from the first five.
+  static func headerLength(_ bytes: RawSpan, _ offset: Int) -> Int {
+    let hasLongTime = bytes.u1(offset + 4) & 0x08 != 0
+    let isEncrypted = bytes.u1(offset + 3) & 0x40 != 0
+    return 8 + (hasLongTime ? 2 : 0) + (isEncrypted ? 2 : 0)
+  }
+
+  /// Bytes of authentication behind the payload; nil when the header says a length that is reserved.
+  static func authenticationLength(_ bytes: RawSpan, _ offset: Int, header: Int) -> Int? {
+    guard bytes.u1(offset + 3) & 0x40 != 0 else { return 0 }
+    return SPARTNHeader.Encryption.authenticationLength(bytes.u1(offset + header - 1))
+  }
+
+  /// The big-endian number of `size` bytes at `offset`.
+  private static func trailing(_ bytes: RawSpan, _ offset: Int, _ size: Int) -> UInt32 {
+    var value: UInt32 = 0
+    for index in offset..<offset + size { value = value << 8 | UInt32(bytes.u1(index)) }
+    return value
+  }
+
+  /// The frame that `bytes` is, whole and with right checks; else nil.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init?(_ bytes: RawSpan) {
+    guard Self.look(at: bytes) == .frame(bytes.byteCount) else { return nil }
+    self.bytes = bytes
+  }
+
+  /// The frame that `look` found in `bytes`. Traps when `bytes` is shorter than a frame.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(checked bytes: RawSpan) {
+    precondition(bytes.byteCount >= Self.shortest)
+    self.bytes = bytes
+  }
+
+  /// What the message is about: 0 orbits, clocks and biases, 1 and 3 the atmosphere, 2 areas, 4 keys, 120 a firm's own.
+  @inlinable public var messageType: Int { Int(bytes.u1(1) &>> 1) }
+
+  /// Which of its type: the satellite system for corrections.
+  @inlinable public var subtype: Int { Int(bytes.u1(4) &>> 4) }
+
+  /// What stands before the payload.
+  public var header: SPARTNHeader { SPARTNHeader(bytes) }
+
+  /// The payload's bytes, encrypted where the header says so.
+  public var payload: RawSpan {
+    @_lifetime(copy self) get {
+      let start = Self.headerLength(bytes, 0)
+      let length = Int(bytes.bigEndian(1, as: UInt16.self) & 0x1FF) << 1 | Int(bytes.u1(3) >> 7)
+      return bytes.extracting(start..<start + length)
+    }
+  }
+
+  /// The bytes that authenticate the message; empty when there are none.
+  public var authentication: RawSpan {
+    @_lifetime(copy self) get {
+      let start = Self.headerLength(bytes, 0) + payload.byteCount
+      return bytes.extracting(start..<bytes.byteCount - MessageCheck(header: bytes.u1(3)).size)
+    }
+  }
+}
+
+extension MessageCheck {
+  /// The kind of check that the fourth byte of a frame says.
+  init(header flags: UInt8) {
+    switch flags >> 4 & 3 {
+    case 0: self = .crc8
+    case 1: self = .crc16
+    case 2: self = .crc24
+    default: self = .crc32
+    }
+  }
+}
+
+/// Writes a frame around `payload` (0…1023 bytes) at the start of `output`; returns the bytes written. Traps when the
+/// payload is longer, does not fit, or `authentication` has another length than the header says.
+public func encodeFrame(
+  _ header: SPARTNHeader, payload: RawSpan, authentication: RawSpan = RawSpan(), into output: inout MutableRawSpan
+) -> Int {
+  precondition(payload.byteCount <= 1023)
+  precondition(authentication.byteCount == header.encryption?.authenticationBytes ?? 0)
+  let start = header.write(payload.byteCount, into: &output)
+  output.copy(payload, to: start)
+  output.copy(authentication, to: start + payload.byteCount)
+  let end = start + payload.byteCount + authentication.byteCount
+  let sum = header.check.value(of: output.bytes, from: 1, count: end - 1)
+  for index in 0..<header.check.size {
+    let shift = UInt32(8 * (header.check.size - 1 - index))
+    output.setLittleEndian(UInt8(truncatingIfNeeded: sum >> shift), at: end + index)
+  }
+  return end + header.check.size
+}

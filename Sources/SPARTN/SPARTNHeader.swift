@@ -1,0 +1,139 @@
+import WireBytes
+
+/// What stands before the payload of a SPARTN frame (SPARTN 2.0 interface control document, TF002…TF015).
+public struct SPARTNHeader: Equatable, Sendable {
+  /// When the correction is for, in the time of its satellite system.
+  public enum Time: Equatable, Sendable {
+    /// Seconds of the half day.
+    case ofHalfDay(UInt16)
+    /// Seconds since 2010-01-01.
+    case since2010(UInt32)
+  }
+
+  /// How the payload is encrypted and the message authenticated.
+  public struct Encryption: Equatable, Sendable {
+    /// Which key, 0…15.
+    public var keyID: UInt8
+    /// Counts within the key's time, 0…63.
+    public var sequence: UInt8
+    /// 0 none, 1 outside of the message, from 2 on within it; 0…7.
+    public var authenticationIndicator: UInt8
+    /// 0…4: 8, 12, 16, 32 or 64 bytes of authentication, when they are within the message.
+    public var authenticationLength: UInt8
+
+    /// Traps when a number is not in its range.
+    public init(keyID: UInt8, sequence: UInt8, authenticationIndicator: UInt8 = 0, authenticationLength: UInt8 = 0) {
+      precondition(keyID < 16 && sequence < 64 && authenticationIndicator < 8 && authenticationLength < 5)
+      self.keyID = keyID
+      self.sequence = sequence
+      self.authenticationIndicator = authenticationIndicator
+      self.authenticationLength = authenticationLength
+    }
+
+    init(bits: UInt16) {
+      keyID = UInt8(bits >> 12)
+      sequence = UInt8(bits >> 6 & 63)
+      authenticationIndicator = UInt8(bits >> 3 & 7)
+      authenticationLength = UInt8(bits & 7)
+    }
+
+    var bits: UInt16 {
+      UInt16(keyID) << 12 | UInt16(sequence) << 6 | UInt16(authenticationIndicator) << 3 | UInt16(authenticationLength)
+    }
+
+    /// Bytes of authentication that follow the payload.
+    public var authenticationBytes: Int { Self.authenticationLength(UInt8(truncatingIfNeeded: bits)) ?? 0 }
+
+    /// Bytes of authentication by the last byte of the header; nil for a length that is reserved.
+    static func authenticationLength(_ last: UInt8) -> Int? {
+      guard last >> 3 & 7 > 1 else { return 0 }
+      switch last & 7 {
+      case 0: return 8
+      case 1: return 12
+      case 2: return 16
+      case 3: return 32
+      case 4: return 64
+      default: return nil
+      }
+    }
+  }
+
+  /// What the message is about: 0…4, or 120 for a firm's own.
+  public var messageType: UInt8
+  /// Which of its type, 0…15.
+  public var subtype: UInt8
+  public var check: MessageCheck
+  public var time: Time
+  /// Who makes the corrections, 0…127.
+  public var solutionID: UInt8
+  /// Which of the maker's computers, 0…15.
+  public var processorID: UInt8
+  /// Nil when the payload is neither encrypted nor authenticated.
+  public var encryption: Encryption?
+
+  /// Traps when a number is not in its range.
+  public init(
+    messageType: UInt8, subtype: UInt8, check: MessageCheck = .crc24, time: Time, solutionID: UInt8 = 0,
+    processorID: UInt8 = 0, encryption: Encryption? = nil
+  ) {
+    precondition(SPARTNFrame.isType(messageType) && subtype < 16 && solutionID < 128 && processorID < 16)
+    self.messageType = messageType
+    self.subtype = subtype
+    self.check = check
+    self.time = time
+    self.solutionID = solutionID
+    self.processorID = processorID
+    self.encryption = encryption
+  }
+
+  /// The header of a frame.
+  init(_ bytes: RawSpan) {
+    messageType = bytes.u1(1) >> 1
+    check = MessageCheck(header: bytes.u1(3))
+    subtype = bytes.u1(4) >> 4
+    // Behind the five bits of subtype and kind of time, the time's bits begin in the middle of a byte.
+    let start: Int
+    let last: UInt64
+    if bytes.u1(4) & 0x08 == 0 {
+      last = UInt64(bytes.bigEndian(4, as: UInt32.self))
+      time = .ofHalfDay(UInt16(truncatingIfNeeded: last >> 11))
+      start = 8
+    } else {
+      last = UInt64(bytes.bigEndian(4, as: UInt32.self)) << 16 | UInt64(bytes.bigEndian(8, as: UInt16.self))
+      time = .since2010(UInt32(truncatingIfNeeded: last >> 11))
+      start = 10
+    }
+    solutionID = UInt8(last >> 4 & 127)
+    processorID = UInt8(last & 15)
+    encryption = bytes.u1(3) & 0x40 == 0 ? nil : Encryption(bits: bytes.bigEndian(start, as: UInt16.self))
+  }
+
+  /// Writes preamble and header for a payload of `length` bytes; returns where the payload begins.
+  func write(_ length: Int, into output: inout MutableRawSpan) -> Int {
+    let first = messageType << 1 | UInt8(length >> 9)
+    let second = UInt8(length >> 1 & 0xFF)
+    let flags = UInt8(length & 1) << 7 | (encryption == nil ? 0 : 0x40) | check.rawValue << 4
+    output.setLittleEndian(SPARTNFrame.preamble, at: 0)
+    output.setLittleEndian(first, at: 1)
+    output.setLittleEndian(second, at: 2)
+    output.setLittleEndian(flags | headerCheck(headerCheck(headerCheck(0, first), second), flags), at: 3)
+    let last = UInt16(solutionID) << 4 | UInt16(processorID)
+    var end: Int
+    switch time {
+    case .ofHalfDay(let seconds):
+      let bits = UInt32(subtype) << 28 | UInt32(seconds) << 11 | UInt32(last)
+      output.setLittleEndian(bits.byteSwapped, at: 4)
+      end = 8
+    case .since2010(let seconds):
+      let bits = UInt64(subtype) << 44 | 1 << 43 | UInt64(seconds) << 11 | UInt64(last)
+      output.setLittleEndian(UInt32(truncatingIfNeeded: bits >> 16).byteSwapped, at: 4)
+      output.setLittleEndian(UInt16(truncatingIfNeeded: bits).byteSwapped, at: 8)
+      end = 10
+    }
+    if let encryption {
+      output.setLittleEndian(encryption.bits.byteSwapped, at: end)
+      end += 2
+    }
+    return end
+  }
+}

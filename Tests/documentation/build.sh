@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Builds the documentation of the library products with the toolchain's DocC; a warning is an error.
+# usage: build.sh FOLDER (for the archives), after `swift build`; `make documentation` calls it.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+out=$1
+built=$(swift build --package-path "$top" --show-bin-path)
+target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
+
+for module in NMEA UBX RTCM3 SPARTN ReceiverStream SerialPort Hotplug; do
+  # Beginning anew, so that no symbol of an earlier tree is documented.
+  rm -rf "$out/symbols/$module"
+  mkdir -p "$out/symbols/$module"
+  swift symbolgraph-extract -module-name "$module" -target "$target" -minimum-access-level public \
+    -skip-inherited-docs -I "$built/Modules" -I "$top/CSupport/CUdev" \
+    -Xcc -fmodule-map-file="$built/CSerial.build/module.modulemap" -output-dir "$out/symbols/$module"
+  docc convert --fallback-display-name "$module" --fallback-bundle-identifier "sextant.$module" \
+    --additional-symbol-graph-dir "$out/symbols/$module" --warnings-as-errors --output-path "$out/$module.doccarchive"
+done

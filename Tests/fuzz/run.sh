@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Feeds the decoders inputs that nobody would write, by libFuzzer and under the address sanitizer.
+# usage: run.sh FOLDER SECONDS [TARGET...]; `make fuzz` calls it.
+#
+# Programs, corpora and artifacts are kept in FOLDER: what one run has learned the next one starts with. A crash, a
+# hang of 5 s or more than 1 GiB of memory ends the run with an error; the input is in FOLDER/artifacts.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+out=$1
+seconds=$2
+shift 2
+here="$top/Tests/fuzz"
+# Swift keeps the case of an enum in spare bits of the pointer it holds, and the leak checker takes what such a pointer
+# owns for lost. Growth is what -rss_limit_mb is for.
+export ASAN_OPTIONS=detect_leaks=0
+# Swift's own crash report would stand before libFuzzer's.
+export SWIFT_BACKTRACE=enable=no
+modules=(WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream GPSDJSON ReceiverSimulator)
+mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
+  for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
+
+# Optimised, and with all of Swift's own checks: what traps in a release build traps here.
+flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out")
+
+# The modules anew when any of their sources has changed: each may have inlined what another says.
+compile_modules() {
+  local compiler module sources
+  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" -newer "$out/modules" -type f)" ] && return
+  compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
+  mkdir -p "$out/layouts"
+  "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
+  for module in "${modules[@]}"; do
+    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
+    [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
+    swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" \
+      -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"
+  done
+  touch "$out/modules"
+}
+
+compile_programs() {
+  local target
+  mkdir -p "$out/bin"
+  for target in "${targets[@]}"; do
+    swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "fuzz_$target" \
+      "$here/Support.swift" "$here/targets/$target.swift" "$out"/*.o -o "$out/bin/$target"
+  done
+  swiftc "${flags[@]}" -sanitize=address -module-name seeds \
+    "$here/Support.swift" "$here/seeds.swift" "$out"/*.o -o "$out/bin/seeds"
+}
+
+# The beginnings of recordings, where there are any: SEXTANT_CORPUS, or shared/corpus beside the checkout.
+recordings() {
+  local corpus=${SEXTANT_CORPUS:-$top/../shared/corpus} file name
+  for file in "$corpus"/gpsd/*.log "$corpus"/ubx/*; do
+    [ -f "$file" ] || continue
+    name=$(basename "$file")
+    head -c 8192 "$file" > "$out/seeds/fixes/recording-$name"
+    { printf '\020\001'; head -c 8192 "$file"; } > "$out/seeds/stream/recording-$name"
+  done
+}
+
+compile_modules
+compile_programs
+rm -rf "$out/seeds"
+mkdir -p "$out/seeds" "$out/artifacts"
+"$out/bin/seeds" "$out/seeds"
+recordings
+
+# Runs a target for the time; again when it was stopped by a hang that is none. libFuzzer measures by the clock on the
+# wall, and a machine with more to do can let a program stand still for seconds: what ends at once when it is run again
+# was the machine.
+fuzz() {
+  local target=$1 log=$out/$1.log hung
+  local options=(-max_len=16384 -timeout=5 -rss_limit_mb=1024 -artifact_prefix="$out/artifacts/$target-")
+  mkdir -p "$out/corpus/$target"
+  for _ in 1 2 3; do
+    "$out/bin/$target" "${options[@]}" -max_total_time="$seconds" "$out/corpus/$target" "$out/seeds/$target" \
+      > "$log" 2>&1 && return
+    hung=$(grep -aoE "$out/artifacts/$target-timeout-[0-9a-f]+" "$log" | tail -n 1) || return 1
+    "$out/bin/$target" "${options[@]}" -runs=100 "$hung" > /dev/null 2>&1 || return 1
+    echo "fuzz: $target: the machine stood still, not the program; once more" >&2
+    rm "$hung"
+  done
+  return 1
+}
+
+failed=()
+for target in "${targets[@]}"; do
+  if fuzz "$target"; then
+    printf '%-14s %s\n' "$target" "$(grep -aE '^Done ' "$out/$target.log"), $(
+      grep -aoE 'cov: [0-9]+ ft: [0-9]+ corp: [0-9]+' "$out/$target.log" | tail -n 1)"
+  else
+    failed+=("$target")
+    tail -n 40 "$out/$target.log" >&2
+    echo "fuzz: $target FAILED; the input: $(grep -aoE "$out/artifacts/[^ ]+" "$out/$target.log" | tail -n 1)" >&2
+  fi
+done
+[ ${#failed[@]} -eq 0 ] || { echo "fuzz: failed: ${failed[*]}" >&2; exit 1; }

@@ -1,0 +1,146 @@
+// Writes the first inputs of the fuzz targets with the project's own encoders: seeds FOLDER.
+import Glibc
+import NMEA
+import ReceiverSimulator
+import SPARTN
+import UBX
+
+@main
+enum Seeds {
+  static func main() throws {
+    guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
+    let folder = CommandLine.arguments[1]
+    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration"] {
+      _ = mkdir("\(folder)/\(name)", 0o777)
+    }
+    receiver(folder)
+    messages(folder)
+    sentences(folder)
+    rtcm3(folder)
+    spartn(folder)
+    configuration(folder)
+  }
+
+  /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.
+  private static func receiver(_ folder: String) {
+    let receiver = MovingReceiver(start: 1_764_547_200)
+    var stream: [UInt8] = []
+    for second in 0..<8 as Range<Int64> {
+      let epoch = receiver.epoch(at: 1_764_547_200 + second)
+      stream += epoch
+      write(epoch, "\(folder)/fixes/epoch-\(second)")
+      write([1, UInt8(second) * 16] + epoch, "\(folder)/stream/epoch-\(second)")
+    }
+    write(stream, "\(folder)/fixes/epochs")
+    let mixed = stream.prefix(900) + Self.frames.flatMap(\.self)
+    write([2, 0] + mixed, "\(folder)/stream/mixed")
+    for (number, frame) in Self.frames.enumerated() { write([0, 3] + frame, "\(folder)/stream/frame-\(number)") }
+  }
+
+  /// One of each protocol, and what is only nearly one.
+  private static var frames: [[UInt8]] {
+    [
+      sentence("GNTXT,01,01,02,hello".utf8), ubx(0x05, 0x01, [0x06, 0x8A]), framed([0x3E, 0xD0, 0, 0]),
+      Array("$GPGGA,1,2,3*00\r\n$GPRMC\r\n$$!AIVDM".utf8), [0xB5, 0x62, 0x01, 0x07, 0xFF, 0xFF], [0xD3, 0x03, 0xFF],
+    ]
+  }
+
+  /// Each layout, its payload zeros but for the bytes by which versions are told apart, as short as it may be and with
+  /// counts of one behind which there is room.
+  private static func messages(_ folder: String) {
+    for (number, layout) in MessageLayout.all.enumerated() {
+      var length = layout.minimumLength
+      for condition in layout.conditions {
+        if case .length(let exact) = condition { length = exact }
+      }
+      var payload = [UInt8](repeating: 0, count: length)
+      for condition in layout.conditions {
+        if case .byte(let offset, let value) = condition, offset < length { payload[offset] = value }
+      }
+      let identity = [layout.identity.messageClass, layout.identity.messageID]
+      write(identity + payload, "\(folder)/messages/\(number)")
+      let frame = ubx(identity[0], identity[1], payload)
+      if number % 4 == 0 { write(frame + frame, "\(folder)/fixes/message-\(number)") }
+      guard layout.items.contains(where: { if case .group = $0 { true } else { false } }) else { continue }
+      let counted = payload.map { $0 == 0 ? 1 : $0 } + [UInt8](repeating: 1, count: 64)
+      write(identity + counted, "\(folder)/messages/\(number)-repeated")
+    }
+  }
+
+  /// Contents of every kind of sentence.
+  private static func sentences(_ folder: String) {
+    for (number, content) in contents.enumerated() {
+      write(Array(content.utf8), "\(folder)/sentences/\(number)")
+      write(sentence(content.utf8) + sentence(content.utf8), "\(folder)/fixes/sentence-\(number)")
+    }
+  }
+
+  private static let contents = [
+    "GPGGA,092725.00,4717.11399,N,00833.91590,E,1,08,1.01,499.6,M,48.0,M,0.5,0001",
+    "GNRMC,083559.00,A,4717.11437,N,00833.91522,W,0.004,77.52,091202,1.5,E,A,V",
+    "GPGSV,3,1,10,23,38,230,44,29,71,156,47,07,29,116,41,08,09,081,36,7",
+    "GNGSA,A,3,80,71,73,79,69,,,,,,,,1.83,1.09,1.47,2",
+    "GPVTG,77.52,T,,M,0.004,N,0.008,K,A", "GPGLL,4717.11364,S,00833.91565,E,092321.00,A,A",
+    "GNGNS,103600.01,5114.51176,N,00012.29380,W,ANNN,07,1.18,111.5,45.6,1.5,0002,V",
+    "GPZDA,082710.00,16,09,2002,-05,30",
+    "GPGST,082356.00,1.8,2.5,1.3,45.2,1.7,1.3,2.2", "GPGBS,235503.00,1.6,1.4,3.2,23,,-21.4,3.8,1,0",
+    "GNGRS,104148.00,1,2.6,2.2,-1.6,-1.1,-1.7,-1.5,5.8,1.7,,,,,1,1", "GPDTM,W84,A,0.08,N,0.07,E,-47.7,W84",
+    "GPHDT,123.456,T", "HCHDG,98.3,0.6,E,12.6,W", "HCHDM,98.3,M", "GNTHS,77.52,E", "TIROT,-12.5,A",
+    "VWVBW,1.2,-0.3,A,1.1,0.2,A,0.1,A,0.2,V", "VWVHW,45.0,T,43.2,M,5.1,N,9.4,K", "GPVLW,1.1,N,2.2,N,3.3,N,4.4,N",
+    "SDDPT,12.3,-0.5,100", "SDDBT,40.3,f,12.3,M,6.7,F", "YXMTW,17.8,C", "WIMWD,270.0,T,268.3,M,10.2,N,5.2,M",
+    "WIMWV,214.8,R,0.1,K,A", "YXXDR,C,19.5,C,TEMP,P,1.02,B,BARO,A,-3.2,D,PITCH",
+    "GPRLM,00000078A9FBAD5,083559.00,3,C45B", "GPTXT,01,01,02,u-blox ag - www.u-blox.com",
+    "PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52,0.007,,0.92,1.19,0.77,9,0,0",
+    "PUBX,03,02,23,-,,,45,010,29,U,312,05,47,064", "PUBX,04,073731.00,091202,113851.00,1196,15D,1930035,-2660.664,43,",
+    "PUBX,40,GLL,1,0,0,0,0,0", "PUBX,41,1,0007,0003,19200,0", "PGRMV,0.1,-0.2,0.3", "PGRME,15.0,M,45.0,M,25.0,M",
+    "PSTI,030,033010.000,A,2447.0895508,N,12100.5234656,E,94.615,0.00,-0.01,0.04,111219,R,0.999,3.724",
+  ]
+
+  /// Payloads that begin with the number of each message that is read, and are long enough for it.
+  private static func rtcm3(_ folder: String) {
+    let systems = [107, 108, 109, 110, 111, 112, 113].flatMap { first in (1...7).map { first * 10 + $0 } }
+    for number in [1005, 1006, 1007, 1008, 1033, 1230, 4072] + systems {
+      var payload = [UInt8(number >> 4), UInt8(number << 4 & 0xF0)]
+      payload += (0..<60).map { UInt8(truncatingIfNeeded: $0 % 7 == 0 ? 5 : 0) }
+      write(payload, "\(folder)/rtcm3/\(number)")
+      write([0, 9] + framed(payload), "\(folder)/stream/rtcm3-\(number)")
+    }
+  }
+
+  /// Frames of each check, with both kinds of time, with and without encryption and authentication.
+  private static func spartn(_ folder: String) {
+    let encryption = SPARTNHeader.Encryption(
+      keyID: 1, sequence: 2, authenticationIndicator: 2, authenticationLength: 0)
+    for check in MessageCheck.allCases {
+      let plain = SPARTNHeader(messageType: 0, subtype: 1, check: check, time: .ofHalfDay(4711))
+      let encrypted = SPARTNHeader(
+        messageType: 120, subtype: 15, check: check, time: .since2010(500_000_000), encryption: encryption)
+      let short = framed(plain, [1, 2, 3], [])
+      let long = framed(encrypted, [UInt8](repeating: 0x73, count: 40), [UInt8](repeating: 0, count: 8))
+      for (name, frame) in [("short", short), ("long", long)] {
+        write(frame, "\(folder)/spartn/\(check)-\(name)")
+        write([0, 6] + frame + frame, "\(folder)/stream/spartn-\(check)-\(name)")
+      }
+    }
+  }
+
+  /// Lists of eight items of the database each.
+  private static func configuration(_ folder: String) {
+    let items = ConfigurationItem.all
+    for start in stride(from: 0, to: items.count, by: 40) {
+      var list: [UInt8] = []
+      for item in items[start..<min(start + 8, items.count)] {
+        for shift in stride(from: 0 as UInt32, to: 32, by: 8) { list.append(UInt8(item.id >> shift & 0xFF)) }
+        list += [UInt8](repeating: 1, count: configurationValueSize(item.id) ?? 0)
+      }
+      write(list, "\(folder)/configuration/\(start)")
+    }
+  }
+
+  private static func write(_ bytes: some Sequence<UInt8>, _ path: String) {
+    let bytes = Array(bytes)
+    guard let file = unsafe fopen(path, "wb") else { fatalError("\(path) cannot be written") }
+    let count = unsafe fwrite(bytes, 1, bytes.count, file)
+    guard unsafe fclose(file) == 0, count == bytes.count else { fatalError("\(path) is not whole") }
+  }
+}
