@@ -118,10 +118,9 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  // Not inlined: where SPARTN is not looked for, it shall cost the loop nothing.
-  @inlinable @inline(never)
+  @inlinable @inline(always)
   mutating func spartnVerdict() -> Verdict {
-    switch SPARTNFrame.look(at: bytes, from: at) {
+    switch FrameCursor.spartnLook(bytes, at) {
     case .frame(let length): return .frame(.spartn, length)
     case .needs: return .incomplete
     case .noSync: return .skip(1)
@@ -130,6 +129,10 @@ public struct FrameCursor: ~Escapable {
       return .skip(1)
     }
   }
+
+  // Not inlined, and without the cursor: where SPARTN is not looked for, it shall cost the loop nothing.
+  @inlinable @inline(never)
+  static func spartnLook(_ bytes: RawSpan, _ at: Int) -> SPARTNFrame.Look { SPARTNFrame.look(at: bytes, from: at) }
 
   @inlinable @inline(always)
   mutating func nmeaVerdict() -> Verdict {
