@@ -6,8 +6,8 @@ import WireBytes
 /// look-ups do not wait for each other ("slicing by eight").
 @inlinable
 public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
-  let tables = CRCTables.words.span
-  // The remainder is kept in the upper 24 bits of the word, so that the next bytes meet it without shifting down.
+  // The tables are read where they are: a span of them would copy 8 kB first. The remainder is kept in the upper 24
+  // bits of the word, so that the next bytes meet it without shifting down.
   var remainder: UInt32 = 0
   var at = offset
   let end = offset &+ count
@@ -15,15 +15,15 @@ public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
     let first = remainder ^ bytes.bigEndian(at, as: UInt32.self)
     let second = bytes.bigEndian(at &+ 4, as: UInt32.self)
     remainder =
-      tables[7 * 256 + Int(first &>> 24)] ^ tables[6 * 256 + Int(first &>> 16 & 0xFF)]
-      ^ tables[5 * 256 + Int(first &>> 8 & 0xFF)] ^ tables[4 * 256 + Int(first & 0xFF)]
+      CRCTables.words[7 * 256 + Int(first &>> 24)] ^ CRCTables.words[6 * 256 + Int(first &>> 16 & 0xFF)]
+      ^ CRCTables.words[5 * 256 + Int(first &>> 8 & 0xFF)] ^ CRCTables.words[4 * 256 + Int(first & 0xFF)]
     remainder ^=
-      tables[3 * 256 + Int(second &>> 24)] ^ tables[2 * 256 + Int(second &>> 16 & 0xFF)]
-      ^ tables[256 + Int(second &>> 8 & 0xFF)] ^ tables[Int(second & 0xFF)]
+      CRCTables.words[3 * 256 + Int(second &>> 24)] ^ CRCTables.words[2 * 256 + Int(second &>> 16 & 0xFF)]
+      ^ CRCTables.words[256 + Int(second &>> 8 & 0xFF)] ^ CRCTables.words[Int(second & 0xFF)]
     at &+= 8
   }
   while at < end {
-    remainder = remainder &<< 8 ^ tables[Int(remainder &>> 24 ^ UInt32(bytes.u1(at)))]
+    remainder = remainder &<< 8 ^ CRCTables.words[Int(remainder &>> 24 ^ UInt32(bytes.u1(at)))]
     at &+= 1
   }
   return remainder &>> 8
