@@ -3,7 +3,6 @@ struct CommandFailure: Error, CustomStringConvertible {
   var exitCode: Int32
   var description: String
 
-  static let usage: Int32 = 64
   static let noInput: Int32 = 66
   static let unavailable: Int32 = 69
   static let cannotCreate: Int32 = 73

@@ -106,7 +106,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  // Not `mutating` in what it does: a call that borrows would have the whole value copied.
+  // It changes nothing. It is mutating because the compiler copies the whole value, 3.5 kB, for a call that borrows it.
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     guard let current = self.tag else {
       // Messages without a time were collected; the first with one tells their time. After a silence they are of an
