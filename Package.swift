@@ -24,7 +24,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
-    // Floor 0: wire formats.
+    // Floor 0: time, and wire formats.
+    .target(name: "MonotonicTime", swiftSettings: settings),
     .target(name: "WireBytes", swiftSettings: settings),
     .target(name: "NMEA", dependencies: ["WireBytes"], swiftSettings: settings),
     .target(
@@ -53,15 +54,19 @@ let package = Package(
       swiftSettings: settings),
 
     // Floor 3: one receiver, and the other side of the wire.
-    .target(name: "Receiver", dependencies: ["ReceiverStream"], swiftSettings: settings),
-    .target(name: "ReceiverSimulator", dependencies: ["NMEA", "UBX"], swiftSettings: settings),
+    .target(
+      name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "MonotonicTime"],
+      swiftSettings: settings),
+    .target(
+      name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
 
     // Floor 6: the command line.
     .executableTarget(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverSimulator",
+        "Receiver", "ReceiverSimulator", "MonotonicTime",
         "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -85,11 +90,15 @@ let package = Package(
       name: "MessageTests", dependencies: ["GPSDJSON", "ReceiverStream", "NMEA", "UBX", "RTCM3", "WireBytes"],
       swiftSettings: settings),
     .testTarget(
-      name: "ReceiverTests", dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator"], swiftSettings: settings),
+      name: "ReceiverTests",
+      dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "MonotonicTime"],
+      swiftSettings: settings),
     .testTarget(
-      name: "ReceiverSimulatorTests", dependencies: ["ReceiverSimulator", "ReceiverStream"], swiftSettings: settings),
+      name: "ReceiverSimulatorTests",
+      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
-      name: "CommandTests", dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream"],
+      name: "CommandTests",
+      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),

@@ -1,3 +1,5 @@
+import MonotonicTime
+
 /// Finds the rate of a serial line by listening: not one byte is sent.
 ///
 ///     at a rate ── a frame ──▶ found

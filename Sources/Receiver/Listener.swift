@@ -1,3 +1,4 @@
+import MonotonicTime
 import ReceiverStream
 
 /// Listens to a receiver: bytes and the time go in, fixes and what to do come out. It sends nothing.

@@ -1,3 +1,4 @@
+import MonotonicTime
 import Receiver
 import ReceiverSimulator
 import SerialPort

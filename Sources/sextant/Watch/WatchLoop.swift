@@ -1,4 +1,5 @@
 import GPSDJSON
+import MonotonicTime
 import Receiver
 import ReceiverStream
 import SerialPort

@@ -4,6 +4,9 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
+  /// The clock's start.
+  public static let zero = Instant(nanoseconds: 0)
+
   public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
   /// A later instant.
@@ -11,14 +14,23 @@ public struct Instant: Hashable, Comparable, Sendable {
     Instant(nanoseconds: instant.nanoseconds + milliseconds.count * 1_000_000)
   }
 
+  /// Moves the instant on.
+  public static func += (instant: inout Instant, milliseconds: Milliseconds) { instant = instant + milliseconds }
+
   /// Milliseconds from `earlier` to this instant; 0 when it is not earlier.
   public func milliseconds(since earlier: Instant) -> UInt64 {
     self < earlier ? 0 : (nanoseconds - earlier.nanoseconds) / 1_000_000
   }
-}
 
-/// A length of time.
-public struct Milliseconds: Hashable, Sendable {
-  public var count: UInt64
-  public init(_ count: UInt64) { self.count = count }
+  /// Seconds from `other` to this instant; negative when this one is earlier.
+  public func seconds(since other: Instant) -> Double {
+    self < other ? -Double(other.nanoseconds - nanoseconds) / 1e9 : Double(nanoseconds - other.nanoseconds) / 1e9
+  }
+
+  /// The earlier of two deadlines, where nil is "never".
+  public static func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {
+    guard let a else { return b }
+    guard let b else { return a }
+    return min(a, b)
+  }
 }

@@ -1,0 +1,17 @@
+/// A length of time in whole milliseconds: what deadlines are made of.
+public struct Milliseconds: Hashable, Comparable, Sendable {
+  public var count: UInt64
+
+  public init(_ count: UInt64) { self.count = count }
+
+  /// A length in seconds, rounded up to a millisecond: a deadline is never early. Below 0 is 0.
+  public init(seconds: Double) {
+    count = seconds > 0 ? UInt64(min(seconds * 1000, 9e15).rounded(.up)) : 0
+  }
+
+  public static func < (a: Milliseconds, b: Milliseconds) -> Bool { a.count < b.count }
+  public static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds { Milliseconds(a.count + b.count) }
+  public static func * (a: Milliseconds, factor: UInt64) -> Milliseconds { Milliseconds(a.count * factor) }
+
+  public var seconds: Double { Double(count) / 1000 }
+}
