@@ -55,8 +55,11 @@ let package = Package(
 
     // Floor 3: one receiver, and the other side of the wire.
     .target(
-      name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "MonotonicTime"],
+      name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
+    .target(
+      name: "ReceiverShell",
+      dependencies: ["Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
@@ -66,7 +69,7 @@ let package = Package(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverSimulator", "MonotonicTime",
+        "Receiver", "ReceiverShell", "ReceiverSimulator", "MonotonicTime",
         "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -9,20 +9,21 @@ struct BaudRateSearchTests {
   @Test("A frame settles it, and nothing is changed any more")
   func found() {
     var search = BaudRateSearch(at: 38400, now: at(0))
-    #expect(search.receive(bytes: 60, frames: 1, at: at(100)) == .found(38400))
+    #expect(search.receive(frames: 1, skipped: 0, isText: true, at: at(100)) == .found(38400))
     #expect(search.isFound)
     #expect(search.deadline == nil)
-    #expect(search.receive(bytes: 5000, frames: 0, at: at(9000)) == .none)
+    #expect(search.receive(frames: 0, skipped: 5000, isText: false, at: at(9000)) == .none)
     #expect(search.wake(at: at(99_000)) == .none)
   }
 
-  @Test("Garbage that is longer than a sentence moves on at once")
+  @Test("Bytes of no frame move on at once; of text, only when they are longer than a sentence begun in its middle")
   func garbage() {
     var search = BaudRateSearch(at: 115_200, now: at(0))
-    #expect(search.receive(bytes: 399, frames: 0, at: at(10)) == .none)
-    #expect(search.receive(bytes: 1, frames: 0, at: at(11)) == .setRate(9600))
+    #expect(search.receive(frames: 0, skipped: 47, isText: false, at: at(10)) == .none)
+    #expect(search.receive(frames: 0, skipped: 1, isText: false, at: at(11)) == .setRate(9600))
     // Each rate has its own patience.
-    #expect(search.receive(bytes: 399, frames: 0, at: at(30)) == .none)
+    #expect(search.receive(frames: 0, skipped: 399, isText: true, at: at(30)) == .none)
+    #expect(search.receive(frames: 0, skipped: 1, isText: true, at: at(31)) == .setRate(38400))
   }
 
   @Test("Silence for longer than an epoch moves on, and not before")
@@ -35,16 +36,47 @@ struct BaudRateSearchTests {
     #expect(search.rate == 38400)
   }
 
-  @Test("Every rate is tried once in a round, the one that is set first, and then again")
+  @Test("Every rate is tried once in a round, the one that is set and the likely ones first, and then again")
   func round() throws {
-    var search = BaudRateSearch(at: 250_000, now: at(0))
+    var search = BaudRateSearch(at: 250_000, likely: [57600], now: at(0))
+    let order: [UInt32] = [250_000, 57600] + BaudRateSearch.rates.filter { $0 != 57600 }
     var tried = [search.rate]
-    for _ in BaudRateSearch.rates {
+    for _ in order.dropFirst() {
       guard case .setRate(let rate) = search.wake(at: try #require(search.deadline)) else { break }
       tried.append(rate)
     }
-    #expect(tried == [250_000] + BaudRateSearch.rates)
+    #expect(tried == order)
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(250_000))
+  }
+
+  @Test("A receiver that may be asked is asked after a round of listening, and listened to again")
+  func asking() throws {
+    var search = BaudRateSearch(at: 9600, asking: .afterListening, now: at(0))
+    for _ in BaudRateSearch.rates.dropFirst() {
+      guard case .setRate = search.wake(at: try #require(search.deadline)) else {
+        Issue.record("asked too early")
+        return
+      }
+    }
+    var asked: [UInt32] = []
+    while case .ask(let rate) = search.wake(at: try #require(search.deadline)) { asked.append(rate) }
+    #expect(asked == BaudRateSearch.rates)
+    #expect(search.rate == 9600)
+  }
+
+  @Test("A receiver that is known is asked at every rate within two seconds, as soon as the rate is seen to be wrong")
+  func askingSoon() throws {
+    var search = BaudRateSearch(at: 9600, asking: .soon, now: at(0))
+    #expect(search.receive(frames: 0, skipped: 60, isText: false, at: at(100)) == .ask(9600))
+    var last = at(100)
+    while search.rate != 921_600 {
+      last = try #require(search.deadline)
+      guard case .ask = search.wake(at: last) else { break }
+    }
+    #expect(search.rate == 921_600)
+    #expect(last < at(2500))
+    // What was left out of the listening comes after it.
+    #expect(search.wake(at: try #require(search.deadline)) == .setRate(9600))
   }
 
   @Test(
@@ -57,9 +89,9 @@ struct BaudRateSearchTests {
       let burst = at(UInt64(second) * 1000)
       while let deadline = search.deadline, deadline < burst { _ = search.wake(at: deadline) }
       if search.rate == receiver {
-        _ = search.receive(bytes: 80, frames: 1, at: burst)
+        _ = search.receive(frames: 1, skipped: 0, isText: true, at: burst)
       } else {
-        _ = search.receive(bytes: 480, frames: 0, at: burst)
+        _ = search.receive(frames: 0, skipped: 480, isText: false, at: burst)
       }
     }
     #expect(search.isFound)

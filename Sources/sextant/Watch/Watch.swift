@@ -1,6 +1,7 @@
 import ArgumentParser
 import GPSDJSON
 import Hotplug
+import Receiver
 
 /// `sextant watch`: what a receiver says, live.
 struct Watch: ParsableCommand {
@@ -8,7 +9,8 @@ struct Watch: ParsableCommand {
     abstract: "Watch a receiver live.",
     discussion: """
       Without --device, GNSS_DEVICE is watched, else the first receiver that is plugged in, else the built-in simulator. \
-      The baud rate is found by listening. Nothing is sent to the receiver. Press ^C to end.
+      The baud rate is found. A u-blox receiver is set to write what a fix is made of, in UBX; at the end it is as it \
+      was found. Nothing is sent to other receivers. Press ^C to end.
       """)
 
   @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:walk for the built-in simulator.")
@@ -26,7 +28,7 @@ struct Watch: ParsableCommand {
   @Option(help: "End after this many seconds.")
   var seconds: Double?
 
-  @Flag(help: "Send not one byte to the receiver (watch never does).")
+  @Flag(help: "Send not one byte to the receiver.")
   var readOnly = false
 
   func validate() throws {
@@ -36,17 +38,19 @@ struct Watch: ParsableCommand {
   }
 
   func run() throws {
-    let named = device
-    let fromEnvironment = environment("GNSS_DEVICE")
-    let isChosen = named != nil || fromEnvironment?.isEmpty == false
-    let choice = try Source.choose(
-      named: named, environment: fromEnvironment, ports: isChosen ? [] : ReceiverPorts.enumerate())
-    if let note = choice.note { say(note) }
-    var loop = try WatchLoop(
-      source: choice.source, baud: baud, limits: WatchLoop.Limits(epochs: count, seconds: seconds),
-      view: json ? .json : isTerminal() ? .screen : .lines)
-    let sawFix = try loop.run()
-    if !sawFix {
+    let source = try Source.chosen(named: device)
+    let settings = SessionSettings(intent: readOnly ? .readOnly : .serve, line: .serial)
+    let client = WatchClient(
+      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud, epochs: count)
+    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
+    do {
+      try loop.run()
+    } catch {
+      loop.client.close()
+      throw error
+    }
+    loop.client.close()
+    if loop.client.fixes == 0 {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
         description: "no fix was received; check the antenna's view of the sky, the wiring and the baud rate")

@@ -41,7 +41,7 @@ struct WatchView: ~Copyable {
 
   mutating func set(baud: UInt32) { screen.baud = baud }
 
-  mutating func count(bytes: Int) { screen.bytes += UInt64(bytes) }
+  mutating func set(bytes: UInt64) { screen.bytes = bytes }
 
   /// Shows a report.
   mutating func show(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ now: Instant) {

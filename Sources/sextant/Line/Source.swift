@@ -36,6 +36,16 @@ enum Source: Equatable {
       note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
   }
 
+  /// The source of a command, and a line on standard error where the user did not choose it.
+  static func chosen(named: String?) throws -> Source {
+    let fromEnvironment = sextant.environment("GNSS_DEVICE")
+    let isChosen = named != nil || fromEnvironment?.isEmpty == false
+    let choice = try choose(
+      named: named, environment: fromEnvironment, ports: isChosen ? [] : ReceiverPorts.enumerate())
+    if let note = choice.note { say(note) }
+    return choice.source
+  }
+
   private static func parse(_ name: String) throws -> Source {
     guard name.hasPrefix("sim:") else { return .device(name) }
     let scenario = name.dropFirst(4)

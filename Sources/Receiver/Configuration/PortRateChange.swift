@@ -1,0 +1,80 @@
+import MonotonicTime
+import UBX
+
+/// Changes the rate of the line on both sides, and takes it back when the receiver is not heard at the new one.
+///
+///     (ask CFG-PRT) ─▶ tell the receiver ─▶ set our side ─▶ ask ── answered ──▶ changed
+///                                                            └─ silent ─▶ set our side back ─▶ ask ─▶ failed
+///
+/// The acknowledgement may come at the old rate, at the new one or damaged; only an answer at the new rate counts
+/// (interface descriptions, CFG-PRT).
+struct PortRateChange: Sendable {
+  enum Action: Equatable { case say(Command), setRate(UInt32), finished(isChanged: Bool) }
+
+  private enum Step { case reading, telling, setting, asking, settingBack, askingBack, changed, failed }
+
+  private let from: UInt32
+  let to: UInt32
+  private let port: ReceiverPortNumber?
+  private let usesItems: Bool
+  private var step: Step
+  private var record: [UInt8] = []
+
+  init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool) {
+    self.from = from
+    self.to = to
+    self.port = port
+    self.usesItems = usesItems
+    step = usesItems ? .telling : .reading
+  }
+
+  mutating func next() -> Action {
+    switch step {
+    case .reading: return .say(.poll(.cfgPRT))
+    case .telling: return .say(told())
+    case .setting:
+      step = .asking
+      return .setRate(to)
+    case .asking, .askingBack:
+      var command = Command.poll(.monVER)
+      command.attempts = step == .asking ? 4 : 3
+      return .say(command)
+    case .settingBack:
+      step = .askingBack
+      return .setRate(from)
+    case .changed: return .finished(isChanged: true)
+    case .failed: return .finished(isChanged: false)
+    }
+  }
+
+  mutating func receive(_ outcome: Outcome) {
+    switch (step, outcome) {
+    case (.reading, .answered(let payload)) where payload.count >= 20:
+      record = payload
+      step = .telling
+    case (.reading, _): step = .failed
+    case (.telling, _): step = .setting
+    case (.asking, .answered): step = .changed
+    case (.asking, _): step = .settingBack
+    case (.askingBack, _): step = .failed
+    case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
+    }
+  }
+
+  /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its
+  /// port anew.
+  private func told() -> Command {
+    var command: Command
+    if usesItems {
+      let key = (port ?? .uart1).rateKey ?? 0x4052_0001
+      command = Configuration.valset([ConfigurationPair(id: key, bits: UInt64(to))], layers: 1)
+    } else {
+      var payload = record
+      payload.set(u4: to, at: 8)
+      command = Command(.cfgPRT, payload, answer: .none)
+    }
+    command.answer = .none
+    command.pause = Milliseconds(120)
+    return command
+  }
+}

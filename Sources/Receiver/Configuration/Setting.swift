@@ -1,0 +1,135 @@
+import UBX
+
+/// One thing of a wish, as the receiver stores it: what to ask for, and what its answer has to become.
+///
+/// Receivers before protocol version 27 store settings in CFG messages, of which a part is changed and the rest is given
+/// back as it was; later ones in items with a key.
+enum Setting: Sendable, Equatable {
+  /// A CFG message: its class and id, and what to ask for it with.
+  case message(MessageIdentity, selector: [UInt8], Change)
+  /// A configuration item of the RAM layer, and its value.
+  case item(ConfigurationPair)
+
+  /// How a CFG message's payload changes.
+  enum Change: Sendable, Equatable {
+    case port(ReceiverWish)
+    case messageRate(UInt8)
+    case measurementPeriod(UInt16)
+    case dynamicModel(UInt8)
+    case constellations([UInt8])
+    /// The whole payload: what was found before is put back.
+    case payload([UInt8])
+  }
+}
+
+extension Setting.Change {
+  /// The payload that sets what is wished and leaves the rest of `found`; nil when `found` is no such message.
+  ///
+  /// - Parameter port: the number of the port that is talked over, by CFG-PRT.
+  func applied(to found: [UInt8], port: Int) -> [UInt8]? {
+    var payload = found
+    switch self {
+    case .port(let wish):
+      guard payload.count >= 20 else { return nil }
+      payload.set(u2: payload.u2(12) | 1 | (wish.readsRTCM3 == true ? 1 << 5 : 0), at: 12)
+      var output = payload.u2(14) | 1
+      if let writes = wish.writesNMEA { output = writes ? output | 2 : output & ~2 }
+      payload.set(u2: output, at: 14)
+    case .messageRate(let rate):
+      if payload.count == 3 {
+        payload[2] = rate
+      } else {
+        guard payload.count >= 8, port < 6 else { return nil }
+        payload[2 + port] = rate
+      }
+    case .measurementPeriod(let milliseconds):
+      guard payload.count >= 6 else { return nil }
+      payload.set(u2: milliseconds, at: 0)
+    case .dynamicModel(let model):
+      guard payload.count >= 36 else { return nil }
+      // Only what the mask names is applied.
+      payload.set(u2: 1, at: 0)
+      payload[2] = model
+    case .constellations(let wanted):
+      guard payload.count >= 4, payload.count >= 4 + 8 * Int(payload[3]) else { return nil }
+      for block in 0..<Int(payload[3]) {
+        let at = 4 + 8 * block
+        let isOn = wanted.contains(payload[at])
+        payload[at + 4] = payload[at + 4] & ~1 | (isOn ? 1 : 0)
+      }
+    case .payload(let whole): payload = whole
+    }
+    return payload
+  }
+
+  /// Whether a message says what was written: without the parts that a receiver fills in by itself.
+  func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    switch self {
+    case .dynamicModel: a.count > 2 && b.count > 2 && a[2] == b[2]
+    case .measurementPeriod: a.u2(0) == b.u2(0)
+    default: a == b
+    }
+  }
+}
+
+extension ReceiverWish {
+  /// The wish as CFG messages.
+  func messageSettings() -> [Setting] {
+    var settings: [Setting] = []
+    if writesNMEA != nil || readsRTCM3 != nil {
+      settings.append(.message(.cfgPRT, selector: [], .port(self)))
+    }
+    if let measurementPeriodMilliseconds {
+      settings.append(.message(.cfgRATE, selector: [], .measurementPeriod(measurementPeriodMilliseconds)))
+    }
+    if let dynamicModel {
+      settings.append(.message(.cfgNAV5, selector: [], .dynamicModel(dynamicModel.rawValue)))
+    }
+    if let constellations {
+      settings.append(.message(.cfgGNSS, selector: [], .constellations(constellations.map(\.rawValue))))
+    }
+    for message in messages {
+      let selector = [message.message.messageClass, message.message.messageID]
+      settings.append(.message(.cfgMSG, selector: selector, .messageRate(message.rate)))
+    }
+    return settings
+  }
+
+  /// The wish as configuration items for a port (interface descriptions, CFG-MSGOUT, CFG-UART1OUTPROT, CFG-RATE,
+  /// CFG-NAVSPG, CFG-SIGNAL).
+  func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
+    var pairs: [ConfigurationPair] = []
+    pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))
+    if let writesNMEA { pairs.append(ConfigurationPair(id: port.outputProtocolKey(2), bits: writesNMEA ? 1 : 0)) }
+    if let readsRTCM3 { pairs.append(ConfigurationPair(id: port.inputProtocolKey(4), bits: readsRTCM3 ? 1 : 0)) }
+    if let period = measurementPeriodMilliseconds {
+      pairs.append(ConfigurationPair(id: 0x3021_0001, bits: UInt64(period)))
+    }
+    if let dynamicModel { pairs.append(ConfigurationPair(id: 0x2011_0021, bits: UInt64(dynamicModel.rawValue))) }
+    if let constellations {
+      for one in Constellation.allCases {
+        pairs.append(ConfigurationPair(id: one.enablingKey, bits: constellations.contains(one) ? 1 : 0))
+      }
+    }
+    for message in messages {
+      guard let key = MessageOutput.key(of: message.message, on: port) else { continue }
+      pairs.append(ConfigurationPair(id: key, bits: UInt64(message.rate)))
+    }
+    return pairs.map { .item($0) }
+  }
+}
+
+extension ReceiverWish.Constellation {
+  /// CFG-SIGNAL's switch of the constellation.
+  var enablingKey: UInt32 {
+    switch self {
+    case .gps: 0x1031_001F
+    case .sbas: 0x1031_0020
+    case .galileo: 0x1031_0021
+    case .beiDou: 0x1031_0022
+    case .qzss: 0x1031_0024
+    case .glonass: 0x1031_0025
+    case .navIC: 0x1031_0026
+    }
+  }
+}

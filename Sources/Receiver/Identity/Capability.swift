@@ -1,0 +1,55 @@
+/// What a receiver can do that others cannot. The names are those of `sextant probe --json`.
+public enum Capability: String, Sendable, CaseIterable {
+  /// Configuration items: CFG-VALSET, VALGET and VALDEL.
+  case valset
+  /// The CFG messages before them.
+  case legacyConfig
+  /// Fixes are kept in the receiver's memory (MON-BATCH, LOG-RETRIEVEBATCH).
+  case batching
+  /// Switches itself off between fixes.
+  case powerSaveOnOff
+  /// Tracks in cycles.
+  case powerSaveCyclic
+  /// Sleeps when asked to by RXM-PMREQ.
+  case backup
+  /// Fixes are kept in the receiver's flash (LOG-…).
+  case flashLog
+  /// Takes time, position and orbits (AID or MGA).
+  case assistance
+  /// Takes corrections in RTCM 3.
+  case rtcmInput
+  /// Watches circles (NAV-GEOFENCE).
+  case geofence
+  /// Tells what it measures (RXM-RAWX).
+  case rawMeasurements
+
+  /// What the documents say of a generation and its firmware (interface descriptions and data sheets; the table
+  /// "cross-generation matrix" of docs/receivers.md says which).
+  static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]
+  {
+    let type = firmware?.split(separator: " ").first.map(String.init) ?? ""
+    let version = version ?? ProtocolVersion(0, 0)
+    let isSuperE = generation == .m8 && version.major == 23
+    // Firmware with sensors, high precision or frequency outputs never saves power (M8 interface description, "Power
+    // save mode"; M9: standard precision only).
+    let cannotSave = ["ADR", "UDR", "FTS", "HPG", "HPS", "MDR", "LAP", "TIM"].contains(type)
+    var able: [Capability] = []
+    func add(_ capability: Capability, _ condition: Bool) { if condition { able.append(capability) } }
+
+    add(.valset, version >= ProtocolVersion(27, 0) || [.m9, .m10, .f9, .f10, .x20].contains(generation))
+    add(
+      .legacyConfig,
+      [.m6, .m7, .m8, .f9].contains(generation) || generation == .m10 && version < ProtocolVersion(34, 10))
+    add(.batching, isSuperE && version >= ProtocolVersion(23, 1) || [.m9, .m10].contains(generation))
+    let saves = [.m6, .m7, .m8, .m9].contains(generation) || generation == .m10 && version >= ProtocolVersion(34, 10)
+    add(.powerSaveOnOff, saves && !isSuperE && !cannotSave)
+    add(.powerSaveCyclic, saves && !isSuperE && !cannotSave)
+    add(.backup, true)
+    add(.flashLog, [.m9, .f9, .x20].contains(generation) || [.m7, .m8].contains(generation) && hasFlash)
+    add(.assistance, true)
+    add(.rtcmInput, [.m9, .f9, .x20].contains(generation) || generation == .m8 && type == "HPG")
+    add(.geofence, [.m9, .f9, .x20].contains(generation) || generation == .m8 && version >= ProtocolVersion(18, 0))
+    add(.rawMeasurements, [.f9, .x20].contains(generation) || generation == .m8 && ["HPG", "TIM"].contains(type))
+    return able
+  }
+}

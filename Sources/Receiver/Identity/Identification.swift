@@ -1,0 +1,116 @@
+import MonotonicTime
+import UBX
+
+/// Asks a receiver who it is: MON-VER, then SEC-UNIQID where there is one, then which port it is that is talked over.
+///
+///     MON-VER ── answered ──▶ SEC-UNIQID ──▶ port (MON-COMMS, twice) ──▶ done
+///        └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ MON-VER ─▶ …
+struct Identification: Sendable {
+  private enum Step { case version, switchOn, versionAgain, uniqueID, port, portAgain, done }
+
+  private var step = Step.version
+  private let isProved: Bool
+  private let rate: UInt32?
+  private var communication: [UInt8] = []
+
+  /// Who it is; nil when it did not say.
+  private(set) var description: ReceiverDescription?
+  /// The port that is talked over; nil when it is not known.
+  private(set) var port: ReceiverPortNumber?
+
+  /// - Parameters:
+  ///   - isProved: whether it is a u-blox receiver for sure, so that it may be told to speak UBX.
+  ///   - port: the port, where the kind of line tells it.
+  ///   - rate: the line's rate.
+  init(isProved: Bool, port: ReceiverPortNumber?, rate: UInt32?) {
+    self.isProved = isProved
+    self.port = port
+    self.rate = rate
+  }
+
+  var isFinished: Bool { step == .done }
+
+  func next() -> Command? {
+    switch step {
+    case .version, .versionAgain: return .poll(.monVER)
+    case .switchOn:
+      // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
+      // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
+      return .raw(Self.sentence("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
+    case .uniqueID:
+      var command = Command.poll(.secUNIQID)
+      command.attempts = 2
+      return command
+    case .port, .portAgain:
+      var command = Command.poll(.monCOMMS)
+      command.attempts = 2
+      return command
+    case .done: return nil
+    }
+  }
+
+  mutating func receive(_ outcome: Outcome) {
+    switch (step, outcome) {
+    case (.version, .answered(let payload)), (.versionAgain, .answered(let payload)):
+      description = ReceiverDescription(monVER: payload)
+      step = afterVersion()
+    case (.version, _): step = isProved && rate != nil ? .switchOn : .done
+    case (.switchOn, _): step = .versionAgain
+    case (.versionAgain, _): step = .done
+    case (.uniqueID, _):
+      // Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
+      if case .answered(let payload) = outcome, payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
+      step = needsPort ? .port : .done
+    case (.port, .answered(let payload)):
+      communication = payload
+      port = Self.port(payload)
+      step = port == nil ? .portAgain : .done
+    case (.portAgain, .answered(let payload)):
+      port = Self.port(before: communication, after: payload)
+      step = .done
+    case (.port, _), (.portAgain, _), (.done, _): step = .done
+    }
+  }
+
+  private func afterVersion() -> Step {
+    guard let description else { return .done }
+    // SEC-UNIQID from protocol version 18 on.
+    if let version = description.protocolVersion, version >= ProtocolVersion(18, 0) { return .uniqueID }
+    return needsPort ? .port : .done
+  }
+
+  /// CFG-PRT tells the port by itself; items have one key a port.
+  private var needsPort: Bool { port == nil && description?.can(.valset) == true }
+
+  /// The only port that has received bytes.
+  static func port(_ communication: [UInt8]) -> ReceiverPortNumber? {
+    let used = counts(communication).filter { $0.received > 0 }
+    return used.count == 1 ? used[0].port : nil
+  }
+
+  /// The port on which more bytes came in meanwhile than on the others.
+  static func port(before: [UInt8], after: [UInt8]) -> ReceiverPortNumber? {
+    let first = counts(before)
+    let grown = counts(after).map { now in
+      (port: now.port, by: now.received &- (first.first { $0.port == now.port }?.received ?? 0))
+    }
+    return grown.filter { $0.by > 0 }.max { $0.by < $1.by }?.port
+  }
+
+  /// MON-COMMS: 40 bytes a port from offset 8 on, portId at 0 and rxBytes at 12 of each.
+  private static func counts(_ payload: [UInt8]) -> [(port: ReceiverPortNumber, received: UInt32)] {
+    guard payload.count >= 8 else { return [] }
+    return (0..<Int(payload[1])).compactMap { index in
+      let at = 8 + 40 * index
+      guard at + 40 <= payload.count, let port = ReceiverPortNumber(communication: payload.u2(at)) else { return nil }
+      return (port, payload.u4(at + 12))
+    }
+  }
+
+  /// A sentence with its checksum and line end.
+  private static func sentence(_ content: String) -> [UInt8] {
+    let sum = content.utf8.reduce(0, ^)
+    let digits = Array("0123456789ABCDEF".utf8)
+    return Array("$\(content)*".utf8) + [digits[Int(sum >> 4)], digits[Int(sum & 15)], 13, 10]
+  }
+}

@@ -1,0 +1,77 @@
+import UBX
+
+/// Who a u-blox receiver is: what MON-VER and SEC-UNIQID say, and what follows from it.
+public struct ReceiverDescription: Sendable, Equatable {
+  /// Module name of `MOD=`, such as NEO-M9N; nil where the firmware does not tell.
+  public var model: String?
+  /// Firmware of `FWVER=`, such as "SPG 5.10"; else the first word group of the software version.
+  public var firmware: String?
+  public var generation: Generation?
+  /// As received, such as "34.10"; nil where the firmware does not tell.
+  public var protocolVersionText: String?
+  /// Hardware version, such as 000A0000.
+  public var hardware: String
+  /// The chip's id by SEC-UNIQID; nil where there is none.
+  public var uniqueID: [UInt8]?
+  public var capabilities: [Capability] = []
+  /// The strings of MON-VER, as received.
+  public var strings: [String]
+
+  public var protocolVersion: ProtocolVersion? { protocolVersionText.flatMap { ProtocolVersion($0) } }
+
+  public func can(_ capability: Capability) -> Bool { capabilities.contains(capability) }
+
+  /// Reads a MON-VER payload: software version of 30 characters, hardware version of 10, extensions of 30 each.
+  /// Nil when it is too short.
+  public init?(monVER payload: [UInt8]) {
+    guard payload.count >= 40 else { return nil }
+    let software = Self.text(payload[0..<30])
+    hardware = Self.text(payload[30..<40])
+    var extensions: [String] = []
+    var at = 40
+    while at + 30 <= payload.count {
+      extensions.append(Self.text(payload[at..<at + 30]))
+      at += 30
+    }
+    strings = [software, hardware] + extensions
+    model = Self.value(of: "MOD", in: extensions)
+    // Before protocol version 18 the key and the value stand apart by a space.
+    protocolVersionText = Self.value(of: "PROTVER", in: extensions)
+    firmware = Self.value(of: "FWVER", in: extensions) ?? Self.firstWords(software)
+    generation = Generation.of(
+      module: model, version: protocolVersion, firmware: firmware, hardware: hardware)
+    let hasFlash = extensions.contains { $0.hasPrefix("FIS=") } || software.hasPrefix("EXT")
+    if let generation {
+      capabilities = Capability.of(
+        generation, version: protocolVersion, firmware: firmware, hasFlash: hasFlash)
+    }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    // Not UTF-8 by the documents, but ASCII; anything else would be damage.
+    String(decoding: bytes.prefix { $0 != 0 }.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+  }
+
+  private static func value(of key: String, in extensions: [String]) -> String? {
+    for line in extensions where line.hasPrefix(key) {
+      let rest = line.dropFirst(key.count)
+      guard let separator = rest.first, separator == "=" || separator == " " else { continue }
+      let value = trimmed(rest.dropFirst())
+      if !value.isEmpty { return value }
+    }
+    return nil
+  }
+
+  /// "7.03 (45970)" is 7.03; "EXT CORE 3.01 (107900)" is EXT CORE 3.01.
+  private static func firstWords(_ software: String) -> String? {
+    let words = trimmed(software.prefix { $0 != "(" })
+    return words.isEmpty ? nil : words
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,105 @@
+import NMEA
+import ReceiverStream
+import WireBytes
+
+/// Tells by what a receiver says whether it is a u-blox one, before a byte is sent to it.
+///
+/// UBX frames, PUBX sentences and the boot text are proof. Another manufacturer's own sentences are proof of the
+/// contrary. Else the habits of the default sentences count: the six of them, five or seven decimals of a minute, speed
+/// with three, dilutions with two and 99.99 where there is none (u-blox interface descriptions, "NMEA protocol").
+struct VendorEvidence: Sendable {
+  /// What is known of the maker.
+  enum Verdict: Equatable, Sendable {
+    case unknown
+    case uBlox
+    /// It looks like one; asking is worth eight bytes.
+    case perhapsUBlox
+    case other
+  }
+
+  private var isProved = false
+  private var isOther = false
+  private var sentences: UInt8 = 0
+  private var hasMinuteDecimals = false
+  private var hasSpeedDecimals = false
+  private var hasDilutionDecimals = false
+  private var hasNoDilution = false
+
+  var verdict: Verdict {
+    if isProved { return .uBlox }
+    if isOther { return .other }
+    let habits = [sentences == 0b11_1111, hasMinuteDecimals, hasSpeedDecimals, hasDilutionDecimals, hasNoDilution]
+    return habits.count(where: { $0 }) >= 3 ? .perhapsUBlox : .unknown
+  }
+
+  mutating func receive(_ frame: borrowing Frame) {
+    switch frame.kind {
+    case .ubx: isProved = true
+    case .nmea: if let sentence = frame.nmea { receive(sentence) }
+    case .rtcm3, .spartn: break
+    }
+  }
+
+  private mutating func receive(_ sentence: borrowing Sentence) {
+    let formatter = sentence.formatter
+    if sentence.isProprietary {
+      if formatter == Formatter("UBX") { isProved = true } else { isOther = true }
+      return
+    }
+    switch formatter {
+    case Formatter("TXT"):
+      if Self.contains("u-blox", sentence.bytes) { isProved = true }
+    case Formatter("GGA"):
+      sentences |= 1
+      seeMinutes(sentence.bytes, field: 2)
+      seeDilution(sentence.bytes, field: 8)
+    case Formatter("GLL"):
+      sentences |= 2
+      seeMinutes(sentence.bytes, field: 1)
+    case Formatter("GSA"):
+      sentences |= 4
+      seeDilution(sentence.bytes, field: 15)
+    case Formatter("GSV"): sentences |= 8
+    case Formatter("RMC"):
+      sentences |= 16
+      seeMinutes(sentence.bytes, field: 3)
+      if Self.decimals(sentence.bytes, field: 7) == 3 { hasSpeedDecimals = true }
+    case Formatter("VTG"): sentences |= 32
+    default: break
+    }
+  }
+
+  private mutating func seeMinutes(_ bytes: RawSpan, field: Int) {
+    if let decimals = Self.decimals(bytes, field: field), decimals == 5 || decimals == 7 { hasMinuteDecimals = true }
+  }
+
+  private mutating func seeDilution(_ bytes: RawSpan, field: Int) {
+    guard Self.decimals(bytes, field: field) == 2 else { return }
+    hasDilutionDecimals = true
+    if Self.contains("99.99", bytes) { hasNoDilution = true }
+  }
+
+  /// How many digits stand behind the point of a field, counted from the address as 0; nil without a point.
+  private static func decimals(_ bytes: RawSpan, field: Int) -> Int? {
+    var commas = 0
+    var count: Int?
+    for index in 0..<bytes.byteCount {
+      let byte = bytes.u1(index)
+      if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") {
+        if commas == field { return count }
+        commas += 1
+      } else if commas == field {
+        if byte == UInt8(ascii: ".") { count = 0 } else if let so = count { count = so + 1 }
+      }
+    }
+    return nil
+  }
+
+  private static func contains(_ text: StaticString, _ bytes: RawSpan) -> Bool {
+    let wanted = [UInt8](text.description.utf8)
+    guard bytes.byteCount >= wanted.count else { return false }
+    for start in 0...bytes.byteCount - wanted.count
+    where wanted.indices.allSatisfy({ bytes.u1(start + $0) == wanted[$0] }) { return true }
+    return false
+  }
+}

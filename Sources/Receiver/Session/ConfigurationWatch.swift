@@ -1,0 +1,47 @@
+import MonotonicTime
+import NMEA
+import ReceiverStream
+import UBX
+
+/// Notices that a receiver has lost the configuration that it was given: it says what it was told not to say, or its
+/// boot text, or leaves out what it was told to say.
+struct ConfigurationWatch: Sendable {
+  /// The wished message that comes with each epoch, and how often.
+  private let message: MessageIdentity?
+  private let period: Milliseconds
+  private let expectsNoNMEA: Bool
+  private var lastMessage: Instant
+  private var unwanted = 0
+  private let settledAt: Instant
+
+  /// Sentences that were in the receiver's buffer when it was told to write none.
+  static var settling: Milliseconds { Milliseconds(1500) }
+
+  /// - Parameters:
+  ///   - wish: what the receiver was told.
+  ///   - wanted: the message that is to come, with its rate.
+  ///   - start: from when on what comes counts.
+  init(_ wish: ReceiverWish, message wanted: ReceiverWish.MessageRate?, from start: Instant) {
+    message = wanted?.message
+    // Three epochs, and never less than the pauses that receivers make when they search.
+    let epoch = UInt64(wish.measurementPeriodMilliseconds ?? 1000) * UInt64(wanted?.rate ?? 1)
+    period = max(Milliseconds(2500), Milliseconds(3 * epoch))
+    expectsNoNMEA = wish.writesNMEA == false
+    lastMessage = start
+    settledAt = start + Self.settling
+  }
+
+  /// A frame came; whether the configuration is lost.
+  mutating func receive(_ frame: borrowing Frame, at now: Instant) -> Bool {
+    switch frame.kind {
+    case .ubx:
+      if let ubx = frame.ubx, ubx.identity == message { lastMessage = now }
+    case .nmea where expectsNoNMEA && now >= settledAt:
+      unwanted += 1
+      return unwanted == 1
+    default: break
+    }
+    // Something else comes and the wished message does not.
+    return message != nil && now >= lastMessage + period
+  }
+}

@@ -1,0 +1,696 @@
+import MonotonicTime
+import NMEA
+import ReceiverStream
+import UBX
+import WireBytes
+
+/// A session with one receiver on one line: finds its rate, asks who it is, brings it to the wished state and keeps it
+/// there, hands out its fixes, and puts everything back at the end.
+///
+///     searching ─ frame ─▶ listening ─ may be asked ─▶ identifying ─▶ configuring ─▶ changing rate ─▶ steady ◀┐
+///         ▲                    │ (another make, or      │ silent            │                        │  │       │
+///         │                    ▼  unknown: stays)       ▼                   ▼                        │  └ command
+///         └── garbage, silence ◀────────────────────────┴───────────────────┴── was reset ───────────┘
+///     any ─ finish ─▶ restoring ─▶ ended
+///
+/// Each event is legal in each state. It has no clock and no file: bytes and the time go in; fixes, and what to do
+/// (`nextAction`), come out. `deadline` says when `wake` is due.
+public struct ReceiverSession: ~Copyable {
+  private enum Stage {
+    case searching
+    case listening(askAt: Instant?)
+    case identifying(Identification)
+    case configuring(Configuration)
+    case changingRate(PortRateChange)
+    case steady
+    case restoring(Configuration)
+    case restoringRate(PortRateChange)
+    case ended
+  }
+
+  /// Silence after which a receiver that spoke is taken to be gone or asleep, at the least.
+  static var silence: Milliseconds { Milliseconds(3000) }
+  /// Bytes without a frame after which the rate is taken to have changed, and for how long none came.
+  static var garbageBytes: Int { 100 }
+  static var garbageTime: Milliseconds { Milliseconds(150) }
+  /// After a refusal or no answer, the receiver is asked again after this time, doubled each time up to the longest.
+  static var firstRetry: Milliseconds { Milliseconds(30_000) }
+  static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
+  /// For how long the end may take.
+  static var longestEnding: Milliseconds { Milliseconds(2500) }
+  /// How long a receiver is listened to before it is asked, for another manufacturer's sentences.
+  static var listeningBeforeAsking: Milliseconds { Milliseconds(300) }
+
+  /// What the receiver said of itself.
+  public var description: ReceiverDescription? { memory.description }
+  /// The wished state of the receiver; `set(_:)` changes it.
+  public private(set) var wish: ReceiverWish?
+  /// The port of the receiver that is talked over, once it is known.
+  public private(set) var port: ReceiverPortNumber?
+  /// The rate of the line; nil where there is none.
+  public private(set) var rate: UInt32?
+  /// Whether the end was asked for and nothing is left to do.
+  public var isEnded: Bool { if case .ended = stage { true } else { false } }
+  /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
+  public var isSteady: Bool { if case .steady = stage { true } else { false } }
+  /// For the next session with the same receiver.
+  public private(set) var memory: SessionMemory
+
+  public var counters: StreamCounters { listener.counters }
+  public var rejectedFields: Int { listener.rejectedFields }
+  /// Whether frames are heard, and the rate is therefore right.
+  public private(set) var isHeard = false
+
+  private let settings: SessionSettings
+  private var listener: Listener
+  private var stage = Stage.searching
+  private var evidence = VendorEvidence()
+  private var watch: ConfigurationWatch?
+  private var exchange: Exchange?
+  private var submitted: [(ticket: SessionTicket, command: Command)] = []
+  private var current: SessionTicket?
+  private var tickets = 0
+  private var actions: [SessionAction] = []
+  private var quietUntil: Instant
+  private var retryAt: Instant?
+  private var retryAfter = ReceiverSession.firstRetry
+  private var endBy: Instant?
+  private var isSilent = false
+  private var isGarbled = false
+  private var wasLost = false
+  /// Another make, or one that does not answer: not a byte more, unless it shows itself.
+  private var isLeftAlone = false
+  /// A check of the configuration is under way: what it has to write was lost.
+  private var isChecking = false
+  private var sawBootText = false
+  private var bytesThisEpoch = 0
+  private var bytesPerEpoch = 600
+  private var lastFrame: Instant
+  private var longestGap = Milliseconds(0)
+  private var settingsRate: UInt32?
+
+  /// - Parameters:
+  ///   - settings: what may be done.
+  ///   - lineRate: the rate the line is set to; nil where it has none.
+  ///   - reference: the computer's time, if its clock is set.
+  ///   - now: when the line was opened.
+  public init(_ settings: SessionSettings, lineRate: UInt32?, reference: UTCTime?, now: Instant) {
+    self.settings = settings
+    memory = settings.memory ?? SessionMemory()
+    let asking: BaudRateSearch.Asking =
+      switch settings.intent {
+      case .readOnly: .never
+      case .identify: .soon
+      case .serve: settings.isKnownUBlox || settings.memory?.description != nil ? .soon : .afterListening
+      }
+    let searches = settings.line == .serial && lineRate != nil
+    var likely = settings.likelyRates
+    if let known = settings.memory?.rate { likely.insert(known, at: 0) }
+    listener = Listener(
+      searchingFrom: searches ? lineRate : nil, likely: likely, asking: asking, reference: reference, now: now)
+    rate =
+      switch settings.line {
+      case .serial, .bound: lineRate
+      case .usb, .withoutRate: nil
+      }
+    switch settings.line {
+    case .usb: port = .usb
+    case .withoutRate(let number): port = number
+    case .serial, .bound: break
+    }
+    quietUntil = now
+    lastFrame = now
+    if asking == .soon, !searches, settings.intent != .readOnly {
+      // There is no rate to find by asking; a quiet receiver is asked once it had time for an epoch.
+      retryAt = now + Milliseconds(1500)
+    }
+  }
+
+  // MARK: In
+
+  /// Takes bytes from the line; `body` gets each report of an epoch that follows from them.
+  public mutating func receive(
+    _ bytes: RawSpan, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    bytesThisEpoch += bytes.byteCount
+    var heard = Heard(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
+    let bitRate = rate
+    var epochs = 0
+    let action = listener.receive(bytes, at: now, frames: { heard.receive($0, at: now, bitRate) }) { report, sky in
+      if !report.isUpdate { epochs += 1 }
+      body(report, sky)
+    }
+    take(&heard, epochs: epochs, at: now)
+    carryOut(action, at: now)
+    noticeGarbage(at: now)
+    proceed(at: now)
+  }
+
+  /// The deadline has come, or any other time.
+  public mutating func wake(
+    at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    var heard = Heard(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
+    let bitRate = rate
+    let action = listener.wake(at: now, frames: { heard.receive($0, at: now, bitRate) }, body)
+    take(&heard, epochs: 0, at: now)
+    carryOut(action, at: now)
+    noticeSilence(at: now)
+    proceed(at: now)
+  }
+
+  /// The wished state changes: what differs is told to the receiver as soon as it listens.
+  public mutating func set(_ wish: ReceiverWish, at now: Instant) {
+    self.wish = wish
+    watch = nil
+    if case .steady = stage { startConfiguring(at: now) }
+    proceed(at: now)
+  }
+
+  /// Has a command said when its turn comes; the outcome is told by `SessionAction.finished`. In a read-only session, and
+  /// once the session ends, it is silent at once.
+  public mutating func submit(_ command: Command, at now: Instant) -> SessionTicket {
+    tickets += 1
+    let ticket = SessionTicket(number: tickets)
+    if settings.intent == .readOnly || endBy != nil {
+      actions.append(.finished(ticket, .silent))
+    } else {
+      submitted.append((ticket, command))
+      proceed(at: now)
+    }
+    return ticket
+  }
+
+  /// The session is to end in order: what was changed is put back. It is over when `isEnded`.
+  public mutating func finish(at now: Instant) {
+    guard endBy == nil else { return }
+    endBy = now + Self.longestEnding
+    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
+    submitted = []
+    if let current { actions.append(.finished(current, .silent)) }
+    current = nil
+    exchange = nil
+    if isHeard, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
+      stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
+    } else {
+      stage = .ended
+    }
+    proceed(at: now)
+  }
+
+  /// The line is gone: what was collected is reported, commands are silent.
+  public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    listener.finish(body)
+    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
+    if let current { actions.append(.finished(current, .silent)) }
+    submitted = []
+    current = nil
+    exchange = nil
+    stage = .ended
+  }
+
+  // MARK: Out
+
+  /// What to do next; nil when there is nothing more for now.
+  public mutating func nextAction() -> SessionAction? {
+    actions.isEmpty ? nil : actions.removeFirst()
+  }
+
+  /// When `wake` is due.
+  public var deadline: Instant? {
+    if isEnded { return nil }
+    var next = listener.deadline
+    next = .earlier(next, exchange?.deadline)
+    next = .earlier(next, endBy)
+    if isHeard, !isSilent { next = .earlier(next, listener.lastByte + silenceLimit) }
+    if exchange == nil { next = .earlier(next, retryAt) }
+    if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
+    if exchange == nil, !submitted.isEmpty, canTalk { next = .earlier(next, quietUntil) }
+    return next
+  }
+
+  // MARK: What was heard
+
+  /// What the frames of a piece say, collected while the listener has them.
+  private struct Heard {
+    var evidence: VendorEvidence
+    var watch: ConfigurationWatch?
+    var exchange: Exchange?
+    var outcome: Outcome?
+    var frames = 0
+    var isLost = false
+    var sawBootText = false
+    let looks: Bool
+
+    init(evidence: VendorEvidence, watch: ConfigurationWatch?, exchange: Exchange?, looks: Bool) {
+      self.evidence = evidence
+      self.watch = watch
+      self.exchange = exchange
+      self.looks = looks
+    }
+
+    mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
+      frames += 1
+      if looks { evidence.receive(frame) }
+      if watch != nil, watch!.receive(frame, at: now) { isLost = true }
+      switch frame.kind {
+      case .ubx:
+        guard let ubx = frame.ubx else { return }
+        if exchange != nil, outcome == nil { outcome = exchange!.receive(ubx, at: now, bitRate: bitRate) }
+      case .nmea:
+        if let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { sawBootText = true }
+      case .rtcm3, .spartn: break
+      }
+    }
+  }
+
+  private var looksAtEvidence: Bool { evidence.verdict != .uBlox && memory.description == nil }
+
+  private mutating func take(_ heard: inout Heard, epochs: Int, at now: Instant) {
+    evidence = heard.evidence
+    watch = heard.watch
+    exchange = heard.exchange
+    if epochs > 0 {
+      bytesPerEpoch = max(bytesPerEpoch / 2, min(bytesThisEpoch, 8192))
+      bytesThisEpoch = 0
+    }
+    if heard.frames > 0 {
+      if !isHeard || isSilent || isGarbled { becomeHeard(at: now) }
+      lastFrame = now
+    }
+    if let outcome = heard.outcome { finishExchange(outcome, at: now) }
+    if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
+    sawBootText = heard.sawBootText
+  }
+
+  private mutating func becomeHeard(at now: Instant) {
+    if isSilent || isGarbled { actions.append(.report(.back)) }
+    let first = !isHeard
+    isHeard = true
+    isSilent = false
+    isGarbled = false
+    memory.rate = rate
+    guard first else { return }
+    if endBy != nil { return }
+    switch stage {
+    case .searching, .listening: stage = .listening(askAt: nil)
+    default: break
+    }
+    retryAt = nil
+    lastFrame = now
+  }
+
+  private mutating func configurationLost(at now: Instant) {
+    guard endBy == nil, case .steady = stage, wish != nil, description != nil else { return }
+    watch = nil
+    isChecking = true
+    startConfiguring(at: now)
+  }
+
+  private var silenceLimit: Milliseconds {
+    max(Self.silence, Milliseconds(3 * UInt64(wish?.measurementPeriodMilliseconds ?? 1000)))
+  }
+
+  private mutating func noticeSilence(at now: Instant) {
+    guard isHeard, !isSilent, now >= listener.lastByte + silenceLimit, endBy == nil else { return }
+    isSilent = true
+    actions.append(.report(.silent))
+    searchAgain(at: now)
+  }
+
+  private mutating func noticeGarbage(at now: Instant) {
+    guard isHeard, endBy == nil, !listener.isSearching, listener.bytesSinceFrame >= Self.garbageBytes,
+      now >= lastFrame + Self.garbageTime
+    else { return }
+    if case .changingRate = stage { return }
+    // Long frames are one of many bytes and no frame until the end.
+    guard listener.bytesSinceFrame >= UBXFrame.longestPayload || skippedSince >= Self.garbageBytes else { return }
+    if !isGarbled {
+      isGarbled = true
+      actions.append(.report(.notUnderstood))
+    }
+    searchAgain(at: now)
+  }
+
+  /// Bytes that were skipped since the last frame, as far as the stream has given them up.
+  private var skippedSince: Int { Int(listener.counters.skippedBytes - skippedAtLastFrame) }
+  private var skippedAtLastFrame: UInt64 { listener.skippedAtLastFrame }
+
+  /// Nothing is understood any more: the rate is looked for, and where there is none the receiver is asked at times.
+  private mutating func searchAgain(at now: Instant) {
+    interruptExchange()
+    watch = nil
+    wasLost = true
+    isHeard = false
+    stage = .searching
+    evidence = VendorEvidence()
+    guard settings.line == .serial, let rate else {
+      scheduleRetry(from: now)
+      return
+    }
+    let asking: BaudRateSearch.Asking =
+      settings.intent == .readOnly
+      ? .never : memory.description != nil || settings.isKnownUBlox ? .soon : .afterListening
+    var likely: [UInt32] = []
+    if let settingsRate { likely.append(settingsRate) }
+    if let known = memory.rate { likely.append(known) }
+    listener.search(from: rate, likely: likely + settings.likelyRates, asking: asking, at: now)
+  }
+
+  private mutating func interruptExchange() {
+    exchange = nil
+    if let current { actions.append(.finished(current, .silent)) }
+    current = nil
+  }
+
+  private mutating func scheduleRetry(from now: Instant) {
+    retryAt = now + retryAfter
+    retryAfter = min(retryAfter * 2, Self.longestRetry)
+  }
+
+  // MARK: The line's rate
+
+  private mutating func carryOut(_ action: Listener.Action, at now: Instant) {
+    switch action {
+    case .none: break
+    case .found(let found):
+      rate = found
+      memory.rate = found
+      actions.append(.report(.rateFound(found)))
+    case .setRate(let next):
+      rate = next
+      actions.append(.setRate(next))
+    case .ask(let next):
+      rate = next
+      actions.append(.setRate(next))
+      actions.append(.send(frameBytes(.monVER, [])))
+    case .adviseOnSilence:
+      actions.append(.report(.adviseOnSilence))
+    }
+  }
+
+  // MARK: Going on
+
+  private var canTalk: Bool {
+    guard settings.intent != .readOnly, isHeard || !hasRateSearch else { return false }
+    switch stage {
+    case .searching: return false
+    case .listening: return memory.description != nil || evidence.verdict == .uBlox
+    default: return true
+    }
+  }
+
+  private var hasRateSearch: Bool { settings.line == .serial && rate != nil }
+
+  /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
+  private mutating func proceed(at now: Instant) {
+    if let endBy, now >= endBy { stage = .ended }
+    for _ in 0..<64 {
+      if isEnded { return }
+      decideOnListening(at: now)
+      if exchange == nil, !startNext(at: now) { return }
+      guard exchange != nil, now >= exchange!.deadline else { return }
+      let backlog = Exchange.time(of: min(bytesPerEpoch, 4096), rate)
+      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate)
+      if let bytes { actions.append(.send(bytes)) }
+      if let outcome { finishExchange(outcome, at: now) }
+    }
+  }
+
+  private mutating func decideOnListening(at now: Instant) {
+    guard isHeard, case .listening(let askAt) = stage else {
+      if case .searching = stage, let retryAt, now >= retryAt, settings.intent != .readOnly, !listener.isSearching {
+        self.retryAt = nil
+        startIdentifying()
+      }
+      return
+    }
+    if settings.intent == .readOnly || isLeftAlone && evidence.verdict != .uBlox { return }
+    isLeftAlone = false
+    if let retryAt {
+      guard now >= retryAt else { return }
+      self.retryAt = nil
+      return startIdentifying()
+    }
+    if memory.description != nil { return startIdentifying() }
+    switch evidence.verdict {
+    case .uBlox, .perhapsUBlox: startIdentifying()
+    case .other:
+      isLeftAlone = true
+      actions.append(.report(.notIdentified(isOtherVendor: true)))
+    case .unknown:
+      if settings.isKnownUBlox { return startIdentifying() }
+      guard settings.intent == .identify else { return }
+      if let askAt {
+        if now >= askAt { startIdentifying() }
+      } else {
+        stage = .listening(askAt: now + Self.listeningBeforeAsking)
+      }
+    }
+  }
+
+  private mutating func startIdentifying() {
+    let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
+    stage = .identifying(Identification(isProved: isProved, port: port, rate: rate))
+  }
+
+  private mutating func startConfiguring(at now: Instant) {
+    guard let wish, let description else { return }
+    let usesItems = description.can(.valset)
+    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings()
+    stage = .configuring(Configuration(list, port: port))
+  }
+
+  /// Starts the next command of the stage, or a submitted one; false when there is none.
+  private mutating func startNext(at now: Instant) -> Bool {
+    switch stage {
+    case .searching, .ended: return false
+    case .listening:
+      return canTalk && startSubmitted()
+    case .identifying(let identification):
+      guard let command = identification.next() else {
+        finishIdentifying(identification, at: now)
+        return true
+      }
+      begin(command)
+    case .configuring(let configuration):
+      guard let command = configuration.next() else {
+        finishConfiguring(configuration, at: now)
+        return true
+      }
+      begin(command)
+    case .restoring(let configuration):
+      guard var command = configuration.next() else {
+        finishRestoring(at: now)
+        return true
+      }
+      command.attempts = 2
+      begin(command)
+    case .changingRate(var change), .restoringRate(var change):
+      let action = change.next()
+      store(change)
+      switch action {
+      case .say(let command): begin(command)
+      case .setRate(let next): setRate(next, at: now)
+      case .finished(let isChanged): finishChangingRate(isChanged, change, at: now)
+      }
+    case .steady:
+      if let retryAt, now >= retryAt {
+        self.retryAt = nil
+        startConfiguring(at: now)
+        return true
+      }
+      return startSubmitted()
+    }
+    return true
+  }
+
+  private mutating func store(_ change: PortRateChange) {
+    if case .restoringRate = stage { stage = .restoringRate(change) } else { stage = .changingRate(change) }
+  }
+
+  private mutating func startSubmitted() -> Bool {
+    guard !submitted.isEmpty else { return false }
+    let (ticket, command) = submitted.removeFirst()
+    current = ticket
+    begin(command)
+    return true
+  }
+
+  private mutating func begin(_ command: Command) { exchange = Exchange(command, earliest: quietUntil) }
+
+  private mutating func finishExchange(_ outcome: Outcome, at now: Instant) {
+    guard let command = exchange?.command else { return }
+    exchange = nil
+    quietUntil = now + command.pause
+    if let ticket = current {
+      current = nil
+      actions.append(.finished(ticket, outcome))
+      return
+    }
+    switch stage {
+    case .identifying(var identification):
+      identification.receive(outcome)
+      stage = .identifying(identification)
+    case .configuring(var configuration):
+      configuration.receive(outcome)
+      stage = .configuring(configuration)
+    case .restoring(var configuration):
+      configuration.receive(outcome)
+      stage = .restoring(configuration)
+    case .changingRate(var change), .restoringRate(var change):
+      change.receive(outcome)
+      store(change)
+    case .searching, .listening, .steady, .ended: break
+    }
+  }
+
+  private mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
+    port = port ?? identification.port
+    guard let description = identification.description else {
+      actions.append(.report(.notIdentified(isOtherVendor: false)))
+      // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
+      stage = .listening(askAt: nil)
+      if evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil {
+        scheduleRetry(from: now)
+      } else {
+        isLeftAlone = true
+      }
+      return
+    }
+    if description != memory.description {
+      // Another receiver at the same place has settings of its own.
+      if let known = memory.description,
+        known.uniqueID != description.uniqueID || known.hardware != description.hardware
+      {
+        memory.found = []
+        wish = nil
+      }
+      memory.description = description
+      actions.append(.report(.identified(description)))
+    } else if !wasLost {
+      actions.append(.report(.identified(description)))
+    }
+    if wish == nil { wish = settings.wish(description).adapted(to: rate) }
+    startConfiguring(at: now)
+  }
+
+  private mutating func finishConfiguring(_ configuration: Configuration, at now: Instant) {
+    if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
+    for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
+      memory.found.append(found)
+    }
+    stage = .steady
+    let results = configuration.results
+    if results.contains(.written), isChecking { actions.append(.report(.wasReset)) }
+    if useOlderMessages(configuration.refused) { return startConfiguring(at: now) }
+    let isUnchanged = results.allSatisfy { $0 == .wasThere }
+    let wasChecking = isChecking
+    isChecking = false
+    wasLost = false
+    if !results.isEmpty, results.allSatisfy({ $0 != .wasThere && $0 != .written }) {
+      scheduleRetry(from: now)
+      actions.append(.report(.configurationFailed))
+      return
+    }
+    // A receiver that has its configuration and still says something else is checked again more and more seldom.
+    startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
+    if wasChecking, isUnchanged { return }
+    if let wanted = wish?.portRate, let rate, wanted != rate, settings.line == .serial, settingsRate == nil {
+      settingsRate = rate
+      stage = .changingRate(
+        PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
+      return
+    }
+    actions.append(.report(.configured(refused: configuration.refused.count)))
+  }
+
+  /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Whether that was done.
+  private mutating func useOlderMessages(_ refused: [Setting]) -> Bool {
+    guard let wish, wish.messages.contains(where: { $0.message == .navPVT && $0.rate > 0 }) else { return false }
+    guard refused.contains(where: { $0.isRate(of: .navPVT) }) else { return false }
+    self.wish = wish.withoutPVT()
+    return true
+  }
+
+  private mutating func startWatch(at now: Instant, without refused: [Setting], isMuted: Bool) {
+    guard let wish else { return }
+    let message = wish.messages.first { wanted in
+      wanted.rate > 0 && !refused.contains { $0.isRate(of: wanted.message) }
+    }
+    var start = now
+    if isMuted {
+      start = now + retryAfter
+      retryAfter = min(retryAfter * 2, Self.longestRetry)
+    } else {
+      retryAfter = Self.firstRetry
+    }
+    watch = ConfigurationWatch(wish, message: message, from: start)
+  }
+
+  private mutating func setRate(_ next: UInt32, at now: Instant) {
+    rate = next
+    actions.append(.setRate(next))
+    listener.follow(rate: next)
+    quietUntil = now + Milliseconds(20)
+  }
+
+  private mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
+    if case .restoringRate = stage {
+      stage = .ended
+      return
+    }
+    stage = .steady
+    if isChanged {
+      memory.rate = rate
+      actions.append(.report(.rateFound(change.to)))
+    } else {
+      settingsRate = nil
+      wish?.portRate = nil
+      actions.append(.report(.rateNotChanged(change.to)))
+    }
+    startWatch(at: now, without: [], isMuted: false)
+    actions.append(.report(.configured(refused: 0)))
+  }
+
+  private mutating func finishRestoring(at now: Instant) {
+    guard let settingsRate, let rate, settingsRate != rate else {
+      stage = .ended
+      return
+    }
+    stage = .restoringRate(
+      PortRateChange(from: rate, to: settingsRate, port: port, usesItems: description?.can(.valset) ?? false))
+  }
+}
+
+extension Setting {
+  /// Whether both are about the same thing, whatever the value.
+  func isOfSame(_ other: Setting) -> Bool {
+    switch (self, other) {
+    case (.message(let a, let first, _), .message(let b, let second, _)): a == b && first == second
+    case (.item(let a), .item(let b)): a.id == b.id
+    default: false
+    }
+  }
+
+  /// Whether it switches this message.
+  func isRate(of wanted: MessageIdentity) -> Bool {
+    switch self {
+    case .message(.cfgMSG, let selector, _): selector == [wanted.messageClass, wanted.messageID]
+    case .message: false
+    case .item(let pair): MessageOutput.key(of: wanted, on: .i2c).map { pair.id >= $0 && pair.id < $0 + 5 } ?? false
+    }
+  }
+}
+
+extension ReceiverWish {
+  /// The wish for a line of this rate: satellites, the longest message, less often where the line is slow.
+  func adapted(to rate: UInt32?) -> ReceiverWish {
+    guard let rate, rate < 9600 else { return self }
+    var wish = self
+    for index in wish.messages.indices where [.navSAT, .navSVINFO].contains(wish.messages[index].message) {
+      wish.messages[index].rate = max(wish.messages[index].rate, 5)
+    }
+    return wish
+  }
+}

@@ -1,0 +1,44 @@
+import MonotonicTime
+
+/// What the one who holds the line has to do for a session.
+public enum SessionAction: Sendable, Equatable {
+  /// Write these bytes to the line.
+  case send([UInt8])
+  /// Set the line to this rate, once what was written is out, and discard what was received and not read.
+  case setRate(UInt32)
+  /// Tell the user or the program.
+  case report(SessionReport)
+  /// A command that was submitted is over.
+  case finished(SessionTicket, Outcome)
+}
+
+/// Names a submitted command.
+public struct SessionTicket: Hashable, Sendable {
+  public var number: Int
+}
+
+/// What a session has to tell. Each is told once for each time that it happens, not for each byte or second of it.
+public enum SessionReport: Sendable, Equatable {
+  /// Frames are received at this rate.
+  case rateFound(UInt32)
+  /// The receiver said who it is.
+  case identified(ReceiverDescription)
+  /// It is no u-blox receiver, or does not answer as one: what it says is used, nothing is sent.
+  case notIdentified(isOtherVendor: Bool)
+  /// The wished state is there. The number of settings that the receiver refused.
+  case configured(refused: Int)
+  /// The receiver refuses or ignores what it is told; what it says by itself is used.
+  case configurationFailed
+  /// The receiver was reset and has lost its configuration, which is given to it again.
+  case wasReset
+  /// Nothing comes from the receiver any more.
+  case silent
+  /// Bytes come, and nothing of them is understood.
+  case notUnderstood
+  /// The receiver is heard again.
+  case back
+  /// The rate that was wished could not be reached; the line is at the old one.
+  case rateNotChanged(UInt32)
+  /// Nothing was understood for five seconds after the start.
+  case adviseOnSilence
+}

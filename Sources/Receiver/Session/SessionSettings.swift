@@ -1,0 +1,49 @@
+/// How a session deals with a receiver.
+public struct SessionSettings: Sendable {
+  /// What may be sent.
+  public enum Intent: Sendable {
+    /// Not one byte.
+    case readOnly
+    /// What a u-blox receiver needs to serve well; nothing to a receiver that does not show itself as one.
+    case serve
+    /// The user wants to know who it is: it is asked unless it is another manufacturer's.
+    case identify
+  }
+
+  /// What the line is.
+  public enum Line: Sendable, Equatable {
+    /// A line with a rate, which the session finds.
+    case serial
+    /// A line with a rate that was given; no other is tried.
+    case bound
+    /// The receiver's own USB port, which has no rate.
+    case usb
+    /// A device of the kernel's GNSS subsystem, an I2C bus, a FIFO: no rate that could be changed.
+    case withoutRate(ReceiverPortNumber?)
+  }
+
+  public var intent: Intent
+  public var line: Line
+  /// Whether the device is known to be a u-blox receiver, by its USB ids or from before.
+  public var isKnownUBlox = false
+  /// Rates that it had before.
+  public var likelyRates: [UInt32] = []
+  /// What the receiver is to be set to once it said who it is.
+  public var wish: @Sendable (ReceiverDescription) -> ReceiverWish = { .navigation(for: $0) }
+  /// What is known of it from before the line was lost.
+  public var memory: SessionMemory?
+
+  public init(intent: Intent, line: Line) {
+    self.intent = intent
+    self.line = line
+  }
+}
+
+/// What a session knows of its receiver that the next one on the same receiver can use: after an unplug, say.
+public struct SessionMemory: Sendable {
+  /// The rate at which it was heard.
+  public var rate: UInt32?
+  public var description: ReceiverDescription?
+  /// The settings as they were found before they were changed.
+  var found: [Configuration.Found] = []
+}

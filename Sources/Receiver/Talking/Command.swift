@@ -1,0 +1,66 @@
+import MonotonicTime
+import UBX
+
+/// What is said to a receiver, and what it is to answer.
+public struct Command: Sendable, Equatable {
+  /// What comes back.
+  public enum Answer: Sendable, Equatable {
+    /// Nothing: CFG-RST, RXM-PMREQ, LOG-RETRIEVEBATCH, sentences, wake-up bytes.
+    case none
+    /// ACK-ACK or ACK-NAK for the command's own class and id.
+    case acknowledgement
+    /// The message of this class and id; ACK-NAK for the command is a refusal, where the class has one.
+    case message(MessageIdentity)
+    /// MGA-ACK for the command's message (interface descriptions, "MGA-ACK-DATA0").
+    case assistance
+  }
+
+  /// Class and id; nil for what is no UBX frame.
+  public var identity: MessageIdentity?
+  public var bytes: [UInt8]
+  public var answer: Answer
+  /// How often it is said before the receiver counts as silent.
+  public var attempts = 4
+  /// What to leave between the answer and the next command: a receiver that starts its port anew drops bytes.
+  public var pause = Milliseconds(0)
+  /// For how long the answer is waited for at the first attempt, apart from the bytes' time on the line.
+  public var patience = Milliseconds(250)
+
+  /// A UBX message.
+  public init(_ identity: MessageIdentity, _ payload: [UInt8] = [], answer: Answer) {
+    self.identity = identity
+    self.bytes = frameBytes(identity, payload)
+    self.answer = answer
+  }
+
+  /// A question: the message of the same class and id comes back.
+  public static func poll(_ identity: MessageIdentity, _ selector: [UInt8] = []) -> Command {
+    Command(identity, selector, answer: .message(identity))
+  }
+
+  /// Bytes that are no UBX frame; nothing comes back.
+  public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
+    var command = Command(raw: bytes)
+    command.pause = pause
+    return command
+  }
+
+  private init(raw bytes: [UInt8]) {
+    identity = nil
+    self.bytes = bytes
+    answer = .none
+  }
+}
+
+/// How a command ended.
+public enum Outcome: Sendable, Equatable {
+  /// It was said and has no answer.
+  case sent
+  case acknowledged
+  /// ACK-NAK, or MGA-ACK with this code of why not (0 for ACK-NAK).
+  case refused(code: UInt8)
+  /// The payload that came back.
+  case answered([UInt8])
+  /// No answer to any attempt.
+  case silent
+}

@@ -1,0 +1,100 @@
+import MonotonicTime
+import UBX
+import WireBytes
+
+/// One command on its way: said, said again when nothing comes back, and given up.
+///
+///     waiting for its turn ──▶ said ── answer ──▶ over (pause)
+///                               │ ▲
+///                               └─┘ no answer in time, attempts left
+///
+/// One command is in flight at a time: ACK-ACK has no sequence number (interface descriptions, "ACK-ACK").
+struct Exchange: Sendable {
+  private(set) var command: Command
+  private var attempt = 0
+  private var sentAt: Instant?
+  private var dueAt: Instant?
+  private var earliest: Instant
+  /// The answer to a CFG poll, whose ACK-ACK is still to come: it would be taken for the next command's.
+  private var answer: [UInt8]?
+
+  /// - Parameter earliest: when it may be said at first.
+  init(_ command: Command, earliest: Instant) {
+    self.command = command
+    self.earliest = earliest
+  }
+
+  /// When something is to be done.
+  var deadline: Instant { sentAt == nil ? earliest : dueAt ?? earliest }
+
+  /// The bytes to send now, if it is time; and the outcome if there is one without an answer.
+  ///
+  /// - Parameter backlog: how long what the receiver has to send before an answer can take.
+  mutating func wake(at now: Instant, backlog: Milliseconds, bitRate: UInt32?) -> (bytes: [UInt8]?, outcome: Outcome?) {
+    guard now >= deadline else { return (nil, nil) }
+    if let answer { return (nil, .answered(answer)) }
+    if sentAt != nil {
+      if command.answer == .none { return (nil, .sent) }
+      if attempt == command.attempts { return (nil, .silent) }
+    }
+    attempt += 1
+    sentAt = now
+    let onLine = Self.time(of: command.bytes.count, bitRate)
+    dueAt = now + onLine
+    if command.answer != .none {
+      dueAt = now + onLine + backlog + command.patience * UInt64(attempt)
+    }
+    return (command.bytes, nil)
+  }
+
+  /// A frame from the receiver; the outcome if it is the answer.
+  mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
+    guard sentAt != nil, let identity = command.identity else { return nil }
+    let payload = frame.payload
+    switch frame.identity {
+    case .ackACK, .ackNAK:
+      guard payload.byteCount >= 2, payload.u1(0) == identity.messageClass, payload.u1(1) == identity.messageID else {
+        return nil
+      }
+      if let answer { return .answered(answer) }
+      if frame.identity == .ackNAK { return command.answer == .none ? nil : .refused(code: 0) }
+      return command.answer == .acknowledgement ? .acknowledged : nil
+    case .mgaACK:
+      guard command.answer == .assistance, payload.byteCount >= 8, payload.u1(3) == identity.messageID else {
+        return nil
+      }
+      for index in 0..<4 where 6 + index < command.bytes.count - 2 {
+        if payload.u1(4 + index) != command.bytes[6 + index] { return nil }
+      }
+      return payload.u1(0) == 1 ? .acknowledged : .refused(code: payload.u1(2))
+    case let other:
+      guard case .message(let wanted) = command.answer, wanted == other, isAnswer(payload) else { return nil }
+      let whole = [UInt8](copying: payload)
+      guard identity.messageClass == 0x06 else { return .answered(whole) }
+      answer = whole
+      dueAt = now + Self.time(of: 10, bitRate) + Milliseconds(30)
+      return nil
+    }
+  }
+
+  /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with
+  /// the selector, CFG-VALGET's with version 1.
+  private func isAnswer(_ payload: RawSpan) -> Bool {
+    let selector = command.bytes[6..<command.bytes.count - 2]
+    switch command.identity {
+    case .cfgVALGET?: return payload.byteCount >= 4 && payload.u1(0) == 1
+    case .cfgMSG?, .cfgPRT?:
+      for (index, byte) in selector.enumerated() {
+        if index >= payload.byteCount || payload.u1(index) != byte { return false }
+      }
+      return true
+    default: return true
+    }
+  }
+
+  /// The time that bytes take on a line: start bit, eight bits, stop bit.
+  static func time(of count: Int, _ bitRate: UInt32?) -> Milliseconds {
+    guard let bitRate, bitRate > 0 else { return Milliseconds(1) }
+    return Milliseconds(1 + UInt64(count) * 10_000 / UInt64(bitRate))
+  }
+}

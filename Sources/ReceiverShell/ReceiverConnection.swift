@@ -1,0 +1,277 @@
+import MonotonicTime
+import Receiver
+import ReceiverStream
+import SerialPort
+
+/// One receiver as a program holds it: its port, the session on it, and its way back after an unplug.
+///
+/// It carries out what the session decides, on the thread of the poller it is given, and decides nothing itself. One
+/// poller can have many of them.
+public final class ReceiverConnection {
+  /// What happened, apart from fixes.
+  public enum Event: Sendable, Equatable {
+    /// The port was opened, at this rate where it has one.
+    case opened(path: String, rate: UInt32?)
+    /// The line is set to another rate.
+    case rate(UInt32)
+    /// The port could not be opened, and is tried again.
+    case notOpened(SerialPortError)
+    /// The receiver is gone, and is waited for.
+    case lost(path: String)
+    /// A file or FIFO is at its end.
+    case ended
+    /// What the session has to tell.
+    case session(SessionReport)
+    /// A command that was submitted is over.
+    case finished(SessionTicket, Outcome)
+  }
+
+  /// How often a receiver that is gone is looked for where no event tells of its return.
+  static let retry = Milliseconds(500)
+
+  /// The path of the device.
+  public let path: String
+  /// The token by which the poller names the port.
+  public let token: Poller.Token
+  /// Bytes received so far.
+  public private(set) var bytes: UInt64 = 0
+
+  private let settings: SessionSettings
+  private let baud: UInt32?
+  private let reference: @Sendable () -> UTCTime?
+  private var link: Link?
+  private var memory: SessionMemory?
+  private var events: [Event] = []
+  private var nextTry: Instant?
+  private var buffer = [UInt8](repeating: 0, count: 16_384)
+  private var hasEnded = false
+
+  /// The open port and the session on it.
+  private struct Link: ~Copyable {
+    var port: SerialPort
+    var session: ReceiverSession
+    /// Written by the session and not yet taken by the kernel.
+    var unsent: [UInt8] = []
+    var interest: Poller.Interest
+  }
+
+  /// - Parameters:
+  ///   - path: a tty, pseudo-terminal, FIFO, file or character device.
+  ///   - settings: how the session deals with the receiver. Its line is taken from what the path is, where that has no
+  ///     rate.
+  ///   - baud: the rate that is bound; nil to find it.
+  ///   - token: names the port to the poller.
+  ///   - reference: the computer's time, if its clock is set.
+  public init(
+    path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
+    reference: @escaping @Sendable () -> UTCTime?
+  ) {
+    self.path = path
+    self.settings = settings
+    self.baud = baud
+    self.token = token
+    self.reference = reference
+  }
+
+  /// Whether a port is open.
+  public var isOpen: Bool { link != nil }
+  /// Whether the session has come to its orderly end.
+  public var isEnded: Bool { hasEnded || (link?.session.isEnded ?? true) }
+  /// What the receiver said of itself.
+  public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
+  /// The rate of the line.
+  public var rate: UInt32? { link?.session.rate }
+  public var counters: StreamCounters { link?.session.counters ?? StreamCounters() }
+  public var rejectedFields: Int { link?.session.rejectedFields ?? 0 }
+  /// Whether the receiver is in the wished state and listens to commands.
+  public var isSteady: Bool { link?.session.isSteady ?? false }
+
+  /// The next thing to tell; nil when there is no more.
+  public func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+  /// When `wake` is due.
+  public var deadline: Instant? {
+    if hasEnded { return nil }
+    return link == nil ? nextTry : link!.session.deadline
+  }
+
+  /// Opens the port. Throws what is the user's to mend; later on the receiver is waited for.
+  public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
+    let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
+    let port = try SerialPort(opening: path, access: access, baud: baud)
+    var settings = settings
+    settings.memory = memory
+    let lineRate = port.kind.hasLineSettings ? port.baudRate : nil
+    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = .withoutRate(nil) }
+    if baud != nil, lineRate != nil { settings.line = .bound }
+    if !port.isWritable { settings.intent = .readOnly }
+    let session = ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
+    try poller.add(port.fileDescriptor, token: token)
+    link = Link(port: port, session: session, interest: .readable)
+    nextTry = nil
+    events.append(.opened(path: path, rate: lineRate))
+  }
+
+  /// The port is ready, or hung up.
+  public func handle(
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant,
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    switch event {
+    case .readable(token), .hangUp(token): read(&poller, at: now, body)
+    case .writable(token): break
+    default: return
+    }
+    carryOut(&poller, at: now, body)
+  }
+
+  /// The deadline has come, or another time.
+  public func wake(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    if link != nil {
+      if let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
+    } else if let nextTry, now >= nextTry, !hasEnded {
+      do { try open(&poller, at: now) } catch {
+        // Told by the first failure; afterwards it is waited for in silence.
+        self.nextTry = now + Self.retry
+      }
+    }
+    carryOut(&poller, at: now, body)
+  }
+
+  /// Has a command said; see `ReceiverSession.submit`. Nil when no port is open.
+  public func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
+    guard link != nil else { return nil }
+    let ticket = link!.session.submit(command, at: now)
+    carryOut(&poller, at: now) { _, _ in }
+    return ticket
+  }
+
+  /// The receiver's wished state changes.
+  public func set(_ wish: ReceiverWish, _ poller: inout Poller, at now: Instant) {
+    guard link != nil else { return }
+    link!.session.set(wish, at: now)
+    carryOut(&poller, at: now) { _, _ in }
+  }
+
+  /// The session is to end in order; it is over when `isEnded`.
+  public func finish(_ poller: inout Poller, at now: Instant) {
+    guard link != nil else {
+      hasEnded = true
+      return
+    }
+    link!.session.finish(at: now)
+    carryOut(&poller, at: now) { _, _ in }
+  }
+
+  /// Closes the port; what was collected is reported.
+  public func close(
+    _ poller: inout Poller, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    guard link != nil else { return }
+    link!.session.lost(body)
+    memory = link!.session.memory
+    poller.remove(link!.port.fileDescriptor)
+    link = nil
+    hasEnded = true
+  }
+
+  // MARK: The port
+
+  private func read(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    guard link != nil else { return }
+    // The buffer is taken out for as long as it is looked into, and not copied.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    let result: SerialPort.ReadResult
+    do {
+      var span = buffer.mutableSpan
+      // Called unsafe because some types have invalid bit patterns; bytes have none.
+      var room = unsafe span.mutableBytes
+      result = try link!.port.read(into: &room)
+    } catch {
+      return lose(&poller, at: now, body)
+    }
+    switch result {
+    case .wouldBlock: return
+    case .endOfInput:
+      close(&poller, body)
+      events.append(.ended)
+    case .bytes(let count):
+      bytes += UInt64(count)
+      let received = unsafe buffer.span.bytes.extracting(0..<count)
+      link!.session.receive(received, at: now, body)
+    }
+  }
+
+  /// The receiver was unplugged, or the other end of the line closed.
+  private func lose(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    guard link != nil else { return }
+    link!.session.lost(body)
+    drainActions()
+    memory = link!.session.memory
+    poller.remove(link!.port.fileDescriptor)
+    link = nil
+    nextTry = now + Self.retry
+    events.append(.lost(path: path))
+  }
+
+  /// Does what the session asks for.
+  private func carryOut(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    guard link != nil else { return }
+    while link != nil, let action = link!.session.nextAction() {
+      switch action {
+      case .send(let bytes): link!.unsent += bytes
+      case .setRate(let rate):
+        write(&poller, at: now, body)
+        guard link != nil else { return }
+        // A rate that the hardware does not have is passed over by the search.
+        try? link!.port.setBaudRate(rate)
+        try? link!.port.discardInput()
+        events.append(.rate(rate))
+      case .report(let report): events.append(.session(report))
+      case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
+      }
+    }
+    write(&poller, at: now, body)
+  }
+
+  /// The session has no line any more: what it still has to tell is told.
+  private func drainActions() {
+    while let action = link?.session.nextAction() {
+      switch action {
+      case .send, .setRate: break
+      case .report(let report): events.append(.session(report))
+      case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
+      }
+    }
+  }
+
+  private func write(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    guard link != nil else { return }
+    while !link!.unsent.isEmpty {
+      let unsent = link!.unsent
+      do {
+        let count = try unsafe link!.port.write(unsent.span.bytes)
+        if count == 0 { break }
+        link!.unsent.removeFirst(count)
+      } catch {
+        return lose(&poller, at: now, body)
+      }
+    }
+    let wanted: Poller.Interest = link!.unsent.isEmpty ? .readable : [.readable, .writable]
+    guard wanted != link!.interest else { return }
+    link!.interest = wanted
+    try? poller.change(link!.port.fileDescriptor, token: token, interest: wanted)
+  }
+}

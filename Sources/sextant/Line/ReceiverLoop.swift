@@ -1,0 +1,120 @@
+import MonotonicTime
+import Receiver
+import ReceiverShell
+import ReceiverStream
+import SerialPort
+
+/// What a command does with the receiver that its loop holds.
+protocol ReceiverClient: ~Copyable {
+  /// An epoch, or news of one.
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
+  /// Something else happened; `connection` takes commands.
+  mutating func receive(
+    _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant)
+  /// A round of events is over; whether the command has what it wants.
+  mutating func finishRound(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws -> Bool
+  /// The terminal has another size.
+  mutating func resize()
+  /// When the client wants a round, if nothing comes.
+  var deadline: Instant? { get }
+}
+
+/// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
+/// in one thread. It ends in order: at a signal, at its time, or when the client has what it wants.
+struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
+  var client: Client
+
+  private var poller: Poller
+  private let connection: ReceiverConnection
+  private let simulator: SimulatedReceiver?
+  private let end: Instant?
+  private var isEnding = false
+
+  /// Opens the receiver.
+  ///
+  /// - Parameters:
+  ///   - source: where the bytes come from.
+  ///   - settings: how the session deals with the receiver.
+  ///   - baud: the rate that is bound.
+  ///   - seconds: when to end.
+  ///   - client: what the command does.
+  init(
+    _ source: Source, _ settings: SessionSettings, baud: UInt32?, seconds: Double?, client: consuming Client
+  ) throws {
+    // What can fail comes first: a value that owns descriptors cannot be left half made.
+    let now = Instant(nanoseconds: MonotonicClock.now())
+    var poller = try Poller(catching: [.interrupt, .terminate, .windowChange])
+    let simulator = source == .simulator ? try SimulatedReceiver(at: secondsSince1970(), now: now) : nil
+    let path =
+      switch source {
+      case .device(let path): path
+      case .simulator: simulator?.path ?? ""
+      }
+    let connection = ReceiverConnection(
+      path: path, settings: settings, baud: baud, token: Poller.Token(rawValue: 1), reference: systemTime)
+    try connection.open(&poller, at: now)
+    self.poller = poller
+    self.connection = connection
+    self.simulator = simulator
+    self.client = client
+    end = seconds.map { now + Milliseconds(seconds: $0) }
+  }
+
+  /// Runs to the end.
+  mutating func run() throws {
+    while true {
+      let due = deadline
+      let events = try poller.wait(deadline: due?.nanoseconds)
+      let now = Instant(nanoseconds: MonotonicClock.now())
+      try simulator?.wake(at: now)
+      for event in events {
+        switch event {
+        case .signal(.windowChange): client.resize()
+        case .signal:
+          // Who asks twice does not want to wait for an orderly end.
+          if isEnding { return close(at: now) }
+          finish(at: now)
+        case .readable, .writable, .hangUp:
+          connection.handle(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
+        case .timeout, .woken: break
+        }
+      }
+      connection.wake(&poller, at: now) { report, sky in client.receive(report, sky, at: now) }
+      if isEnding {
+        tellEvents(at: now)
+        if connection.isEnded { return close(at: now) }
+        continue
+      }
+      tellEvents(at: now)
+      if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
+      if let end, now >= end { finish(at: now) }
+    }
+  }
+
+  private mutating func finish(at now: Instant) {
+    guard !isEnding else { return }
+    isEnding = true
+    connection.finish(&poller, at: now)
+  }
+
+  private mutating func close(at now: Instant) {
+    connection.close(&poller) { report, sky in client.receive(report, sky, at: now) }
+    tellEvents(at: now)
+    _ = try? client.finishRound(connection, &poller, at: now)
+  }
+
+  private mutating func tellEvents(at now: Instant) {
+    while let event = connection.nextEvent() {
+      client.receive(event, connection, &poller, at: now)
+      if event == .ended { finish(at: now) }
+    }
+  }
+
+  private var deadline: Instant? {
+    // A finished session is closed at once.
+    if isEnding, connection.isEnded { return .zero }
+    var next = Instant.earlier(connection.deadline, simulator?.deadline)
+    if !isEnding { next = .earlier(.earlier(next, client.deadline), end) }
+    return next
+  }
+}

@@ -1,0 +1,56 @@
+import MonotonicTime
+import Receiver
+import ReceiverShell
+import ReceiverStream
+import SerialPort
+
+/// `sextant watch`: what comes is shown.
+struct WatchClient: ReceiverClient, ~Copyable {
+  private var view: WatchView
+  private let source: Source
+  private let path: String
+  private let baud: UInt32?
+  private let epochs: Int?
+
+  /// - Parameter epochs: after how many with a position to end.
+  init(_ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?) {
+    view = WatchView(kind, limit: epochs, now: Instant(nanoseconds: MonotonicClock.now()))
+    self.source = source
+    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    self.baud = baud
+    self.epochs = epochs
+  }
+
+  /// Epochs with a position so far.
+  var fixes: Int { view.fixes }
+  var deadline: Instant? { view.deadline }
+
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    view.show(report, sky, now)
+  }
+
+  mutating func receive(
+    _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    switch event {
+    case .opened(let path, let rate): view.open(path, baud: rate, source)
+    case .rate(let rate), .session(.rateFound(let rate)): view.set(baud: rate)
+    default: break
+    }
+    if let text = text(of: event, path: path, baud: baud) { view.tell(text) }
+  }
+
+  mutating func finishRound(
+    _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) throws -> Bool {
+    view.set(bytes: connection.bytes)
+    view.update(connection.counters, rejected: connection.rejectedFields, now)
+    try view.flush()
+    return epochs.map { view.fixes >= $0 } ?? false
+  }
+
+  mutating func resize() { view.resize() }
+
+  /// Gives the terminal back.
+  mutating func close() { view.close() }
+}
