@@ -53,6 +53,7 @@ public final class ReceiverConnection {
     /// Written by the session and not yet taken by the kernel.
     var unsent: [UInt8] = []
     var interest: Poller.Interest
+    var policy = ReadPolicy()
   }
 
   /// - Parameters:
@@ -92,7 +93,7 @@ public final class ReceiverConnection {
   /// When `wake` is due.
   public var deadline: Instant? {
     if hasEnded { return nil }
-    return link == nil ? nextTry : link!.session.deadline
+    return link == nil ? nextTry : .earlier(link!.session.deadline, link!.policy.restUntil)
   }
 
   /// Opens the port. Throws what is the user's to mend; later on the receiver is waited for.
@@ -130,7 +131,11 @@ public final class ReceiverConnection {
     _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     if link != nil {
-      if let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
+      if let until = link!.policy.restUntil, now >= until {
+        link!.policy.wake(at: now)
+        read(&poller, at: now, body)
+      }
+      if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
     } else if let nextTry, now >= nextTry, !hasEnded {
       do { try open(&poller, at: now) } catch {
         // Told by the first failure; afterwards it is waited for in silence.
@@ -204,7 +209,12 @@ public final class ReceiverConnection {
     case .bytes(let count):
       bytes += UInt64(count)
       let received = unsafe buffer.span.bytes.extracting(0..<count)
-      link!.session.receive(received, at: now, body)
+      var endsEpoch = false
+      link!.session.receive(received, at: now) { report, sky in
+        endsEpoch = true
+        body(report, sky)
+      }
+      link!.policy.receive(bytes: count, endsEpoch: endsEpoch, at: now)
     }
   }
 
@@ -236,6 +246,7 @@ public final class ReceiverConnection {
         // A rate that the hardware does not have is passed over by the search.
         try? link!.port.setBaudRate(rate)
         try? link!.port.discardInput()
+        link!.policy.reset()
         events.append(.rate(rate))
       case .report(let report): events.append(.session(report))
       case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
@@ -269,7 +280,9 @@ public final class ReceiverConnection {
         return lose(&poller, at: now, body)
       }
     }
-    let wanted: Poller.Interest = link!.unsent.isEmpty ? .readable : [.readable, .writable]
+    if link!.policy.restUntil != nil, !link!.session.isAtRest { link!.policy.interrupt() }
+    var wanted: Poller.Interest = link!.policy.restUntil == nil ? .readable : []
+    if !link!.unsent.isEmpty { wanted.insert(.writable) }
     guard wanted != link!.interest else { return }
     link!.interest = wanted
     try? poller.change(link!.port.fileDescriptor, token: token, interest: wanted)

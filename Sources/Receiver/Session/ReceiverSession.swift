@@ -53,6 +53,15 @@ public struct ReceiverSession: ~Copyable {
   public var isEnded: Bool { if case .ended = stage { true } else { false } }
   /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
   public var isSteady: Bool { if case .steady = stage { true } else { false } }
+  /// Whether nothing is being looked for, said or waited for: only epochs are to come.
+  public var isAtRest: Bool {
+    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil else { return false }
+    return switch stage {
+    case .steady: true
+    case .listening(let askAt): askAt == nil
+    default: false
+    }
+  }
   /// For the next session with the same receiver.
   public private(set) var memory: SessionMemory
 
