@@ -1,0 +1,111 @@
+import UBX
+
+/// Which items a model has, and what they are on a fresh one.
+struct ItemDatabase: Sendable {
+  /// The model's items, by key in ascending order.
+  let keys: [UInt32]
+  /// Defaults that are not 0.
+  let defaults: [UInt32: UInt64]
+
+  private let known: Set<UInt32>
+
+  init(_ traits: ModelTraits) {
+    var keys: [UInt32] = []
+    for item in ConfigurationItem.all where Self.has(item.id, traits) { keys.append(item.id) }
+    keys.sort()
+    self.keys = keys
+    known = Set(keys)
+    var defaults = Self.commonDefaults
+    Self.addPorts(traits, to: &defaults)
+    Self.addSystems(traits, to: &defaults)
+    self.defaults = defaults.filter { keys.contains($0.key) && $0.value != 0 }
+  }
+
+  func contains(_ key: UInt32) -> Bool { known.contains(key) }
+
+  /// The keys that one of a request stands for: itself, all of its group (item 0xFFFF), or all (group 0xFFF).
+  func expand(_ key: UInt32) -> ArraySlice<UInt32> {
+    guard key & 0xFFFF == 0xFFFF else {
+      guard let index = keys.firstIndex(of: key) else { return [] }
+      return keys[index...index]
+    }
+    let group = key >> 16 & 0xFFF
+    return group == 0xFFF ? keys[...] : keys.filter { $0 >> 16 & 0xFFF == group & 0xFFF }[...]
+  }
+
+  // MARK: - Which items
+
+  private static func has(_ key: UInt32, _ traits: ModelTraits) -> Bool {
+    switch key >> 16 & 0xFF {
+    case 0x65, 0x77, 0x78: traits.hasUSB
+    case 0x53, 0x75, 0x76: traits.hasHighPrecision
+    case 0x64, 0x79, 0x7A: traits.hasUSB || traits.hasHighPrecision
+    case 0xD0: traits.hasPowerSave
+    case 0x26: traits.batch != nil
+    case 0xDE: traits.hasFlashLog
+    case 0x24: traits.hasGeofence
+    // Time mode, RTK, RTCM output and SPARTN.
+    case 0x03, 0x14, 0x09, 0xA7: traits.hasHighPrecision
+    // Sensor fusion, high rate navigation, L-band.
+    case 0x06, 0x07, 0x08, 0xB1, 0xC8: false
+    case 0x41: traits.protocolVersion < 5000
+    case 0x91: hasOutput(key, traits)
+    default: true
+    }
+  }
+
+  private static func hasOutput(_ key: UInt32, _ traits: ModelTraits) -> Bool {
+    let isEnabledByIt = { (message: OutputMessage) in message.key != 0 && (message.key...message.key + 4) ~= key }
+    if let message = OutputMessage.all.first(where: isEnabledByIt) { return message.isAvailable(in: traits) }
+    return silentOutputs.contains { (0x2091_0000 | $0...0x2091_0000 | $0 + 4) ~= key }
+  }
+
+  /// CFG-MSGOUT of messages that receivers of all these families have and that are never sent here: GBS, GRS, VLW,
+  /// NAV-TIMEGLO, -TIMEBDS, -TIMEGAL, -SBAS, -GEOFENCE, TIM-TM2, TIM-TP, RXM-MEASX, RXM-SFRBX, RXM-RLM, MON-MSGPP,
+  /// MON-TXBUF, MON-RXBUF, MON-IO, MON-HW3, MON-SPAN, NAV-SLAS.
+  private static let silentOutputs: [UInt32] = [
+    0xDD, 0xCE, 0xE7, 0x4C, 0x51, 0x56, 0x6A, 0xA1, 0x178, 0x17D, 0x204, 0x231, 0x25E, 0x196, 0x19B, 0x1A0, 0x1A5,
+    0x354, 0x38B, 0x336,
+  ]
+
+  // MARK: - Defaults
+
+  private static let commonDefaults: [UInt32: UInt64] = [
+    Key.measurement: 1000, Key.cycles: 1, Key.timeReference: 1,
+    0x2011_0011: 3, 0x2011_00A1: 3, 0x2011_00A2: 32, 0x2011_00A3: 6, 0x2011_00A4: 5, 0x3011_00B1: 250,
+    0x3011_00B2: 250, 0x3011_00B3: 100, 0x3011_00B4: 350, 0x2011_00C4: 60,
+    Key.updatePeriod: 10, Key.searchPeriod: 10, Key.updateEphemeris: 1,
+    0x2051_0001: 132, 0x1051_0003: 1, 0x1065_0001: 1, 0x3065_000A: 0x1546, 0x3065_000B: 0x01A9,
+    0x2022_0031: 153, 0x2022_0032: 76,
+    0x4005_0002: 1_000_000, 0x4005_0003: 1_000_000, 0x4005_0005: 100_000, 0x3005_0001: 50, 0x1005_0007: 1,
+    0x1005_0008: 1, 0x1005_0009: 1, 0x1005_000A: 1, 0x1005_000B: 1,
+  ]
+
+  private static func addPorts(_ traits: ModelTraits, to defaults: inout [UInt32: UInt64]) {
+    defaults[Key.nmeaVersion] = traits.nmeaVersion == 0x4B ? 42 : 41
+    for uart in [0x4052_0000, 0x4053_0000] as [UInt32] {
+      defaults[uart | 1] = UInt64(traits.defaultBaudRate)
+      defaults[uart & 0x0FFF_0000 | 0x2000_0002] = 1
+      defaults[uart & 0x0FFF_0000 | 0x1000_0005] = 1
+    }
+    for port in 0..<5 {
+      // F9P's UART2 speaks RTCM alone (interface description, "default configuration").
+      let isForCorrections = port == 2
+      for item in [1, 2, 4] as [UInt32] {
+        defaults[Key.input(port, item)] = isForCorrections ? (item == 4 ? 1 : 0) : 1
+        defaults[Key.output(port, item)] = isForCorrections ? (item == 4 ? 1 : 0) : (item == 4 ? 0 : 1)
+      }
+      defaults[Key.textNMEA(port)] = 7
+      for message in OutputMessage.all where message.isDefault { defaults[message.key + UInt32(port)] = 1 }
+    }
+  }
+
+  private static func addSystems(_ traits: ModelTraits, to defaults: inout [UInt32: UInt64]) {
+    let systems = traits.defaultSystems
+    let isOn: (SatelliteSystems) -> UInt64 = { systems.contains($0) ? 1 : 0 }
+    for key in [Key.gps, 0x1031_0001, 0x1031_0024, 0x1031_0012, 0x1031_0020, 0x1031_0005] { defaults[key] = isOn(.gps) }
+    for key in [Key.galileo, 0x1031_0007] { defaults[key] = isOn(.galileo) }
+    for key in [Key.glonass, 0x1031_0018] { defaults[key] = isOn(.glonass) }
+    for key in [Key.beiDou, 0x1031_000D] { defaults[key] = isOn(.beiDou) }
+  }
+}

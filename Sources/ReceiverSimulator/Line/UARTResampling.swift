@@ -1,0 +1,51 @@
+/// What a UART makes of bytes that come at another rate than its own.
+enum UARTResampling {
+  /// Whether a receiver of rate `b` understands a sender of rate `a`: within 2.5 % (data sheets, UART tolerance).
+  static func agree(_ a: UInt32, _ b: UInt32) -> Bool {
+    let (low, high) = (UInt64(min(a, b)), UInt64(max(a, b)))
+    return low > 0 && high * 1000 <= low * 1025
+  }
+
+  /// The bytes that are read, and in how many no stop bit stood where it should.
+  ///
+  /// Sender and receiver count bits by their own clocks: the receiver waits for a falling edge and looks at the middle of
+  /// each of the ten bits that should follow. Bytes with an error of that kind are read too.
+  static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (bytes: [UInt8], errors: Int) {
+    guard sender > 0, receiver > 0 else { return ([], 0) }
+    // Bits of the sender for one of the receiver.
+    let step = Double(sender) / Double(receiver)
+    let total = Double(bytes.count * 10)
+    let level = { (at: Double) -> Bool in
+      // The line is high when nothing is sent.
+      guard at >= 0, at < total else { return true }
+      let bit = Int(at)
+      switch bit % 10 {
+      case 0: return false
+      case 9: return true
+      case let place: return bytes[bit / 10] >> UInt8(place - 1) & 1 == 1
+      }
+    }
+    var read: [UInt8] = []
+    var errors = 0
+    var at = 0.0
+    while at < total {
+      // The next falling edge; edges are at whole bits of the sender.
+      if level(at) {
+        at = at.rounded(.down) + 1
+        continue
+      }
+      if level(at + step / 2) {
+        at += step
+        continue
+      }
+      var byte: UInt8 = 0
+      for place in 0..<8 where level(at + step * (1.5 + Double(place))) { byte |= 1 << UInt8(place) }
+      read.append(byte)
+      if !level(at + step * 9.5) { errors += 1 }
+      at += step * 9.5
+      // After a missing stop bit the line has to rise before the next start bit.
+      while at < total, !level(at) { at = at.rounded(.down) + 1 }
+    }
+    return (read, errors)
+  }
+}

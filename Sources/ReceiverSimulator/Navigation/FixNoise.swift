@@ -1,0 +1,54 @@
+import Glibc
+
+/// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it wanders over minutes as
+/// real ones do.
+struct FixNoise: Sendable {
+  private var random: RandomSource
+  private var north = 0.0
+  private var east = 0.0
+  private var up = 0.0
+
+  /// Seconds after which half of an error and more is another one.
+  private static let correlationSeconds = 60.0
+
+  init(seed: UInt64) { random = RandomSource(seed: seed) }
+
+  /// Standard deviation of one horizontal axis, metres.
+  static func deviation(under sky: Sky, highPrecision: Bool) -> Double {
+    switch sky {
+    case .open: highPrecision ? 0.7 : 1.0
+    case .urban: 5
+    case .indoor, .none: 14
+    }
+  }
+
+  /// The error of an epoch that is `seconds` behind the one before, for a deviation of one axis; metres.
+  mutating func next(after seconds: Double, deviation: Double) -> (north: Double, east: Double, up: Double) {
+    let kept = exp(-seconds / Self.correlationSeconds)
+    let fresh = deviation * max(0, 1 - kept * kept).squareRoot()
+    north = north * kept + fresh * random.normal()
+    east = east * kept + fresh * random.normal()
+    up = up * kept + 1.5 * fresh * random.normal()
+    return (north, east, up)
+  }
+
+  /// A fix after a start has nothing to do with the one before.
+  mutating func restart(deviation: Double) {
+    north = deviation * random.normal()
+    east = deviation * random.normal()
+    up = 1.5 * deviation * random.normal()
+  }
+
+  /// The error of a velocity's axis, metres per second.
+  mutating func velocity(under sky: Sky) -> Double { random.normal() * Self.velocityDeviation(under: sky) }
+
+  static func velocityDeviation(under sky: Sky) -> Double {
+    switch sky {
+    case .open: 0.05
+    case .urban: 0.2
+    case .indoor, .none: 0.4
+    }
+  }
+
+  mutating func unit() -> Double { random.unit() }
+}

@@ -1,0 +1,47 @@
+/// What a receiver knows of the satellites and of itself: what battery-backed memory keeps.
+struct NavigationMemory: Sendable, Equatable {
+  /// UTC milliseconds at which each satellite's ephemeris was collected; nil where there is none.
+  var ephemeris = [Int64?](repeating: nil, count: VisibleSatellite.slots)
+  /// Those that the host gave.
+  var isFromHost = [Bool](repeating: false, count: VisibleSatellite.slots)
+  var hasAlmanac = false
+  /// Whether the clock has the time, from satellites or from the host.
+  var hasTime = false
+  var isTimeFromHost = false
+  /// Whether the leap seconds are known, so that the time is UTC without a doubt.
+  var hasLeapSeconds = false
+  /// Where the last fix was.
+  var position: (latitude: Double, longitude: Double)?
+  var isPositionFromHost = false
+  /// Metres since the last cold start.
+  var totalMetres = 0.0
+
+  /// How long an ephemeris can be used, seconds: four hours for GPS, half an hour for GLONASS (u-blox integration
+  /// manuals); the documents do not say it for the others, which are taken as GPS.
+  static func validSeconds(ofSlot slot: Int) -> Int64 { slot / 32 == 6 ? 1800 : 4 * 3600 }
+
+  /// Seconds of tracking without a break until a satellite's ephemeris is complete. GPS repeats it each 30 seconds.
+  static let collectionSeconds = 30.0
+
+  func hasEphemeris(_ slot: Int, at utcMilliseconds: Int64) -> Bool {
+    guard let collected = ephemeris[slot] else { return false }
+    let age = utcMilliseconds - collected
+    return age >= 0 && age < Self.validSeconds(ofSlot: slot) * 1000
+  }
+
+  /// Forgets by CFG-RST's mask (interface descriptions, CFG-RST, navBbrMask).
+  mutating func clear(_ mask: UInt16) {
+    if mask & 1 != 0 { ephemeris = Array(repeating: nil, count: VisibleSatellite.slots) }
+    if mask & 2 != 0 { hasAlmanac = false }
+    if mask & 0x10 != 0 { position = nil }
+    if mask & 0x80 != 0 { hasLeapSeconds = false }
+    if mask & 0x100 != 0 { hasTime = false }
+    if mask == 0xFFFF { totalMetres = 0 }
+  }
+
+  static func == (a: NavigationMemory, b: NavigationMemory) -> Bool {
+    a.ephemeris == b.ephemeris && a.isFromHost == b.isFromHost && a.hasAlmanac == b.hasAlmanac
+      && a.hasTime == b.hasTime && a.position?.latitude == b.position?.latitude
+      && a.position?.longitude == b.position?.longitude
+  }
+}

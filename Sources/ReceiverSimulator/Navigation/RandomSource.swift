@@ -1,0 +1,37 @@
+import Glibc
+
+/// SplitMix64 (S. Vigna): what a seed determines, so that a run can be repeated.
+struct RandomSource: Sendable {
+  private var state: UInt64
+  private var spare: Double?
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+
+  /// A number in 0..<1.
+  mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// A number in the range.
+  mutating func number(in range: ClosedRange<Double>) -> Double {
+    range.lowerBound + (range.upperBound - range.lowerBound) * unit()
+  }
+
+  /// A number of the normal distribution of mean 0 and deviation 1 (G. Box, M. Muller).
+  mutating func normal() -> Double {
+    if let spare {
+      self.spare = nil
+      return spare
+    }
+    let radius = (-2 * log(max(unit(), 1e-300))).squareRoot()
+    let angle = 2 * Double.pi * unit()
+    spare = radius * sin(angle)
+    return radius * cos(angle)
+  }
+}

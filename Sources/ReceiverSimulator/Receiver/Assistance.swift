@@ -1,0 +1,278 @@
+import UBX
+
+// Time, position and orbits that the host gives, and what the receiver gives to keep.
+extension VirtualReceiver {
+  /// Answers to assistance (interface descriptions, MGA-ACK).
+  private enum Verdict: UInt8 {
+    case used = 0
+    case noTime = 1
+    case version = 2
+    case size = 3
+    case notStored = 4
+    case unknownType = 6
+  }
+
+  // MARK: - MGA
+
+  mutating func receiveMGA(_ id: UInt8, _ payload: [UInt8]) {
+    if id == 0x80, payload.isEmpty { return sendDatabase() }
+    let verdict: Verdict
+    switch id {
+    case 0x40: verdict = receiveInitial(payload)
+    case 0x00, 0x02, 0x03, 0x05, 0x06: verdict = receiveOrbit(id, payload)
+    case 0x20: verdict = payload.count == 76 ? (memory.hasTime ? .used : .noTime) : .size
+    case 0x80: verdict = restore(payload)
+    default: return
+    }
+    if verdict == .used { improveSearch() }
+    guard settings.acknowledgesAiding else { return }
+    let start = (0..<4).map { payload.count > $0 ? payload[$0] : 0 }
+    answer(MessageIdentity(0x13, 0x60), [verdict == .used ? 1 : 0, 0, verdict.rawValue, id] + start)
+  }
+
+  private mutating func improveSearch() {
+    engine.improve(currentStartKind, traits.firstFix, spread: random.number(in: 0.9...1.2), at: now)
+  }
+
+  private mutating func receiveInitial(_ payload: [UInt8]) -> Verdict {
+    guard let type = payload.first else { return .size }
+    switch type {
+    case 0x00:
+      guard payload.count == 20 else { return .size }
+      let place = Earth.geodetic(
+        Earth.Vector(
+          x: Double(payload.i4(4)) / 100, y: Double(payload.i4(8)) / 100, z: Double(payload.i4(12)) / 100))
+      return take(latitude: place.latitude, longitude: place.longitude)
+    case 0x01:
+      guard payload.count == 20 else { return .size }
+      return take(latitude: Double(payload.i4(4)) * 1e-7, longitude: Double(payload.i4(8)) * 1e-7)
+    case 0x10:
+      guard payload.count == 24 else { return .size }
+      let seconds = CivilTime.secondsSince1970(
+        year: Int(payload.u2(4)), month: Int(payload[6]), day: Int(payload[7]), hour: Int(payload[8]),
+        minute: Int(payload[9]), second: Int(payload[10]))
+      return take(secondsSince1970: seconds)
+    case 0x11:
+      guard payload.count == 24 else { return .size }
+      return take(
+        secondsSince1970: GPSTime.epoch + Int64(payload.u2(6)) * 604_800 + Int64(payload.u4(8))
+          - Int64(GPSTime.leapSeconds))
+    case 0x20, 0x21: return payload.count == 12 ? .used : .size
+    case 0x30: return payload.count == 72 ? .used : .size
+    default: return .unknownType
+    }
+  }
+
+  private mutating func take(latitude: Double, longitude: Double) -> Verdict {
+    guard abs(latitude) <= 90, abs(longitude) <= 180 else { return .notStored }
+    if !engine.hasFix {
+      let truth = truth(at: now)
+      // A position that is far off is of no help; the receiver finds that out by itself.
+      let isNear = abs(latitude - truth.latitudeDegrees) < 3 && abs(longitude - truth.longitudeDegrees) < 5
+      if memory.position == nil, isNear {
+        memory.position = (latitude, longitude)
+        memory.isPositionFromHost = true
+      }
+    }
+    return .used
+  }
+
+  private mutating func take(secondsSince1970 seconds: Int64) -> Verdict {
+    // Orbits need the time to some ten seconds; a time that is further off is no help.
+    if !memory.hasTime, abs(seconds - utcMilliseconds(at: now) / 1000) <= 10 {
+      memory.hasTime = true
+      memory.isTimeFromHost = true
+    }
+    return .used
+  }
+
+  private mutating func receiveOrbit(_ id: UInt8, _ payload: [UInt8]) -> Verdict {
+    guard payload.count >= 3 else { return .size }
+    guard payload[0] == 1 else { return .used }
+    guard memory.hasTime else { return .noTime }
+    let gnss: [UInt8: UInt8] = [0x00: 0, 0x02: 2, 0x03: 3, 0x06: 6]
+    guard let gnss = gnss[id], 1...32 ~= payload[2] else { return .notStored }
+    let slot = Int(gnss) * 32 + Int(payload[2]) - 1
+    memory.ephemeris[slot] = utcMilliseconds(at: now)
+    memory.isFromHost[slot] = true
+    return .used
+  }
+
+  // MARK: - The navigation database
+
+  // A receiver's own form, which no one else reads: after twelve reserved bytes a mark, the kind and what it is about.
+  private static let databaseMark: UInt8 = 0x5D
+
+  private mutating func sendDatabase() {
+    var records: [[UInt8]] = []
+    for slot in 0..<VisibleSatellite.slots {
+      guard let collected = memory.ephemeris[slot] else { continue }
+      records.append(record(1, UInt32(slot), collected, padding: 76))
+    }
+    if let position = memory.position {
+      let place = Int64(Int32(position.latitude * 1e7)) << 32 | Int64(UInt32(bitPattern: Int32(position.longitude * 1e7)))
+      records.append(record(2, 0, place, padding: 8))
+    }
+    if memory.hasAlmanac { records.append(record(3, 0, 0, padding: 120)) }
+    for record in records { spool.append(.frame(encoded(MessageIdentity(0x13, 0x80), record))) }
+    guard settings.acknowledgesAiding else { return }
+    var end: [UInt8] = [1, 0, 0, 0x80]
+    end.append(UInt32(records.count))
+    spool.append(.frame(encoded(MessageIdentity(0x13, 0x60), end)))
+  }
+
+  private func record(_ kind: UInt8, _ index: UInt32, _ value: Int64, padding: Int) -> [UInt8] {
+    var record = [UInt8](repeating: 0, count: 12)
+    record += [Self.databaseMark, kind]
+    record.append(index)
+    record.append(UInt32(truncatingIfNeeded: value))
+    record.append(UInt32(truncatingIfNeeded: value >> 32))
+    // Of this receiver alone.
+    record += uniqueID
+    return record + [UInt8](repeating: 0, count: padding)
+  }
+
+  private mutating func restore(_ payload: [UInt8]) -> Verdict {
+    guard payload.count >= 26 + uniqueID.count, payload[12] == Self.databaseMark,
+      Array(payload[26..<26 + uniqueID.count]) == uniqueID
+    else { return .notStored }
+    let value = Int64(bitPattern: payload.u8(18))
+    switch payload[13] {
+    case 1:
+      guard memory.hasTime else { return .noTime }
+      let slot = Int(payload.u4(14))
+      guard slot < VisibleSatellite.slots else { return .notStored }
+      if memory.ephemeris[slot] ?? 0 < value {
+        memory.ephemeris[slot] = value
+        memory.isFromHost[slot] = true
+      }
+    case 2:
+      if memory.position == nil {
+        memory.position = (
+          Double(Int32(truncatingIfNeeded: value >> 32)) * 1e-7, Double(Int32(truncatingIfNeeded: value)) * 1e-7
+        )
+        memory.isPositionFromHost = true
+      }
+    case 3: memory.hasAlmanac = true
+    default: return .notStored
+    }
+    return .used
+  }
+
+  // MARK: - AID
+
+  mutating func receiveAID(_ id: UInt8, _ payload: [UInt8]) {
+    switch (id, payload.count) {
+    case (0x01, 0): answer(MessageIdentity(0x0B, 0x01), initialAid)
+    case (0x01, 48): receiveInitialAid(payload)
+    case (0x31, 0): for number in 1...32 { spool.append(.frame(encoded(MessageIdentity(0x0B, 0x31), orbit(number)))) }
+    case (0x31, 1): if 1...32 ~= payload[0] { answer(MessageIdentity(0x0B, 0x31), orbit(Int(payload[0]))) }
+    case (0x31, 104):
+      let number = Int(payload.u4(0))
+      guard 1...32 ~= number else { return acknowledgeAid(id, false) }
+      memory.ephemeris[number - 1] = utcMilliseconds(at: now)
+      memory.isFromHost[number - 1] = true
+      improveSearch()
+      acknowledgeAid(id, true)
+    case (0x30, 40):
+      memory.hasAlmanac = true
+      acknowledgeAid(id, true)
+    case (0x02, 72): acknowledgeAid(id, true)
+    default: break
+    }
+  }
+
+  private mutating func acknowledgeAid(_ id: UInt8, _ isUsed: Bool) {
+    if settings.acknowledgesAiding { acknowledge(0x0B, id, isUsed) }
+  }
+
+  private mutating func receiveInitialAid(_ payload: [UInt8]) {
+    let flags = payload.u4(44)
+    if flags & 1 != 0 {
+      if flags & 0x20 != 0 {
+        _ = take(latitude: Double(payload.i4(0)) * 1e-7, longitude: Double(payload.i4(4)) * 1e-7)
+      } else {
+        let place = Earth.geodetic(
+          Earth.Vector(x: Double(payload.i4(0)) / 100, y: Double(payload.i4(4)) / 100, z: Double(payload.i4(8)) / 100))
+        _ = take(latitude: place.latitude, longitude: place.longitude)
+      }
+    }
+    if flags & 2 != 0 {
+      let (week, time) = (payload.u2(18), payload.u4(20))
+      if flags & 0x400 != 0 {
+        // wnoOrDate is yymm, towOrTime ddhhmmss, in decimal.
+        let seconds = CivilTime.secondsSince1970(
+          year: 2000 + Int(week) / 100, month: Int(week) % 100, day: Int(time / 1_000_000),
+          hour: Int(time / 10_000 % 100), minute: Int(time / 100 % 100), second: Int(time % 100))
+        _ = take(secondsSince1970: seconds)
+      } else {
+        _ = take(
+          secondsSince1970: GPSTime.epoch + Int64(week) * 604_800 + Int64(time / 1000) - Int64(GPSTime.leapSeconds))
+      }
+    }
+    improveSearch()
+    acknowledgeAid(0x01, true)
+  }
+
+  private var initialAid: [UInt8] {
+    var payload = [UInt8](repeating: 0, count: 48)
+    var flags: UInt32 = 0
+    if let position = memory.position {
+      let place = Earth.ecef(latitude: position.latitude, longitude: position.longitude, height: solution.altitudeMetres)
+      payload.set(UInt32(bitPattern: Int32(place.x * 100)), at: 0)
+      payload.set(UInt32(bitPattern: Int32(place.y * 100)), at: 4)
+      payload.set(UInt32(bitPattern: Int32(place.z * 100)), at: 8)
+      payload.set(300_00 as UInt32, at: 12)
+      flags |= 1
+    }
+    if memory.hasTime {
+      let gps = GPSTime(utcMilliseconds: utcMilliseconds(at: now))
+      payload.set(UInt16(gps.week), at: 18)
+      payload.set(gps.millisecondOfWeek, at: 20)
+      payload.set(20 as UInt32, at: 28)
+      flags |= 2
+    }
+    payload.set(flags, at: 44)
+    return payload
+  }
+
+  /// AID-EPH of a GPS satellite: eight bytes where there is none.
+  private func orbit(_ number: Int) -> [UInt8] {
+    var payload: [UInt8] = []
+    payload.append(UInt32(number))
+    let hasOrbit = memory.hasEphemeris(number - 1, at: utcMilliseconds(at: now))
+    payload.append((hasOrbit ? 0x0000_1234 : 0) as UInt32)
+    if hasOrbit { payload += [UInt8](repeating: UInt8(number), count: 96) }
+    return payload
+  }
+
+  // MARK: - Saving on shutdown
+
+  /// UPD-SOS, which has an answer of its own.
+  mutating func receiveSave(_ payload: [UInt8]) {
+    guard traits.protocolVersion >= 1500 else { return }
+    let identity = MessageIdentity(0x09, 0x14)
+    if payload.isEmpty { return answer(identity, [3, 0, 0, 0, restoreResult == 0 ? 3 : restoreResult, 0, 0, 0]) }
+    guard payload.count == 4 else { return }
+    switch payload[0] {
+    case 0:
+      // It needs flash, and the search switched off.
+      let isDone = traits.hasFlash && !engine.isRunning
+      if isDone { savedMemory = memory }
+      answer(identity, [2, 0, 0, 0, isDone ? 1 : 0, 0, 0, 0])
+    case 1: savedMemory = nil
+    default: break
+    }
+  }
+
+  /// At a start without battery: orbits and position come back from flash; the time does not.
+  mutating func restoreSavedMemory() {
+    restoreResult = 0
+    guard startCause == .power, let saved = savedMemory else { return }
+    restoreResult = 2
+    guard memory.position == nil else { return }
+    memory = saved
+    memory.hasTime = false
+    memory.hasLeapSeconds = false
+  }
+}

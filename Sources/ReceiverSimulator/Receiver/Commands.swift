@@ -1,0 +1,218 @@
+import MonotonicTime
+import UBX
+
+// What the receiver does with a UBX message from its host.
+extension VirtualReceiver {
+  mutating func receive(_ identity: MessageIdentity, _ payload: [UInt8]) {
+    switch identity.key {
+    case 0x0241: receiveSleepRequest(payload)
+    case 0x0914: receiveSave(payload)
+    case 0x0110: if payload.isEmpty { resetOdometer() }
+    case 0x2110: retrieveBatch(payload)
+    default:
+      switch identity.messageClass {
+      case 0x06: configure(identity.messageID, payload)
+      case 0x0B: if traits.hasAID { receiveAID(identity.messageID, payload) }
+      case 0x13: if traits.hasMGA { receiveMGA(identity.messageID, payload) }
+      case 0x21: if traits.hasFlashLog { receiveLog(identity.messageID, payload) }
+      default: if payload.isEmpty { poll(identity) }
+      }
+    }
+  }
+
+  // MARK: - Answers
+
+  /// Sends bytes that were asked for.
+  mutating func reply(_ bytes: [UInt8]) {
+    guard !disturbances.isSilent(at: now) else { return }
+    transmitter.send(bytes, notBefore: now, at: now)
+  }
+
+  /// Sends a UBX message that was asked for; nothing where UBX is not sent.
+  mutating func answer(_ identity: MessageIdentity, _ payload: [UInt8]) {
+    if settings.sendsUBX { reply(encoded(identity, payload)) }
+  }
+
+  /// ACK-ACK or ACK-NAK.
+  mutating func acknowledge(_ messageClass: UInt8, _ id: UInt8, _ isAccepted: Bool) {
+    answer(MessageIdentity(0x05, isAccepted ? 1 : 0), [messageClass, id])
+  }
+
+  // MARK: - Configuration
+
+  private mutating func configure(_ id: UInt8, _ payload: [UInt8]) {
+    if id == 0x04 { return receiveReset(payload) }
+    guard !disturbances.refuses(at: now) else { return acknowledge(0x06, id, false) }
+    switch configuration {
+    case .none: break
+    case .legacy(var legacy):
+      // What is sold as an M8 may know less than one.
+      if model == .clone, [0x24, 0x3E, 0x86, 0x57].contains(id) { return acknowledge(0x06, id, false) }
+      let outcome = legacy.receive(id, payload, port: port)
+      configuration = .legacy(legacy)
+      finish(outcome, id)
+    case .items(var items): configureItems(id, payload, &items)
+    }
+  }
+
+  private mutating func configureItems(_ id: UInt8, _ payload: [UInt8], _ items: inout ItemConfiguration) {
+    switch id {
+    case 0x8A:
+      let isAccepted = !isLocked(items, payload) && items.set(payload)
+      configuration = .items(items)
+      finish(isAccepted ? .acknowledged : .refused, id)
+    case 0x8B: finish(items.get(payload).map { .answer($0) } ?? .refused, id)
+    case 0x8C:
+      let isAccepted = !isLocked(items, payload) && items.delete(payload)
+      configuration = .items(items)
+      finish(isAccepted ? .acknowledged : .refused, id)
+    case 0x09:
+      let isAccepted = items.clearSaveLoad(payload)
+      configuration = .items(items)
+      finish(isAccepted ? .acknowledged : .refused, id)
+    default:
+      guard traits.configuration == .itemsAndLegacy else { return acknowledge(0x06, id, false) }
+      items.abortTransaction()
+      let outcome = items.receiveLegacy(id, payload, port: port)
+      configuration = .items(items)
+      finish(outcome, id)
+    }
+  }
+
+  /// The lock makes everything read only, until a restart if it is set in RAM.
+  private func isLocked(_ items: ItemConfiguration, _ payload: [UInt8]) -> Bool {
+    items.value(Key.configurationLock) != 0
+  }
+
+  private mutating func finish(_ outcome: LegacyConfiguration.Outcome, _ id: UInt8) {
+    switch outcome {
+    case .refused: acknowledge(0x06, id, false)
+    case .answer(let payload):
+      answer(MessageIdentity(0x06, id), payload)
+      acknowledge(0x06, id, true)
+    case .acknowledged:
+      // The answer leaves by the settings that it was asked with.
+      acknowledge(0x06, id, true)
+      applyConfiguration()
+      // Such receivers set their whole port up anew, and are deaf meanwhile.
+      if model == .clone, id == 0x00 { hears.silentUntil = now + Milliseconds(300) }
+    }
+  }
+
+  /// Makes the settings what the configuration now says.
+  mutating func applyConfiguration() {
+    let old = settings
+    settings = configuration.settings(port: port, traits)
+    if settings == old { return }
+    if settings.baudRate != old.baudRate { changeRate(to: settings.baudRate) }
+    if settings.batch != old.batch { batch.clear() }
+    if settings.systems != old.systems, engine.isRunning {
+      startEngine()
+    } else if settings.epochMilliseconds != old.epochMilliseconds {
+      scheduleEpoch()
+    }
+    if settings.powerSave != old.powerSave {
+      mode.isOptimised = false
+      mode.deadline = engine.isRunning ? now : nil
+      showPowerState()
+    }
+  }
+
+  mutating func setRates(_ identity: MessageIdentity, _ rates: [UInt8]) {
+    switch configuration {
+    case .none: break
+    case .legacy(var legacy):
+      legacy.setRates(identity.key, rates + [0])
+      configuration = .legacy(legacy)
+    case .items(var items):
+      if let index = OutputMessage.index(of: identity) {
+        let key = OutputMessage.all[index].key
+        for (port, rate) in rates.enumerated() { items.set(key + UInt32(port), UInt64(rate)) }
+      }
+      configuration = .items(items)
+    }
+    applyConfiguration()
+  }
+
+  mutating func setPort(_ port: Int, rate: UInt32, input: UInt16, output: UInt16) {
+    switch configuration {
+    case .none: break
+    case .legacy(var legacy):
+      legacy.setPort(port, baudRate: rate, input: input, output: output)
+      configuration = .legacy(legacy)
+    case .items(var items):
+      items.setPort(port, rate: rate, input: input, output: output)
+      configuration = .items(items)
+    }
+    applyConfiguration()
+  }
+
+  // MARK: - Reset and sleep
+
+  /// CFG-RST, which is not answered.
+  private mutating func receiveReset(_ payload: [UInt8]) {
+    guard payload.count == 4 else { return acknowledge(0x06, 0x04, false) }
+    memory.clear(payload.u2(0))
+    switch payload[2] {
+    case 0, 1, 4: reset()
+    case 2:
+      stopEngine()
+      startEngine()
+    case 8:
+      stopEngine()
+      showPowerState()
+    case 9: if !engine.isRunning { startEngine() }
+    default: break
+    }
+  }
+
+  /// RXM-PMREQ in both forms, which is not answered.
+  private mutating func receiveSleepRequest(_ payload: [UInt8]) {
+    guard !disturbances.ignoresSleep(at: now) else { return }
+    let (duration, flags, sources): (UInt32, UInt32, UInt32)
+    switch payload.count {
+    case 8 where traits.hasShortSleepRequest: (duration, flags, sources) = (payload.u4(0), payload.u4(4), 8)
+    case 16 where traits.hasLongSleepRequest:
+      guard payload[0] == 0 else { return }
+      (duration, flags, sources) = (payload.u4(4), payload.u4(8), payload.u4(12))
+    default: return
+    }
+    // Twelve days are the most; with a host on USB only force helps.
+    guard flags & 2 != 0, duration <= 12 * 86_400_000, port != 3 || flags & 4 != 0 else { return }
+    sleep(.standby, for: duration == 0 ? nil : Milliseconds(UInt64(duration)), byUART: sources & 8 != 0)
+  }
+
+  private mutating func resetOdometer() {
+    odometerMetres = 0
+    acknowledge(0x01, 0x10, true)
+  }
+
+  // MARK: - The batch
+
+  /// LOG-RETRIEVEBATCH, which is not answered but by what it asks for.
+  private mutating func retrieveBatch(_ payload: [UInt8]) {
+    guard payload.count == 4, payload[0] == 0, traits.batch != nil else { return }
+    // A retrieval is on: another one is ignored.
+    guard !spool.contains(where: { if case .batch = $0 { true } else { false } }) else { return }
+    let count = batch.count
+    if payload[1] & 1 != 0, settings.sendsUBX { reply(batch.monitor(&writer)) }
+    if count > 0 { spool.append(.batch(count)) }
+  }
+
+  /// Sends the next of what waits for room.
+  mutating func sendSpooled() {
+    guard !disturbances.isMute(at: now), !disturbances.isFrozen(at: now) else { return spool = [] }
+    switch spool[0] {
+    case .frame(let frame):
+      spool.removeFirst()
+      transmitter.send(frame, notBefore: now, at: now)
+    case .batch(let left):
+      guard left > 0, let (entry, number) = batch.take() else {
+        spool.removeFirst()
+        return
+      }
+      spool[0] = .batch(left - 1)
+      if settings.sendsUBX { transmitter.send(entry.frame(number: number, &writer), notBefore: now, at: now) }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import MonotonicTime
+
+/// The faults that a receiver suffers from, and until when.
+struct Disturbances: Sendable {
+  private var frozenUntil: Instant?
+  private var muteUntil: Instant?
+  private var silentUntil: Instant?
+  private var refusesUntil: Instant?
+  private var ignoresSleepUntil: Instant?
+  private var ignoresWakeUntil: Instant?
+  private var cut: Milliseconds?
+  var floodUntil: Instant?
+  var wakesByItselfAt: Instant?
+
+  /// Nothing at all is done.
+  func isFrozen(at now: Instant) -> Bool { isOn(frozenUntil, now) }
+  /// Nothing is sent.
+  func isMute(at now: Instant) -> Bool { isOn(muteUntil, now) }
+  /// Nothing is answered.
+  func isSilent(at now: Instant) -> Bool { isOn(silentUntil, now) || isOn(muteUntil, now) }
+  func refuses(at now: Instant) -> Bool { isOn(refusesUntil, now) }
+  func ignoresSleep(at now: Instant) -> Bool { isOn(ignoresSleepUntil, now) }
+  func ignoresWake(at now: Instant) -> Bool { isOn(ignoresWakeUntil, now) }
+
+  mutating func mute(until end: Instant) { muteUntil = end }
+
+  /// How long the silence is behind a cut frame that is due.
+  mutating func takeCut() -> Milliseconds? {
+    defer { cut = nil }
+    return cut
+  }
+
+  /// Takes a fault that only lasts; false for the others.
+  mutating func add(_ fault: Fault, at now: Instant) -> Bool {
+    switch fault {
+    case .freeze(let time): frozenUntil = now + time
+    case .silence(let time): silentUntil = now + time
+    case .refuseEverything(let time): refusesUntil = now + time
+    case .ignoreSleepRequests(let time): ignoresSleepUntil = now + time
+    case .ignoreWakeUps(let time): ignoresWakeUntil = now + time
+    case .flood(let time): floodUntil = now + time
+    case .wakeByItself(let time): wakesByItselfAt = now + time
+    case .cutFrame(let time): cut = time
+    default: return false
+    }
+    return true
+  }
+
+  private func isOn(_ end: Instant?, _ now: Instant) -> Bool { end.map { now < $0 } ?? false }
+}
+
+extension VirtualReceiver {
+  /// A fault of the receiver itself; those of the line are `VirtualLine`'s.
+  mutating func suffer(_ fault: Fault) {
+    if disturbances.add(fault, at: now) { return }
+    switch fault {
+    case .power(let isOn): if isOn { restoreSupply() } else { cutSupply(losingBackup: false) }
+    case .baudRateChange(let rate): changeRate(to: rate)
+    case .reboot: if powerState.isAwake { reset() }
+    case .loseBatchedEpochs(let count): batch.lose(count)
+    default: break
+    }
+  }
+
+  /// Fills the line with bytes without a sense.
+  mutating func flood() {
+    guard let end = disturbances.floodUntil else { return }
+    if now >= end { return disturbances.floodUntil = nil }
+    guard powerState.isAwake, now >= transmitter.freeAt else { return }
+    var garbage: [UInt8] = []
+    while garbage.count < 64 {
+      let word = random.next()
+      for byte in 0..<8 as Range<UInt64> { garbage.append(UInt8(truncatingIfNeeded: word >> (byte * 8))) }
+    }
+    transmitter.send(garbage, notBefore: now, at: now)
+  }
+}

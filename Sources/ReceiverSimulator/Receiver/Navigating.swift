@@ -1,0 +1,192 @@
+import Glibc
+import MonotonicTime
+
+// Epochs: what is seen, what is computed, what is kept and sent.
+extension VirtualReceiver {
+  /// How much is known for a search now.
+  var currentStartKind: StartKind {
+    guard memory.hasTime, memory.position != nil else { return .cold }
+    let utc = utcMilliseconds(at: now)
+    let truth = truth(at: now)
+    let known = Constellation.satellites(
+      of: settings.systems, latitude: truth.latitudeDegrees, longitude: truth.longitudeDegrees,
+      secondsSince1970: utc / 1000
+    ).filter { $0.elevationDegrees >= 10 && memory.hasEphemeris($0.slot, at: utc) }
+    guard known.count >= 4 else { return memory.hasAlmanac ? .warm : .cold }
+    let isAided =
+      memory.isTimeFromHost || memory.isPositionFromHost || known.contains { memory.isFromHost[$0.slot] }
+    return isAided ? .aided : .hot
+  }
+
+  /// The next epoch is at the next multiple of the period in UTC.
+  mutating func scheduleEpoch() {
+    guard engine.isRunning else { return nextEpoch = nil }
+    let period = Int64(settings.epochMilliseconds)
+    let left = period - utcMilliseconds(at: now) % period
+    nextEpoch = now + Milliseconds(UInt64(left))
+  }
+
+  /// The first fix of a search: the orbits that it needed are there, the time and the place too.
+  mutating func becomeFixed() {
+    let utc = utcMilliseconds(at: now)
+    refreshVisible(utc)
+    for satellite in visible.filter({ signal(of: $0, utc) > 0 }).prefix(6)
+    where !memory.hasEphemeris(satellite.slot, at: utc) {
+      memory.ephemeris[satellite.slot] = utc
+      memory.isFromHost[satellite.slot] = false
+    }
+    memory.hasTime = true
+    memory.isTimeFromHost = false
+    memory.isPositionFromHost = false
+    memory.hasLeapSeconds = true
+    let truth = truth(at: now)
+    memory.position = (truth.latitudeDegrees, truth.longitudeDegrees)
+    noise.restart(deviation: deviation)
+  }
+
+  mutating func runEpoch() {
+    scheduleEpoch()
+    guard !disturbances.isFrozen(at: now) else { return }
+    epochs += 1
+    observe()
+    solution = solve()
+    lastEpoch = now
+    if settings.batch.isEnabled {
+      batch.append(
+        BatchBuffer.Entry(
+          solution: solution, keepsPVT: settings.batch.keepsPVT, keepsOdometer: settings.batch.keepsOdometer),
+        size: settings.batch.size)
+    }
+    if settings.logFilter.records { log.record(solution, settings.logFilter) }
+    sendEpoch()
+    if settings.powerSave.mode != .continuous || mode.isOptimised { advancePowerSave() }
+  }
+
+  /// Notes which satellites are heard, and what they sent since.
+  private mutating func observe() {
+    let utc = utcMilliseconds(at: now)
+    refreshVisible(utc)
+    let heard = visible.filter { signal(of: $0, utc) > 0 }.map(\.slot)
+    engine.track(heard, at: now)
+    guard engine.sky == .open || engine.sky == .urban else { return }
+    for slot in heard {
+      guard let since = engine.trackedSince[slot] else { continue }
+      guard now.seconds(since: since) >= NavigationMemory.collectionSeconds else { continue }
+      memory.ephemeris[slot] = utc
+      memory.isFromHost[slot] = false
+    }
+  }
+
+  /// Satellites move by half a degree a minute.
+  private mutating func refreshVisible(_ utc: Int64) {
+    if let visibleAt, now.seconds(since: visibleAt) < 30 { return }
+    let truth = truth(at: now)
+    visible = Constellation.satellites(
+      of: settings.systems, latitude: truth.latitudeDegrees, longitude: truth.longitudeDegrees,
+      secondsSince1970: utc / 1000)
+    visibleAt = now
+  }
+
+  /// Carrier-to-noise density ratio, dBHz; 0 when it is not heard.
+  private func signal(of satellite: VisibleSatellite, _ utc: Int64) -> Int {
+    let (least, loss) =
+      switch engine.sky {
+      case .open: (5.0, 0.0)
+      case .urban: (25.0, 6.0)
+      case .indoor: (35.0, 19.0)
+      case .none: (91.0, 0.0)
+      }
+    guard satellite.elevationDegrees >= least else { return 0 }
+    let flutter = sin(Double(utc / 1000) * 0.7 + Double(satellite.slot)) * 1.5
+    return Int(24 + 22 * sin(satellite.elevationDegrees * .pi / 180) - loss + flutter)
+  }
+
+  /// Standard deviation of a horizontal axis, metres: a fresh fix settles.
+  private var deviation: Double {
+    let age = now.seconds(since: engine.fixedSince)
+    let settled = FixNoise.deviation(under: engine.sky, highPrecision: traits.hasHighPrecision)
+    return settled * (1 + 2 * exp(-age / 15))
+  }
+
+  private mutating func solve() -> Solution {
+    let utc = utcMilliseconds(at: now)
+    var next = Solution()
+    next.utcMilliseconds = utc
+    next.uptimeMilliseconds = UInt32(truncatingIfNeeded: now.milliseconds(since: bootedAt))
+    next.hasTime = memory.hasTime
+    next.isTimeResolved = memory.hasTime && memory.hasLeapSeconds && !memory.isTimeFromHost
+    next.powerSaveState = powerSaveCode
+    next.timeToFirstFix = UInt32(truncatingIfNeeded: engine.timeToFirstFix?.count ?? 0)
+    next.hasFix = engine.hasFix
+    for satellite in visible {
+      let signal = signal(of: satellite, utc)
+      let hasEphemeris = memory.hasEphemeris(satellite.slot, at: utc)
+      let isUsed = engine.hasFix && signal > 0 && hasEphemeris
+      next.satellites.append(
+        SatelliteState(satellite: satellite, signal: signal, isUsed: isUsed, hasEphemeris: hasEphemeris))
+      if isUsed { next.used += 1 }
+    }
+    if engine.hasFix { solvePosition(&next) }
+    next.odometerMetres = odometerMetres
+    next.totalMetres = memory.totalMetres
+    return next
+  }
+
+  private mutating func solvePosition(_ next: inout Solution) {
+    let truth = truth(at: now)
+    let elapsed = lastEpoch.map { now.seconds(since: $0) } ?? 1
+    let axis = deviation
+    let error = noise.next(after: elapsed, deviation: axis)
+    let metresPerDegree = 111_195.0
+    next.latitudeDegrees = truth.latitudeDegrees + error.north / metresPerDegree
+    next.longitudeDegrees =
+      truth.longitudeDegrees + error.east / (metresPerDegree * cos(truth.latitudeDegrees * .pi / 180))
+    next.altitudeMetres = truth.altitudeMetres + error.up
+    next.velocityNorth = truth.northMetresPerSecond + noise.velocity(under: engine.sky)
+    next.velocityEast = truth.eastMetresPerSecond + noise.velocity(under: engine.sky)
+    next.velocityDown = noise.velocity(under: engine.sky)
+    next.horizontalMetres = axis * 2.0.squareRoot() * 1.1
+    next.verticalMetres = axis * 1.5 * 1.1
+    next.speedAccuracy = FixNoise.velocityDeviation(under: engine.sky) * 2.0.squareRoot() * 1.5
+    next.hdop = 0.5 + 4 / Double(max(4, next.used))
+    next.vdop = next.hdop * 1.5
+    next.used = max(4, next.used)
+    memory.position = (truth.latitudeDegrees, truth.longitudeDegrees)
+    if settings.hasOdometer, next.speed > 0.2 {
+      odometerMetres += next.speed * elapsed
+      memory.totalMetres += next.speed * elapsed
+    }
+  }
+
+  /// Sends what is due of the epoch, in the firmware's order.
+  private mutating func sendEpoch() {
+    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else { return }
+    let sentences = SentenceOutput(solution: solution, version: settings.nmeaVersion, systems: settings.systems)
+    let messages = NavigationOutput(solution: solution, traits: traits)
+    var frames: [[UInt8]] = []
+    for rate in settings.rates where epochs % UInt64(rate.every) == 0 {
+      let message = OutputMessage.all[rate.message]
+      let identity = message.identity.key
+      if message.isSentence {
+        if settings.sendsNMEA { sentences.write(identity, &writer, &frames) }
+      } else if settings.sendsUBX {
+        if identity >> 8 == 0x01 {
+          messages.write(identity, &writer, &frames)
+        } else if let frame = monitoring(identity) {
+          frames.append(frame)
+        }
+      }
+    }
+    let begin = now + Milliseconds(traits.latencyMilliseconds + random.next() % 8)
+    if let silence = disturbances.takeCut() { return sendCut(frames, silence, begin) }
+    for frame in frames { transmitter.send(frame, notBefore: begin, at: now) }
+  }
+
+  /// A part of the first message of the epoch, and then nothing.
+  private mutating func sendCut(_ frames: [[UInt8]], _ silence: Milliseconds, _ begin: Instant) {
+    if let frame = frames.last(where: { $0.count > 20 }) {
+      transmitter.send(Array(frame[..<(frame.count / 2)]), notBefore: begin, at: now)
+    }
+    disturbances.mute(until: now + silence)
+  }
+}

@@ -1,0 +1,160 @@
+import NMEA
+import UBX
+
+// What the receiver tells of itself.
+extension VirtualReceiver {
+  /// A message with an empty payload asks for the message itself. What is not known stays without an answer.
+  mutating func poll(_ identity: MessageIdentity) {
+    guard settings.sendsUBX else { return }
+    if let frame = monitoring(identity.key) { return reply(frame) }
+    guard identity.messageClass == 0x01, let index = OutputMessage.index(of: identity),
+      OutputMessage.all[index].isAvailable(in: traits)
+    else { return }
+    var frames: [[UInt8]] = []
+    NavigationOutput(solution: solution, traits: traits).write(identity.key, &writer, &frames)
+    for frame in frames { reply(frame) }
+  }
+
+  /// Messages of class MON and SEC, as this model has them.
+  mutating func monitoring(_ identity: UInt16) -> [UInt8]? {
+    let version = traits.protocolVersion
+    switch identity {
+    case 0x0A04: return versions
+    case 0x0A02 where version < 2700: return encodedFrame(identity, ports)
+    case 0x0A09 where version < 2700: return hardware
+    case 0x0A21: return encodedFrame(identity, [1])
+    case 0x0A28 where version >= 1500: return systemsSupported
+    case 0x0A32 where traits.batch != nil: return batch.monitor(&writer)
+    case 0x0A36 where version >= 2700: return communication
+    case 0x0A38 where version >= 2700: return radio
+    case 0x2703 where traits.uniqueIDLength > 0:
+      return encodedFrame(identity, [traits.uniqueIDLength == 6 ? 2 : 1, 0, 0, 0] + uniqueID)
+    case 0x2108 where traits.hasFlashLog: return log.info(isRecording: settings.logFilter.records, &writer)
+    default: return nil
+    }
+  }
+
+  private func encodedFrame(_ identity: UInt16, _ payload: [UInt8]) -> [UInt8] {
+    encoded(MessageIdentity(UInt8(identity >> 8), UInt8(identity & 0xFF)), payload)
+  }
+
+  private var versions: [UInt8] {
+    mutating get {
+      let traits = self.traits
+      let length = 40 + 30 * traits.extensions.count
+      return writer.frame(length + 8) { span in
+        MonVER.encode(into: &span, length: length) { message in
+          message.swVersion(traits.software)
+          message.hwVersion(traits.hardware)
+          for (index, text) in traits.extensions.enumerated() { message.extensionString_extension(index, text) }
+        }
+      }
+    }
+  }
+
+  private var hardware: [UInt8] {
+    let isM6 = traits.protocolVersion < 1400
+    var payload = [UInt8](repeating: 0, count: isM6 ? 68 : 60)
+    payload.set(100 as UInt16, at: 16)
+    payload.set(4000 as UInt16, at: 18)
+    payload[20] = 2
+    payload[21] = 1
+    payload[22] = 1 | 1 << 2
+    payload[isM6 ? 53 : 45] = 12
+    return encodedFrame(0x0A09, payload)
+  }
+
+  private var radio: [UInt8] {
+    mutating get {
+      writer.frame(36) { span in
+        MonRF.encode(into: &span, length: 28) { message in
+          message.nBlocks(1)
+          message.rFBlock_flags(0, 1)
+          message.rFBlock_antStatus(0, 2)
+          message.rFBlock_antPower(0, 1)
+          message.rFBlock_noisePerMS(0, 90)
+          message.rFBlock_agcCnt(0, 4000)
+          message.rFBlock_jamInd(0, 8)
+        }
+      }
+    }
+  }
+
+  private var ports: [UInt8] {
+    var payload = [UInt8](repeating: 0, count: 6 * 20)
+    payload.set(UInt32(truncatingIfNeeded: transmitter.sentBytes), at: port * 20 + 4)
+    return payload
+  }
+
+  private var communication: [UInt8] {
+    mutating get {
+      let (port, sent, pending) = (self.port, transmitter.sentBytes, transmitter.pending(at: now))
+      let (skipped, hasDropped) = (input.skipped, transmitter.droppedMessages > 0)
+      return writer.frame(56) { span in
+        MonCOMMS.encode(into: &span, length: 48) { message in
+          message.nPorts(1)
+          message.txErrors(hasDropped ? 2 : 0)
+          message.protIds(0, 0)
+          message.protIds(1, 1)
+          message.protIds(2, 5)
+          message.protIds(3, 0xFF)
+          message.port_portId(0, UInt16(port) << 8)
+          message.port_txPending(0, UInt16(clamping: pending))
+          message.port_txBytes(0, UInt32(truncatingIfNeeded: sent))
+          message.port_skipped(0, skipped)
+        }
+      }
+    }
+  }
+
+  private var systemsSupported: [UInt8] {
+    let mask = { (systems: SatelliteSystems) -> UInt8 in
+      (systems.contains(.gps) ? 1 : 0) | (systems.contains(.glonass) ? 2 : 0) | (systems.contains(.beiDou) ? 4 : 0)
+        | (systems.contains(.galileo) ? 8 : 0)
+    }
+    return encodedFrame(
+      0x0A28, [1, mask(traits.systems), mask(traits.defaultSystems), mask(settings.systems), 4, 0, 0, 0])
+  }
+
+  // MARK: - Texts
+
+  /// What is told after a start.
+  mutating func sendBootText() {
+    guard traits.configuration != .none else { return }
+    sendText("u-blox AG - www.u-blox.com", severity: 2)
+    sendText("HW UBX \(traits.hardware)", severity: 2)
+    sendText("\(traits.software)", severity: 2)
+    for text in traits.extensions.prefix(4) { sendText("\(text)", severity: 2) }
+    sendText("ANTSUPERV=AC SD PDoS SR", severity: 2)
+    sendText("ANTSTATUS=OK", severity: 2)
+    if restoreResult != 0, settings.sendsUBX {
+      transmitter.send(encodedFrame(0x0914, [3, 0, 0, 0, restoreResult, 0, 0, 0]), notBefore: now, at: now)
+    }
+  }
+
+  /// An information message: severity 0 error, 1 warning, 2 notice.
+  mutating func sendText(_ text: String, severity: Int) {
+    let characters = Array(text.utf8)
+    if settings.sendsNMEA, settings.textNMEA >> UInt8(severity) & 1 == 1 {
+      var content = TXT()
+      content.sentences = 1
+      content.number = 1
+      content.identifier = Int32(severity)
+      content.text = TextRange(0..<characters.count)
+      let talker: Talker = settings.systems == .gps ? .gps : .combined
+      let frame = writer.frame(longestSentence) { span in
+        unsafe content.encode(talker: talker, texts: characters.span.bytes, into: &span)
+      }
+      transmitter.send(frame, notBefore: now, at: now)
+    }
+    if settings.sendsUBX, settings.textUBX >> UInt8(severity) & 1 == 1 {
+      transmitter.send(encodedFrame(0x0400 | UInt16(severity), characters), notBefore: now, at: now)
+    }
+  }
+
+  /// MON-RXR at the edges of sleep, where it is asked for.
+  mutating func sendAwake(_ isAwake: Bool) {
+    guard settings.sendsUBX, rate(of: MessageIdentity(0x0A, 0x21)) > 0 else { return }
+    transmitter.send(encodedFrame(0x0A21, [isAwake ? 1 : 0]), notBefore: now, at: now)
+  }
+}

@@ -1,0 +1,259 @@
+/// The receivers that can be simulated, by the name that the command line knows.
+public enum ReceiverModel: String, CaseIterable, Sendable {
+  /// NEO-6M, firmware 7.03.
+  case m6
+  /// NEO-M8N, SPG 3.01, protocol version 18, with flash.
+  case m8
+  /// ZOE-M8B, SPG 3.51, protocol version 23.01: batching and Super-E.
+  case m8Batching = "m8-batching"
+  /// NEO-M9N, SPG 4.04.
+  case m9
+  /// SAM-M10Q, SPG 5.10.
+  case m10
+  /// ZED-F9P, HPG 1.32.
+  case f9p
+  /// NEO-F10N, SPG 6.00.
+  case f10
+  /// ZED-X20P, HPG 2.00.
+  case x20
+  /// A receiver of another vendor that sends NMEA at 4800 baud and never answers.
+  case nmea
+  /// Something sold as an M8 that keeps no settings and loses bytes when its port changes.
+  case clone
+}
+
+/// The systems of satellites.
+public struct SatelliteSystems: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let gps = SatelliteSystems(rawValue: 1)
+  public static let galileo = SatelliteSystems(rawValue: 2)
+  public static let glonass = SatelliteSystems(rawValue: 4)
+  public static let beiDou = SatelliteSystems(rawValue: 8)
+  public static let all: SatelliteSystems = [.gps, .galileo, .glonass, .beiDou]
+}
+
+/// What a model is and can: one table, from which everything else follows.
+struct ModelTraits: Sendable {
+  /// How it is configured.
+  enum Configuration: Sendable {
+    case none, legacy, items
+    /// Items, and the old messages as another way to write them.
+    case itemsAndLegacy
+  }
+
+  /// Epochs that fit into the batch, by what is kept of each.
+  struct BatchCapacity: Sendable {
+    var plain: Int
+    var withOdometer: Int
+    var withPVT: Int
+    var withBoth: Int
+  }
+
+  /// Seconds to the first fix under an open sky.
+  struct FirstFix: Sendable {
+    var cold: Double
+    var warm: Double
+    var hot: Double
+    var aided: Double
+  }
+
+  var software: StaticString
+  var hardware: StaticString
+  var extensions: [StaticString]
+  /// Major version times 100 plus the minor one; 0 where there is none to tell.
+  var protocolVersion: Int
+  /// Bytes of SEC-UNIQID's id; 0 where it does not answer.
+  var uniqueIDLength: Int
+  var configuration: Configuration
+  var defaultBaudRate: UInt32
+  var baudRates: ClosedRange<UInt32>
+  var hasFlash: Bool
+  var hasUSB: Bool
+  /// Whether battery-backed memory outlives a power cycle.
+  var hasBackup = true
+  var batch: BatchCapacity?
+  var hasPowerSave: Bool
+  var hasShortSleepRequest: Bool
+  var hasLongSleepRequest: Bool
+  var hasAID: Bool
+  var hasMGA: Bool
+  var hasCorrections: Bool
+  var hasHighPrecision: Bool
+  var hasGeofence: Bool
+  /// NMEA version as CFG-NMEA has it: 0x23 is 2.3, 0x4B is 4.11.
+  var nmeaVersion: UInt8
+  var systems: SatelliteSystems
+  var defaultSystems: SatelliteSystems
+  var fastestMilliseconds: UInt32
+  var firstFix: FirstFix
+  /// From the supply, or a reset, to the first byte.
+  var bootMilliseconds: UInt64
+  /// From the edge that wakes it until it reads; the bytes before are lost.
+  var wakeMilliseconds: UInt64
+  /// From an epoch to its first byte.
+  var latencyMilliseconds: UInt64
+  var transmitBufferBytes: Int
+  var currents: Currents
+
+  var hasEOE: Bool { protocolVersion >= 1800 }
+  /// Whether NAV-SOL, NAV-SVINFO and the others of u-blox 6 to 8 are there.
+  var hasOldNavigation: Bool { protocolVersion < 2700 && configuration != .none }
+  var hasItems: Bool { configuration == .items || configuration == .itemsAndLegacy }
+  var hasFlashLog: Bool { hasFlash }
+  /// M6 sends the short NAV-PVT.
+  var hasShortPVT: Bool { protocolVersion < 1400 }
+}
+
+extension ReceiverModel {
+  /// The model's row of the table. Strings as such receivers send them (u-blox interface descriptions, MON-VER);
+  /// figures from their data sheets, the module of which is named.
+  var traits: ModelTraits {
+    switch self {
+    case .m6: Self.m6Traits
+    case .m8: Self.m8Traits
+    case .m8Batching: Self.m8BatchingTraits
+    case .m9: Self.m9Traits
+    case .m10: Self.m10Traits
+    case .f9p: Self.f9pTraits
+    case .f10: Self.f10Traits
+    case .x20: Self.x20Traits
+    case .nmea: Self.nmeaTraits
+    case .clone: Self.cloneTraits
+    }
+  }
+
+  // NEO-6 data sheet.
+  private static let m6Traits = ModelTraits(
+    software: "7.03 (45969)", hardware: "00040007", extensions: [],
+    protocolVersion: 1303, uniqueIDLength: 0, configuration: .legacy,
+    defaultBaudRate: 9600, baudRates: 4800...115_200, hasFlash: false, hasUSB: true, batch: nil,
+    hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: false, hasAID: true, hasMGA: false,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x23,
+    systems: .gps, defaultSystems: .gps, fastestMilliseconds: 200,
+    firstFix: ModelTraits.FirstFix(cold: 27, warm: 27, hot: 1, aided: 3),
+    bootMilliseconds: 350, wakeMilliseconds: 300, latencyMilliseconds: 80, transmitBufferBytes: 4096, currents: .neo6)
+
+  // SAM-M8Q data sheet; strings of a NEO-M8N.
+  private static let m8Traits = ModelTraits(
+    software: "EXT CORE 3.01 (111141)", hardware: "00080000",
+    extensions: [
+      "ROM BASE 2.01 (75331)", "FWVER=SPG 3.01", "PROTVER=18.00", "FIS=0xEF4015 (200030)", "GPS;GLO;GAL;BDS",
+      "SBAS;IMES;QZSS",
+    ],
+    protocolVersion: 1800, uniqueIDLength: 5, configuration: .legacy,
+    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: true, hasUSB: true, batch: nil,
+    hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: true, hasMGA: true,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x40,
+    systems: .all, defaultSystems: [.gps, .glonass], fastestMilliseconds: 100,
+    firstFix: ModelTraits.FirstFix(cold: 26, warm: 26, hot: 1, aided: 3),
+    bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 60, transmitBufferBytes: 4096, currents: .samM8Q)
+
+  // No data sheet of a ZOE-M8B was at hand; its times and currents are those of the M8 above.
+  private static let m8BatchingTraits = ModelTraits(
+    software: "ROM SPG 3.51 (e69e84)", hardware: "00080000",
+    extensions: ["FWVER=SPG 3.51", "PROTVER=23.01", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
+    protocolVersion: 2301, uniqueIDLength: 5, configuration: .legacy,
+    defaultBaudRate: 9600, baudRates: 4800...460_800, hasFlash: false, hasUSB: false,
+    batch: ModelTraits.BatchCapacity(plain: 300, withOdometer: 221, withPVT: 156, withBoth: 132),
+    hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x40,
+    systems: .all, defaultSystems: [.gps, .glonass], fastestMilliseconds: 100,
+    firstFix: ModelTraits.FirstFix(cold: 26, warm: 26, hot: 1, aided: 3),
+    bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 60, transmitBufferBytes: 4096, currents: .samM8Q)
+
+  // NEO-M9N data sheet. Its interface description names no capacity of the batch but "up to 5 minutes" at 1 Hz.
+  private static let m9Traits = ModelTraits(
+    software: "EXT CORE 4.04 (7f89f7)", hardware: "00190000",
+    extensions: [
+      "ROM BASE 0x118B2060", "FWVER=SPG 4.04", "PROTVER=32.01", "MOD=NEO-M9N", "FIS=0xEF4015 (200030)",
+      "GPS;GLO;GAL;BDS", "SBAS;QZSS",
+    ],
+    protocolVersion: 3201, uniqueIDLength: 5, configuration: .items,
+    defaultBaudRate: 38400, baudRates: 4800...921_600, hasFlash: true, hasUSB: true,
+    batch: ModelTraits.BatchCapacity(plain: 300, withOdometer: 221, withPVT: 156, withBoth: 132),
+    hasPowerSave: true, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: true, hasHighPrecision: false, hasGeofence: true, nmeaVersion: 0x41,
+    systems: .all, defaultSystems: .all, fastestMilliseconds: 40,
+    firstFix: ModelTraits.FirstFix(cold: 24, warm: 24, hot: 2, aided: 2),
+    bootMilliseconds: 250, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .neoM9N)
+
+  // SAM-M10Q data sheet; MAX-M10 modules ship at 9600 baud too. The default systems are those of the data sheet's row
+  // that allows power save mode.
+  private static let m10Traits = ModelTraits(
+    software: "ROM SPG 5.10 (7b202e)", hardware: "000A0000",
+    extensions: ["FWVER=SPG 5.10", "PROTVER=34.10", "MOD=SAM-M10Q", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
+    protocolVersion: 3410, uniqueIDLength: 6, configuration: .items,
+    defaultBaudRate: 9600, baudRates: 9600...921_600, hasFlash: false, hasUSB: false,
+    batch: ModelTraits.BatchCapacity(plain: 600, withOdometer: 443, withPVT: 309, withBoth: 261),
+    hasPowerSave: true, hasShortSleepRequest: false, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x4B,
+    systems: .all, defaultSystems: [.gps, .galileo, .glonass], fastestMilliseconds: 55,
+    firstFix: ModelTraits.FirstFix(cold: 23, warm: 23, hot: 1, aided: 1),
+    bootMilliseconds: 200, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .samM10Q)
+
+  // ZED-F9P data sheet.
+  private static let f9pTraits = ModelTraits(
+    software: "EXT CORE 1.00 (3fda8e)", hardware: "00190000",
+    extensions: [
+      "ROM BASE 0x118B2060", "FWVER=HPG 1.32", "PROTVER=27.31", "MOD=ZED-F9P", "GPS;GLO;GAL;BDS", "SBAS;QZSS",
+    ],
+    protocolVersion: 2731, uniqueIDLength: 5, configuration: .itemsAndLegacy,
+    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: true, hasUSB: true, batch: nil,
+    hasPowerSave: false, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: true, hasHighPrecision: true, hasGeofence: true, nmeaVersion: 0x41,
+    systems: .all, defaultSystems: .all, fastestMilliseconds: 40,
+    firstFix: ModelTraits.FirstFix(cold: 25, warm: 25, hot: 2, aided: 2),
+    bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 50, transmitBufferBytes: 16384,
+    currents: .zedF9P)
+
+  // NEO-F10N data sheet.
+  private static let f10Traits = ModelTraits(
+    software: "ROM SPG 6.00 (8d8f8a)", hardware: "000A0000",
+    extensions: ["FWVER=SPG 6.00", "PROTVER=40.00", "MOD=NEO-F10N", "GPS;GAL;BDS", "SBAS;QZSS;NAVIC"],
+    protocolVersion: 4000, uniqueIDLength: 5, configuration: .items,
+    defaultBaudRate: 38400, baudRates: 9600...921_600, hasFlash: false, hasUSB: false, batch: nil,
+    hasPowerSave: false, hasShortSleepRequest: false, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x4B,
+    systems: [.gps, .galileo, .beiDou], defaultSystems: [.gps, .galileo, .beiDou], fastestMilliseconds: 50,
+    firstFix: ModelTraits.FirstFix(cold: 28, warm: 28, hot: 2, aided: 2),
+    bootMilliseconds: 200, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192,
+    currents: .neoF10N)
+
+  // ZED-X20P data sheet.
+  private static let x20Traits = ModelTraits(
+    software: "EXT CORE 2.00 (1b4c9d)", hardware: "000B0000",
+    extensions: ["FWVER=HPG 2.00", "PROTVER=50.01", "MOD=ZED-X20P", "GPS;GLO;GAL;BDS", "SBAS;QZSS;NAVIC"],
+    protocolVersion: 5001, uniqueIDLength: 6, configuration: .items,
+    defaultBaudRate: 38400, baudRates: 4800...8_000_000, hasFlash: true, hasUSB: false, batch: nil,
+    hasPowerSave: false, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: true,
+    hasCorrections: true, hasHighPrecision: true, hasGeofence: true, nmeaVersion: 0x4B,
+    systems: .all, defaultSystems: .all, fastestMilliseconds: 40,
+    firstFix: ModelTraits.FirstFix(cold: 25, warm: 25, hot: 2, aided: 2),
+    bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 40, transmitBufferBytes: 16384,
+    currents: .zedX20P)
+
+  // Figures of a NEO-6, to have some.
+  private static let nmeaTraits = ModelTraits(
+    software: "", hardware: "", extensions: [],
+    protocolVersion: 0, uniqueIDLength: 0, configuration: .none,
+    defaultBaudRate: 4800, baudRates: 4800...4800, hasFlash: false, hasUSB: false, batch: nil,
+    hasPowerSave: false, hasShortSleepRequest: false, hasLongSleepRequest: false, hasAID: false, hasMGA: false,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x23,
+    systems: .gps, defaultSystems: .gps, fastestMilliseconds: 1000,
+    firstFix: ModelTraits.FirstFix(cold: 35, warm: 34, hot: 2, aided: 2),
+    bootMilliseconds: 500, wakeMilliseconds: 300, latencyMilliseconds: 100, transmitBufferBytes: 2048, currents: .neo6)
+
+  // What is sold under other names: no memory of any kind, and a port that takes its time.
+  private static let cloneTraits = ModelTraits(
+    software: "ROM CORE 3.01 (107888)", hardware: "00080000",
+    extensions: ["FWVER=SPG 3.01", "PROTVER=18.00", "GPS;GLO;GAL;BDS", "SBAS;IMES;QZSS"],
+    protocolVersion: 1800, uniqueIDLength: 0, configuration: .legacy,
+    defaultBaudRate: 9600, baudRates: 4800...115_200, hasFlash: false, hasUSB: false, hasBackup: false, batch: nil,
+    hasPowerSave: false, hasShortSleepRequest: true, hasLongSleepRequest: true, hasAID: false, hasMGA: false,
+    hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x40,
+    systems: [.gps, .glonass, .beiDou], defaultSystems: [.gps, .beiDou], fastestMilliseconds: 100,
+    firstFix: ModelTraits.FirstFix(cold: 32, warm: 30, hot: 2, aided: 2),
+    bootMilliseconds: 400, wakeMilliseconds: 400, latencyMilliseconds: 90, transmitBufferBytes: 2048, currents: .samM8Q)
+}

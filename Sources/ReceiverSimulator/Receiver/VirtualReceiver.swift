@@ -1,0 +1,195 @@
+import MonotonicTime
+import UBX
+
+/// A receiver: time and bytes go in, bytes come out. It has no clock, no file and no line; `VirtualLine` connects it.
+///
+///                        ┌── supply ──▶ starting ──▶ awake: acquisition ⇄ tracking ⇄ optimisedTracking
+///     off, hardwareBackup┘                 ▲           │ (stopped: the processor alone)
+///                                          └─ wake ── standby, inactive
+///
+/// What happens by itself is told by `deadline`; `advance(to:)` lets it happen. In between nothing is computed, so that
+/// an hour of sleep costs nothing.
+public struct VirtualReceiver: Sendable {
+  /// Which one it is.
+  public let model: ReceiverModel
+  /// Where it is and what it sees.
+  public let scenario: Scenario
+  /// The moment to which it was advanced.
+  public internal(set) var now: Instant
+
+  let traits: ModelTraits
+  let origin: Instant
+  let startUTCSeconds: Int64
+  /// The port that the host is at: 1 UART1, 3 USB.
+  let port: Int
+  let uniqueID: [UInt8]
+
+  var configuration: ReceiverConfiguration
+  var settings: Settings
+  var memory = NavigationMemory()
+  /// What UPD-SOS saved in flash.
+  var savedMemory: NavigationMemory?
+  var restoreResult: UInt8 = 0
+  var engine = Engine()
+  var meter: PowerMeter
+  var transmitter: Transmitter
+  var writer = FrameWriter()
+  var batch = BatchBuffer()
+  var log = FlashLog()
+  var noise: FixNoise
+  var random: RandomSource
+
+  // Waking and sleeping.
+  var hasSupply = true
+  var startCause = StartCause.power
+  var startsAt: Instant?
+  var wakesAt: Instant?
+  var canWakeByUART = true
+  var skyChangesAt: Instant?
+  var mode = PowerSaveState()
+
+  // Epochs.
+  var nextEpoch: Instant?
+  var epochs: UInt64 = 0
+  var solution = Solution()
+  var lastEpoch: Instant?
+  var odometerMetres = 0.0
+  var bootedAt = Instant.zero
+  var visible: [VisibleSatellite] = []
+  var visibleAt: Instant?
+
+  // The line.
+  var receiveRate: UInt32
+  var pendingRate: (rate: UInt32, at: Instant)?
+  var input = InputBuffer()
+  var spool: [Spooled] = []
+  var hears = Hearing()
+  var disturbances = Disturbances()
+
+  /// A message that waits until the transmitter has room: what is longer than a buffer.
+  enum Spooled: Sendable {
+    case frame([UInt8])
+    /// The next epoch of the batch, and so many more.
+    case batch(Int)
+  }
+
+  /// - Parameters:
+  ///   - startUTCSeconds: the time at `now`, seconds since 1970.
+  ///   - isUSB: whether the host is at its USB port.
+  init(model: ReceiverModel, scenario: Scenario, seed: UInt64, startUTCSeconds: Int64, isUSB: Bool, now: Instant) {
+    self.model = model
+    self.scenario = scenario
+    self.now = now
+    traits = model.traits
+    origin = now
+    self.startUTCSeconds = startUTCSeconds
+    port = isUSB && traits.hasUSB ? 3 : 1
+    configuration = ReceiverConfiguration(traits)
+    settings = configuration.settings(port: port, traits)
+    random = RandomSource(seed: seed)
+    noise = FixNoise(seed: random.next())
+    uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8)) }
+    receiveRate = settings.baudRate
+    transmitter = Transmitter(rate: settings.baudRate, isUSB: isUSB, capacity: traits.transmitBufferBytes)
+    meter = PowerMeter(.off, at: now)
+    memory.hasAlmanac = true
+    start(.power, after: Milliseconds(traits.bootMilliseconds))
+  }
+
+  // MARK: - What tests and people may ask
+
+  /// What it draws its charge for, since the start, in milliampere-seconds; of the main or the backup supply.
+  public var chargeMilliampereSeconds: Double { meter.chargeMilliampereSeconds }
+  /// The charge of a supply that the data sheet gives apart (V_IO of M10).
+  public var pinChargeMilliampereSeconds: Double { meter.pinChargeMilliampereSeconds }
+  public var powerState: PowerState { meter.state }
+  /// The last states it was in, and since when.
+  public var powerLog: [(since: Instant, state: PowerState)] { meter.log }
+  /// Whether it has a fix now.
+  public var hasFix: Bool { engine.hasFix }
+  /// How the last search began.
+  public var startKind: StartKind { engine.startKind }
+  /// From the last start to its first fix.
+  public var timeToFirstFix: Milliseconds? { engine.timeToFirstFix }
+  /// The rate of its side of the line, baud.
+  public var baudRate: UInt32 { receiveRate }
+  /// The time between solutions that is set.
+  public var epochMilliseconds: UInt32 { settings.epochMilliseconds }
+  /// The systems that are on.
+  public var systems: SatelliteSystems { settings.systems }
+  /// Epochs in the batch.
+  public var batchedEpochs: Int { batch.count }
+  /// Epochs that the batch lost since it was set up.
+  public var lostEpochs: Int { batch.dropsAll }
+  /// Messages that the transmit buffer had no room for.
+  public var droppedMessages: Int { transmitter.droppedMessages }
+  /// Satellites of which an ephemeris is known that can be used now.
+  public var usableEphemerides: Int {
+    let utc = utcMilliseconds(at: now)
+    return (0..<VisibleSatellite.slots).count { memory.hasEphemeris($0, at: utc) }
+  }
+
+  /// How often a message is sent on the host's port, in epochs; 0 for never.
+  public func rate(of identity: MessageIdentity) -> Int {
+    guard let index = OutputMessage.index(of: identity) else { return 0 }
+    return Int(settings.rates.first { $0.message == index }?.every ?? 0)
+  }
+
+  /// The value of a configuration item in force; nil on receivers without items or without this one.
+  public func value(ofItem key: UInt32) -> UInt64? { configuration.value(ofItem: key) }
+
+  /// What is really so at a moment.
+  public func truth(at instant: Instant) -> Truth { scenario.truth(atSeconds: instant.seconds(since: origin)) }
+
+  /// UTC of a moment, milliseconds since 1970.
+  public func utcMilliseconds(at instant: Instant) -> Int64 {
+    startUTCSeconds * 1000 + Int64(instant.nanoseconds / 1_000_000) - Int64(origin.nanoseconds / 1_000_000)
+  }
+
+  // MARK: - Time
+
+  /// When something happens by itself.
+  var deadline: Instant? {
+    var next = Instant.earlier(startsAt, wakesAt)
+    next = Instant.earlier(next, nextEpoch)
+    next = Instant.earlier(next, engine.deadline)
+    next = Instant.earlier(next, skyChangesAt)
+    next = Instant.earlier(next, pendingRate?.at)
+    next = Instant.earlier(next, hears.silentUntil)
+    next = Instant.earlier(next, mode.deadline)
+    next = Instant.earlier(next, disturbances.wakesByItselfAt)
+    if !spool.isEmpty { next = Instant.earlier(next, max(now, transmitter.freeAt)) }
+    if let floodUntil = disturbances.floodUntil {
+      next = Instant.earlier(next, min(floodUntil, max(now, transmitter.freeAt)))
+    }
+    return next
+  }
+
+  /// Lets time pass.
+  mutating func advance(to target: Instant) {
+    while let next = deadline, next <= target {
+      now = max(now, next)
+      run()
+    }
+    now = max(now, target)
+    meter.advance(to: now)
+  }
+
+  /// Does what is due now.
+  private mutating func run() {
+    if let at = pendingRate?.at, now >= at { applyPendingRate() }
+    if let at = hears.silentUntil, now >= at { hearAgain() }
+    if let at = disturbances.wakesByItselfAt, now >= at {
+      disturbances.wakesByItselfAt = nil
+      if powerState.isAsleep { wake() }
+    }
+    if let at = startsAt, now >= at { finishStart() }
+    if let at = wakesAt, now >= at { wake() }
+    if let at = skyChangesAt, now >= at { changeSky() }
+    advanceEngine()
+    if let at = mode.deadline, now >= at { advancePowerSave() }
+    if let at = nextEpoch, now >= at { runEpoch() }
+    if !spool.isEmpty, now >= transmitter.freeAt { sendSpooled() }
+    flood()
+  }
+}

@@ -1,0 +1,189 @@
+import Glibc
+
+/// Where the antenna is, what it sees, and what goes wrong: everything outside of the receiver, as a value.
+///
+/// A scenario begins at its second 0 and is asked for any second. `ScenarioParser` reads it from text, `named(_:)` has
+/// those that are built in.
+public struct Scenario: Sendable, Equatable {
+  /// Where it begins.
+  public let start: Place
+  /// Seconds until the last movement ends; infinite when one goes on for ever.
+  public var durationSeconds: Double { legs.last?.endSeconds ?? 0 }
+  /// Whether it begins anew at its end.
+  public internal(set) var repeats = false
+  /// Faults by the second at which they strike, in order.
+  public internal(set) var faults: [TimedFault] = []
+
+  /// A fault and the second at which it strikes.
+  public struct TimedFault: Sendable, Equatable {
+    public var atSeconds: Double
+    public var fault: Fault
+  }
+
+  /// A movement.
+  struct Leg: Sendable, Equatable {
+    enum Course: Sendable, Equatable {
+      case stay
+      case straight(to: TangentPlane.Point)
+      /// Round a circle that begins at its southern end, counter-clockwise.
+      case circle(radius: Double, period: Double)
+      /// A figure of eight (a lemniscate, x = sin t, y = sin t cos t) whose middle is where it begins.
+      case eight(reach: Double, period: Double)
+    }
+
+    var startSeconds: Double
+    var endSeconds: Double
+    var from: TangentPlane.Point
+    var course: Course
+  }
+
+  struct SkyChange: Sendable, Equatable {
+    var atSeconds: Double
+    var sky: Sky
+  }
+
+  let plane: TangentPlane
+  private(set) var legs: [Leg] = []
+  /// In the order of time; the first is at second 0.
+  private(set) var skyChanges = [SkyChange(atSeconds: 0, sky: .open)]
+
+  /// The walk in the park that is built in as `walk`.
+  public init() { self = Self.named("walk")! }
+
+  init(start: Place) {
+    self.start = start
+    plane = TangentPlane(at: start)
+  }
+
+  /// The scenario that stays at a place under a sky.
+  public init(stayingAt place: Place, sky: Sky = .open) {
+    self.init(start: place)
+    skyChanges[0].sky = sky
+  }
+
+  /// Where the last movement ends.
+  var end: TangentPlane.Point {
+    guard let leg = legs.last else { return TangentPlane.Point(north: 0, east: 0) }
+    return motion(of: leg, at: leg.endSeconds.isFinite ? leg.endSeconds - leg.startSeconds : 0).point
+  }
+
+  /// Adds a movement of a length in seconds.
+  mutating func append(_ course: Leg.Course, seconds: Double) {
+    let (from, now) = (end, durationSeconds)
+    legs.append(Leg(startSeconds: now, endSeconds: now + seconds, from: from, course: course))
+  }
+
+  /// Adds a movement straight to a place; nothing when it is there.
+  mutating func append(to point: TangentPlane.Point, metresPerSecond speed: Double) {
+    let distance = end.distance(to: point)
+    if distance > 0 { append(.straight(to: point), seconds: distance / speed) }
+  }
+
+  /// Changes the sky from a second on. A change of the same second is replaced.
+  public mutating func setSky(_ sky: Sky, fromSeconds seconds: Double) {
+    let change = SkyChange(atSeconds: seconds, sky: sky)
+    if let same = skyChanges.firstIndex(where: { $0.atSeconds == seconds }) {
+      skyChanges[same] = change
+    } else {
+      skyChanges.insert(change, at: skyChanges.firstIndex { $0.atSeconds > seconds } ?? skyChanges.endIndex)
+    }
+  }
+
+  /// Adds a fault.
+  public mutating func addFault(_ fault: Fault, atSeconds seconds: Double) {
+    faults.insert(
+      TimedFault(atSeconds: seconds, fault: fault),
+      at: faults.firstIndex { $0.atSeconds > seconds } ?? faults.endIndex)
+  }
+
+  /// What is so at a second from the start.
+  public func truth(atSeconds seconds: Double) -> Truth {
+    let seconds = folded(seconds)
+    var (point, velocity) = (TangentPlane.Point(north: 0, east: 0), TangentPlane.Point(north: 0, east: 0))
+    var rise = 0.0
+    if let index = leg(at: seconds) {
+      let leg = legs[index]
+      (point, velocity) = motion(of: leg, at: min(seconds, leg.endSeconds) - leg.startSeconds)
+      if seconds >= leg.endSeconds { velocity = TangentPlane.Point(north: 0, east: 0) }
+      if case .eight(let reach, _) = leg.course { rise = 4 * (point.east - leg.from.east) / reach }
+    }
+    let (latitude, longitude) = plane.coordinates(of: point)
+    return Truth(
+      latitudeDegrees: latitude, longitudeDegrees: longitude, altitudeMetres: start.altitudeMetres + rise,
+      northMetresPerSecond: velocity.north, eastMetresPerSecond: velocity.east,
+      sky: skyChanges[skyIndex(at: seconds)].sky)
+  }
+
+  /// The sky at a second from the start.
+  func sky(atSeconds seconds: Double) -> Sky { skyChanges[skyIndex(at: folded(seconds))].sky }
+
+  /// The second of the first change of the sky behind a second; nil when it stays.
+  func nextSkyChange(afterSeconds seconds: Double) -> Double? {
+    let inside = folded(seconds)
+    let next = skyIndex(at: inside) + 1
+    let base = seconds - inside
+    if next < skyChanges.count, !repeats || skyChanges[next].atSeconds < durationSeconds {
+      return base + skyChanges[next].atSeconds
+    }
+    guard repeats, skyChanges.count > 1 else { return nil }
+    return base + durationSeconds
+  }
+
+  private func folded(_ seconds: Double) -> Double {
+    let seconds = max(0, seconds)
+    guard repeats, durationSeconds.isFinite, durationSeconds > 0 else { return seconds }
+    return seconds - (seconds / durationSeconds).rounded(.down) * durationSeconds
+  }
+
+  private func leg(at seconds: Double) -> Int? {
+    guard !legs.isEmpty else { return nil }
+    var (low, high) = (0, legs.count)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if legs[middle].startSeconds <= seconds { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  private func skyIndex(at seconds: Double) -> Int {
+    var (low, high) = (0, skyChanges.count)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if skyChanges[middle].atSeconds <= seconds { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  private func motion(
+    of leg: Leg, at seconds: Double
+  ) -> (point: TangentPlane.Point, velocity: TangentPlane.Point) {
+    let still = TangentPlane.Point(north: 0, east: 0)
+    switch leg.course {
+    case .stay: return (leg.from, still)
+    case .straight(let to):
+      let length = leg.endSeconds - leg.startSeconds
+      let velocity = TangentPlane.Point(
+        north: (to.north - leg.from.north) / length, east: (to.east - leg.from.east) / length)
+      return (
+        TangentPlane.Point(
+          north: leg.from.north + velocity.north * seconds, east: leg.from.east + velocity.east * seconds), velocity
+      )
+    case .circle(let radius, let period):
+      let rate = 2 * Double.pi / period
+      let angle = rate * seconds
+      return (
+        TangentPlane.Point(
+          north: leg.from.north + radius * (1 - cos(angle)), east: leg.from.east + radius * sin(angle)),
+        TangentPlane.Point(north: radius * rate * sin(angle), east: radius * rate * cos(angle))
+      )
+    case .eight(let reach, let period):
+      let rate = 2 * Double.pi / period
+      let angle = rate * seconds
+      return (
+        TangentPlane.Point(
+          north: leg.from.north + reach * sin(angle) * cos(angle), east: leg.from.east + reach * sin(angle)),
+        TangentPlane.Point(north: reach * cos(2 * angle) * rate, east: reach * cos(angle) * rate)
+      )
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import MonotonicTime
+
+/// Why a scenario's text was not understood: the line, what is wrong with it and what would be right.
+public struct ScenarioError: Error, Equatable, CustomStringConvertible {
+  /// From 1; 0 for the text as a whole.
+  public var line: Int
+  public var message: String
+
+  public var description: String { line == 0 ? message : "line \(line): \(message)" }
+}
+
+extension Scenario {
+  /// Reads a scenario; the format is described in docs/scenarios.md.
+  ///
+  /// - Throws: ``ScenarioError`` at the first line that is not understood.
+  public init(parsing text: String) throws(ScenarioError) {
+    var parser = ScenarioParser()
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      try parser.read(line, number: index + 1)
+    }
+    self = try parser.finish()
+  }
+}
+
+/// Reads lines into a scenario.
+struct ScenarioParser {
+  private var scenario: Scenario?
+  private var hasRepeat = false
+  private var words = Words("", line: 0)
+  private var random = RandomSource(seed: 1)
+
+  mutating func read(_ line: Substring, number: Int) throws(ScenarioError) {
+    words = Words(line.prefix { $0 != "#" }, line: number)
+    guard let verb = words.next() else { return }
+    guard !hasRepeat else { throw words.error("nothing may follow `repeat`; move it to the end") }
+    if verb == "start" { return try readStart() }
+    guard var scenario else { throw words.error("a scenario begins with `start LATITUDE,LONGITUDE [HEIGHTm]`") }
+    switch verb {
+    case "sky": scenario.setSky(try words.sky(), fromSeconds: try motionTime(scenario))
+    case "stay": try readStay(&scenario)
+    case "walk": try readWay(&scenario, metresPerSecond: 1.4)
+    case "ride": try readWay(&scenario, metresPerSecond: 5)
+    case "drive": try readWay(&scenario, metresPerSecond: 14)
+    case "circle": try readLoop(&scenario) { .circle(radius: $0, period: $1) }
+    case "eight": try readLoop(&scenario) { .eight(reach: $0, period: $1) }
+    case "errand": try readErrand(&scenario)
+    case "at": try readEvent(&scenario)
+    case "seed":
+      guard let seed = words.next().flatMap({ UInt64($0) }) else { throw words.error("`seed` takes a whole number") }
+      random = RandomSource(seed: seed)
+    case "repeat":
+      try readRepeat(&scenario)
+    default:
+      throw words.error(
+        "`\(verb)` is no word of a scenario; there are start, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
+          + "and repeat")
+    }
+    try words.expectEnd()
+    self.scenario = scenario
+  }
+
+  func finish() throws(ScenarioError) -> Scenario {
+    guard let scenario else {
+      throw ScenarioError(line: 0, message: "the scenario is empty; it begins with `start LATITUDE,LONGITUDE`")
+    }
+    return scenario
+  }
+
+  private mutating func readStart() throws(ScenarioError) {
+    guard scenario == nil else { throw words.error("there is one `start` already; use `drive to` to go elsewhere") }
+    let (latitude, longitude) = try words.coordinates()
+    let height = words.isAtEnd ? 0 : try words.metres()
+    try words.expectEnd()
+    scenario = Scenario(
+      start: Place(latitudeDegrees: latitude, longitudeDegrees: longitude, altitudeMetres: height))
+  }
+
+  /// The second that the movements so far have come to.
+  private func motionTime(_ scenario: Scenario) throws(ScenarioError) -> Double {
+    guard scenario.durationSeconds.isFinite else {
+      throw words.error("the movement before goes on for ever; give it a length with `for DURATION`")
+    }
+    return scenario.durationSeconds
+  }
+
+  private mutating func readStay(_ scenario: inout Scenario) throws(ScenarioError) {
+    let now = try motionTime(scenario)
+    if words.take("until") {
+      let end = try words.seconds()
+      guard end > now else {
+        throw words.error("it is \(ScenarioParser.clock(now)) already; stay until a later time, or move faster before")
+      }
+      return scenario.append(.stay, seconds: end - now)
+    }
+    if words.take("forever") { return scenario.append(.stay, seconds: .infinity) }
+    scenario.append(.stay, seconds: try words.seconds())
+  }
+
+  /// `to PLACE [at SPEED]`, `via PLACE… to PLACE [at SPEED]`, `by NORTHm,EASTm [at SPEED]`, `home [at SPEED]`.
+  private mutating func readWay(_ scenario: inout Scenario, metresPerSecond usual: Double) throws(ScenarioError) {
+    _ = try motionTime(scenario)
+    var points: [TangentPlane.Point] = []
+    if words.take("via") {
+      while !words.isAtEnd, words.peek != "to" { points.append(try point(scenario)) }
+    }
+    if words.take("home") {
+      points.append(TangentPlane.Point(north: 0, east: 0))
+    } else if words.take("by") {
+      let (north, east) = try words.offsets()
+      let from = points.last ?? scenario.end
+      points.append(TangentPlane.Point(north: from.north + north, east: from.east + east))
+    } else if words.take("to") {
+      points.append(try point(scenario))
+    } else {
+      throw words.error("say where: `to LATITUDE,LONGITUDE`, `by NORTHm,EASTm` or `home`")
+    }
+    let speed = words.take("at") ? try words.speed() : usual
+    for point in points { scenario.append(to: point, metresPerSecond: speed) }
+  }
+
+  private mutating func point(_ scenario: Scenario) throws(ScenarioError) -> TangentPlane.Point {
+    let (latitude, longitude) = try words.coordinates()
+    let point = scenario.plane.point(latitude: latitude, longitude: longitude)
+    guard point.distance(to: TangentPlane.Point(north: 0, east: 0)) < 500_000 else {
+      throw words.error("the place is more than 500 km from the start; begin the scenario nearer to it")
+    }
+    return point
+  }
+
+  /// `SIZE in PERIOD for DURATION` or `… forever`.
+  private mutating func readLoop(
+    _ scenario: inout Scenario, _ course: (Double, Double) -> Scenario.Leg.Course
+  ) throws(ScenarioError) {
+    _ = try motionTime(scenario)
+    let size = try words.metres()
+    guard size > 0 else { throw words.error("the size is more than 0 m") }
+    try words.expect("in")
+    let period = try words.seconds()
+    let course = course(size, period)
+    if words.take("forever") { return scenario.append(course, seconds: .infinity) }
+    try words.expect("for")
+    scenario.append(course, seconds: try words.seconds())
+  }
+
+  /// `within RADIUS stops N pause DURATION [at SPEED]`: from stop to stop at random, and back to where it began.
+  private mutating func readErrand(_ scenario: inout Scenario) throws(ScenarioError) {
+    _ = try motionTime(scenario)
+    try words.expect("within")
+    let radius = try words.metres()
+    try words.expect("stops")
+    guard let stops = words.next().flatMap({ Int($0) }), 1...1000 ~= stops else {
+      throw words.error("`stops` takes a number from 1 to 1000")
+    }
+    try words.expect("pause")
+    let pause = try words.seconds()
+    let speed = words.take("at") ? try words.speed() : 8
+    let middle = scenario.end
+    for _ in 0..<stops {
+      let point = TangentPlane.Point(
+        north: middle.north + random.number(in: -radius...radius), east: middle.east + random.number(in: -radius...radius))
+      scenario.append(to: point, metresPerSecond: speed)
+      scenario.append(.stay, seconds: pause)
+    }
+    scenario.append(to: middle, metresPerSecond: speed)
+  }
+
+  private mutating func readRepeat(_ scenario: inout Scenario) throws(ScenarioError) {
+    let length = try motionTime(scenario)
+    guard length >= 1 else { throw words.error("there is nothing to repeat; add movements, or `stay 24h`") }
+    let home = TangentPlane.Point(north: 0, east: 0)
+    guard scenario.end.distance(to: home) < 1 else {
+      throw words.error("a scenario that repeats ends where it starts; add `walk home` or `drive home` before")
+    }
+    if let late = scenario.skyChanges.last?.atSeconds, late >= length {
+      throw words.error("the sky changes at \(Self.clock(late)), when the next round is on; stay until later")
+    }
+    scenario.repeats = true
+    hasRepeat = true
+  }
+
+  /// `at TIME sky SKY`, `at TIME fault …`.
+  private mutating func readEvent(_ scenario: inout Scenario) throws(ScenarioError) {
+    let at = try words.time()
+    if words.take("sky") { return scenario.setSky(try words.sky(), fromSeconds: at) }
+    try words.expect("fault", or: "sky")
+    scenario.addFault(try words.fault(), atSeconds: at)
+  }
+
+  static func clock(_ seconds: Double) -> String {
+    let whole = Int(seconds.rounded())
+    let text = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+    return "\(text(whole / 3600)):\(text(whole / 60 % 60)):\(text(whole % 60))"
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// A plane that touches the Earth at a scenario's start: places as metres north and east of it, by the radii of curvature
+/// of the ellipsoid (WGS 84). A scenario's truth is what this plane says, so that it has no error of its own.
+struct TangentPlane: Sendable, Equatable {
+  /// Metres north and east of the origin.
+  struct Point: Sendable, Equatable {
+    var north: Double
+    var east: Double
+
+    func distance(to other: Point) -> Double {
+      let (north, east) = (other.north - north, other.east - east)
+      return (north * north + east * east).squareRoot()
+    }
+  }
+
+  let origin: Place
+  private let metresPerDegreeNorth: Double
+  private let metresPerDegreeEast: Double
+
+  init(at origin: Place) {
+    self.origin = origin
+    let (axis, flattening) = (6_378_137.0, 1 / 298.257223563)
+    let squared = flattening * (2 - flattening)
+    let latitude = origin.latitudeDegrees * .pi / 180
+    let inner = 1 - squared * sin(latitude) * sin(latitude)
+    metresPerDegreeNorth = axis * (1 - squared) / (inner * inner.squareRoot()) * .pi / 180
+    metresPerDegreeEast = axis / inner.squareRoot() * cos(latitude) * .pi / 180
+  }
+
+  func point(latitude: Double, longitude: Double) -> Point {
+    Point(
+      north: (latitude - origin.latitudeDegrees) * metresPerDegreeNorth,
+      east: (longitude - origin.longitudeDegrees) * metresPerDegreeEast)
+  }
+
+  func coordinates(of point: Point) -> (latitude: Double, longitude: Double) {
+    (
+      origin.latitudeDegrees + point.north / metresPerDegreeNorth,
+      origin.longitudeDegrees + point.east / metresPerDegreeEast
+    )
+  }
+}
