@@ -1,14 +1,15 @@
 import MonotonicTime
 import UBX
 
-/// Asks a receiver who it is: MON-VER, then SEC-UNIQID where there is one, then which port it is that is talked over.
+/// Asks a receiver who it is, what its chip's id is, and which of its ports is talked over: MON-VER, SEC-UNIQID and
+/// MON-COMMS in one breath.
 ///
-///     MON-VER ── answered ──▶ SEC-UNIQID ──▶ port (MON-COMMS, twice) ──▶ done
-///        └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ MON-VER ─▶ …
+///     ask ── answered ──▶ ask for the port again, where more than one is in use ──▶ done
+///      └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ ask ─▶ …
 struct Identification: Sendable {
-  private enum Step { case version, switchOn, versionAgain, uniqueID, port, portAgain, done }
+  private enum Step { case asking, switchingOn, askingAgain, askingForPort, done }
 
-  private var step = Step.version
+  private var step = Step.asking
   private let isProved: Bool
   private let rate: UInt32?
   private var communication: [UInt8] = []
@@ -32,16 +33,12 @@ struct Identification: Sendable {
 
   func next() -> Command? {
     switch step {
-    case .version, .versionAgain: return .poll(.monVER)
-    case .switchOn:
+    case .asking, .askingAgain: return .polls([.monVER, .secUNIQID, .monCOMMS])
+    case .switchingOn:
       // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
       return .raw(Self.sentence("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
-    case .uniqueID:
-      var command = Command.poll(.secUNIQID)
-      command.attempts = 2
-      return command
-    case .port, .portAgain:
+    case .askingForPort:
       var command = Command.poll(.monCOMMS)
       command.attempts = 2
       return command
@@ -51,32 +48,25 @@ struct Identification: Sendable {
 
   mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
-    case (.version, .answered(let payload)), (.versionAgain, .answered(let payload)):
-      description = ReceiverDescription(monVER: payload)
-      step = afterVersion()
-    case (.version, _): step = isProved && rate != nil ? .switchOn : .done
-    case (.switchOn, _): step = .versionAgain
-    case (.versionAgain, _): step = .done
-    case (.uniqueID, _):
-      // Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
-      if case .answered(let payload) = outcome, payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
-      step = needsPort ? .port : .done
-    case (.port, .answered(let payload)):
-      communication = payload
-      port = Self.port(payload)
-      step = port == nil ? .portAgain : .done
-    case (.portAgain, .answered(let payload)):
+    case (.asking, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)): take(answers)
+    case (.asking, _): step = isProved && rate != nil ? .switchingOn : .done
+    case (.switchingOn, _): step = .askingAgain
+    case (.askingForPort, .answered(let payload)):
       port = Self.port(before: communication, after: payload)
       step = .done
-    case (.port, _), (.portAgain, _), (.done, _): step = .done
+    case (.askingAgain, _), (.askingForPort, _), (.done, _): step = .done
     }
   }
 
-  private func afterVersion() -> Step {
-    guard let description else { return .done }
-    // SEC-UNIQID from protocol version 18 on.
-    if let version = description.protocolVersion, version >= ProtocolVersion(18, 0) { return .uniqueID }
-    return needsPort ? .port : .done
+  private mutating func take(_ answers: [MessageIdentity: [UInt8]]) {
+    description = answers[.monVER].flatMap { ReceiverDescription(monVER: $0) }
+    // Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
+    if let payload = answers[.secUNIQID], payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
+    step = .done
+    guard needsPort, let payload = answers[.monCOMMS] else { return }
+    communication = payload
+    port = Self.port(payload)
+    if port == nil { step = .askingForPort }
   }
 
   /// CFG-PRT tells the port by itself; items have one key a port.

@@ -30,7 +30,7 @@ public struct ReceiverSession: ~Copyable {
 
   /// Silence after which a receiver that spoke is taken to be gone or asleep, at the least.
   static var silence: Milliseconds { Milliseconds(3000) }
-  /// Bytes without a frame after which the rate is taken to have changed, and for how long none came.
+  /// Bytes of no frame after which the rate is taken to have changed, and the time without a frame that has to pass.
   static var garbageBytes: Int { 100 }
   static var garbageTime: Milliseconds { Milliseconds(150) }
   /// After a refusal or no answer, the receiver is asked again after this time, doubled each time up to the longest.
@@ -328,12 +328,12 @@ public struct ReceiverSession: ~Copyable {
   }
 
   private mutating func noticeGarbage(at now: Instant) {
-    guard isHeard, endBy == nil, !listener.isSearching, listener.bytesSinceFrame >= Self.garbageBytes,
-      now >= lastFrame + Self.garbageTime
-    else { return }
+    guard isHeard, endBy == nil, !listener.isSearching, now >= lastFrame + Self.garbageTime else { return }
     if case .changingRate = stage { return }
-    // Long frames are one of many bytes and no frame until the end.
-    guard listener.bytesSinceFrame >= UBXFrame.longestPayload || skippedSince >= Self.garbageBytes else { return }
+    // Much garbage, or a little for long: at a rate far too low a burst is a few bytes. A long frame is no garbage.
+    let isMuch = skippedSince >= Self.garbageBytes
+    let isLong = skippedSince >= 8 && now >= lastFrame + silenceLimit
+    guard isMuch || isLong || listener.bytesSinceFrame >= UBXFrame.longestPayload else { return }
     if !isGarbled {
       isGarbled = true
       actions.append(.report(.notUnderstood))

@@ -11,6 +11,9 @@ public struct Command: Sendable, Equatable {
     case acknowledgement
     /// The message of this class and id; ACK-NAK for the command is a refusal, where the class has one.
     case message(MessageIdentity)
+    /// All of these messages, of which the first is the one that counts: the others are waited for only a little, for
+    /// receivers that do not have them.
+    case messages([MessageIdentity])
     /// MGA-ACK for the command's message (interface descriptions, "MGA-ACK-DATA0").
     case assistance
   }
@@ -38,6 +41,13 @@ public struct Command: Sendable, Equatable {
     Command(identity, selector, answer: .message(identity))
   }
 
+  /// Several questions in one breath: on a line that is full each answer waits behind all that is queued before it.
+  public static func polls(_ identities: [MessageIdentity]) -> Command {
+    var command = Command(raw: identities.flatMap { frameBytes($0, []) })
+    command.answer = .messages(identities)
+    return command
+  }
+
   /// Bytes that are no UBX frame; nothing comes back.
   public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
     var command = Command(raw: bytes)
@@ -61,6 +71,8 @@ public enum Outcome: Sendable, Equatable {
   case refused(code: UInt8)
   /// The payload that came back.
   case answered([UInt8])
+  /// The payloads that came back to several questions.
+  case answeredAll([MessageIdentity: [UInt8]])
   /// No answer to any attempt.
   case silent
 }

@@ -17,6 +17,8 @@ struct Exchange: Sendable {
   private var earliest: Instant
   /// The answer to a CFG poll, whose ACK-ACK is still to come: it would be taken for the next command's.
   private var answer: [UInt8]?
+  /// The answers to several questions, as far as they came.
+  private var answers: [MessageIdentity: [UInt8]] = [:]
 
   /// - Parameter earliest: when it may be said at first.
   init(_ command: Command, earliest: Instant) {
@@ -33,6 +35,7 @@ struct Exchange: Sendable {
   mutating func wake(at now: Instant, backlog: Milliseconds, bitRate: UInt32?) -> (bytes: [UInt8]?, outcome: Outcome?) {
     guard now >= deadline else { return (nil, nil) }
     if let answer { return (nil, .answered(answer)) }
+    if hasFirstAnswer { return (nil, .answeredAll(answers)) }
     if sentAt != nil {
       if command.answer == .none { return (nil, .sent) }
       if attempt == command.attempts { return (nil, .silent) }
@@ -49,6 +52,7 @@ struct Exchange: Sendable {
 
   /// A frame from the receiver; the outcome if it is the answer.
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
+    if case .messages(let wanted) = command.answer { return collect(frame, wanted, at: now, bitRate) }
     guard sentAt != nil, let identity = command.identity else { return nil }
     let payload = frame.payload
     switch frame.identity {
@@ -75,6 +79,21 @@ struct Exchange: Sendable {
       dueAt = now + Self.time(of: 10, bitRate) + Milliseconds(30)
       return nil
     }
+  }
+
+  private mutating func collect(
+    _ frame: borrowing UBXFrame, _ wanted: [MessageIdentity], at now: Instant, _ bitRate: UInt32?
+  ) -> Outcome? {
+    guard sentAt != nil, wanted.contains(frame.identity) else { return nil }
+    answers[frame.identity] = [UInt8](copying: frame.payload)
+    if answers.count == wanted.count { return .answeredAll(answers) }
+    // The other answers stand right behind the first, if they come.
+    if hasFirstAnswer { dueAt = now + Self.time(of: 160, bitRate) + Milliseconds(80) }
+    return nil
+  }
+
+  private var hasFirstAnswer: Bool {
+    if case .messages(let wanted) = command.answer { answers[wanted[0]] != nil } else { false }
   }
 
   /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with

@@ -1,0 +1,179 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+import Testing
+
+/// A session at a virtual receiver's line, in virtual time: what the shell does, without a machine.
+final class SessionScene {
+  /// When the scenes begin, seconds since 1970.
+  static let start: Int64 = 1_780_000_000
+
+  var line: VirtualLine
+  private(set) var now = Instant.zero
+  private var held: Held?
+  /// An optional of the session itself cannot be borrowed through.
+  private struct Held: ~Copyable { var session: ReceiverSession }
+  private(set) var reports: [(at: Instant, report: SessionReport)] = []
+  private(set) var outcomes: [SessionTicket: Outcome] = [:]
+  private(set) var fixes: [(at: Instant, fix: Fix)] = []
+  /// Bytes that the session sent.
+  private(set) var sentBytes = 0
+  /// How often the session was woken without a byte.
+  private(set) var wakeUps = 0
+  private(set) var memory: SessionMemory?
+  private let settings: SessionSettings
+  private var nextLook = Instant.zero
+
+  init(
+    _ model: ReceiverModel, baud: UInt32? = nil, hostRate: UInt32 = 9600, intent: SessionSettings.Intent = .serve,
+    scenario: Scenario = Scenario(), seed: UInt64 = 1, _ adapt: (inout SessionSettings) -> Void = { _ in }
+  ) {
+    line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
+    line.hostRate = hostRate
+    // The receiver is on, and through with its start, when the host comes.
+    now = Instant.zero + Milliseconds(4000)
+    line.advance(to: now)
+    if let baud { line.inject(.baudRateChange(to: baud), at: now) }
+    now = now + Milliseconds(2150)
+    line.advance(to: now)
+    _ = line.takeReceived()
+    nextLook = now
+    opened = now
+    var settings = SessionSettings(intent: intent, line: .serial)
+    adapt(&settings)
+    self.settings = settings
+  }
+
+  /// When the host opened the line at first.
+  private(set) var opened = Instant.zero
+  /// When a byte came first since `forgetFirstByte`.
+  private(set) var firstByte: Instant?
+  func forgetFirstByte() { firstByte = nil }
+
+  /// Milliseconds since the line was opened.
+  var milliseconds: UInt64 { now.milliseconds(since: opened) }
+  var description: ReceiverDescription? {
+    if held == nil { return memory?.description }
+    return held!.session.description
+  }
+  var isSteady: Bool {
+    if held == nil { return false }
+    return held!.session.isSteady
+  }
+  var isEnded: Bool {
+    if held == nil { return true }
+    return held!.session.isEnded
+  }
+  var counters: StreamCounters { held == nil ? StreamCounters() : held!.session.counters }
+  /// Fixes with a position.
+  var positions: [(at: Instant, fix: Fix)] { fixes.filter(\.fix.hasPosition) }
+
+  func reported(_ report: SessionReport) -> Int { reports.count { $0.report == report } }
+  func time(of report: SessionReport) -> UInt64? {
+    reports.first { $0.report == report }.map { $0.at.milliseconds(since: opened) }
+  }
+
+  /// Lets time pass, until `condition` holds or `seconds` are over; whether it held.
+  @discardableResult
+  func run(_ seconds: Double, until condition: (SessionScene) -> Bool) -> Bool {
+    let end = now + Milliseconds(seconds: seconds)
+    var rounds = 0
+    while now < end {
+      step(before: end)
+      if condition(self) { return true }
+      rounds += 1
+      if rounds > 2_000_000 {
+        Issue.record("the session does not come to rest")
+        return false
+      }
+    }
+    return condition(self)
+  }
+
+  /// Lets time pass.
+  func run(_ seconds: Double) { run(seconds) { _ in false } }
+
+  /// A command, and its outcome when it is over.
+  func say(_ command: Command, within seconds: Double = 10) -> Outcome? {
+    guard held != nil else { return nil }
+    let ticket = held!.session.submit(command, at: now)
+    carryOut()
+    run(seconds) { $0.outcomes[ticket] != nil }
+    return outcomes[ticket]
+  }
+
+  func set(_ wish: ReceiverWish) {
+    held?.session.set(wish, at: now)
+    carryOut()
+  }
+
+  /// Ends the session in order; how long it took, milliseconds.
+  func finish() -> UInt64 {
+    let from = now
+    held?.session.finish(at: now)
+    carryOut()
+    run(10) { $0.isEnded }
+    return now.milliseconds(since: from)
+  }
+
+  private func step(before end: Instant) {
+    var next = Instant.earlier(line.deadline, end) ?? end
+    if held != nil { next = Instant.earlier(next, held!.session.deadline) ?? next }
+    if held == nil { next = Instant.earlier(next, nextLook) ?? next }
+    let wasAt = now
+    now = max(now, next)
+    line.advance(to: now)
+    plug()
+    guard held != nil else { return }
+    let bytes = line.takeReceived()
+    if !bytes.isEmpty {
+      if firstByte == nil { firstByte = now }
+      let span = bytes.span
+      unsafe held!.session.receive(span.bytes, at: now) { report, _ in
+        if !report.isUpdate { fixes.append((now, report.fix)) }
+      }
+    }
+    if let due = held!.session.deadline, now >= due {
+      wakeUps += 1
+      held!.session.wake(at: now) { report, _ in if !report.isUpdate { fixes.append((now, report.fix)) } }
+      if let again = held!.session.deadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
+    }
+    carryOut()
+  }
+
+  /// The shell's part when the device goes and comes.
+  private func plug() {
+    if held != nil, !line.isPresent {
+      held!.session.lost { report, _ in if !report.isUpdate { fixes.append((now, report.fix)) } }
+      carryOut()
+      memory = held!.session.memory
+      held = nil
+      nextLook = now + Milliseconds(500)
+    } else if held == nil, now >= nextLook {
+      guard line.isPresent else {
+        nextLook = now + Milliseconds(500)
+        return
+      }
+      var settings = settings
+      settings.memory = memory
+      held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: nil, now: now))
+    }
+  }
+
+  private func carryOut() {
+    while held != nil, let action = held!.session.nextAction() {
+      switch action {
+      case .send(let bytes):
+        sentBytes += bytes.count
+        line.send(bytes, at: now)
+      case .setRate(let rate):
+        line.advance(to: now)
+        line.hostRate = rate
+        _ = line.takeReceived()
+      case .report(let report): reports.append((now, report))
+      case .finished(let ticket, let outcome): outcomes[ticket] = outcome
+      }
+    }
+  }
+}

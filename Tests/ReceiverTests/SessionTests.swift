@@ -1,0 +1,164 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+import Testing
+
+@Suite("A session with each receiver")
+struct SessionTests {
+  static let uBlox = ReceiverModel.allCases.filter { $0 != .nmea }
+  static let rates: [UInt32] = [9600, 38400, 115_200, 230_400, 460_800]
+
+  @Test("It is found within five seconds at every rate, identified and configured", arguments: uBlox, rates)
+  func found(_ model: ReceiverModel, at rate: UInt32) throws {
+    for intent in [SessionSettings.Intent.identify, .serve] {
+      let scene = SessionScene(model, baud: rate, intent: intent)
+      let isThere = scene.run(15) { $0.isSteady }
+      #expect(isThere, "\(intent): \(scene.reports)")
+      let found = try #require(scene.time(of: .rateFound(rate)))
+      #expect(found < 5000)
+      let description = try #require(scene.description)
+      let identified = try #require(scene.time(of: .identified(description)))
+      #expect(identified < 5000)
+      #expect(description.generation?.rawValue == Self.generation(model))
+    }
+  }
+
+  private static func generation(_ model: ReceiverModel) -> String {
+    switch model {
+    case .m6: "M6"
+    case .m8, .m8Batching, .clone: "M8"
+    case .m9: "M9"
+    case .m10: "M10"
+    case .f9p: "F9"
+    case .f10: "F10"
+    case .x20: "X20"
+    case .nmea: ""
+    }
+  }
+
+  @Test("Its fixes come in UBX alone, and are where it is", arguments: uBlox)
+  func serves(_ model: ReceiverModel) throws {
+    let scene = SessionScene(model)
+    scene.run(60)
+    let sentences = scene.counters.nmeaFrames
+    let before = scene.positions.count
+    scene.run(20)
+    #expect(scene.counters.nmeaFrames == sentences)
+    #expect(scene.positions.count >= before + 19)
+    let (at, fix) = try #require(scene.positions.last)
+    let truth = scene.line.receiver.truth(at: at)
+    #expect(abs(try #require(fix.latitudeDegrees) - truth.latitudeDegrees) < 0.0005)
+    #expect(abs(try #require(fix.longitudeDegrees) - truth.longitudeDegrees) < 0.0005)
+  }
+
+  @Test("At an orderly end it is as it was found", arguments: uBlox)
+  func restores(_ model: ReceiverModel) {
+    let scene = SessionScene(model) { settings in
+      settings.wish = { description in
+        var wish = ReceiverWish.navigation(for: description)
+        wish.dynamicModel = .automotive
+        wish.measurementPeriodMilliseconds = 500
+        return wish
+      }
+    }
+    let before = scene.line.receiver
+    scene.run(30) { $0.isSteady }
+    #expect(scene.line.receiver.epochMilliseconds == 500 || model == .clone)
+    #expect(scene.finish() < 2500)
+    for message in [MessageIdentity.navPVT, .navDOP, .navSAT, .navEOE, .navPOSLLH, .navSOL, .navVELNED, .navSVINFO] {
+      #expect(scene.line.receiver.rate(of: message) == before.rate(of: message), "\(message)")
+    }
+    #expect(scene.line.receiver.epochMilliseconds == before.epochMilliseconds)
+    let sentences = scene.line.receiver.now
+    // It writes NMEA again.
+    scene.line.advance(to: sentences + Milliseconds(3000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+  }
+
+  @Test("A power cycle loses the configuration, and it is back two seconds after the first byte", arguments: uBlox)
+  func powerCycle(_ model: ReceiverModel) throws {
+    let scene = SessionScene(model)
+    scene.run(40)
+    let before = scene.reports.count
+    scene.line.inject(.powerCycle(for: Milliseconds(1500), losingBackup: true), at: scene.now)
+    scene.run(1.4)
+    scene.forgetFirstByte()
+    let isBack = scene.run(20) { scene in
+      scene.reports.dropFirst(before).contains { $0.report == .configured(refused: 0) }
+    }
+    #expect(isBack)
+    #expect(scene.now.milliseconds(since: try #require(scene.firstByte)) <= 2000)
+    // A steady receiver is left alone.
+    let sent = scene.sentBytes
+    scene.run(60)
+    #expect(scene.sentBytes == sent)
+    #expect(scene.reported(.wasReset) == 1)
+  }
+
+  @Test("A plain NMEA receiver is served and not one byte is sent to it")
+  func plain() {
+    let scene = SessionScene(.nmea)
+    scene.run(120)
+    #expect(scene.sentBytes == 0)
+    #expect(scene.positions.count > 60)
+  }
+
+  @Test("A plain NMEA receiver that somebody asks for is asked, and served")
+  func plainAsked() {
+    let scene = SessionScene(.nmea, intent: .identify)
+    scene.run(40)
+    #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 1)
+    #expect(scene.positions.count > 5)
+    let sent = scene.sentBytes
+    scene.run(120)
+    #expect(scene.sentBytes == sent)
+  }
+
+  @Test("Read-only sends not one byte, whatever comes", arguments: ReceiverModel.allCases)
+  func readOnly(_ model: ReceiverModel) {
+    let scene = SessionScene(model, baud: 38400, intent: .readOnly)
+    scene.run(20)
+    scene.line.inject(.freeze(for: Milliseconds(20_000)), at: scene.now)
+    scene.run(60)
+    _ = scene.finish()
+    #expect(scene.sentBytes == 0)
+    #expect(!scene.fixes.isEmpty)
+  }
+
+  @Test("The port's rate is raised, used, and taken back at the end", arguments: uBlox)
+  func portRate(_ model: ReceiverModel) {
+    let scene = SessionScene(model) { settings in
+      settings.wish = { description in
+        var wish = ReceiverWish.navigation(for: description)
+        wish.portRate = 115_200
+        return wish
+      }
+    }
+    let original = scene.line.receiver.baudRate
+    scene.run(30) { $0.reported(.rateFound(115_200)) > 0 && $0.isSteady }
+    #expect(scene.line.receiver.baudRate == 115_200)
+    #expect(scene.line.hostRate == 115_200)
+    let before = scene.fixes.count
+    scene.run(10)
+    #expect(scene.fixes.count >= before + 9)
+    _ = scene.finish()
+    #expect(scene.line.receiver.baudRate == original)
+  }
+
+  @Test("A command is said when its turn comes, and its outcome is told")
+  func commands() {
+    let scene = SessionScene(.m10)
+    scene.run(20) { $0.isSteady }
+    let version = MessageIdentity(0x0A, 0x04)
+    guard case .answered(let payload)? = scene.say(.poll(version)) else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(payload.count >= 40)
+    // CFG-PRT is not there any more in this firmware.
+    #expect(scene.say(Command(MessageIdentity(0x06, 0x00), [], answer: .acknowledgement)) == .refused(code: 0))
+    scene.line.inject(.silence(for: Milliseconds(60_000)), at: scene.now)
+    #expect(scene.say(.poll(version)) == .silent)
+  }
+}
