@@ -93,6 +93,7 @@ public struct VirtualReceiver: Sendable {
     transmitter = Transmitter(rate: settings.baudRate, isUSB: isUSB, capacity: traits.transmitBufferBytes)
     meter = PowerMeter(.off, at: now)
     memory.hasAlmanac = true
+    if scenario.beginsHot { rememberEverything() }
     start(.power, after: Milliseconds(traits.bootMilliseconds))
   }
 

@@ -11,6 +11,8 @@ public struct Scenario: Sendable, Equatable {
   public var durationSeconds: Double { legs.last?.endSeconds ?? 0 }
   /// Whether it begins anew at its end.
   public internal(set) var repeats = false
+  /// Whether the receiver knows the time, its place and the orbits when it begins, so that its first start is a hot one.
+  public var beginsHot = false
   /// Faults by the second at which they strike, in order.
   public internal(set) var faults: [TimedFault] = []
 
