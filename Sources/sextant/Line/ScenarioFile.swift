@@ -17,7 +17,7 @@ extension Scenario {
     }
     do {
       return try Scenario(parsing: String(decoding: text, as: UTF8.self))
-    } catch let error as ScenarioError {
+    } catch {
       throw CommandFailure(exitCode: CommandFailure.badData, description: "\(name): \(error)")
     }
   }
