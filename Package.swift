@@ -98,7 +98,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverSimulatorTests",
-      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
+      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
       dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],

@@ -15,7 +15,7 @@ struct SourceTests {
   @Test("GNSS_DEVICE is taken, and its sim: is the simulator", arguments: ["sim:", "sim:walk"])
   func environment(simulator: String) throws {
     #expect(try Source.choose(named: nil, environment: "/dev/gnss0", ports: []).source == .device("/dev/gnss0"))
-    #expect(try Source.choose(named: nil, environment: simulator, ports: []).source == .simulator)
+    #expect(try Source.choose(named: nil, environment: simulator, ports: []).source == .simulator("walk"))
   }
 
   @Test("A scenario that does not exist is refused with those that do")
@@ -30,7 +30,7 @@ struct SourceTests {
   @Test("Without a receiver the simulator is shown, and it is said")
   func none() throws {
     let choice = try Source.choose(named: nil, environment: "", ports: [])
-    #expect(choice.source == .simulator)
+    #expect(choice.source == .simulator("walk"))
     #expect(choice.note?.contains("simulator") == true)
   }
 }

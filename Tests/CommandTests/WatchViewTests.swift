@@ -10,15 +10,13 @@ import Testing
 struct WatchViewTests {
   private static let start: Int64 = 1_780_000_000
 
-  /// What is shown of ten epochs that one read brings, seven of them with a position.
+  /// What is shown of ten epochs that one read brings, all but the first ones with a position.
   private func shown(_ kind: WatchView.Kind, limit: Int?) -> (text: String, fixes: Int) {
     let now = Instant(nanoseconds: 0)
     var view = WatchView(kind, limit: limit, now: now)
     view.open("/dev/ttyACM0", baud: 9600, .device("/dev/ttyACM0"))
     var listener = Listener(searchingFrom: nil, reference: nil, now: now)
-    let receiver = MovingReceiver(start: Self.start)
-    var bytes: [UInt8] = []
-    for second in 0..<10 as Range<Int64> { bytes += receiver.epoch(at: Self.start + second) }
+    let bytes = VirtualLine.recording(startUTCSeconds: Self.start, seconds: 10).flatMap(\.self)
     _ = unsafe listener.receive(bytes.span.bytes, at: now) { report, sky in view.show(report, sky, now) }
     view.update(listener.counters, rejected: 0, now)
     return (view.pending, view.fixes)

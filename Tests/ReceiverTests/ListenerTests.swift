@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Listening to a receiver")
 struct ListenerTests {
-  private static let start: Int64 = 1_780_000_000
+  private static let epochs = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 60).dropFirst(50).map(\.self)
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
   /// The bytes of an epoch with a fix.
   private func epoch(_ second: Int64) -> [UInt8] {
-    MovingReceiver(start: Self.start - 60).epoch(at: Self.start + second)
+    Self.epochs[Int(second)]
   }
 
   @Test("An epoch is told with its last byte")

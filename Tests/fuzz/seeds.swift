@@ -23,10 +23,8 @@ enum Seeds {
 
   /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.
   private static func receiver(_ folder: String) {
-    let receiver = MovingReceiver(start: 1_764_547_200)
     var stream: [UInt8] = []
-    for second in 0..<8 as Range<Int64> {
-      let epoch = receiver.epoch(at: 1_764_547_200 + second)
+    for (second, epoch) in VirtualLine.recording(startUTCSeconds: 1_764_547_200, seconds: 8).enumerated() {
       stream += epoch
       write(epoch, "\(folder)/fixes/epoch-\(second)")
       write([1, UInt8(second) * 16] + epoch, "\(folder)/stream/epoch-\(second)")

@@ -19,7 +19,7 @@ struct Engine: Sendable {
 
   private(set) var isRunning = false
   private(set) var startKind = StartKind.cold
-  private(set) var sky = Sky.open
+  private(set) var sky = SkyView.open
   private(set) var hasFix = false
   /// When it began to search, or to search again.
   private(set) var searchingSince = Instant.zero
@@ -49,7 +49,7 @@ struct Engine: Sendable {
     return progressAt + Milliseconds(seconds: max(0, 1 - progress) * neededSeconds / speed)
   }
 
-  mutating func start(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, sky: Sky, at now: Instant) {
+  mutating func start(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, sky: SkyView, at now: Instant) {
     isRunning = true
     hasFix = false
     timeToFirstFix = nil
@@ -96,7 +96,7 @@ struct Engine: Sendable {
   }
 
   /// The sky is another one from now on.
-  mutating func setSky(_ sky: Sky, at now: Instant) {
+  mutating func setSky(_ sky: SkyView, at now: Instant) {
     addProgress(at: now)
     if self.sky != .none { signalUntil = now }
     self.sky = sky

@@ -14,7 +14,7 @@ struct FixNoise: Sendable {
   init(seed: UInt64) { random = RandomSource(seed: seed) }
 
   /// Standard deviation of one horizontal axis, metres.
-  static func deviation(under sky: Sky, highPrecision: Bool) -> Double {
+  static func deviation(under sky: SkyView, highPrecision: Bool) -> Double {
     switch sky {
     case .open: highPrecision ? 0.7 : 1.0
     case .urban: 5
@@ -40,9 +40,9 @@ struct FixNoise: Sendable {
   }
 
   /// The error of a velocity's axis, metres per second.
-  mutating func velocity(under sky: Sky) -> Double { random.normal() * Self.velocityDeviation(under: sky) }
+  mutating func velocity(under sky: SkyView) -> Double { random.normal() * Self.velocityDeviation(under: sky) }
 
-  static func velocityDeviation(under sky: Sky) -> Double {
+  static func velocityDeviation(under sky: SkyView) -> Double {
     switch sky {
     case .open: 0.05
     case .urban: 0.2

@@ -18,6 +18,17 @@ extension VirtualReceiver {
     return isAided ? .aided : .hot
   }
 
+  /// Knows what a receiver knows that was used a moment ago.
+  mutating func rememberEverything() {
+    let (utc, truth) = (utcMilliseconds(at: now), truth(at: now))
+    memory.hasTime = true
+    memory.hasLeapSeconds = true
+    memory.position = (truth.latitudeDegrees, truth.longitudeDegrees)
+    for satellite in Constellation.satellites(
+      of: .all, latitude: truth.latitudeDegrees, longitude: truth.longitudeDegrees, secondsSince1970: utc / 1000)
+    where satellite.elevationDegrees >= 5 { memory.ephemeris[satellite.slot] = utc }
+  }
+
   /// The next epoch is at the next multiple of the period in UTC.
   mutating func scheduleEpoch() {
     guard engine.isRunning else { return nextEpoch = nil }

@@ -1,7 +1,7 @@
 import MonotonicTime
 
 /// What a receiver is doing, as its current shows.
-public enum PowerState: String, CaseIterable, Sendable {
+public enum VirtualPowerState: String, CaseIterable, Sendable {
   /// No supply and no backup.
   case off
   /// No supply; the backup pin keeps the clock and the battery-backed memory.
@@ -34,13 +34,13 @@ public enum PowerState: String, CaseIterable, Sendable {
 
 /// Adds up current over time, exactly: a state's current is constant.
 struct PowerMeter: Sendable {
-  private(set) var state: PowerState
+  private(set) var state: VirtualPowerState
   /// Since the start, from the main or the backup supply.
   private(set) var chargeMilliampereSeconds = 0.0
   /// The same of the pins' supply.
   private(set) var pinChargeMilliampereSeconds = 0.0
   /// The last states and when they began.
-  private(set) var log: [(since: Instant, state: PowerState)]
+  private(set) var log: [(since: Instant, state: VirtualPowerState)]
   /// The states of the log that were dropped.
   private(set) var forgotten = 0
   private var milliamperes = 0.0
@@ -50,7 +50,7 @@ struct PowerMeter: Sendable {
   /// Entries that the log keeps: a day of a wake-up each minute and more.
   private static let longestLog = 8192
 
-  init(_ state: PowerState, at now: Instant) {
+  init(_ state: VirtualPowerState, at now: Instant) {
     self.state = state
     since = now
     log = [(now, state)]
@@ -66,7 +66,7 @@ struct PowerMeter: Sendable {
   }
 
   /// Changes the state, and what it draws by the table.
-  mutating func enter(_ state: PowerState, _ currents: Currents, _ systems: SatelliteSystems, at now: Instant) {
+  mutating func enter(_ state: VirtualPowerState, _ currents: Currents, _ systems: SatelliteSystems, at now: Instant) {
     advance(to: now)
     let row = currents.row(for: systems)
     switch state {

@@ -93,6 +93,7 @@ public struct VirtualReceiver: Sendable {
     transmitter = Transmitter(rate: settings.baudRate, isUSB: isUSB, capacity: traits.transmitBufferBytes)
     meter = PowerMeter(.off, at: now)
     memory.hasAlmanac = true
+    if scenario.beginsHot { rememberEverything() }
     start(.power, after: Milliseconds(traits.bootMilliseconds))
   }
 
@@ -102,9 +103,9 @@ public struct VirtualReceiver: Sendable {
   public var chargeMilliampereSeconds: Double { meter.chargeMilliampereSeconds }
   /// The charge of a supply that the data sheet gives apart (V_IO of M10).
   public var pinChargeMilliampereSeconds: Double { meter.pinChargeMilliampereSeconds }
-  public var powerState: PowerState { meter.state }
+  public var powerState: VirtualPowerState { meter.state }
   /// The last states it was in, and since when.
-  public var powerLog: [(since: Instant, state: PowerState)] { meter.log }
+  public var powerLog: [(since: Instant, state: VirtualPowerState)] { meter.log }
   /// Whether it has a fix now.
   public var hasFix: Bool { engine.hasFix }
   /// How the last search began.

@@ -77,7 +77,7 @@ extension VirtualReceiver {
   }
 
   /// Sleeps for a time, or until it is woken.
-  mutating func sleep(_ state: PowerState, for milliseconds: Milliseconds?, byUART: Bool) {
+  mutating func sleep(_ state: VirtualPowerState, for milliseconds: Milliseconds?, byUART: Bool) {
     halt()
     canWakeByUART = byUART
     wakesAt = milliseconds.map { now + $0 }
@@ -114,7 +114,7 @@ extension VirtualReceiver {
     if !hasSupply { start(.power, after: Milliseconds(traits.bootMilliseconds)) }
   }
 
-  mutating func enter(_ state: PowerState) { meter.enter(state, traits.currents, settings.systems, at: now) }
+  mutating func enter(_ state: VirtualPowerState) { meter.enter(state, traits.currents, settings.systems, at: now) }
 
   /// The state that the engine's state means.
   mutating func showPowerState() {

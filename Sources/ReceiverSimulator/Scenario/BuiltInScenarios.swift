@@ -19,18 +19,21 @@ extension Scenario {
   private static let walk = """
     # A figure of eight in a park.
     start 48.1642,11.6056 512m
+    hot
     eight 120m in 420s forever
     """
 
   private static let still = """
     # An antenna on a roof.
     start 48.1642,11.6056 512m
+    hot
     stay forever
     """
 
   private static let drive = """
     # Through a town and back, again and again.
     start 48.1642,11.6056 512m
+    hot
     stay 30s
     drive by 800m,0m at 40km/h
     sky urban

@@ -11,6 +11,8 @@ public struct Scenario: Sendable, Equatable {
   public var durationSeconds: Double { legs.last?.endSeconds ?? 0 }
   /// Whether it begins anew at its end.
   public internal(set) var repeats = false
+  /// Whether the receiver knows the time, its place and the orbits when it begins, so that its first start is a hot one.
+  public var beginsHot = false
   /// Faults by the second at which they strike, in order.
   public internal(set) var faults: [TimedFault] = []
 
@@ -39,7 +41,7 @@ public struct Scenario: Sendable, Equatable {
 
   struct SkyChange: Sendable, Equatable {
     var atSeconds: Double
-    var sky: Sky
+    var sky: SkyView
   }
 
   let plane: TangentPlane
@@ -56,7 +58,7 @@ public struct Scenario: Sendable, Equatable {
   }
 
   /// The scenario that stays at a place under a sky.
-  public init(stayingAt place: Place, sky: Sky = .open) {
+  public init(stayingAt place: Place, sky: SkyView = .open) {
     self.init(start: place)
     skyChanges[0].sky = sky
   }
@@ -80,7 +82,7 @@ public struct Scenario: Sendable, Equatable {
   }
 
   /// Changes the sky from a second on. A change of the same second is replaced.
-  public mutating func setSky(_ sky: Sky, fromSeconds seconds: Double) {
+  public mutating func setSky(_ sky: SkyView, fromSeconds seconds: Double) {
     let change = SkyChange(atSeconds: seconds, sky: sky)
     if let same = skyChanges.firstIndex(where: { $0.atSeconds == seconds }) {
       skyChanges[same] = change
@@ -115,7 +117,7 @@ public struct Scenario: Sendable, Equatable {
   }
 
   /// The sky at a second from the start.
-  func sky(atSeconds seconds: Double) -> Sky { skyChanges[skyIndex(at: folded(seconds))].sky }
+  func sky(atSeconds seconds: Double) -> SkyView { skyChanges[skyIndex(at: folded(seconds))].sky }
 
   /// The second of the first change of the sky behind a second; nil when it stays.
   func nextSkyChange(afterSeconds seconds: Double) -> Double? {

@@ -36,6 +36,7 @@ struct ScenarioParser {
     if verb == "start" { return try readStart() }
     guard var scenario else { throw words.error("a scenario begins with `start LATITUDE,LONGITUDE [HEIGHTm]`") }
     switch verb {
+    case "hot": scenario.beginsHot = true
     case "sky": scenario.setSky(try words.sky(), fromSeconds: try motionTime(scenario))
     case "stay": try readStay(&scenario)
     case "walk": try readWay(&scenario, metresPerSecond: 1.4)
@@ -52,7 +53,7 @@ struct ScenarioParser {
       try readRepeat(&scenario)
     default:
       throw words.error(
-        "`\(verb)` is no word of a scenario; there are start, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
+        "`\(verb)` is no word of a scenario; there are start, hot, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
           + "and repeat")
     }
     try words.expectEnd()

@@ -1,5 +1,5 @@
 /// How much of the sky the antenna sees.
-public enum Sky: String, CaseIterable, Sendable {
+public enum SkyView: String, CaseIterable, Sendable {
   case open, urban, indoor, none
 }
 
@@ -11,7 +11,7 @@ public struct Truth: Sendable, Equatable {
   public var altitudeMetres: Double
   public var northMetresPerSecond: Double
   public var eastMetresPerSecond: Double
-  public var sky: Sky
+  public var sky: SkyView
 
   /// Over ground.
   public var speedMetresPerSecond: Double {

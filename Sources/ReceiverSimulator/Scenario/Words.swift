@@ -39,8 +39,8 @@ struct Words {
     if let peek { throw error("`\(peek)` is too much; remove it, or put it on a line of its own") }
   }
 
-  mutating func sky() throws(ScenarioError) -> Sky {
-    guard let word = next(), let sky = Sky(rawValue: String(word)) else {
+  mutating func sky() throws(ScenarioError) -> SkyView {
+    guard let word = next(), let sky = SkyView(rawValue: String(word)) else {
       throw error("a sky is open, urban, indoor or none")
     }
     return sky

@@ -33,9 +33,7 @@ struct BenchInput {
 
   /// Ten minutes of the simulator, by protocol and mixed.
   static func simulated() -> [BenchInput] {
-    let receiver = MovingReceiver(start: 1_767_225_600)
-    var mixed: [UInt8] = []
-    for second in 0..<600 as Range<Int64> { mixed += receiver.epoch(at: 1_767_225_600 + second) }
+    let mixed = VirtualLine.recording(startUTCSeconds: 1_767_225_600, seconds: 600).flatMap(\.self)
     var nmea: [UInt8] = []
     var ubx: [UInt8] = []
     var stream = FrameStream()

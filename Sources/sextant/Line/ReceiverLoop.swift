@@ -1,6 +1,7 @@
 import MonotonicTime
 import Receiver
 import ReceiverShell
+import ReceiverSimulator
 import ReceiverStream
 import SerialPort
 
@@ -28,6 +29,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let connection: ReceiverConnection
   private let simulator: SimulatedReceiver?
   private let end: Instant?
+
+  private static var simulatorToken: Poller.Token { Poller.Token(rawValue: 2) }
   private var isEnding = false
 
   /// Opens the receiver.
@@ -44,12 +47,16 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
     let now = Instant(nanoseconds: MonotonicClock.now())
     var poller = try Poller(catching: [.interrupt, .terminate, .windowChange])
-    let simulator = source == .simulator ? try SimulatedReceiver(at: secondsSince1970(), now: now) : nil
-    let path =
-      switch source {
-      case .device(let path): path
-      case .simulator: simulator?.path ?? ""
-      }
+    let simulator: SimulatedReceiver?
+    let path: String
+    switch source {
+    case .device(let device): (simulator, path) = (nil, device)
+    case .simulator(let name):
+      let receiver = try SimulatedReceiver(
+        .m10, try Scenario.read(name), seed: 1, at: secondsSince1970(), now: now)
+      try poller.add(receiver.fileDescriptor, token: Self.simulatorToken)
+      (simulator, path) = (receiver, receiver.path)
+    }
     let connection = ReceiverConnection(
       path: path, settings: settings, baud: baud, token: Poller.Token(rawValue: 1), reference: systemTime)
     try connection.open(&poller, at: now)
@@ -74,6 +81,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
           // Who asks twice does not want to wait for an orderly end.
           if isEnding { return close(at: now) }
           finish(at: now)
+        // The simulator has read already.
+        case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
         case .readable, .writable, .hangUp:
           connection.handle(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
         case .timeout, .woken: break

@@ -1,11 +1,12 @@
 import Hotplug
+import ReceiverSimulator
 
 /// Where a command's bytes come from.
 enum Source: Equatable {
   /// A device, FIFO or file.
   case device(String)
-  /// The built-in simulator, as a receiver on a pseudo-terminal.
-  case simulator
+  /// The built-in simulator, as a receiver on a pseudo-terminal, by the name of a scenario or the path of one.
+  case simulator(String)
 
   /// The choice and what to tell the user of it.
   struct Choice: Equatable {
@@ -32,7 +33,7 @@ enum Source: Equatable {
         note: "no receiver by its name; listening at \(port.node) (\(port.name ?? "USB serial bridge"))")
     }
     return Choice(
-      source: .simulator,
+      source: .simulator("walk"),
       note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
   }
 
@@ -48,11 +49,8 @@ enum Source: Equatable {
 
   private static func parse(_ name: String) throws -> Source {
     guard name.hasPrefix("sim:") else { return .device(name) }
-    let scenario = name.dropFirst(4)
-    guard scenario.isEmpty || scenario == "walk" else {
-      throw CommandFailure(
-        exitCode: CommandFailure.noInput, description: "sim:\(scenario): no such scenario; there is sim:walk")
-    }
-    return .simulator
+    let scenario = name == "sim:" ? "walk" : String(name.dropFirst(4))
+    _ = try Scenario.read(scenario)
+    return .simulator(scenario)
   }
 }

@@ -13,7 +13,7 @@ struct Watch: ParsableCommand {
       was found. Nothing is sent to other receivers. Press ^C to end.
       """)
 
-  @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:walk for the built-in simulator.")
+  @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:SCENARIO for the built-in simulator.")
   var device: String?
 
   @Option(help: "The line's rate, in baud; no other is tried.")

@@ -33,7 +33,7 @@ struct WatchView: ~Copyable {
 
   /// A port was opened.
   mutating func open(_ path: String, baud: UInt32?, _ source: Source) {
-    screen.device = source == .simulator ? "built-in simulator" : path
+    screen.device = if case .simulator(let name) = source { "simulator: \(name)" } else { path }
     screen.baud = baud
     screen.message = nil
     isDirty = true
