@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
+.PHONY: run test build lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -59,6 +59,10 @@ reference:
 	$(SWIFT) build --product UBXLayoutCompiler
 	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
+
+# The tables in docs/ that tests make: what was measured in virtual time.
+pages: dependencies
+	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'docs/|FaultMatrixTests|RandomDayTests'
 
 # The documentation of the libraries, in .build/documentation; a warning is an error.
 documentation: dependencies

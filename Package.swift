@@ -94,11 +94,12 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverTests",
-      dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "MonotonicTime"],
+      dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverSimulatorTests",
-      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"], swiftSettings: settings),
+      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
       dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],

@@ -49,10 +49,10 @@ struct BaudRateSearchTests {
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(250_000))
   }
 
-  @Test("A receiver that may be asked is asked after a round of listening, and listened to again")
+  @Test("A line without a byte is asked after two rounds of listening, and listened to again")
   func asking() throws {
     var search = BaudRateSearch(at: 9600, asking: .afterListening, now: at(0))
-    for _ in BaudRateSearch.rates.dropFirst() {
+    for _ in 0..<2 * BaudRateSearch.rates.count - 1 {
       guard case .setRate = search.wake(at: try #require(search.deadline)) else {
         Issue.record("asked too early")
         return
@@ -62,6 +62,18 @@ struct BaudRateSearchTests {
     while case .ask(let rate) = search.wake(at: try #require(search.deadline)) { asked.append(rate) }
     #expect(asked == BaudRateSearch.rates)
     #expect(search.rate == 9600)
+  }
+
+  @Test("Who speaks, if not understood, is never asked unless it is known")
+  func notAsked() throws {
+    var search = BaudRateSearch(at: 9600, asking: .afterListening, now: at(0))
+    _ = search.receive(frames: 0, skipped: 3, isText: false, at: at(10))
+    for _ in 0..<50 {
+      guard case .setRate = search.wake(at: try #require(search.deadline)) else {
+        Issue.record("asked")
+        return
+      }
+    }
   }
 
   @Test("A receiver that is known is asked at every rate within two seconds, as soon as the rate is seen to be wrong")

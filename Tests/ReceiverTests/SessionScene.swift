@@ -69,6 +69,17 @@ final class SessionScene {
   /// Fixes with a position.
   var positions: [(at: Instant, fix: Fix)] { fixes.filter(\.fix.hasPosition) }
 
+  /// The fixes so far, which are then forgotten.
+  func takeFixes() -> [(at: Instant, fix: Fix)] {
+    defer { fixes = [] }
+    return fixes
+  }
+  /// How many reports there are so far, which are then forgotten.
+  func takeReports() -> Int {
+    defer { reports = [] }
+    return reports.count
+  }
+
   func reported(_ report: SessionReport) -> Int { reports.count { $0.report == report } }
   func time(of report: SessionReport) -> UInt64? {
     reports.first { $0.report == report }.map { $0.at.milliseconds(since: opened) }
@@ -83,12 +94,18 @@ final class SessionScene {
       step(before: end)
       if condition(self) { return true }
       rounds += 1
-      if rounds > 2_000_000 {
-        Issue.record("the session does not come to rest")
+      if rounds > 300_000 {
+        Issue.record(
+          "no rest at \(now): session \(String(describing: deadline)), line \(String(describing: line.deadline)), \(reports.suffix(3))")
         return false
       }
     }
     return condition(self)
+  }
+
+  private var deadline: Instant? {
+    if held == nil { return nextLook }
+    return held!.session.deadline
   }
 
   /// Lets time pass.

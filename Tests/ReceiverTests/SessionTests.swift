@@ -3,6 +3,7 @@ import Receiver
 import ReceiverSimulator
 import ReceiverStream
 import Testing
+import UBX
 
 @Suite("A session with each receiver")
 struct SessionTests {

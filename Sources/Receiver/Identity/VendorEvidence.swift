@@ -5,8 +5,8 @@ import WireBytes
 /// Tells by what a receiver says whether it is a u-blox one, before a byte is sent to it.
 ///
 /// UBX frames, PUBX sentences and the boot text are proof. Another manufacturer's own sentences are proof of the
-/// contrary. Else the habits of the default sentences count: the six of them, five or seven decimals of a minute, speed
-/// with three, dilutions with two and 99.99 where there is none (u-blox interface descriptions, "NMEA protocol").
+/// contrary. Else the habits of the default sentences count: that there are six, with five or seven decimals of a minute,
+/// speed with three, dilutions with two and 99.99 where there is none (u-blox interface descriptions, "NMEA protocol").
 struct VendorEvidence: Sendable {
   /// What is known of the maker.
   enum Verdict: Equatable, Sendable {
@@ -28,8 +28,10 @@ struct VendorEvidence: Sendable {
   var verdict: Verdict {
     if isProved { return .uBlox }
     if isOther { return .other }
-    let habits = [sentences == 0b11_1111, hasMinuteDecimals, hasSpeedDecimals, hasDilutionDecimals, hasNoDilution]
-    return habits.count(where: { $0 }) >= 3 ? .perhapsUBlox : .unknown
+    // Other makes share one habit or the other; few write all six sentences by default.
+    guard sentences == 0b11_1111 else { return .unknown }
+    let habits = [hasMinuteDecimals, hasSpeedDecimals, hasDilutionDecimals, hasNoDilution]
+    return habits.count(where: { $0 }) >= 2 ? .perhapsUBlox : .unknown
   }
 
   mutating func receive(_ frame: borrowing Frame) {

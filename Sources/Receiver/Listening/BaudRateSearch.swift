@@ -20,7 +20,7 @@ public struct BaudRateSearch: Sendable {
   public enum Asking: Sendable {
     /// Not one byte is sent.
     case never
-    /// After all rates were listened at: who speaks is heard before.
+    /// After all rates were listened at twice and not one byte came: who speaks is heard before.
     case afterListening
     /// As soon as the rate that is set is not the right one: a u-blox receiver is known to be there.
     case soon
@@ -66,6 +66,7 @@ public struct BaudRateSearch: Sendable {
   private var garbage = 0
   private var isText = true
   private var quickIsDue = false
+  private var hasHeard = false
 
   /// Starts listening at `rate`, the one the line is set to.
   ///
@@ -104,6 +105,7 @@ public struct BaudRateSearch: Sendable {
       isFound = true
       return .found(rate)
     }
+    if skipped > 0 { hasHeard = true }
     garbage += skipped
     self.isText = self.isText && isText
     guard round != .asking else { return .none }
@@ -127,6 +129,14 @@ public struct BaudRateSearch: Sendable {
     return round == .asking ? .ask(rate) : .setRate(rate)
   }
 
+  private var mayAsk: Bool {
+    switch asking {
+    case .never: false
+    case .afterListening: rounds >= 2 && !hasHeard
+    case .soon: true
+    }
+  }
+
   private var mayAskEarly: Bool { asking == .soon && round == .listeningQuickly && rounds == 0 }
 
   /// Listening and asking take turns; where asking came early, the quick listening is made up for after it.
@@ -135,7 +145,7 @@ public struct BaudRateSearch: Sendable {
     index = 0
     rounds += 1
     switch round {
-    case .listeningQuickly, .listening: round = asking == .never ? .listening : .asking
+    case .listeningQuickly, .listening: round = mayAsk ? .asking : .listening
     case .asking:
       round = quickIsDue ? .listeningQuickly : .listening
       quickIsDue = false

@@ -16,6 +16,8 @@ import WireBytes
 /// Each event is legal in each state. It has no clock and no file: bytes and the time go in; fixes, and what to do
 /// (`nextAction`), come out. `deadline` says when `wake` is due.
 public struct ReceiverSession: ~Copyable {
+  private enum Trouble { case silent, notUnderstood }
+
   private enum Stage {
     case searching
     case listening(askAt: Instant?)
@@ -31,10 +33,14 @@ public struct ReceiverSession: ~Copyable {
   /// Silence after which a receiver that spoke is taken to be gone or asleep, at the least.
   static var silence: Milliseconds { Milliseconds(3000) }
   /// Bytes of no frame after which the rate is taken to have changed, and the time without a frame that has to pass.
-  static var garbageBytes: Int { 100 }
-  static var garbageTime: Milliseconds { Milliseconds(150) }
+  static var garbageBytes: Int { 60 }
+  static var garbageTime: Milliseconds { Milliseconds(1500) }
+  /// For how long a receiver has to be heard again before that is told: a noisy line comes and goes.
+  static var backAfter: Milliseconds { Milliseconds(3000) }
   /// After a refusal or no answer, the receiver is asked again after this time, doubled each time up to the longest.
-  static var firstRetry: Milliseconds { Milliseconds(30_000) }
+  static var firstRetry: Milliseconds { Milliseconds(5000) }
+  /// The same for one that only looks like a u-blox receiver.
+  static var firstRetryOfUnsure: Milliseconds { Milliseconds(60_000) }
   static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
   /// For how long the end may take.
   static var longestEnding: Milliseconds { Milliseconds(2500) }
@@ -84,8 +90,9 @@ public struct ReceiverSession: ~Copyable {
   private var retryAt: Instant?
   private var retryAfter = ReceiverSession.firstRetry
   private var endBy: Instant?
-  private var isSilent = false
-  private var isGarbled = false
+  /// What was told of the line, and is so until the receiver is heard for a while.
+  private var trouble: Trouble?
+  private var backAt: Instant?
   private var wasLost = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
   private var isLeftAlone = false
@@ -152,6 +159,7 @@ public struct ReceiverSession: ~Copyable {
     take(&heard, epochs: epochs, at: now)
     carryOut(action, at: now)
     noticeGarbage(at: now)
+    tellIfBack(at: now)
     proceed(at: now)
   }
 
@@ -165,6 +173,7 @@ public struct ReceiverSession: ~Copyable {
     take(&heard, epochs: 0, at: now)
     carryOut(action, at: now)
     noticeSilence(at: now)
+    tellIfBack(at: now)
     proceed(at: now)
   }
 
@@ -231,7 +240,8 @@ public struct ReceiverSession: ~Copyable {
     var next = listener.deadline
     next = .earlier(next, exchange?.deadline)
     next = .earlier(next, endBy)
-    if isHeard, !isSilent { next = .earlier(next, listener.lastByte + silenceLimit) }
+    if isHeard, !listener.isSearching { next = .earlier(next, listener.lastByte + silenceLimit) }
+    next = .earlier(next, backAt)
     if exchange == nil { next = .earlier(next, retryAt) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
     if exchange == nil, !submitted.isEmpty, canTalk { next = .earlier(next, quietUntil) }
@@ -284,7 +294,7 @@ public struct ReceiverSession: ~Copyable {
       bytesThisEpoch = 0
     }
     if heard.frames > 0 {
-      if !isHeard || isSilent || isGarbled { becomeHeard(at: now) }
+      if !isHeard { becomeHeard(at: now) }
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
@@ -293,20 +303,26 @@ public struct ReceiverSession: ~Copyable {
   }
 
   private mutating func becomeHeard(at now: Instant) {
-    if isSilent || isGarbled { actions.append(.report(.back)) }
-    let first = !isHeard
     isHeard = true
-    isSilent = false
-    isGarbled = false
     memory.rate = rate
-    guard first else { return }
-    if endBy != nil { return }
-    switch stage {
-    case .searching, .listening: stage = .listening(askAt: nil)
-    default: break
-    }
+    if trouble != nil { backAt = now + Self.backAfter }
+    guard endBy == nil else { return }
+    if case .searching = stage { stage = .listening(askAt: nil) }
     retryAt = nil
-    lastFrame = now
+  }
+
+  /// Tells of trouble once, until the receiver was heard again for a while.
+  private mutating func tell(_ trouble: Trouble, _ report: SessionReport) {
+    backAt = nil
+    if self.trouble == nil { actions.append(.report(report)) }
+    self.trouble = trouble
+  }
+
+  private mutating func tellIfBack(at now: Instant) {
+    guard let backAt, now >= backAt else { return }
+    self.backAt = nil
+    trouble = nil
+    actions.append(.report(.back))
   }
 
   private mutating func configurationLost(at now: Instant) {
@@ -320,24 +336,24 @@ public struct ReceiverSession: ~Copyable {
     max(Self.silence, Milliseconds(3 * UInt64(wish?.measurementPeriodMilliseconds ?? 1000)))
   }
 
+  /// A silent receiver is waited for at its rate: it speaks again where it spoke. If it has another rate then, that shows
+  /// as garbage.
   private mutating func noticeSilence(at now: Instant) {
-    guard isHeard, !isSilent, now >= listener.lastByte + silenceLimit, endBy == nil else { return }
-    isSilent = true
-    actions.append(.report(.silent))
-    searchAgain(at: now)
+    guard isHeard, now >= listener.lastByte + silenceLimit, endBy == nil, !listener.isSearching else { return }
+    tell(.silent, .silent)
+    loseTouch()
+    if memory.description != nil { scheduleRetry(from: now) }
   }
 
   private mutating func noticeGarbage(at now: Instant) {
-    guard isHeard, endBy == nil, !listener.isSearching, now >= lastFrame + Self.garbageTime else { return }
+    guard endBy == nil, !listener.isSearching, now >= lastFrame + Self.garbageTime else { return }
     if case .changingRate = stage { return }
     // Much garbage, or a little for long: at a rate far too low a burst is a few bytes. A long frame is no garbage.
     let isMuch = skippedSince >= Self.garbageBytes
     let isLong = skippedSince >= 8 && now >= lastFrame + silenceLimit
     guard isMuch || isLong || listener.bytesSinceFrame >= UBXFrame.longestPayload else { return }
-    if !isGarbled {
-      isGarbled = true
-      actions.append(.report(.notUnderstood))
-    }
+    guard isHeard || trouble != nil else { return }
+    if trouble != .silent { tell(.notUnderstood, .notUnderstood) }
     searchAgain(at: now)
   }
 
@@ -345,26 +361,35 @@ public struct ReceiverSession: ~Copyable {
   private var skippedSince: Int { Int(listener.counters.skippedBytes - skippedAtLastFrame) }
   private var skippedAtLastFrame: UInt64 { listener.skippedAtLastFrame }
 
-  /// Nothing is understood any more: the rate is looked for, and where there is none the receiver is asked at times.
-  private mutating func searchAgain(at now: Instant) {
+  /// What was going on is over.
+  private mutating func loseTouch() {
     interruptExchange()
     watch = nil
     wasLost = true
     isHeard = false
+    backAt = nil
     stage = .searching
     evidence = VendorEvidence()
+  }
+
+  /// Nothing is understood any more: the rate is looked for; where there is none, the receiver is asked at times.
+  private mutating func searchAgain(at now: Instant) {
+    loseTouch()
     guard settings.line == .serial, let rate else {
-      scheduleRetry(from: now)
+      if memory.description != nil { scheduleRetry(from: now) }
       return
     }
+    retryAt = nil
     let asking: BaudRateSearch.Asking =
-      settings.intent == .readOnly
-      ? .never : memory.description != nil || settings.isKnownUBlox ? .soon : .afterListening
+      settings.intent == .readOnly || !isKnown ? .never : .soon
     var likely: [UInt32] = []
     if let settingsRate { likely.append(settingsRate) }
     if let known = memory.rate { likely.append(known) }
     listener.search(from: rate, likely: likely + settings.likelyRates, asking: asking, at: now)
   }
+
+  /// Whether it is a u-blox receiver for sure.
+  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
 
   private mutating func interruptExchange() {
     exchange = nil
@@ -384,8 +409,8 @@ public struct ReceiverSession: ~Copyable {
     case .none: break
     case .found(let found):
       rate = found
+      if trouble == nil || memory.rate != found { actions.append(.report(.rateFound(found))) }
       memory.rate = found
-      actions.append(.report(.rateFound(found)))
     case .setRate(let next):
       rate = next
       actions.append(.setRate(next))
@@ -429,6 +454,8 @@ public struct ReceiverSession: ~Copyable {
   private mutating func decideOnListening(at now: Instant) {
     guard isHeard, case .listening(let askAt) = stage else {
       if case .searching = stage, let retryAt, now >= retryAt, settings.intent != .readOnly, !listener.isSearching {
+        // It may be asleep: the byte that wakes a receiver is lost (interface descriptions, "wake-up by UART RX").
+        actions.append(.send([0xFF]))
         self.retryAt = nil
         startIdentifying()
       }
@@ -557,13 +584,15 @@ public struct ReceiverSession: ~Copyable {
   private mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
     guard let description = identification.description else {
-      actions.append(.report(.notIdentified(isOtherVendor: false)))
+      if memory.description == nil { actions.append(.report(.notIdentified(isOtherVendor: false))) }
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
-      stage = .listening(askAt: nil)
-      if evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil {
+      stage = isHeard ? .listening(askAt: nil) : .searching
+      switch evidence.verdict {
+      case .unknown where !isKnown, .other where !isKnown: isLeftAlone = true
+      case .perhapsUBlox where !isKnown:
+        retryAfter = max(retryAfter, Self.firstRetryOfUnsure)
         scheduleRetry(from: now)
-      } else {
-        isLeftAlone = true
+      default: scheduleRetry(from: now)
       }
       return
     }

@@ -1,0 +1,115 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+import TestSupport
+import Testing
+
+/// Every fault with every receiver: what was seen is docs/faults.md, which this test compares. `make fault-matrix` writes
+/// it anew.
+@Suite("Every fault with every receiver")
+struct FaultMatrixTests {
+  struct Case: Sendable {
+    var name: String
+    var fault: Fault
+    /// How long it lasts, seconds.
+    var length: Double
+    /// Whether it is there when the line is opened, or comes when all is well.
+    var isFromStart = false
+  }
+
+  static let cases = [
+    Case(name: "unplugged for 5 s", fault: .unplug(for: Milliseconds(5000)), length: 5),
+    Case(
+      name: "no power for 2 s, nor backup", fault: .powerCycle(for: Milliseconds(2000), losingBackup: true), length: 2),
+    Case(name: "no power for 2 s", fault: .powerCycle(for: Milliseconds(2000), losingBackup: false), length: 2),
+    Case(name: "resets itself", fault: .reboot, length: 0),
+    Case(name: "changes its rate to 57600", fault: .baudRateChange(to: 57600), length: 0),
+    Case(name: "frozen for 20 s", fault: .freeze(for: Milliseconds(20_000)), length: 20),
+    Case(name: "a frame is cut, then silence for 8 s", fault: .cutFrame(silenceFor: Milliseconds(8000)), length: 8),
+    Case(name: "2 % of the bytes wrong for 20 s", fault: .corrupt(share: 0.02, for: Milliseconds(20_000)), length: 20),
+    Case(name: "1 % of the bytes lost for 20 s", fault: .drop(share: 0.01, for: Milliseconds(20_000)), length: 20),
+    Case(name: "floods the line for 20 s", fault: .flood(for: Milliseconds(20_000)), length: 20),
+    Case(
+      name: "refuses everything for 30 s, from the start", fault: .refuseEverything(for: Milliseconds(30_000)),
+      length: 30, isFromStart: true),
+    Case(
+      name: "answers nothing for 30 s, from the start", fault: .silence(for: Milliseconds(30_000)), length: 30,
+      isFromStart: true),
+    Case(
+      name: "frozen for 20 s, from the start", fault: .freeze(for: Milliseconds(20_000)), length: 20, isFromStart: true),
+  ]
+
+  struct Seen {
+    /// Seconds from the fault's end to the next position.
+    var position: Double?
+    /// Seconds from the fault's end to the configured state; nil where it was not lost, or is none.
+    var configured: Double?
+    var isConfigured = false
+    /// What was told meanwhile.
+    var reports: [SessionReport] = []
+    /// Wake-ups a second without a byte while the fault lasted.
+    var wakeUpsPerSecond = 0.0
+    var sentBytes = 0
+  }
+
+  static func run(_ model: ReceiverModel, _ one: Case) -> Seen {
+    let scene = SessionScene(model)
+    if !one.isFromStart { scene.run(60) }
+    let before = (reports: scene.reports.count, wakeUps: scene.wakeUps, sent: scene.sentBytes)
+    scene.line.inject(one.fault, at: scene.now)
+    scene.run(one.length)
+    var seen = Seen()
+    if one.length > 0 { seen.wakeUpsPerSecond = Double(scene.wakeUps - before.wakeUps) / one.length }
+    let end = scene.now
+    // What was on its way when it happened does not count.
+    if one.length == 0 { scene.run(0.6) }
+    let positions = scene.positions.count
+    if scene.run(120, until: { $0.positions.count > positions }) { seen.position = scene.now.seconds(since: end) }
+    scene.run(120)
+    seen.isConfigured = scene.isSteady
+    let told = scene.reports.dropFirst(before.reports)
+    seen.reports = told.map(\.report)
+    if let last = told.last(where: { $0.report == .configured(refused: 0) }) {
+      seen.configured = last.at.seconds(since: end)
+    }
+    seen.sentBytes = scene.sentBytes - before.sent
+    return seen
+  }
+
+  @Test("All recover by themselves, tell each thing once, and never spin", arguments: ReceiverModel.allCases)
+  func recovers(_ model: ReceiverModel) {
+    for one in Self.cases {
+      let seen = Self.run(model, one)
+      // A receiver without its orbits needs half a minute for the first position.
+      #expect((seen.position ?? .infinity) < 50, "\(model) \(one.name): \(seen)")
+      #expect(seen.isConfigured || model == .nmea, "\(model) \(one.name): \(seen)")
+      #expect((seen.configured ?? 0) < 70, "\(model) \(one.name): \(seen)")
+      #expect(seen.wakeUpsPerSecond < 5, "\(model) \(one.name): \(seen)")
+      #expect(seen.reports.count { $0 == .silent } <= 1, "\(model) \(one.name): \(seen)")
+      #expect(seen.reports.count { $0 == .notUnderstood } <= 3, "\(model) \(one.name): \(seen)")
+      #expect(seen.reports.count { $0 == .wasReset } <= 1, "\(model) \(one.name): \(seen)")
+      if model == .nmea { #expect(seen.sentBytes == 0, "\(one.name)") }
+    }
+  }
+
+  @Test("docs/faults.md is what is seen")
+  func page() throws {
+    var table = "| fault | " + ReceiverModel.allCases.map(\.rawValue).joined(separator: " | ") + " |\n"
+    table += "|---|" + String(repeating: "---|", count: ReceiverModel.allCases.count) + "\n"
+    for one in Self.cases {
+      let cells = ReceiverModel.allCases.map { model in
+        let seen = Self.run(model, one)
+        let fix = seen.position.map { Self.seconds($0) } ?? "never"
+        return fix + (seen.configured.map { " / " + Self.seconds($0) } ?? "")
+      }
+      table += "| \(one.name) | " + cells.joined(separator: " | ") + " |\n"
+    }
+    try Page("docs/faults.md").check(section: "matrix", is: table)
+  }
+
+  private static func seconds(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return tenths < 0 ? "during" : "\(tenths / 10).\(tenths % 10)"
+  }
+}
