@@ -53,6 +53,8 @@ public struct VirtualReceiver: Sendable {
   var epochs: UInt64 = 0
   var solution = Solution()
   var lastEpoch: Instant?
+  /// Epochs that are computed and not handed to the transmitter yet.
+  var emissions: [(at: Instant, frames: [[UInt8]])] = []
   var odometerMetres = 0.0
   var bootedAt = Instant.zero
   var visible: [VisibleSatellite] = []
@@ -155,6 +157,7 @@ public struct VirtualReceiver: Sendable {
     next = Instant.earlier(next, nextEpoch)
     next = Instant.earlier(next, engine.deadline)
     next = Instant.earlier(next, skyChangesAt)
+    next = Instant.earlier(next, emissions.first?.at)
     next = Instant.earlier(next, pendingRate?.at)
     next = Instant.earlier(next, hears.silentUntil)
     next = Instant.earlier(next, mode.deadline)
@@ -189,6 +192,10 @@ public struct VirtualReceiver: Sendable {
     if let at = skyChangesAt, now >= at { changeSky() }
     advanceEngine()
     if let at = mode.deadline, now >= at { advancePowerSave() }
+    while let emission = emissions.first, now >= emission.at {
+      emissions.removeFirst()
+      for frame in emission.frames { transmitter.send(frame, at: now) }
+    }
     if let at = nextEpoch, now >= at { runEpoch() }
     if !spool.isEmpty, now >= transmitter.freeAt { sendSpooled() }
     flood()
