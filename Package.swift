@@ -98,10 +98,13 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverSimulatorTests",
-      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"], swiftSettings: settings),
+      dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      dependencies: [
+        "sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "SerialPort", "MonotonicTime",
+      ],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),

@@ -13,19 +13,22 @@ struct BatchTests {
       #expect(host.configure(0x0693, [0, 1 | flags] + Host.number(entries, 2) + [0, 0, 0, 0]) == true)
     } else {
       #expect(
-        host.set([
-          (0x1078_0002, 0), (0x1074_0002, 0), (0x1026_001A, flags & 4 == 0 ? 0 : 1),
-          (0x1026_001B, flags & 8 == 0 ? 0 : 1), (0x3026_0015, entries), (0x1026_0013, 1),
-        ].filter { model == .m9 || $0.0 != 0x1078_0002 }) == true)
+        host.set(
+          [
+            (0x1078_0002, 0), (0x1074_0002, 0), (0x1026_001A, flags & 4 == 0 ? 0 : 1),
+            (0x1026_001B, flags & 8 == 0 ? 0 : 1), (0x3026_0015, entries), (0x1026_0013, 1),
+          ].filter { model == .m9 || $0.0 != 0x1078_0002 }) == true)
     }
     host.run(seconds: 1)
     host.forget()
     return host
   }
 
-  @Test("Epochs are kept in silence and come out oldest first, each once", arguments: [
-    ReceiverModel.m8Batching, .m9, .m10,
-  ])
+  @Test(
+    "Epochs are kept in silence and come out oldest first, each once",
+    arguments: [
+      ReceiverModel.m8Batching, .m9, .m10,
+    ])
   func flow(model: ReceiverModel) throws {
     var host = Self.batching(model, entries: 120, flags: 4)
     host.run(seconds: 60)
@@ -47,10 +50,12 @@ struct BatchTests {
     #expect(monitor?.u2(6) == 0)
   }
 
-  @Test("Sizes beyond the memory are refused", arguments: [
-    (ReceiverModel.m8Batching, 0, 300), (.m8Batching, 8, 221), (.m8Batching, 4, 156), (.m8Batching, 12, 132),
-    (.m10, 0, 600), (.m10, 8, 443), (.m10, 4, 309), (.m10, 12, 261),
-  ] as [(ReceiverModel, UInt8, UInt64)])
+  @Test(
+    "Sizes beyond the memory are refused",
+    arguments: [
+      (ReceiverModel.m8Batching, 0, 300), (.m8Batching, 8, 221), (.m8Batching, 4, 156), (.m8Batching, 12, 132),
+      (.m10, 0, 600), (.m10, 8, 443), (.m10, 4, 309), (.m10, 12, 261),
+    ] as [(ReceiverModel, UInt8, UInt64)])
   func capacity(model: ReceiverModel, flags: UInt8, most: UInt64) {
     for (size, isAccepted) in [(most, true), (most + 1, false), (0, false)] {
       var host = Host(model, hasRate: false)

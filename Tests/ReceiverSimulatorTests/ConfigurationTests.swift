@@ -36,7 +36,8 @@ struct LegacyConfigurationTests {
     #expect(rates == [1, 7, 0, 2, 0, 0, 0, 0])
   }
 
-  @Test("CFG-PRT with zeros is refused, a rate change is acknowledged at the old rate and then holds", arguments: models)
+  @Test(
+    "CFG-PRT with zeros is refused, a rate change is acknowledged at the old rate and then holds", arguments: models)
   func port(model: ReceiverModel) throws {
     var host = Host(model)
     host.run(seconds: 1)

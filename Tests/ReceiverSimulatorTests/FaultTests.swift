@@ -34,9 +34,11 @@ struct FaultTests {
     #expect(host.line.receiver.hasFix)
   }
 
-  @Test("Changed and lost bytes break messages, and no longer than told", arguments: [
-    Fault.corrupt(share: 0.02, for: Milliseconds(20_000)), .drop(share: 0.02, for: Milliseconds(20_000)),
-  ])
+  @Test(
+    "Changed and lost bytes break messages, and no longer than told",
+    arguments: [
+      Fault.corrupt(share: 0.02, for: Milliseconds(20_000)), .drop(share: 0.02, for: Milliseconds(20_000)),
+    ])
   func damage(fault: Fault) {
     var host = Self.running()
     let good = { (host: Host) in

@@ -23,7 +23,8 @@ struct LineTests {
     }
   }
 
-  @Test("At different rates nothing is understood in either direction", arguments: [4800, 19200, 38400, 115_200, 460_800])
+  @Test(
+    "At different rates nothing is understood in either direction", arguments: [4800, 19200, 38400, 115_200, 460_800])
   func garbling(rate: UInt32) {
     var host = Host(.m8)
     host.run(seconds: 3)

@@ -73,9 +73,11 @@ struct NavigationTests {
     #expect(fast < 3)
   }
 
-  @Test("CFG-RST tells what is forgotten: hot, warm and cold starts", arguments: [
-    (0x0000, StartKind.hot), (0x0001, .warm), (0xFFFF, .cold),
-  ] as [(UInt16, StartKind)])
+  @Test(
+    "CFG-RST tells what is forgotten: hot, warm and cold starts",
+    arguments: [
+      (0x0000, StartKind.hot), (0x0001, .warm), (0xFFFF, .cold),
+    ] as [(UInt16, StartKind)])
   func reset(mask: UInt16, kind: StartKind) {
     var host = Host(.m8)
     host.run(seconds: 60)

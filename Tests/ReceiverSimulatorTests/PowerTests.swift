@@ -16,10 +16,12 @@ struct PowerTests {
     return host.line.receiver.chargeMilliampereSeconds - before
   }
 
-  @Test("Each state draws what the data sheet says, to the last millisecond", arguments: [
-    (ReceiverModel.m6, 47.0, 39.0), (.m8, 32, 29), (.m9, 50, 36), (.m10, 12, 9), (.f9p, 90, 85), (.f10, 26, 21),
-    (.x20, 68, 64),
-  ] as [(ReceiverModel, Double, Double)])
+  @Test(
+    "Each state draws what the data sheet says, to the last millisecond",
+    arguments: [
+      (ReceiverModel.m6, 47.0, 39.0), (.m8, 32, 29), (.m9, 50, 36), (.m10, 12, 9), (.f9p, 90, 85), (.f10, 26, 21),
+      (.x20, 68, 64),
+    ] as [(ReceiverModel, Double, Double)])
   func currents(model: ReceiverModel, acquisition: Double, tracking: Double) {
     var host = Host(model, .cold)
     host.run(seconds: 1)

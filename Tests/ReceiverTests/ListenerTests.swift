@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Listening to a receiver")
 struct ListenerTests {
-  private static let epochs = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 60).dropFirst(50).map(\.self)
+  private static let epochs = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 60).dropFirst(50).map(
+    \.self)
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
   /// The bytes of an epoch with a fix.

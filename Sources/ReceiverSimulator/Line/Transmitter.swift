@@ -54,7 +54,8 @@ struct Transmitter: Sendable {
     guard pending(at: now) + bytes.count <= capacity else { return droppedMessages += 1 }
     let start = max(now, freeAt)
     let piece = Piece(
-      bytes: bytes, start: start, byteNanoseconds: Self.byteNanoseconds(rate: rate, isUSB: isUSB), rate: isUSB ? 0 : rate)
+      bytes: bytes, start: start, byteNanoseconds: Self.byteNanoseconds(rate: rate, isUSB: isUSB),
+      rate: isUSB ? 0 : rate)
     freeAt = piece.end
     pieces.append(piece)
     sentBytes += UInt64(bytes.count)

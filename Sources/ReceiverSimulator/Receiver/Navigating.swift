@@ -171,7 +171,9 @@ extension VirtualReceiver {
 
   /// Sends what is due of the epoch, in the firmware's order.
   private mutating func sendEpoch() {
-    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else { return }
+    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else {
+      return
+    }
     let sentences = SentenceOutput(solution: solution, version: settings.nmeaVersion, systems: settings.systems)
     let messages = NavigationOutput(solution: solution, traits: traits)
     var frames: [[UInt8]] = []

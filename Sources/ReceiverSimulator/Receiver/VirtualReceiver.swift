@@ -90,7 +90,8 @@ public struct VirtualReceiver: Sendable {
     settings = configuration.settings(port: port, traits)
     random = RandomSource(seed: seed)
     noise = FixNoise(seed: random.next())
-    uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8)) }
+    uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8))
+    }
     receiveRate = settings.baudRate
     transmitter = Transmitter(rate: settings.baudRate, isUSB: isUSB, capacity: traits.transmitBufferBytes)
     meter = PowerMeter(.off, at: now)

@@ -162,7 +162,8 @@ struct ScenarioParser {
     let middle = scenario.end
     for _ in 0..<stops {
       let point = TangentPlane.Point(
-        north: middle.north + random.number(in: -radius...radius), east: middle.east + random.number(in: -radius...radius))
+        north: middle.north + random.number(in: -radius...radius),
+        east: middle.east + random.number(in: -radius...radius))
       scenario.append(to: point, metresPerSecond: speed)
       scenario.append(.stay, seconds: pause)
     }

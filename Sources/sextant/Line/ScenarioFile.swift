@@ -7,7 +7,8 @@ extension Scenario {
     guard name.contains("/") || name.contains(".") else {
       throw CommandFailure(
         exitCode: CommandFailure.noInput,
-        description: "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a "
+        description:
+          "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a "
           + "file with a / or a . in its path")
     }
     let text = String(decoding: try readAll(name), as: UTF8.self)

@@ -81,7 +81,9 @@ struct RecordedEpoch {
 
   /// The time that a frame tells: milliseconds of the day from a sentence, of the GPS day from a message of class NAV.
   private static func milliseconds(of frame: borrowing Frame) -> Int? {
-    let head = (0..<min(16, frame.bytes.byteCount)).map { unsafe frame.bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+    let head = (0..<min(16, frame.bytes.byteCount)).map {
+      unsafe frame.bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+    }
     guard head.count == 16 else { return nil }
     return switch frame.kind {
     case .ubx: ubxTime(head)
