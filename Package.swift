@@ -102,7 +102,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      dependencies: [
+        "sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "SerialPort", "MonotonicTime",
+      ],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),

@@ -43,6 +43,17 @@ public struct PseudoTerminal: ~Copyable {
   /// The rate in baud that the program at the other end has set. ioctl_tty(2), TCGETS2.
   public var baudRate: UInt32 { (try? LineSettings(of: master.number).baudRate) ?? 0 }
 
+  /// Sets the rate that a program finds when it opens the node. tty_ioctl(4), TCSETS2.
+  ///
+  /// - Throws: ``SerialPortError`` `inputOutput`.
+  public func setBaudRate(_ rate: UInt32) throws(SerialPortError) {
+    try attempting(.configure, path) { () throws(Errno) in
+      var settings = try LineSettings(of: slave.number)
+      settings.baudRate = rate
+      try settings.apply(to: slave.number)
+    }
+  }
+
   /// Reads what the program at the other end wrote, without waiting. read(2).
   ///
   /// - Throws: ``SerialPortError``.

@@ -57,6 +57,17 @@ struct InputFile: ~Copyable {
   }
 }
 
+/// All bytes of a file; `-` is standard input.
+func readAll(_ path: String) throws -> [UInt8] {
+  var bytes: [UInt8] = []
+  var file = try InputFile(opening: path)
+  while let piece = try file.next() {
+    bytes.reserveCapacity(bytes.count + piece.byteCount)
+    for index in piece.byteOffsets { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
+  }
+  return bytes
+}
+
 /// What the C library says of an error number.
 func message(_ code: Int32) -> String {
   guard let text = unsafe strerror(code) else { return "error \(code)" }

@@ -15,6 +15,9 @@ func terminalSize() -> (columns: Int, rows: Int) {
   return (Int(size.ws_col), Int(size.ws_row))
 }
 
+/// What the system knows this process by.
+func processID() -> Int32 { getpid() }
+
 /// A variable of the environment.
 func environment(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }

@@ -78,19 +78,24 @@ struct Host {
     line.send(Wire.ubx(UInt8(identity >> 8), UInt8(identity & 0xFF), payload), at: now)
   }
 
-  /// Sends, and waits for a second at most for a message; nil when it does not come.
+  /// Sends, and waits for a message; nil when it does not come. The answer of a configuration message is followed by an
+  /// acknowledgement, which is waited for too.
   mutating func ask(
-    _ identity: UInt16, _ payload: [UInt8] = [], for answer: UInt16? = nil, within seconds: Double = 1
+    _ identity: UInt16, _ payload: [UInt8] = [], for answer: UInt16? = nil, within seconds: Double = 2
   ) -> [UInt8]? {
     let before = messages.count
     send(identity, payload)
-    return wait(seconds) { host in
-      host.messages.dropFirst(before).first { $0.identity == answer ?? identity }?.payload
+    let found = wait(seconds) { host -> [UInt8]?? in
+      let new = host.messages.dropFirst(before)
+      guard identity >> 8 == 6 else { return new.first { $0.identity == answer ?? identity }.map { $0.payload } }
+      guard new.contains(where: { $0.identity >> 8 == 5 }) else { return nil }
+      return .some(new.first { $0.identity == identity }?.payload)
     }
+    return found ?? nil
   }
 
   /// Sends a configuration message; true for ACK-ACK, false for ACK-NAK, nil for neither.
-  mutating func configure(_ identity: UInt16, _ payload: [UInt8], within seconds: Double = 1.5) -> Bool? {
+  mutating func configure(_ identity: UInt16, _ payload: [UInt8], within seconds: Double = 2) -> Bool? {
     let before = messages.count
     send(identity, payload)
     let wanted = [UInt8(identity >> 8), UInt8(identity & 0xFF)]

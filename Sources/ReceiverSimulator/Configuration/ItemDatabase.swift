@@ -57,7 +57,8 @@ struct ItemDatabase: Sendable {
   private static func hasOutput(_ key: UInt32, _ traits: ModelTraits) -> Bool {
     let isEnabledByIt = { (message: OutputMessage) in message.key != 0 && (message.key...message.key + 4) ~= key }
     if let message = OutputMessage.all.first(where: isEnabledByIt) { return message.isAvailable(in: traits) }
-    return silentOutputs.contains { (0x2091_0000 | $0...0x2091_0000 | $0 + 4) ~= key }
+    let silent = traits.hasHighPrecision ? silentOutputs + silentOutputsOfHighPrecision : silentOutputs
+    return silent.contains { (0x2091_0000 | $0...0x2091_0000 | $0 + 4) ~= key }
   }
 
   /// CFG-MSGOUT of messages that receivers of all these families have and that are never sent here: GBS, GRS, VLW,
@@ -66,6 +67,12 @@ struct ItemDatabase: Sendable {
   private static let silentOutputs: [UInt32] = [
     0xDD, 0xCE, 0xE7, 0x4C, 0x51, 0x56, 0x6A, 0xA1, 0x178, 0x17D, 0x204, 0x231, 0x25E, 0x196, 0x19B, 0x1A0, 0x1A5,
     0x354, 0x38B, 0x336,
+  ]
+
+  /// The same of receivers of high precision: NAV-HPPOSECEF, NAV-SVIN, NAV-RELPOSNED, RXM-RAWX, RXM-RTCM, and RTCM 1005,
+  /// 1074, 1077, 1084, 1087, 1094, 1097, 1124, 1127, 1230, 4072.0.
+  private static let silentOutputsOfHighPrecision: [UInt32] = [
+    0x2E, 0x88, 0x8D, 0x2A4, 0x268, 0x2BD, 0x35E, 0x2CC, 0x363, 0x2D1, 0x368, 0x318, 0x36D, 0x2D6, 0x303, 0x2FE,
   ]
 
   // MARK: - Defaults

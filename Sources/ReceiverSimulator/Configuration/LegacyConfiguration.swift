@@ -136,10 +136,12 @@ struct LegacyConfiguration: Sendable {
     case 0x69:
       guard payload.count >= 8, payload[1] <= 4, payload.count == 8 + 12 * Int(payload[1]) else { return nil }
       return payload
-    case LegacyKey.nmea: return [4, 12, 20].contains(payload.count) && payload.count <= block.count
-      ? payload + block[payload.count...] : nil
-    case LegacyKey.powerSave: return payload.count == 44 || payload.count == block.count
-      ? payload + block[payload.count...] : nil
+    case LegacyKey.nmea:
+      return [4, 12, 20].contains(payload.count) && payload.count <= block.count
+        ? payload + block[payload.count...] : nil
+    case LegacyKey.powerSave:
+      return payload.count == 44 || payload.count == block.count
+        ? payload + block[payload.count...] : nil
     case LegacyKey.navigation: return payload.count == 36 ? mergedNavigation(payload, into: block) : nil
     case LegacyKey.navigationExpert: return payload.count == 40 ? mergedExpert(payload, into: block) : nil
     case LegacyKey.logFilter:

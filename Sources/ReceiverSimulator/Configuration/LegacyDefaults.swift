@@ -56,7 +56,9 @@ enum LegacyDefaults {
       old.set(10_000 as UInt32, at: 12)
       blocks[0x32] = old
     }
-    if (1800...2301).contains(traits.protocolVersion) { blocks[LegacyKey.powerPreset] = [0, isSuperE ? 3 : 0, 0, 0, 0, 0, 0, 0] }
+    if (1800...2301).contains(traits.protocolVersion) {
+      blocks[LegacyKey.powerPreset] = [0, isSuperE ? 3 : 0, 0, 0, 0, 0, 0, 0]
+    }
   }
 
   private static func port(_ port: UInt8, _ traits: ModelTraits) -> [UInt8] {
@@ -75,7 +77,8 @@ enum LegacyDefaults {
   }
 
   private static let navigation: [UInt8] = [
-    0xFF, 0xFF, 0, 3, 0, 0, 0, 0, 0x10, 0x27, 0, 0, 5, 0, 250, 0, 250, 0, 100, 0, 0x5E, 1, 0, 60, 0, 0, 0, 0, 0, 0, 0, 0,
+    0xFF, 0xFF, 0, 3, 0, 0, 0, 0, 0x10, 0x27, 0, 0, 5, 0, 250, 0, 250, 0, 100, 0, 0x5E, 1, 0, 60, 0, 0, 0, 0, 0, 0, 0,
+    0,
     0, 0, 0, 0,
   ]
 

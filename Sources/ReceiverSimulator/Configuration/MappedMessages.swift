@@ -28,7 +28,8 @@ extension ItemConfiguration {
     case 0x24:
       if payload.isEmpty { return .answer(navigation) }
       guard payload.count == 36 else { return .refused }
-      return write(navigationPairs.filter { payload.u2(0) & $0.bit != 0 }.map { ($0.key, payload.number($0.at, $0.size)) })
+      return write(
+        navigationPairs.filter { payload.u2(0) & $0.bit != 0 }.map { ($0.key, payload.number($0.at, $0.size)) })
     default: return .refused
     }
   }
@@ -69,7 +70,9 @@ extension ItemConfiguration {
     var answer = [UInt8](repeating: 0, count: 36)
     answer.set(0xFFFF as UInt16, at: 0)
     for row in navigationPairs {
-      for index in 0..<row.size { answer[row.at + index] = UInt8(truncatingIfNeeded: value(row.key) >> UInt64(8 * index)) }
+      for index in 0..<row.size {
+        answer[row.at + index] = UInt8(truncatingIfNeeded: value(row.key) >> UInt64(8 * index))
+      }
     }
     return answer
   }

@@ -48,21 +48,17 @@ struct Transmitter: Sendable {
   /// Bytes that wait or are being sent.
   func pending(at now: Instant) -> Int { pieces.reduce(0) { $0 + $1.bytes.count - $1.sent(by: now) } }
 
-  /// Puts a message in, to leave not before a moment; false when it is dropped.
-  @discardableResult
-  mutating func send(_ bytes: [UInt8], notBefore: Instant, at now: Instant) -> Bool {
-    guard !bytes.isEmpty else { return true }
-    guard pending(at: now) + bytes.count <= capacity else {
-      droppedMessages += 1
-      return false
-    }
-    let start = max(now, notBefore, freeAt)
+  /// Puts a message in; it is dropped when there is no room.
+  mutating func send(_ bytes: [UInt8], at now: Instant) {
+    guard !bytes.isEmpty else { return }
+    guard pending(at: now) + bytes.count <= capacity else { return droppedMessages += 1 }
+    let start = max(now, freeAt)
     let piece = Piece(
-      bytes: bytes, start: start, byteNanoseconds: Self.byteNanoseconds(rate: rate, isUSB: isUSB), rate: isUSB ? 0 : rate)
+      bytes: bytes, start: start, byteNanoseconds: Self.byteNanoseconds(rate: rate, isUSB: isUSB),
+      rate: isUSB ? 0 : rate)
     freeAt = piece.end
     pieces.append(piece)
     sentBytes += UInt64(bytes.count)
-    return true
   }
 
   /// Sending ends now, in the middle of a byte: what was not sent never is.

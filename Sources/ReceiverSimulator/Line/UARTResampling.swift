@@ -10,7 +10,8 @@ enum UARTResampling {
   ///
   /// Sender and receiver count bits by their own clocks: the receiver waits for a falling edge and looks at the middle of
   /// each of the ten bits that should follow. Bytes with an error of that kind are read too.
-  static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (bytes: [UInt8], errors: Int) {
+  static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (bytes: [UInt8], errors: Int)
+  {
     guard sender > 0, receiver > 0 else { return ([], 0) }
     // Bits of the sender for one of the receiver.
     let step = Double(sender) / Double(receiver)

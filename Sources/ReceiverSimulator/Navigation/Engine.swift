@@ -49,7 +49,9 @@ struct Engine: Sendable {
     return progressAt + Milliseconds(seconds: max(0, 1 - progress) * neededSeconds / speed)
   }
 
-  mutating func start(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, sky: SkyView, at now: Instant) {
+  mutating func start(
+    _ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, sky: SkyView, at now: Instant
+  ) {
     isRunning = true
     hasFix = false
     timeToFirstFix = nil

@@ -220,8 +220,10 @@ struct SentenceOutput {
     content.status = solution.hasFix ? ShortText("G3") : ShortText("NF")
     content.altitude = FixedPoint(
       rounding: solution.hasFix ? solution.altitudeMetres + Solution.geoidSeparation : 0, fractionDigits: 3)
-    content.horizontalAccuracy = FixedPoint(rounding: solution.hasFix ? solution.horizontalMetres : 5_303_302, fractionDigits: 1)
-    content.verticalAccuracy = FixedPoint(rounding: solution.hasFix ? solution.verticalMetres : 3_750_060, fractionDigits: 1)
+    content.horizontalAccuracy = FixedPoint(
+      rounding: solution.hasFix ? solution.horizontalMetres : 5_303_302, fractionDigits: 1)
+    content.verticalAccuracy = FixedPoint(
+      rounding: solution.hasFix ? solution.verticalMetres : 3_750_060, fractionDigits: 1)
     content.speedKilometresPerHour = FixedPoint(rounding: solution.hasFix ? solution.speed * 3.6 : 0, fractionDigits: 3)
     content.course = FixedPoint(rounding: solution.hasFix ? degreesOfCourse(solution) : 0, fractionDigits: 2)
     content.velocityDown = FixedPoint(rounding: solution.velocityDown, fractionDigits: 3)

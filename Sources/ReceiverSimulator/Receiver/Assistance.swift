@@ -110,7 +110,8 @@ extension VirtualReceiver {
       records.append(record(1, UInt32(slot), collected, padding: 76))
     }
     if let position = memory.position {
-      let place = Int64(Int32(position.latitude * 1e7)) << 32 | Int64(UInt32(bitPattern: Int32(position.longitude * 1e7)))
+      let place =
+        Int64(Int32(position.latitude * 1e7)) << 32 | Int64(UInt32(bitPattern: Int32(position.longitude * 1e7)))
       records.append(record(2, 0, place, padding: 8))
     }
     if memory.hasAlmanac { records.append(record(3, 0, 0, padding: 120)) }
@@ -218,7 +219,8 @@ extension VirtualReceiver {
     var payload = [UInt8](repeating: 0, count: 48)
     var flags: UInt32 = 0
     if let position = memory.position {
-      let place = Earth.ecef(latitude: position.latitude, longitude: position.longitude, height: solution.altitudeMetres)
+      let place = Earth.ecef(
+        latitude: position.latitude, longitude: position.longitude, height: solution.altitudeMetres)
       payload.set(UInt32(bitPattern: Int32(place.x * 100)), at: 0)
       payload.set(UInt32(bitPattern: Int32(place.y * 100)), at: 4)
       payload.set(UInt32(bitPattern: Int32(place.z * 100)), at: 8)

@@ -25,7 +25,7 @@ extension VirtualReceiver {
   /// Sends bytes that were asked for.
   mutating func reply(_ bytes: [UInt8]) {
     guard !disturbances.isSilent(at: now) else { return }
-    transmitter.send(bytes, notBefore: now, at: now)
+    transmitter.send(bytes, at: now)
   }
 
   /// Sends a UBX message that was asked for; nothing where UBX is not sent.
@@ -94,8 +94,8 @@ extension VirtualReceiver {
       // The answer leaves by the settings that it was asked with.
       acknowledge(0x06, id, true)
       applyConfiguration()
-      // Such receivers set their whole port up anew, and are deaf meanwhile.
-      if model == .clone, id == 0x00 { hears.silentUntil = now + Milliseconds(300) }
+      // Such receivers set their whole port up anew once the answer is out, and are deaf meanwhile.
+      if model == .clone, id == 0x00 { hears.silentUntil = max(now, transmitter.freeAt) + Milliseconds(300) }
     }
   }
 
@@ -205,14 +205,14 @@ extension VirtualReceiver {
     switch spool[0] {
     case .frame(let frame):
       spool.removeFirst()
-      transmitter.send(frame, notBefore: now, at: now)
+      transmitter.send(frame, at: now)
     case .batch(let left):
       guard left > 0, let (entry, number) = batch.take() else {
         spool.removeFirst()
         return
       }
       spool[0] = .batch(left - 1)
-      if settings.sendsUBX { transmitter.send(entry.frame(number: number, &writer), notBefore: now, at: now) }
+      if settings.sendsUBX { transmitter.send(entry.frame(number: number, &writer), at: now) }
     }
   }
 }

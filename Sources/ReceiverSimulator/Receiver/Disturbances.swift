@@ -72,6 +72,6 @@ extension VirtualReceiver {
       let word = random.next()
       for byte in 0..<8 as Range<UInt64> { garbage.append(UInt8(truncatingIfNeeded: word >> (byte * 8))) }
     }
-    transmitter.send(garbage, notBefore: now, at: now)
+    transmitter.send(garbage, at: now)
   }
 }

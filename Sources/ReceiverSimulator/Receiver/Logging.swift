@@ -23,7 +23,9 @@ extension VirtualReceiver {
 
   /// LOG-RETRIEVE: up to 256 entries; refused when it is being written, or when there are none.
   private mutating func retrieve(_ payload: [UInt8]) {
-    guard payload.count == 12, payload[8] == 0, !settings.logFilter.records else { return acknowledge(0x21, 0x09, false) }
+    guard payload.count == 12, payload[8] == 0, !settings.logFilter.records else {
+      return acknowledge(0x21, 0x09, false)
+    }
     let first = Int(payload.u4(0))
     let count = min(Int(payload.u4(4)), 256)
     guard first < log.entries.count, count > 0 else { return acknowledge(0x21, 0x09, false) }

@@ -171,7 +171,9 @@ extension VirtualReceiver {
 
   /// Sends what is due of the epoch, in the firmware's order.
   private mutating func sendEpoch() {
-    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else { return }
+    guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else {
+      return
+    }
     let sentences = SentenceOutput(solution: solution, version: settings.nmeaVersion, systems: settings.systems)
     let messages = NavigationOutput(solution: solution, traits: traits)
     var frames: [[UInt8]] = []
@@ -190,13 +192,13 @@ extension VirtualReceiver {
     }
     let begin = now + Milliseconds(traits.latencyMilliseconds + random.next() % 8)
     if let silence = disturbances.takeCut() { return sendCut(frames, silence, begin) }
-    for frame in frames { transmitter.send(frame, notBefore: begin, at: now) }
+    emissions.append((begin, frames))
   }
 
   /// A part of the first message of the epoch, and then nothing.
   private mutating func sendCut(_ frames: [[UInt8]], _ silence: Milliseconds, _ begin: Instant) {
     if let frame = frames.last(where: { $0.count > 20 }) {
-      transmitter.send(Array(frame[..<(frame.count / 2)]), notBefore: begin, at: now)
+      emissions.append((begin, [Array(frame[..<(frame.count / 2)])]))
     }
     disturbances.mute(until: now + silence)
   }

@@ -128,7 +128,7 @@ extension VirtualReceiver {
     sendText("ANTSUPERV=AC SD PDoS SR", severity: 2)
     sendText("ANTSTATUS=OK", severity: 2)
     if restoreResult != 0, settings.sendsUBX {
-      transmitter.send(encodedFrame(0x0914, [3, 0, 0, 0, restoreResult, 0, 0, 0]), notBefore: now, at: now)
+      transmitter.send(encodedFrame(0x0914, [3, 0, 0, 0, restoreResult, 0, 0, 0]), at: now)
     }
   }
 
@@ -145,16 +145,16 @@ extension VirtualReceiver {
       let frame = writer.frame(longestSentence) { span in
         unsafe content.encode(talker: talker, texts: characters.span.bytes, into: &span)
       }
-      transmitter.send(frame, notBefore: now, at: now)
+      transmitter.send(frame, at: now)
     }
     if settings.sendsUBX, settings.textUBX >> UInt8(severity) & 1 == 1 {
-      transmitter.send(encodedFrame(0x0400 | UInt16(severity), characters), notBefore: now, at: now)
+      transmitter.send(encodedFrame(0x0400 | UInt16(severity), characters), at: now)
     }
   }
 
   /// MON-RXR at the edges of sleep, where it is asked for.
   mutating func sendAwake(_ isAwake: Bool) {
     guard settings.sendsUBX, rate(of: MessageIdentity(0x0A, 0x21)) > 0 else { return }
-    transmitter.send(encodedFrame(0x0A21, [isAwake ? 1 : 0]), notBefore: now, at: now)
+    transmitter.send(encodedFrame(0x0A21, [isAwake ? 1 : 0]), at: now)
   }
 }

@@ -93,6 +93,10 @@ extension VirtualReceiver {
 
   /// Sleeps until the next point of the grid.
   private mutating func becomeInactive(_ period: Double?, _ save: Settings.PowerSave) {
+    // What is being said is said to its end.
+    guard emissions.isEmpty, spool.isEmpty, transmitter.freeAt <= now else {
+      return mode.deadline = max(now + Milliseconds(10), transmitter.freeAt)
+    }
     guard let period else { return sleep(.inactive, for: nil, byUART: true) }
     let milliseconds = Int64(max(1000, period * 1000))
     let since = utcMilliseconds(at: now) - Int64(save.gridOffsetSeconds * 1000)

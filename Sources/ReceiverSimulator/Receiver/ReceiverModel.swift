@@ -191,7 +191,8 @@ extension ReceiverModel {
     hasCorrections: false, hasHighPrecision: false, hasGeofence: false, nmeaVersion: 0x4B,
     systems: .all, defaultSystems: [.gps, .galileo, .glonass], fastestMilliseconds: 55,
     firstFix: ModelTraits.FirstFix(cold: 23, warm: 23, hot: 1, aided: 1),
-    bootMilliseconds: 200, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .samM10Q)
+    bootMilliseconds: 200, wakeMilliseconds: 200, latencyMilliseconds: 40, transmitBufferBytes: 8192, currents: .samM10Q
+  )
 
   // ZED-F9P data sheet.
   private static let f9pTraits = ModelTraits(

@@ -53,6 +53,8 @@ public struct VirtualReceiver: Sendable {
   var epochs: UInt64 = 0
   var solution = Solution()
   var lastEpoch: Instant?
+  /// Epochs that are computed and not handed to the transmitter yet.
+  var emissions: [(at: Instant, frames: [[UInt8]])] = []
   var odometerMetres = 0.0
   var bootedAt = Instant.zero
   var visible: [VisibleSatellite] = []
@@ -88,7 +90,8 @@ public struct VirtualReceiver: Sendable {
     settings = configuration.settings(port: port, traits)
     random = RandomSource(seed: seed)
     noise = FixNoise(seed: random.next())
-    uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8)) }
+    uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8))
+    }
     receiveRate = settings.baudRate
     transmitter = Transmitter(rate: settings.baudRate, isUSB: isUSB, capacity: traits.transmitBufferBytes)
     meter = PowerMeter(.off, at: now)
@@ -155,6 +158,7 @@ public struct VirtualReceiver: Sendable {
     next = Instant.earlier(next, nextEpoch)
     next = Instant.earlier(next, engine.deadline)
     next = Instant.earlier(next, skyChangesAt)
+    next = Instant.earlier(next, emissions.first?.at)
     next = Instant.earlier(next, pendingRate?.at)
     next = Instant.earlier(next, hears.silentUntil)
     next = Instant.earlier(next, mode.deadline)
@@ -189,6 +193,10 @@ public struct VirtualReceiver: Sendable {
     if let at = skyChangesAt, now >= at { changeSky() }
     advanceEngine()
     if let at = mode.deadline, now >= at { advancePowerSave() }
+    while let emission = emissions.first, now >= emission.at {
+      emissions.removeFirst()
+      for frame in emission.frames { transmitter.send(frame, at: now) }
+    }
     if let at = nextEpoch, now >= at { runEpoch() }
     if !spool.isEmpty, now >= transmitter.freeAt { sendSpooled() }
     flood()

@@ -70,6 +70,7 @@ extension VirtualReceiver {
     wakesAt = nil
     pendingRate = nil
     spool = []
+    emissions = []
     input = InputBuffer()
     hears = Hearing()
     batch.clear()

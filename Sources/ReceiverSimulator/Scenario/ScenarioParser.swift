@@ -34,6 +34,7 @@ struct ScenarioParser {
     guard let verb = words.next() else { return }
     guard !hasRepeat else { throw words.error("nothing may follow `repeat`; move it to the end") }
     if verb == "start" { return try readStart() }
+    if verb == "seed" { return try readSeed() }
     guard var scenario else { throw words.error("a scenario begins with `start LATITUDE,LONGITUDE [HEIGHTm]`") }
     switch verb {
     case "hot": scenario.beginsHot = true
@@ -46,9 +47,6 @@ struct ScenarioParser {
     case "eight": try readLoop(&scenario) { .eight(reach: $0, period: $1) }
     case "errand": try readErrand(&scenario)
     case "at": try readEvent(&scenario)
-    case "seed":
-      guard let seed = words.next().flatMap({ UInt64($0) }) else { throw words.error("`seed` takes a whole number") }
-      random = RandomSource(seed: seed)
     case "repeat":
       try readRepeat(&scenario)
     default:
@@ -65,6 +63,12 @@ struct ScenarioParser {
       throw ScenarioError(line: 0, message: "the scenario is empty; it begins with `start LATITUDE,LONGITUDE`")
     }
     return scenario
+  }
+
+  private mutating func readSeed() throws(ScenarioError) {
+    guard let seed = words.next().flatMap({ UInt64($0) }) else { throw words.error("`seed` takes a whole number") }
+    random = RandomSource(seed: seed)
+    try words.expectEnd()
   }
 
   private mutating func readStart() throws(ScenarioError) {
@@ -158,7 +162,8 @@ struct ScenarioParser {
     let middle = scenario.end
     for _ in 0..<stops {
       let point = TangentPlane.Point(
-        north: middle.north + random.number(in: -radius...radius), east: middle.east + random.number(in: -radius...radius))
+        north: middle.north + random.number(in: -radius...radius),
+        east: middle.east + random.number(in: -radius...radius))
       scenario.append(to: point, metresPerSecond: speed)
       scenario.append(.stay, seconds: pause)
     }

@@ -52,10 +52,13 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     switch source {
     case .device(let device): (simulator, path) = (nil, device)
     case .simulator(let name):
-      let receiver = try SimulatedReceiver(
-        .m10, try Scenario.read(name), seed: 1, at: secondsSince1970(), now: now)
-      try poller.add(receiver.fileDescriptor, token: Self.simulatorToken)
-      (simulator, path) = (receiver, receiver.path)
+      let line = VirtualLine(
+        model: .m10, scenario: try Scenario.read(name), startUTCSeconds: secondsSince1970(), startingAt: now)
+      // Under a link the receiver comes back by the same name when its scenario unplugs it.
+      path = "/tmp/sextant-simulator-\(processID())"
+      let receiver = try SimulatedReceiver(line, link: path, now: now)
+      _ = try receiver.wake(&poller, token: Self.simulatorToken, at: now)
+      simulator = receiver
     }
     let connection = ReceiverConnection(
       path: path, settings: settings, baud: baud, token: Poller.Token(rawValue: 1), reference: systemTime)
@@ -73,7 +76,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       let due = deadline
       let events = try poller.wait(deadline: due?.nanoseconds)
       let now = Instant(nanoseconds: MonotonicClock.now())
-      try simulator?.wake(at: now)
+      _ = try simulator?.wake(&poller, token: Self.simulatorToken, at: now)
       for event in events {
         switch event {
         case .signal(.windowChange): client.resize()

@@ -7,16 +7,13 @@ extension Scenario {
     guard name.contains("/") || name.contains(".") else {
       throw CommandFailure(
         exitCode: CommandFailure.noInput,
-        description: "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a "
+        description:
+          "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a "
           + "file with a / or a . in its path")
     }
-    var text: [UInt8] = []
-    var file = try InputFile(opening: name)
-    while let piece = try file.next() {
-      for index in piece.byteOffsets { text.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
-    }
+    let text = String(decoding: try readAll(name), as: UTF8.self)
     do {
-      return try Scenario(parsing: String(decoding: text, as: UTF8.self))
+      return try Scenario(parsing: text)
     } catch {
       throw CommandFailure(exitCode: CommandFailure.badData, description: "\(name): \(error)")
     }

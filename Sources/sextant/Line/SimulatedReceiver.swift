@@ -2,50 +2,105 @@ import MonotonicTime
 import ReceiverSimulator
 import SerialPort
 
-/// A simulated receiver on a pseudo-terminal: what it writes takes the same way as a real one's bytes, and what is written
-/// to it reaches it at the rate that the program at the other end has set.
+/// A simulated device on a pseudo-terminal: what it writes takes the same way as a real one's bytes, and what is written
+/// to it reaches it at the rate that the program at the other end has set. Unplugged, its node is gone; it comes back
+/// as another one, under the same link.
 final class SimulatedReceiver {
-  private var terminal: PseudoTerminal
-  private(set) var line: VirtualLine
+  /// What became of the node.
+  enum Change: Equatable {
+    case none
+    case unplugged
+    case pluggedIn(String)
+  }
+
+  var device: any SimulatedDevice
+  private var terminal: PseudoTerminal?
+  private let link: String
+  /// Seconds of the device for each of the computer's.
+  private let speed: Double
+  private let started: Instant
+  private var watched: Int32?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// - Parameters:
-  ///   - second: the time now, seconds since 1970.
-  ///   - now: the same moment on the monotonic clock.
-  init(_ model: ReceiverModel, _ scenario: Scenario, seed: UInt64, at second: Int64, now: Instant) throws {
-    terminal = try PseudoTerminal()
-    line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: second, startingAt: now)
+  ///   - link: the name under which the device can be opened.
+  ///   - now: the moment at which the device's time begins.
+  init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
+    self.device = device
+    self.link = link
+    self.speed = speed
+    started = now
+    terminal = try Self.terminal(link, rate: device.hostRate)
   }
 
-  /// The device that a program opens to hear the receiver.
-  var path: String { terminal.path }
-  /// To be watched for bytes that the program writes.
-  var fileDescriptor: Int32 { terminal.fileDescriptor }
+  /// The node, as long as it is plugged in.
+  var path: String? { terminal?.path }
+
   /// When it has something to do.
-  var deadline: Instant? { line.deadline }
-
-  /// Takes what was written to it, and writes what is due.
-  func wake(at now: Instant) throws {
-    // Nobody is told when the rate changes; it matters when bytes go over the line.
-    line.hostRate = terminal.baudRate
-    try receive(at: now)
-    line.advance(to: now)
-    let bytes = line.takeReceived()
-    // A reader that does not read loses bytes, as from a real line.
-    if !bytes.isEmpty { _ = try unsafe terminal.write(bytes.span.bytes) }
+  var deadline: Instant? {
+    device.deadline.map { due in
+      speed == 1 || due <= started
+        ? due : started + Milliseconds(seconds: due.seconds(since: started) / speed)
+    }
   }
 
-  private func receive(at now: Instant) throws {
-    while true {
-      let result: SerialPort.ReadResult
-      do {
-        var span = buffer.mutableSpan
-        // Called unsafe because some types have invalid bit patterns; bytes have none.
-        var bytes = unsafe span.mutableBytes
-        result = try terminal.read(into: &bytes)
-      }
-      guard case .bytes(let count) = result, count > 0 else { return }
-      line.send(Array(buffer[..<count]), at: now)
+  /// The device's time.
+  func deviceTime(at now: Instant) -> Instant {
+    guard speed != 1, now > started else { return now }
+    let nanoseconds = Double(now.nanoseconds - started.nanoseconds) * speed
+    return Instant(nanoseconds: started.nanoseconds + UInt64(nanoseconds))
+  }
+
+  /// Takes what was written to it, and writes what is due. The poller watches its node.
+  func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
+    let time = deviceTime(at: now)
+    // Nobody is told when the rate changes; it matters when bytes go over the line.
+    if let rate = terminal?.baudRate, rate > 0 { device.hostRate = rate }
+    try receive(at: time)
+    device.advance(to: time)
+    let change = try follow(&poller)
+    try watch(&poller, token)
+    let bytes = device.takeReceived()
+    // A reader that does not read loses bytes, as from a real line.
+    if !bytes.isEmpty { _ = try unsafe terminal?.write(bytes.span.bytes) }
+    return change
+  }
+
+  /// The node goes and comes with the device.
+  private func follow(_ poller: inout Poller) throws -> Change {
+    switch (device.isPresent, terminal == nil) {
+    case (false, false):
+      if let watched { poller.remove(watched) }
+      watched = nil
+      terminal = nil
+      return .unplugged
+    case (true, true):
+      terminal = try Self.terminal(link, rate: device.hostRate)
+      return .pluggedIn(path ?? "")
+    default: return .none
+    }
+  }
+
+  private func watch(_ poller: inout Poller, _ token: Poller.Token) throws {
+    guard watched == nil, let descriptor = terminal?.fileDescriptor else { return }
+    try poller.add(descriptor, token: token)
+    watched = descriptor
+  }
+
+  private static func terminal(_ link: String, rate: UInt32) throws -> PseudoTerminal {
+    var terminal = try PseudoTerminal()
+    try terminal.setBaudRate(rate)
+    if !link.isEmpty { try terminal.link(at: link) }
+    return terminal
+  }
+
+  private func receive(at time: Instant) throws {
+    while terminal != nil {
+      var span = buffer.mutableSpan
+      // Called unsafe because some types have invalid bit patterns; bytes have none.
+      var bytes = unsafe span.mutableBytes
+      guard case .bytes(let count)? = try terminal?.read(into: &bytes), count > 0 else { return }
+      device.send(Array(buffer[..<count]), at: time)
     }
   }
 }

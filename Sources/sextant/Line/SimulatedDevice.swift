@@ -1,0 +1,20 @@
+import MonotonicTime
+import ReceiverSimulator
+
+/// Something at the far end of a line, in a time of its own: a simulated receiver or a recording.
+protocol SimulatedDevice {
+  /// The rate that the host has set, baud.
+  var hostRate: UInt32 { get set }
+  /// False while it is unplugged.
+  var isPresent: Bool { get }
+  /// When something happens or arrives by itself.
+  var deadline: Instant? { get }
+  /// The host writes.
+  mutating func send(_ bytes: [UInt8], at now: Instant)
+  /// Lets time pass.
+  mutating func advance(to now: Instant)
+  /// What has arrived at the host.
+  mutating func takeReceived() -> [UInt8]
+}
+
+extension VirtualLine: SimulatedDevice {}

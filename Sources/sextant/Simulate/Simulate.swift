@@ -1,0 +1,60 @@
+import ArgumentParser
+import MonotonicTime
+import ReceiverSimulator
+import SerialPort
+
+/// `sextant simulate`: a receiver that is none, on a pseudo-terminal.
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Be a receiver on a pseudo-terminal.",
+    discussion: """
+      Prints the path to open. The program that opens it sets the baud rate; at another rate than the receiver's both \
+      sides see garbage. Lines on standard input make things happen: `fault unplug 5s` (docs/scenarios.md has all \
+      faults), `status`, `quit`. It ends at ^C.
+      """)
+
+  @Option(help: "The receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var model = ReceiverModel.m10
+
+  @Option(help: "A scenario: \(Scenario.names.joined(separator: ", ")), or a file.")
+  var scenario = "walk"
+
+  @Option(help: "Make a symbolic link to the pseudo-terminal; it stays the same when the receiver is unplugged.")
+  var link: String?
+
+  @Option(help: "Determines what is random.")
+  var seed: UInt64 = 1
+
+  @Option(help: "End after this many seconds.")
+  var seconds: Double?
+
+  @Option(help: "Let time pass this many times as fast.")
+  var speed = 1.0
+
+  @Option(help: "Send a recording instead, in the pace of its epochs; then end.")
+  var replay: String?
+
+  @Flag(help: "Be on USB: the baud rate does not matter.")
+  var usb = false
+
+  func validate() throws {
+    if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if !(speed > 0 && speed <= 1000) { throw ValidationError("--speed is above 0, and 1000 at the most.") }
+  }
+
+  func run() throws {
+    let now = Instant(nanoseconds: MonotonicClock.now())
+    let device: any SimulatedDevice
+    if let replay {
+      device = Replay(try readAll(replay), startingAt: now)
+    } else {
+      device = VirtualLine(
+        model: model, scenario: try Scenario.read(scenario), seed: seed, startUTCSeconds: secondsSince1970(),
+        hasRate: !usb, startingAt: now)
+    }
+    var loop = try SimulationLoop(device, link: link ?? "", speed: speed, seconds: seconds, now: now)
+    try loop.run()
+  }
+}
+
+extension ReceiverModel: ExpressibleByArgument {}

@@ -1,0 +1,101 @@
+import MonotonicTime
+import ReceiverSimulator
+import SerialPort
+
+/// The shell of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
+struct SimulationLoop: ~Copyable {
+  private var poller: Poller
+  private let receiver: SimulatedReceiver
+  private let end: Instant?
+  private var input = InputLines()
+  private var isEnding = false
+
+  private static var device: Poller.Token { Poller.Token(rawValue: 1) }
+  private static var user: Poller.Token { Poller.Token(rawValue: 2) }
+
+  init(_ device: any SimulatedDevice, link: String, speed: Double, seconds: Double?, now: Instant) throws {
+    // What can fail comes first: a value that owns descriptors cannot be left half made.
+    let receiver = try Self.receiver(device, link, speed, now)
+    var poller = try Poller(catching: [.interrupt, .terminate])
+    if InputLines.isOurs { try poller.add(InputLines.descriptor, token: Self.user) }
+    try Output.write("\(receiver.path ?? "")\n")
+    self.poller = poller
+    self.receiver = receiver
+    end = seconds.map { now + Milliseconds(seconds: $0) }
+  }
+
+  private static func receiver(
+    _ device: any SimulatedDevice, _ link: String, _ speed: Double, _ now: Instant
+  ) throws -> SimulatedReceiver {
+    do {
+      return try SimulatedReceiver(device, link: link, speed: speed, now: now)
+    } catch let error as SerialPortError where !link.isEmpty && error.path == link {
+      throw CommandFailure(
+        exitCode: CommandFailure.cannotCreate,
+        description: "\(link): cannot make the link; name a --link that is free (only a link to a pseudo-terminal is "
+          + "replaced) in a folder that may be written")
+    }
+  }
+
+  mutating func run() throws {
+    while !isEnding {
+      let due = Instant.earlier(receiver.deadline, end)
+      for event in try poller.wait(deadline: due?.nanoseconds) {
+        switch event {
+        case .signal: isEnding = true
+        case .readable(Self.user), .hangUp(Self.user): try takeCommands()
+        case .readable, .writable, .hangUp, .timeout, .woken: break
+        }
+      }
+      let now = Instant(nanoseconds: MonotonicClock.now())
+      switch try receiver.wake(&poller, token: Self.device, at: now) {
+      case .none: break
+      case .unplugged: say("unplugged")
+      case .pluggedIn(let path): try Output.write("\(path)\n")
+      }
+      if let end, now >= end { isEnding = true }
+      if let replay = receiver.device as? Replay, replay.isFinished { isEnding = true }
+    }
+  }
+
+  private mutating func takeCommands() throws {
+    guard let lines = input.read() else { return poller.remove(InputLines.descriptor) }
+    for line in lines { try carryOut(line) }
+  }
+
+  private mutating func carryOut(_ line: Substring) throws {
+    let words = line.split(separator: " ", maxSplits: 1)
+    guard let verb = words.first else { return }
+    let now = receiver.deviceTime(at: Instant(nanoseconds: MonotonicClock.now()))
+    switch verb {
+    case "quit": isEnding = true
+    case "status":
+      guard let line = receiver.device as? VirtualLine else { return say("a recording has no state") }
+      try Output.write(status(line, at: now))
+    case "fault":
+      guard var line = receiver.device as? VirtualLine else { return say("a recording has no faults") }
+      do {
+        line.inject(try Fault(parsing: String(words.dropFirst().first ?? "")), at: now)
+        receiver.device = line
+      } catch {
+        say("\(error)")
+      }
+    default: say("`\(verb)` is no command; there are `fault …`, `status` and `quit`")
+    }
+  }
+
+  private func status(_ line: VirtualLine, at now: Instant) -> String {
+    let receiver = line.receiver
+    let truth = receiver.truth(at: now)
+    let charge = (receiver.chargeMilliampereSeconds / 3.6).rounded() / 1000
+    return """
+      \(receiver.model.rawValue): \(receiver.powerState.rawValue), \(receiver.hasFix ? "fix" : "no fix"), \
+      \(receiver.baudRate) baud (host \(line.hostRate)), \(charge) mAh, batch \(receiver.batchedEpochs)
+      is at \(decimal(truth.latitudeDegrees)),\(decimal(truth.longitudeDegrees)), sky \(truth.sky.rawValue)
+
+      """
+  }
+
+  /// Six digits behind the point.
+  private func decimal(_ degrees: Double) -> String { "\((degrees * 1e6).rounded() / 1e6)" }
+}

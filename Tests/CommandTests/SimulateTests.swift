@@ -1,0 +1,97 @@
+import MonotonicTime
+import ReceiverSimulator
+import SerialPort
+import Testing
+
+@testable import sextant
+
+@Suite("A receiver on a pseudo-terminal")
+struct SimulateTests {
+  private static let token = Poller.Token(rawValue: 1)
+  private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000) }
+
+  private func receiver(_ model: ReceiverModel = .m9, speed: Double = 1) throws -> SimulatedReceiver {
+    let line = VirtualLine(model: model, startUTCSeconds: 1_780_000_000, startingAt: at(0))
+    return try SimulatedReceiver(line, link: "", speed: speed, now: at(0))
+  }
+
+  /// What waits at the node.
+  private func read(_ port: borrowing SerialPort) throws -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var span = buffer.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    guard case .bytes(let count) = try port.read(into: &bytes) else { return [] }
+    return Array(buffer[..<count])
+  }
+
+  @Test("Its node has the receiver's rate, and what it sends can be read; at another rate it is garbage")
+  func rates() throws {
+    var poller = try Poller()
+    let receiver = try receiver()
+    _ = try receiver.wake(&poller, token: Self.token, at: at(0))
+    let port = try SerialPort(opening: try #require(receiver.path), access: .readWrite)
+    #expect(port.baudRate == 38400)
+    _ = try receiver.wake(&poller, token: Self.token, at: at(2900))
+    #expect(String(decoding: try read(port), as: UTF8.self).contains("$GNTXT,01,01,02,u-blox AG"))
+    try port.setBaudRate(9600)
+    _ = try receiver.wake(&poller, token: Self.token, at: at(3900))
+    let garbage = try read(port)
+    #expect(!garbage.isEmpty && !String(decoding: garbage, as: UTF8.self).contains("$GN"))
+  }
+
+  @Test("Unplugged, its node hangs up; then there is another one")
+  func unplug() throws {
+    var poller = try Poller()
+    let receiver = try receiver()
+    _ = try receiver.wake(&poller, token: Self.token, at: at(0))
+    var line = try #require(receiver.device as? VirtualLine)
+    line.inject(.unplug(for: Milliseconds(1000)), at: at(500))
+    receiver.device = line
+    #expect(try receiver.wake(&poller, token: Self.token, at: at(510)) == .unplugged)
+    #expect(receiver.path == nil)
+    #expect(receiver.deadline == at(1500))
+    let change = try receiver.wake(&poller, token: Self.token, at: at(1500))
+    let path = try #require(receiver.path)
+    #expect(change == .pluggedIn(path))
+  }
+
+  @Test("Its time may go faster")
+  func speed() throws {
+    let receiver = try receiver(speed: 10)
+    #expect(receiver.deviceTime(at: at(100)) == at(1000))
+    // It starts after a quarter of a second.
+    #expect(receiver.deadline == at(25))
+  }
+
+  @Test("A recording comes in the pace of its epochs, whole, and then ends")
+  func replay() {
+    let seconds = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 5)
+    let bytes = [1, 2, 3] + seconds.flatMap(\.self)
+    var replay = Replay(bytes, startingAt: at(0))
+    var received: [UInt8] = []
+    var arrivals: [UInt64] = []
+    while let due = replay.deadline {
+      replay.advance(to: due)
+      let more = replay.takeReceived()
+      if more.starts(with: Array("$GNRMC".utf8)) { arrivals.append(due.milliseconds(since: at(0))) }
+      received += more
+    }
+    #expect(received == bytes)
+    #expect(replay.isFinished)
+    #expect(arrivals == [1000, 2000, 3000, 4000])
+  }
+
+  @Test("A recording without times is sent as one epoch")
+  func noTimes() {
+    #expect(RecordedEpoch.split(Array("hello".utf8)).map(\.bytes) == [Array("hello".utf8)])
+  }
+
+  @Test("A scenario with an error is refused with its name and line")
+  func scenarioFile() {
+    #expect {
+      try Scenario.read("/dev/null")
+    } throws: { error in
+      (error as? CommandFailure)?.exitCode == 65 && "\(error)".contains("/dev/null: the scenario is empty")
+    }
+  }
+}
