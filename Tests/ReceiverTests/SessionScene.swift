@@ -96,7 +96,8 @@ final class SessionScene {
       rounds += 1
       if rounds > 300_000 {
         Issue.record(
-          "no rest at \(now): session \(String(describing: deadline)), line \(String(describing: line.deadline)), \(reports.suffix(3))")
+          "no rest at \(now): session \(String(describing: deadline)), line \(String(describing: line.deadline)), \(reports.suffix(3))"
+        )
         return false
       }
     }
@@ -142,7 +143,11 @@ final class SessionScene {
     now = max(now, next)
     line.advance(to: now)
     plug()
-    guard held != nil else { return }
+    guard held != nil else {
+      // Nobody has the device open.
+      _ = line.takeReceived()
+      return
+    }
     let bytes = line.takeReceived()
     if !bytes.isEmpty {
       if firstByte == nil { firstByte = now }
