@@ -29,7 +29,7 @@ struct SimulateTests {
     var poller = try Poller()
     let receiver = try receiver()
     _ = try receiver.wake(&poller, token: Self.token, at: at(0))
-    let port = try SerialPort(opening: try #require(receiver.path), access: .readWrite)
+    let port = try SerialPort(opening: try #require(receiver.path), access: .readWrite, baud: nil)
     #expect(port.baudRate == 38400)
     _ = try receiver.wake(&poller, token: Self.token, at: at(2900))
     #expect(String(decoding: try read(port), as: UTF8.self).contains("$GNTXT,01,01,02,u-blox AG"))
