@@ -142,9 +142,7 @@ extension VirtualReceiver {
       content.identifier = Int32(severity)
       content.text = TextRange(0..<characters.count)
       let talker: Talker = settings.systems == .gps ? .gps : .combined
-      let frame = writer.frame(longestSentence) { span in
-        unsafe content.encode(talker: talker, texts: characters.span.bytes, into: &span)
-      }
+      let frame = writer.sentence(content, talker, texts: characters)
       transmitter.send(frame, at: now)
     }
     if settings.sendsUBX, settings.textUBX >> UInt8(severity) & 1 == 1 {
