@@ -48,7 +48,7 @@ let package = Package(
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
-    .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
+    .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -104,7 +104,7 @@ let package = Package(
       dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
-    .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
+    .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
