@@ -75,6 +75,11 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // What the rigs run: the driver's lower floors, with a line for each thing that happens.
+    .executableTarget(
+      name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],
+      path: "Tests/rig/HotplugProbe", swiftSettings: settings),
+
     .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
@@ -101,7 +106,10 @@ let package = Package(
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      dependencies: [
+        "sextant", "GPSDJSON", "Hotplug", "SerialPort", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "MonotonicTime",
+      ],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),

@@ -89,6 +89,22 @@ struct RosterTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM1"])
   }
 
+  @Test("Of two nodes whose removal was never told, the one that is heard of again is opened")
+  func removalsLost() {
+    var scene = Scene(.firstReceiver)
+    for round in 0..<6 {
+      let node = "/dev/ttyACM\(round % 2)"
+      scene.errors[node] = nil
+      // The monitor knows the node already from the third round on.
+      scene.tell(round < 2 ? .added : .changed, .receiver(node, serialNumber: "A1"))
+      #expect(scene.opened.count == round + 1 && scene.opened.last == node)
+      scene.pass(5000)
+      scene.errors[node] = eNOENT
+      scene.hangUp()
+      scene.pass(5000)
+    }
+  }
+
   @Test("A line that hung up and is still there is opened again")
   func hangUpAlone() {
     var scene = Scene(.firstReceiver, [.receiver("/dev/ttyACM0")])

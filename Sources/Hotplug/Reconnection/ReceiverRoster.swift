@@ -38,7 +38,7 @@ public struct ReceiverRoster: Sendable {
 
   private let wanted: Wanted
   private var phase = Phase.seeking
-  /// What is there, oldest first.
+  /// What is there; what was heard of last comes last.
   private var known: [ReceiverPort] = []
   private var loss: Loss?
   private var attempt: Attempt?
@@ -80,19 +80,11 @@ public struct ReceiverRoster: Sendable {
   /// Something happened to a device.
   public mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let node = event.port.node
-    switch event.change {
-    case .added:
-      known.removeAll { $0.node == node }
-      known.append(event.port)
-    case .changed:
-      if let index = known.firstIndex(where: { $0.node == node }) {
-        known[index] = event.port
-      } else {
-        known.append(event.port)
-      }
-    case .removed:
-      known.removeAll { $0.node == node }
+    known.removeAll { $0.node == node }
+    if event.change == .removed {
       loss?.otherNodes.remove(node)
+    } else {
+      known.append(event.port)
     }
     switch (event.change, phase) {
     case (.removed, .open(let path, since: _)) where event.port.facts.isNamed(path):
@@ -225,7 +217,7 @@ extension ReceiverRoster {
       .filter { $0.likeness.isCertain || $0.likeness > .unlike && !isPatient }
     guard let best = candidates.map(\.likeness).max() else { return nil }
     let equals = candidates.filter { $0.likeness == best }.map(\.port)
-    // A stand-in is chosen as the first receiver was; of what is ours, the last to come is alive.
+    // A stand-in is chosen as the first receiver was; of what is ours, the last that was heard of is alive.
     return best == .standIn ? ReceiverPorts.sortedByLikelihood(equals).first?.node : equals.last?.node
   }
 }
