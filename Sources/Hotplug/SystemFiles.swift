@@ -3,13 +3,13 @@
 import Glibc
 
 enum SystemFiles {
-  /// An errno that a system call left.
-  struct Failure: Error { let code: Int32 }
+  /// A file could not be read.
+  struct Failure: Error {}
 
   /// The whole of a text file.
   static func contents(of path: String) throws(Failure) -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { throw Failure(code: errno) }
+    if descriptor < 0 { throw Failure() }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -19,10 +19,13 @@ enum SystemFiles {
       if count > 0 {
         bytes += chunk[..<count]
       } else if errno != EINTR {
-        throw Failure(code: errno)
+        throw Failure()
       }
     }
   }
+
+  /// Whether there is such a file, as far as this user may know; access(2).
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// A variable of the environment.
   static func environment(_ name: String) -> String? {

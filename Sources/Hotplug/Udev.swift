@@ -27,15 +27,6 @@ enum Udev {
     return found
   }
 
-  /// Whether udevd runs and answers: its control socket exists. udev_queue_get_udev_is_active(3).
-  static var isActive: Bool {
-    guard let udev = unsafe udev_new() else { return false }
-    defer { _ = unsafe udev_unref(udev) }
-    guard let queue = unsafe udev_queue_new(udev) else { return false }
-    defer { _ = unsafe udev_queue_unref(queue) }
-    return unsafe udev_queue_get_udev_is_active(queue) != 0
-  }
-
   static let subsystems = ["tty", "gnss"]
 
   /// One message of a ``Subscription``.

@@ -68,7 +68,8 @@ struct DevicesTests {
 
   @Test("A name in any script is the same in JSON")
   func unicodeName() throws {
-    #expect(json([try listed(receiver(), list: "1546:01a8 Empfänger \"Süd\"")]).contains(#""name":"Empfänger \"Süd\"""#))
+    #expect(
+      json([try listed(receiver(), list: "1546:01a8 Empfänger \"Süd\"")]).contains(#""name":"Empfänger \"Süd\"""#))
   }
 
   @Test("A port of another program names it")

@@ -7,9 +7,9 @@ import Testing
 struct MonitorTests {
   @Test("udevd first, then the kernel, then looking; only udevd needs no looking")
   func choice() {
-    #expect(MonitorSource.best(udevIsActive: true, isInitialUserNamespace: false) == .udev)
-    #expect(MonitorSource.best(udevIsActive: false, isInitialUserNamespace: true) == .kernel)
-    #expect(MonitorSource.best(udevIsActive: false, isInitialUserNamespace: false) == .polling)
+    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: false) == .udev)
+    #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: true) == .kernel)
+    #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: false) == .polling)
     #expect(MonitorSource.udev.rescanInterval == nil && MonitorSource.udev.notice == nil)
     #expect(MonitorSource.kernel.notice != nil && MonitorSource.polling.notice != nil)
   }
@@ -18,6 +18,17 @@ struct MonitorTests {
   func namespaces() {
     #expect(Namespaces.isInitial(userMap: "         0          0 4294967295\n"))
     #expect(!Namespaces.isInitial(userMap: "         0     100000      65536\n"))
+  }
+
+  @Test("udevd is heard if somebody listens at its socket; the file that a dead one leaves is none")
+  func daemon() {
+    let head = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+    let listening = "0000000000000000: 00000002 00000000 00010000 0005 01 13456 /run/udev/control\n"
+    let connected = "0000000000000000: 00000003 00000000 00000000 0005 03 13457 /run/udev/control\n"
+    let other = "0000000000000000: 00000002 00000000 00010000 0001 01 13458 /run/other\n"
+    #expect(UdevDaemon.isListening(in: head + other + listening))
+    #expect(!UdevDaemon.isListening(in: head + other + connected))
+    #expect(!UdevDaemon.isListening(in: ""))
   }
 
   @Test("At first every port of this machine is added; then nothing", arguments: [MonitorSource.kernel, .polling])

@@ -23,7 +23,7 @@ public struct DeviceMonitor: ~Copyable {
     let best =
       wanted
       ?? MonitorSource.best(
-        udevIsActive: Udev.isActive, isInitialUserNamespace: Namespaces.isInitialUserNamespace)
+        udevIsHeard: UdevDaemon.isHeard, isInitialUserNamespace: Namespaces.isInitialUserNamespace)
     // The subscription stands before the first list is read, so that nothing is missed between the two.
     let subscription: Udev.Subscription? =
       switch best {

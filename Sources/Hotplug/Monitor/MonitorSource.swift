@@ -12,11 +12,11 @@ public enum MonitorSource: Sendable, Hashable {
   /// The best that the machine has.
   ///
   /// - Parameters:
-  ///   - udevIsActive: udevd's control socket exists.
+  ///   - udevIsHeard: udevd's messages reach this process.
   ///   - isInitialUserNamespace: the process is not in a container with users of its own; the kernel sends its messages
   ///     to no other (lib/kobject_uevent.c, `uevent_net_init`).
-  static func best(udevIsActive: Bool, isInitialUserNamespace: Bool) -> MonitorSource {
-    udevIsActive ? .udev : isInitialUserNamespace ? .kernel : .polling
+  static func best(udevIsHeard: Bool, isInitialUserNamespace: Bool) -> MonitorSource {
+    udevIsHeard ? .udev : isInitialUserNamespace ? .kernel : .polling
   }
 
   /// The time between two looks at the list of devices; nil where the messages can be relied on.

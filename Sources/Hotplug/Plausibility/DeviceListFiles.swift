@@ -1,5 +1,3 @@
-import Glibc
-
 // Where the user's list of devices lies.
 extension DeviceList {
   /// The list of this machine: the user's file, `$XDG_CONFIG_HOME/sextant/devices` (XDG Base Directory Specification:
@@ -33,7 +31,8 @@ extension DeviceList {
     do {
       text = try SystemFiles.contents(of: path)
     } catch {
-      if error.code == ENOENT || error.code == ENOTDIR { return DeviceList() }
+      // In a folder of somebody else (HOME is kept by some ways to become another user) there is no file of ours.
+      if !SystemFiles.exists(path) { return DeviceList() }
       throw DeviceListError(file: path, line: 0, mistake: nil)
     }
     return try DeviceList(parsing: text, file: path)

@@ -27,7 +27,8 @@ struct Devices: ParsableCommand {
       line.ports(listing)
       try Output.write(line.bytes)
     } else if listing.isEmpty {
-      try Output.write("no serial port and no GNSS device; connect a receiver, or see `dmesg` for why it is not found\n")
+      try Output.write(
+        "no serial port and no GNSS device; connect a receiver, or see `dmesg` for why it is not found\n")
     } else {
       try Output.write(listing.map(\.description).joined(separator: "\n"))
     }

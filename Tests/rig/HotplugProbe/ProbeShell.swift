@@ -28,7 +28,7 @@ struct ProbeShell: ~Copyable {
     var monitor = DeviceMonitor(source: options.source)
     let events = monitor.drain(at: now)
     if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceNews) }
-    let input = try SerialPort(opening: "/dev/stdin", access: .readOnly, baud: nil)
+    let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
     try poller.add(input.fileDescriptor, token: Self.order)
     roster = ReceiverRoster(wanted: options.wanted, present: events.map(\.port), at: now)
     for event in events { Console.write("\(event.change) \(event.port.node) \(event.port.identity)") }

@@ -16,9 +16,14 @@ if ! command -v umockdev-wrapper >/dev/null ||
   apt-get install -y -qq umockdev gir1.2-umockdev-1.0 python3-gi >/dev/null
 fi
 
-# libudev takes udevd for running when its control socket is there; that of a mocked machine is made in a /run of ours.
+# A machine of its own, as far as it matters. udevd is taken for running when somebody listens at its control socket: the
+# testbed does, in a /run of its own. And its pseudo-terminals are its own: a program elsewhere that waits for its
+# /dev/pts/N to come back would otherwise take ours when it gets that number.
 bed() {
-  unshare --mount sh -c 'mount -t tmpfs none /run && mkdir /run/udev && : > /run/udev/control && exec "$@"' sh \
+  unshare --mount sh -c '
+    mount -t tmpfs none /run && mkdir /run/udev &&
+    mount -t devpts -o newinstance,ptmxmode=666 devpts /dev/pts && mount --bind /dev/pts/ptmx /dev/ptmx &&
+    exec "$@"' sh \
     umockdev-wrapper /usr/bin/python3 "$here/testbed.py" "$@"
 }
 

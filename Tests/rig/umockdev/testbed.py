@@ -20,6 +20,7 @@ import json
 import os
 import re
 import select
+import socket
 import statistics
 import subprocess
 import sys
@@ -202,6 +203,9 @@ def main():
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
+    daemon = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    daemon.bind("/run/udev/control")
+    daemon.listen()
     bed = UMockdev.Testbed.new()
     bed.add_from_string(RECEIVER)
     ports = [Port(bed, 0), Port(bed, 1)]
