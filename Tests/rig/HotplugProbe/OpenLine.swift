@@ -93,7 +93,8 @@ struct OpenLine: ~Copyable {
 
   private func carryOut(_ action: Listener.Action) {
     switch action {
-    case .setRate(let rate): try? port.setBaudRate(rate)
+    // A rate that the hardware does not have is passed over.
+    case .setRate(let rate), .ask(let rate): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
     case .none, .adviseOnSilence: break
     }
