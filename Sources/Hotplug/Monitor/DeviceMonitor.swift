@@ -18,7 +18,7 @@ public struct DeviceMonitor: ~Copyable {
   ///
   /// - Parameters:
   ///   - list: the user's own list of devices.
-  ///   - source: where to listen; nil takes the best that the machine has. One that cannot be had becomes `polling`.
+  ///   - wanted: where to listen; nil takes the best that the machine has. One that cannot be had becomes `polling`.
   public init(list: DeviceList = DeviceList(), source wanted: MonitorSource? = nil) {
     let best =
       wanted

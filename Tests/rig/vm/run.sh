@@ -50,6 +50,7 @@ order() { echo "host echo $2 | socat - UNIX:\$RIG/$1.ctl"; }
   --when want-acm-pull "$(order acm unplug)" \
   --when want-acm-pull "$(order acm unplug)" \
   --when want-acm-pull "$(order acm unplug)" \
+  --when want-acm-pull "$(order acm unplug)" \
   --when want-ftdi-framing "$(order ftdi 'error framing')" \
   --when want-ftdi-parity "$(order ftdi 'error parity')" \
   --when want-ftdi-dcd "$(order ftdi 'dcd 1')" \
