@@ -7,7 +7,8 @@ import Testing
 struct MonitorTests {
   @Test("udevd first, then the kernel, then looking; only udevd needs no looking")
   func choice() {
-    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: false) == .udev)
+    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: true) == .udev)
+    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: false) == .polling)
     #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: true) == .kernel)
     #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: false) == .polling)
     #expect(MonitorSource.udev.rescanInterval == nil && MonitorSource.udev.notice == nil)

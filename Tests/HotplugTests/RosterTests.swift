@@ -210,6 +210,29 @@ struct RosterTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM0"])
   }
 
+  @Test("A modem that got the node that the user named is left alone; a receiver there is taken after a while")
+  func namedNodeIsTaken() {
+    let before = DeviceFacts.receiver("/dev/ttyACM0", serialNumber: "A1")
+    var scene = Scene(.path("/dev/ttyACM0"), [before])
+    scene.pass(5000)
+    scene.unplug(before)
+    scene.plug(.arduino("/dev/ttyACM0"))
+    scene.pass(60_000)
+    #expect(scene.opened.count == 1)
+    scene.unplug(.arduino("/dev/ttyACM0"))
+    scene.plug(.receiver("/dev/ttyACM0", socket: "3", serialNumber: "C3"))
+    #expect(scene.opened.count == 2)
+    #expect(scene.reports.last?.contains("another receiver") == true)
+  }
+
+  @Test("A receiver that is served stays, whatever likelier one comes")
+  func stays() {
+    var scene = Scene(.firstReceiver, [.receiver("/dev/ttyACM0")])
+    scene.plug(.gnss("/dev/gnss0"))
+    scene.pass(60_000)
+    #expect(scene.opened == ["/dev/ttyACM0"])
+  }
+
   @Test("A receiver without a serial number is known again at another socket")
   func moved() {
     let before = DeviceFacts.receiver("/dev/ttyACM0", socket: "1")

@@ -13,10 +13,11 @@ public enum MonitorSource: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - udevIsHeard: udevd's messages reach this process.
-  ///   - isInitialUserNamespace: the process is not in a container with users of its own; the kernel sends its messages
-  ///     to no other (lib/kobject_uevent.c, `uevent_net_init`).
+  ///   - isInitialUserNamespace: the process is not in a container with users of its own. The kernel sends its messages
+  ///     to no other (lib/kobject_uevent.c, `uevent_net_init`), and libudev believes nobody but root, whom such a
+  ///     container sees as nobody.
   static func best(udevIsHeard: Bool, isInitialUserNamespace: Bool) -> MonitorSource {
-    udevIsHeard ? .udev : isInitialUserNamespace ? .kernel : .polling
+    isInitialUserNamespace ? udevIsHeard ? .udev : .kernel : .polling
   }
 
   /// The time between two looks at the list of devices; nil where the messages can be relied on.
