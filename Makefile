@@ -7,7 +7,8 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
+.PHONY: run test build lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules \
+  rig-umockdev rig-vm rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -53,6 +54,18 @@ fuzz: dependencies
 # sanitizer's symbols, the toolchain's does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld
+
+# Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
+# RIG= names the folder with the virtual machine's boot.py and build-image.sh.
+rig-umockdev: rig-programs
+	$(SUDO) Tests/rig/umockdev/run.sh .build/debug
+
+rig-vm: rig-programs
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
+
+rig-programs: dependencies
+	$(SWIFT) build --product HotplugProbe
+	$(SWIFT) build --product sextant
 
 # docs/ubx-messages.md, from the layouts and the configuration items.
 reference:

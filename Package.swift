@@ -48,7 +48,7 @@ let package = Package(
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
-    .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
+    .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -74,6 +74,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    // What the rigs run: the driver's lower floors, with a line for each thing that happens.
+    .executableTarget(
+      name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],
+      path: "Tests/rig/HotplugProbe", swiftSettings: settings),
 
     .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
@@ -103,11 +108,12 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "SerialPort", "MonotonicTime",
+        "sextant", "GPSDJSON", "Hotplug", "SerialPort", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "MonotonicTime",
       ],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
-    .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
+    .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

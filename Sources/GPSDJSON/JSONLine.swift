@@ -103,7 +103,7 @@ public struct JSONLine: ~Copyable {
 
   public mutating func field(_ key: StaticString, text: String) {
     name(key)
-    string(text.utf8)
+    string(text)
   }
 
   public mutating func field(_ key: StaticString, _ value: Bool) {
@@ -199,6 +199,15 @@ public struct JSONLine: ~Copyable {
   public mutating func string(_ characters: some Sequence<UInt8>) {
     buffer.append(UInt8(ascii: "\""))
     for byte in characters { character(byte) }
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  /// A text that is known to be Unicode, such as a name or a path.
+  public mutating func string(_ text: String) {
+    buffer.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      if byte < 0x80 { character(byte) } else { buffer.append(byte) }
+    }
     buffer.append(UInt8(ascii: "\""))
   }
 

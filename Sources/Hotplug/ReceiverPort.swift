@@ -16,6 +16,14 @@ public struct ReceiverPort: Sendable, Hashable {
     case bridge
     /// Not by what is known.
     case other(Reason)
+
+    /// Whether the port may be opened without being named by the user.
+    public var isPlausible: Bool {
+      switch self {
+      case .receiver, .bridge: true
+      case .other: false
+      }
+    }
   }
 
   /// Why a port is not expected to have a receiver.
@@ -34,6 +42,8 @@ public struct ReceiverPort: Sendable, Hashable {
     case knownOther(String)
     /// The system's console runs on it.
     case systemConsole
+    /// The user's own list says so.
+    case excludedByList
 
     /// Words that follow "it is".
     public var description: String {
@@ -45,55 +55,45 @@ public struct ReceiverPort: Sendable, Hashable {
       case .modem: "a mobile-network modem"
       case .knownOther(let sort): sort
       case .systemConsole: "the system's console"
+      case .excludedByList: "excluded by the list of devices"
       }
     }
   }
 
-  /// The device node, such as `/dev/ttyACM0`. It changes when devices are plugged in another order.
-  public let node: String
-  /// Where the port comes from.
-  public let subsystem: Subsystem
-  /// The USB vendor id; nil if it is no USB device.
-  public let vendorID: UInt16?
-  /// The USB product id; nil if it is no USB device.
-  public let productID: UInt16?
-  /// The USB serial number as the device gives it; nil where it has none. Not always unique: see ``identity``.
-  public let serialNumber: String?
-  /// What the device calls itself, or what it is known as; nil if neither is known.
+  /// What udev knows of it.
+  public let facts: DeviceFacts
+  /// What the user calls it, what it calls itself, or what it is known as; nil if none is known.
   public let name: String?
   /// What stays the same when the device comes back under another node.
   public let identity: DeviceIdentity
   /// How likely a receiver is behind the port.
   public let likelihood: Likelihood
-}
 
-/// What stays the same when a device is unplugged and comes back, perhaps under another node name.
-///
-/// Compare for equality, or keep ``description``: equal texts are equal identities.
-public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The device itself, at whatever socket: USB ids, serial number and USB interface number.
-  case serialNumber(vendorID: UInt16, productID: UInt16, serialNumber: String, interface: UInt8)
-  /// Whatever is plugged into this socket: udev's ID_PATH and the USB interface number.
-  case usbPath(String, interface: UInt8)
-  /// A link of udev's that outlives the node: /dev/serial/by-id or by-path, /dev/gnss.
-  case persistentLink(String)
-  /// Nothing better is known than the node: it belongs to the board.
-  case node(String)
-
-  /// One word without spaces, such as `usb:1546:01a8:RIG0001:0`.
-  public var description: String {
-    switch self {
-    case .serialNumber(let vendorID, let productID, let serialNumber, let interface):
-      "usb:\(hexadecimal(vendorID)):\(hexadecimal(productID)):\(serialNumber):\(interface)"
-    case .usbPath(let path, let interface): "path:\(path):\(interface)"
-    case .persistentLink(let link): "link:\(link)"
-    case .node(let node): "node:\(node)"
-    }
+  /// What is made of the facts.
+  ///
+  /// - Parameters:
+  ///   - facts: what udev knows.
+  ///   - list: the user's own list, which outweighs what is known.
+  public init(_ facts: DeviceFacts, list: DeviceList = DeviceList()) {
+    self.facts = facts
+    name = list.entry(for: facts)?.name ?? facts.product ?? facts.known?.name
+    identity = DeviceIdentity(facts)
+    likelihood = Likelihood(facts, list)
   }
-}
 
-/// A USB id as it is usually written: four hexadecimal digits.
-func hexadecimal(_ identifier: UInt16) -> String {
-  let digits = String(identifier, radix: 16)
-  return String(repeating: "0", count: 4 - digits.count) + digits
+  /// The device node, such as `/dev/ttyACM0`. It changes when devices are plugged in another order.
+  public var node: String { facts.node }
+  /// Where the port comes from.
+  public var subsystem: Subsystem { facts.subsystem }
+  /// The USB vendor id; nil if it is no USB device.
+  public var vendorID: UInt16? { facts.vendorID }
+  /// The USB product id; nil if it is no USB device.
+  public var productID: UInt16? { facts.productID }
+  /// Both ids as `lsusb` prints them, `1546:01a8`; nil if it is no USB device.
+  public var usbIDs: String? {
+    guard let vendorID, let productID else { return nil }
+    return "\(hexadecimal(vendorID)):\(hexadecimal(productID))"
+  }
+  /// The USB serial number as the device gives it; nil where it has none. Not always unique: see ``identity``.
+  public var serialNumber: String? { facts.serialNumber }
 }

@@ -5,8 +5,10 @@ public enum ReceiverPorts {
   ///
   /// Empty where the machine has none, and in a container without /sys. The corresponding C function is
   /// udev_enumerate_scan_devices(3).
-  public static func enumerate() -> [ReceiverPort] {
-    sortedByLikelihood(Udev.deviceFacts().map(ReceiverPort.init))
+  ///
+  /// - Parameter list: the user's own list, as ``DeviceList/installed()`` reads it.
+  public static func enumerate(list: DeviceList = DeviceList()) -> [ReceiverPort] {
+    sortedByLikelihood(Udev.deviceFacts().map { ReceiverPort($0, list: list) })
   }
 
   /// Sorts ports as ``enumerate()`` returns them.

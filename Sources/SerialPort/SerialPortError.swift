@@ -150,8 +150,14 @@ extension SerialPortError {
 
 /// The name of the group that may read and write the node. Nil where joining it would not help, or if it is root's.
 private func groupThatMayOpen(_ path: String) -> String? {
-  guard let node = try? Syscalls.status(ofPath: path) else { return nil }
-  let readAndWrite: UInt32 = 0o060
-  guard node.mode & readAndWrite == readAndWrite, node.group != 0 else { return nil }
-  return Syscalls.groupName(node.group)
+  (try? Syscalls.status(ofPath: path))?.groupThatMayOpen
+}
+
+extension NodeStatus {
+  /// The name of the group that may read and write the node. Nil where joining it would not help, or if it is root's.
+  var groupThatMayOpen: String? {
+    let readAndWrite: UInt32 = 0o060
+    guard mode & readAndWrite == readAndWrite, group != 0 else { return nil }
+    return Syscalls.groupName(group)
+  }
 }

@@ -109,6 +109,11 @@ extension Syscalls {
     return NodeStatus(found)
   }
 
+  /// Whether the process's effective user may read and write the file; faccessat(2) with AT_EACCESS.
+  static func mayReadAndWrite(_ path: String) -> Bool {
+    unsafe faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0
+  }
+
   /// Whether the path leads to an anonymous pipe, as /dev/stdin does behind a `|`; statfs(2), PIPEFS_MAGIC.
   static func isAnonymousPipe(_ path: String) -> Bool {
     var found = statfs()

@@ -9,4 +9,5 @@ struct CommandFailure: Error, CustomStringConvertible {
   static let cannotCreate: Int32 = 73
   static let inputOutput: Int32 = 74
   static let noPermission: Int32 = 77
+  static let configuration: Int32 = 78
 }

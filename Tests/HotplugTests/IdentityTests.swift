@@ -57,4 +57,23 @@ struct IdentityTests {
     facts.links.append("/dev/serial/by-id/board-uart")
     #expect(DeviceIdentity(facts) == .persistentLink("/dev/serial/by-id/board-uart"))
   }
+
+  @Test("A device is known by its facts, and one with a link by any of its links")
+  func matches() {
+    var again = receiver
+    again.node = "/dev/ttyACM7"
+    #expect(DeviceIdentity(receiver).matches(again))
+    again.path = "pci-0000:00:14.0-usb-0:2:1.0"
+    #expect(!DeviceIdentity(receiver).matches(again))
+    var line = DeviceFacts(node: "/dev/ttyS1", subsystem: .tty)
+    line.links = ["/dev/serial/by-path/platform-uart", "/dev/serial/by-id/board-uart"]
+    #expect(DeviceIdentity.persistentLink("/dev/serial/by-path/platform-uart").matches(line))
+  }
+
+  @Test("An identity is one word")
+  func oneWord() {
+    var facts = receiver
+    facts.serialNumber = "RIG 0001"
+    #expect("\(DeviceIdentity(facts))" == "usb:1546:01a8:RIG_0001:0")
+  }
 }

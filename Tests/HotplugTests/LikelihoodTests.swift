@@ -4,6 +4,8 @@ import Testing
 
 @Suite("What is expected behind a port")
 struct LikelihoodTests {
+  private func likelihood(_ facts: DeviceFacts) -> ReceiverPort.Likelihood { ReceiverPort(facts).likelihood }
+
   private func usb(
     _ vendorID: UInt16, _ productID: UInt16, product: String? = nil, interface: UInt8? = nil, driver: String? = nil
   ) -> DeviceFacts {
@@ -22,33 +24,33 @@ struct LikelihoodTests {
       0x01a4, 0x01a5, 0x01a6, 0x01a7, 0x01a8, 0x01a9, 0x01ab, 0x0502, 0x0507, 0x0508, 0x050c, 0x050d,
     ] as [UInt16])
   func ublox(productID: UInt16) {
-    #expect(ReceiverPort.Likelihood(usb(0x1546, productID)) == .receiver)
+    #expect(likelihood(usb(0x1546, productID)) == .receiver)
   }
 
   @Test("u-blox cellular modules are modems", arguments: [0x1102, 0x1104, 0x1107, 0x110a, 0x1141, 0x1146] as [UInt16])
   func ubloxCellular(productID: UInt16) {
-    #expect(ReceiverPort.Likelihood(usb(0x1546, productID)) == .other(.modem))
+    #expect(likelihood(usb(0x1546, productID)) == .other(.modem))
   }
 
   @Test("Of an EVK-M101's four ports the receiver is on interface 2", arguments: [0, 1, 2, 3] as [UInt8])
   func evaluationKit(interface: UInt8) {
-    let likelihood = ReceiverPort.Likelihood(usb(0x1546, 0x0506, interface: interface))
+    let likelihood = likelihood(usb(0x1546, 0x0506, interface: interface))
     #expect(likelihood == (interface == 2 ? .receiver : .other(.secondaryInterface)))
   }
 
   @Test("An id of u-blox that no source confirms is asked like a bridge")
   func unverified() {
-    #expect(ReceiverPort.Likelihood(usb(0x1546, 0x0504)) == .bridge)
+    #expect(likelihood(usb(0x1546, 0x0504)) == .bridge)
   }
 
   @Test("A u-blox receiver with a configured id is known by its name")
   func configuredID() {
-    #expect(ReceiverPort.Likelihood(usb(0x1546, 0x0042, product: "u-blox GNSS receiver")) == .receiver)
+    #expect(likelihood(usb(0x1546, 0x0042, product: "u-blox GNSS receiver")) == .receiver)
   }
 
   @Test("The radio module of a C099-F9P is no receiver")
   func odin() {
-    guard case .other(.knownOther) = ReceiverPort.Likelihood(usb(0x1546, 0x0503)) else {
+    guard case .other(.knownOther) = likelihood(usb(0x1546, 0x0503)) else {
       Issue.record("1546:0503 is the board's ODIN-W2")
       return
     }
@@ -56,7 +58,7 @@ struct LikelihoodTests {
 
   @Test("The kernel's GNSS class is a receiver without any ids")
   func gnssClass() {
-    #expect(ReceiverPort.Likelihood(DeviceFacts(node: "/dev/gnss0", subsystem: .gnss)) == .receiver)
+    #expect(likelihood(DeviceFacts(node: "/dev/gnss0", subsystem: .gnss)) == .receiver)
   }
 
   @Test(
@@ -65,24 +67,24 @@ struct LikelihoodTests {
       (0x0403, 0x6001), (0x0403, 0x6015), (0x10c4, 0xea60), (0x1a86, 0x7523), (0x1a86, 0x55d4), (0x067b, 0x2303),
     ] as [(UInt16, UInt16)])
   func bridges(ids: (UInt16, UInt16)) {
-    #expect(ReceiverPort.Likelihood(usb(ids.0, ids.1)) == .bridge)
+    #expect(likelihood(usb(ids.0, ids.1)) == .bridge)
   }
 
   @Test("A bridge with unknown ids is known by its driver")
   func bridgeDriver() {
-    #expect(ReceiverPort.Likelihood(usb(0xffff, 0x0001, driver: "cp210x")) == .bridge)
-    #expect(ReceiverPort.Likelihood(usb(0xffff, 0x0001, driver: "cdc_acm")) == .other(.unknownUSBDevice))
+    #expect(likelihood(usb(0xffff, 0x0001, driver: "cp210x")) == .bridge)
+    #expect(likelihood(usb(0xffff, 0x0001, driver: "cdc_acm")) == .other(.unknownUSBDevice))
   }
 
   @Test("A device that calls itself a receiver is one, behind a bridge too")
   func namedAsReceiver() {
-    #expect(ReceiverPort.Likelihood(usb(0x10c4, 0xea60, product: "GPS mouse")) == .receiver)
-    #expect(ReceiverPort.Likelihood(usb(0xffff, 0x0001, product: "u-blox GNSS receiver")) == .receiver)
+    #expect(likelihood(usb(0x10c4, 0xea60, product: "GPS mouse")) == .receiver)
+    #expect(likelihood(usb(0xffff, 0x0001, product: "u-blox GNSS receiver")) == .receiver)
   }
 
   @Test("A modem that boasts of GPS stays a modem: its port is silent until it gets AT commands")
   func modemWithGPS() {
-    #expect(ReceiverPort.Likelihood(usb(0x2c7c, 0x0125, product: "LTE and GNSS module")) == .other(.modem))
+    #expect(likelihood(usb(0x2c7c, 0x0125, product: "LTE and GNSS module")) == .other(.modem))
   }
 
   @Test(
@@ -92,15 +94,34 @@ struct LikelihoodTests {
       (0x1199, 0x9071, .modem),
     ] as [(UInt16, UInt16, ReceiverPort.Reason)])
   func others(ids: (UInt16, UInt16, ReceiverPort.Reason)) {
-    #expect(ReceiverPort.Likelihood(usb(ids.0, ids.1)) == .other(ids.2))
+    #expect(likelihood(usb(ids.0, ids.1)) == .other(ids.2))
+  }
+
+  @Test("A device of unknown ids with a function that modems alone have is a modem, whatever it calls itself")
+  func modemByInterface() {
+    var facts = usb(0xffff, 0x0001, product: "LTE and GPS stick")
+    facts.interfaceClasses = [0x020201, 0x0a0000]
+    #expect(likelihood(facts) == .receiver)
+    facts.interfaceClasses.append(0x020e00)
+    #expect(likelihood(facts) == .other(.modem))
+  }
+
+  @Test("A port that a rule of ModemManager's knows is a modem's, but a receiver by its ids stays one")
+  func modemByRule() {
+    var facts = usb(0x10c4, 0xea60)
+    facts.isModemPort = true
+    #expect(likelihood(facts) == .other(.modem))
+    facts = usb(0x1546, 0x01a8)
+    facts.isModemPort = true
+    #expect(likelihood(facts) == .receiver)
   }
 
   @Test("A UART of the board is told from the console on it")
   func onBoard() {
     var facts = DeviceFacts(node: "/dev/ttyS0", subsystem: .tty)
-    #expect(ReceiverPort.Likelihood(facts) == .other(.onBoardUART))
+    #expect(likelihood(facts) == .other(.onBoardUART))
     facts.isConsole = true
-    #expect(ReceiverPort.Likelihood(facts) == .other(.systemConsole))
+    #expect(likelihood(facts) == .other(.systemConsole))
   }
 
   @Test("No row of the table hides behind an earlier one")

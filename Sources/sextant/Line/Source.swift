@@ -42,7 +42,8 @@ enum Source: Equatable {
     let fromEnvironment = sextant.environment("GNSS_DEVICE")
     let isChosen = named != nil || fromEnvironment?.isEmpty == false
     let choice = try choose(
-      named: named, environment: fromEnvironment, ports: isChosen ? [] : ReceiverPorts.enumerate())
+      named: named, environment: fromEnvironment,
+      ports: isChosen ? [] : ReceiverPorts.enumerate(list: try installedList()))
     if let note = choice.note { say(note) }
     return choice.source
   }

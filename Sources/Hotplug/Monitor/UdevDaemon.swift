@@ -1,0 +1,22 @@
+/// Whether udevd's messages can be heard.
+enum UdevDaemon {
+  /// Whether somebody listens at udevd's control socket, in the network namespace of this process: udevd's messages
+  /// reach no other. The socket's file tells nothing: it stays behind when udevd ends, and containers are lent it.
+  static var isHeard: Bool {
+    guard let sockets = try? SystemFiles.contents(of: "/proc/net/unix") else { return false }
+    return isListening(in: sockets)
+  }
+
+  /// Reads /proc/net/unix, proc(5): `Num: RefCount Protocol Flags Type St Inode Path`.
+  static func isListening(in sockets: String) -> Bool {
+    // SO_ACCEPTCON of include/linux/net.h: the socket accepts connections.
+    let accepts: UInt32 = 0x10000
+    return sockets.split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      guard fields.count == 8, fields[7] == "/run/udev/control", let flags = UInt32(fields[3], radix: 16) else {
+        return false
+      }
+      return flags & accepts != 0
+    }
+  }
+}

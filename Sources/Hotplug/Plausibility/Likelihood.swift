@@ -1,0 +1,50 @@
+extension ReceiverPort.Likelihood {
+  /// Facts in, likelihood out. The user's own list outweighs everything. Then, what a table row says of a product
+  /// outweighs the device's name, the name outweighs that it is a bridge, and a bridge is also known by its driver.
+  init(_ facts: DeviceFacts, _ list: DeviceList) {
+    if let entry = list.entry(for: facts) {
+      self = entry.isReceiver ? .receiver : .other(.excludedByList)
+    } else if facts.isConsole {
+      self = .other(.systemConsole)
+    } else if facts.subsystem == .gnss {
+      self = .receiver
+    } else if let verdict = facts.known?.verdict, verdict != .bridge {
+      self.init(verdict, interface: facts.interface)
+    } else if facts.isModemPort || facts.hasModemInterface {
+      self = .other(.modem)
+    } else if facts.isNamedAsReceiver {
+      self = .receiver
+    } else if facts.known != nil || facts.driver.map(KnownDevice.bridgeDrivers.contains) == true {
+      self = .bridge
+    } else {
+      self = .other(facts.vendorID == nil ? .onBoardUART : .unknownUSBDevice)
+    }
+  }
+
+  private init(_ verdict: KnownVerdict, interface: UInt8?) {
+    switch verdict {
+    case .receiver: self = .receiver
+    // Without a number it cannot be told apart, and asking the wrong one costs less than missing the right one.
+    case .receiverOnInterface(let number):
+      self = (interface ?? number) == number ? .receiver : .other(.secondaryInterface)
+    case .bridge: self = .bridge
+    case .other(let reason): self = .other(reason)
+    }
+  }
+}
+
+extension DeviceFacts {
+  /// Whether the device's own name says what it is: ids can be configured, and boards come with ids of their bridge.
+  fileprivate var isNamedAsReceiver: Bool {
+    guard let words = product?.uppercased() else { return false }
+    return words.contains("GNSS") || words.contains("GPS")
+  }
+
+  /// Whether another function of the device is one that modems alone have. Receivers are Abstract Control Models
+  /// (0202), as most modems are too, so that class tells nothing.
+  fileprivate var hasModemInterface: Bool {
+    // USB-IF, Class Definitions for Communications Devices 1.2, table 4: 08 wireless handset, 09 device management,
+    // 0a mobile direct line; Mobile Broadband Interface Model 1.0: 0e.
+    interfaceClasses.contains { [0x0208, 0x0209, 0x020a, 0x020e].contains($0 >> 8) }
+  }
+}

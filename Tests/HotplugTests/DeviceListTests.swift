@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Hotplug
+
+@Suite("The user's own list")
+struct DeviceListTests {
+  private func list(_ text: String) throws -> DeviceList { try DeviceList(parsing: text, file: "devices") }
+
+  @Test("A device of the list is a receiver and bears its name, whatever else is known of it")
+  func receiver() throws {
+    let port = ReceiverPort(.arduino("/dev/ttyACM0"), list: try list("2341:0043 my own receiver # on a board"))
+    #expect(port.likelihood == .receiver)
+    #expect(port.name == "my own receiver")
+  }
+
+  @Test("A device that the list excludes is none")
+  func excluded() throws {
+    let port = ReceiverPort(.receiver("/dev/ttyACM0"), list: try list("# lab\n\nnot 1546:01a8\n"))
+    #expect(port.likelihood == .other(.excludedByList))
+  }
+
+  @Test("A line about one interface leaves the others alone")
+  func interface() throws {
+    var facts = DeviceFacts.arduino("/dev/ttyACM0")
+    facts.interface = 2
+    #expect(ReceiverPort(facts, list: try list("2341:0043 if02 mine")).likelihood == .receiver)
+    #expect(ReceiverPort(facts, list: try list("2341:0043 if00 mine")).likelihood == .other(.developmentBoard))
+    #expect(ReceiverPort(facts, list: try list("2341:0043 if0a")).name == "Arduino")
+  }
+
+  @Test("The first line that fits decides, and the user's file stands before the machine's")
+  func order() throws {
+    let both = try list("not 1546:01a8").followed(by: try list("1546:01a8 mine"))
+    #expect(ReceiverPort(.receiver("/dev/ttyACM0"), list: both).likelihood == .other(.excludedByList))
+    #expect(
+      DeviceList.paths(configurationFolder: "/home/a/cfg", home: "/home/a")
+        == ["/home/a/cfg/sextant/devices", "/etc/sextant/devices"])
+    #expect(
+      DeviceList.paths(configurationFolder: nil, home: "/home/a")
+        == ["/home/a/.config/sextant/devices", "/etc/sextant/devices"])
+    #expect(DeviceList.paths(configurationFolder: nil, home: nil) == ["/etc/sextant/devices"])
+  }
+
+  @Test(
+    "A mistake is named with its line and the cure",
+    arguments: [
+      ("1546:01a8\n1546 01a8", "devices:2: `1546` is no pair"),
+      ("1546:1a8", "devices:1: `1546:1a8` is no pair"),
+      ("\n\nnot", "devices:3: nothing follows `not`"),
+      ("not 1546:01a8 mine", "devices:1: `mine` is not understood"),
+      ("15g6:01a8\r\n", "devices:1: `15g6:01a8` is no pair"),
+    ])
+  func mistakes(text: String, start: String) {
+    #expect {
+      try list(text)
+    } throws: { error in
+      "\(error)".hasPrefix(start) && "\(error)".contains("as in") || "\(error)".contains("behind `not`")
+    }
+  }
+
+  @Test("Lines that end as on another system are lines")
+  func otherLineEnds() throws {
+    #expect(try list("1546:01a8 a\r\nnot 2341:0043\r\n").entries.count == 2)
+  }
+
+  @Test("A file that is not there has no lines; a folder in its place is told")
+  func files() throws {
+    #expect(try DeviceList.read("/nonexistent/devices") == DeviceList())
+    #expect(throws: DeviceListError.self) { try DeviceList.read("/") }
+  }
+}

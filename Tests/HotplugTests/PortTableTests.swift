@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Hotplug
+
+@Suite("What changed among the ports")
+struct PortTableTests {
+  private func words(_ changes: [(DeviceEvent.Change, DeviceFacts)]) -> [String] {
+    changes.map { "\($0.0) \($0.1.node)" }
+  }
+
+  @Test("Messages become events, in their order")
+  func messages() {
+    var table = PortTable()
+    let receiver = DeviceFacts.receiver("/dev/ttyACM0")
+    #expect(words(table.receive(.added, receiver)) == ["added /dev/ttyACM0"])
+    #expect(words(table.receive(.changed, receiver)) == [])
+    #expect(words(table.receive(.removed, receiver)) == ["removed /dev/ttyACM0"])
+  }
+
+  @Test("The first list is all added, the next only what is new")
+  func lists() {
+    var table = PortTable()
+    let one = DeviceFacts.receiver("/dev/ttyACM0")
+    let other = DeviceFacts.receiver("/dev/ttyACM1", socket: "2")
+    #expect(words(table.replace(with: [one])) == ["added /dev/ttyACM0"])
+    #expect(words(table.replace(with: [one, other])) == ["added /dev/ttyACM1"])
+    #expect(words(table.replace(with: [other])) == ["removed /dev/ttyACM0"])
+    #expect(words(table.replace(with: [])) == ["removed /dev/ttyACM1"])
+  }
+
+  @Test("Another device under the node of one whose removal was lost")
+  func replaced() {
+    var table = PortTable()
+    _ = table.receive(.added, .receiver("/dev/ttyACM0"))
+    let changes = table.receive(.added, .arduino("/dev/ttyACM0"))
+    #expect(words(changes) == ["removed /dev/ttyACM0", "added /dev/ttyACM0"])
+    #expect(changes.first?.1.vendorID == 0x1546)
+  }
+
+  @Test("A removal bears what was known, not the little that its message says")
+  func removal() {
+    var table = PortTable()
+    _ = table.receive(.added, .receiver("/dev/ttyACM0", serialNumber: "A1"))
+    let changes = table.receive(.removed, DeviceFacts(node: "/dev/ttyACM0", subsystem: .tty))
+    #expect(changes.first?.1.serialNumber == "A1")
+  }
+
+  @Test("What udev adds to a device that the list had already is a change")
+  func moreFacts() {
+    var table = PortTable()
+    var early = DeviceFacts.receiver("/dev/ttyACM0")
+    early.links = []
+    early.path = nil
+    _ = table.replace(with: [early])
+    #expect(words(table.receive(.added, .receiver("/dev/ttyACM0"))) == ["changed /dev/ttyACM0"])
+  }
+}

@@ -1,0 +1,135 @@
+import Hotplug
+import MonotonicTime
+import Receiver
+import ReceiverStream
+import SerialPort
+
+/// The shell: it waits, and carries out what the roster and the listener decide.
+struct ProbeShell: ~Copyable {
+  private let options: Options
+  private var poller: Poller
+  private var monitor: DeviceMonitor
+  private var roster: ReceiverRoster
+  private var line: OpenLine?
+  private var input: SerialPort
+  private var orders = ""
+  private var isEnding = false
+  private var buffer = [UInt8](repeating: 0, count: 4096)
+
+  private static let deviceNews = Poller.Token(rawValue: 1)
+  private static let receiverBytes = Poller.Token(rawValue: 2)
+  private static let order = Poller.Token(rawValue: 3)
+  /// How often the counters and modem lines of an open port are looked at: no driver tells of them.
+  private static let lineLook = Milliseconds(100)
+
+  init(_ options: Options) throws {
+    let now = Instant(nanoseconds: MonotonicClock.now())
+    var poller = try Poller(catching: [.terminate])
+    var monitor = DeviceMonitor(source: options.source)
+    let events = monitor.drain(at: now)
+    if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceNews) }
+    let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
+    try poller.add(input.fileDescriptor, token: Self.order)
+    roster = ReceiverRoster(wanted: options.wanted, present: events.map(\.port), at: now)
+    for event in events { Console.write("\(event.change) \(event.port.node) \(event.port.identity)") }
+    Console.write("ready \(monitor.source)")
+    self.options = options
+    self.poller = poller
+    self.monitor = monitor
+    self.input = input
+  }
+
+  mutating func run() throws {
+    while !isEnding {
+      try carryOut()
+      let events = try poller.wait(deadline: deadline?.nanoseconds)
+      for event in events {
+        switch event {
+        case .readable(Self.receiverBytes), .hangUp(Self.receiverBytes): try readReceiver()
+        case .readable(Self.order), .hangUp(Self.order): try readOrders()
+        case .signal: isEnding = true
+        default: break
+        }
+      }
+      let now = self.now
+      for event in monitor.drain(at: now) {
+        Console.write("\(event.change) \(event.port.node) \(event.port.identity)")
+        roster.receive(event, at: now)
+      }
+      roster.wake(at: now)
+      line?.wake(at: now)
+    }
+  }
+
+  private var now: Instant { Instant(nanoseconds: MonotonicClock.now()) }
+
+  private var deadline: Instant? {
+    let ofLine: Instant? =
+      switch line {
+      case .some(let line): line.deadline
+      case nil: nil
+      }
+    return Instant.earlier(Instant.earlier(roster.deadline, monitor.deadline), ofLine)
+  }
+
+  private mutating func carryOut() throws {
+    while let action = roster.takeAction() {
+      switch action {
+      case .open(let path): try open(path)
+      case .close: close()
+      case .report(let text): Console.write("report \(text)")
+      }
+    }
+  }
+
+  private mutating func open(_ path: String) throws {
+    do throws(SerialPortError) {
+      let port = try SerialPort(opening: path, access: .readWrite, baud: options.baud)
+      if options.lowLatency { Console.write("low-latency \(path) \(try port.setLowLatency(true))") }
+      try poller.add(port.fileDescriptor, token: Self.receiverBytes)
+      line = OpenLine(port, searches: options.baud == nil, lookEvery: Self.lineLook, now: now)
+    } catch {
+      return roster.failed(path, errno: error.errno, because: error.description, at: now)
+    }
+    roster.opened(path, at: now)
+    Console.write("open \(path) descriptors=\(Console.openDescriptors())")
+  }
+
+  private mutating func close() {
+    guard let open = line.take() else { return }
+    poller.remove(open.port.fileDescriptor)
+    Console.write("close \(open.port.path)")
+  }
+
+  private mutating func readReceiver() throws {
+    let now = self.now
+    guard let isAlive = line?.read(&buffer, at: now), !isAlive else { return }
+    close()
+    roster.lost(at: now)
+  }
+
+  private mutating func readOrders() throws {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    var elements = bytes.mutableSpan
+    // Bytes have no invalid bit patterns.
+    var span = unsafe elements.mutableBytes
+    let result = try input.read(into: &span)
+    switch result {
+    case .endOfInput: poller.remove(input.fileDescriptor)
+    case .wouldBlock: break
+    case .bytes(let count): orders += String(decoding: bytes[..<count], as: UTF8.self)
+    }
+    while let end = orders.firstIndex(of: "\n") {
+      obey(orders[..<end].split(separator: " "))
+      orders.removeSubrange(...end)
+    }
+  }
+
+  private mutating func obey(_ words: [Substring]) {
+    if words.first == "quit" {
+      isEnding = true
+    } else {
+      line?.obey(words)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# run.sh - hot plugs through the real libudev, on a mocked /sys and /dev.
+# usage: Tests/rig/umockdev/run.sh BIN-FOLDER [CYCLES]       root; BIN-FOLDER holds HotplugProbe and sextant
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+bin=$(cd "$1" && pwd)
+cycles=${2:-100}
+if [ "$(id -u)" != 0 ]; then
+  echo "run.sh: a hang-up of a terminal (TIOCVHANGUP) needs root; run it with sudo" >&2
+  exit 77
+fi
+if ! command -v umockdev-wrapper >/dev/null ||
+  ! /usr/bin/python3 -c 'import gi; gi.require_version("UMockdev", "1.0")' 2>/dev/null; then
+  echo "installing umockdev gir1.2-umockdev-1.0 python3-gi" >&2
+  apt-get update -qq
+  apt-get install -y -qq umockdev gir1.2-umockdev-1.0 python3-gi >/dev/null
+fi
+
+# A machine of its own, as far as it matters. udevd is taken for running when somebody listens at its control socket: the
+# testbed does, in a /run of its own. And its pseudo-terminals are its own: a program elsewhere that waits for its
+# /dev/pts/N to come back would otherwise take ours when it gets that number.
+bed() {
+  unshare --mount sh -c '
+    mount -t tmpfs none /run && mkdir /run/udev &&
+    mount -t devpts -o newinstance,ptmxmode=666 devpts /dev/pts && mount --bind /dev/pts/ptmx /dev/ptmx &&
+    exec "$@"' sh \
+    umockdev-wrapper /usr/bin/python3 "$here/testbed.py" "$@"
+}
+
+echo "== the first receiver, under changing names"
+bed --cycles "$cycles" --descriptors --devices "$bin/sextant devices --json" -- "$bin/HotplugProbe"
+echo "== a receiver that is named by its link"
+bed --cycles 12 --descriptors -- "$bin/HotplugProbe" --device /dev/serial/by-id/usb-u-blox_GNSS_receiver-if00
+echo "== without udevd: the list of devices is read once a second"
+bed --cycles 6 --descriptors --limit 3 --ready polling -- "$bin/HotplugProbe" --source polling
+echo "== sextant watch"
+bed --cycles 12 --one-name --served '"TPV".*"lat"' -- "$bin/sextant" watch --device /dev/ttyACM0 --json

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""emulate.py - a receiver at the far end of a cable: epochs into a unix socket, for as long as somebody has it.
+
+usage: emulate.py SOCKET
+"""
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import emulator
+
+number = 0
+while True:
+    wire = socket.socket(socket.AF_UNIX)
+    try:
+        wire.connect(sys.argv[1])
+        while True:
+            wire.sendall(emulator.epoch(number))
+            number += 1
+            time.sleep(0.2)
+    except OSError:
+        time.sleep(0.05)
+    finally:
+        wire.close()

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# run.sh - the real kernel, udevd and drivers, in a virtual machine: CDC-ACM, FTDI and /dev/gnss0.
+# usage: Tests/rig/vm/run.sh BIN-FOLDER        root; BIN-FOLDER holds HotplugProbe and sextant
+#   RIG=FOLDER     the rig that builds and boots the machine (default: ../shared/rig/vm beside the project)
+#   IMAGE=FOLDER   its image (default: .build/rig/image, built there when it is missing)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/../../.." && pwd)
+bin=$(cd "$1" && pwd)
+rig=${RIG:-$project/../shared/rig/vm}
+image=${IMAGE:-$project/.build/rig/image}
+port=${PORT:-3250}
+
+if [ ! -x "$rig/boot.py" ]; then
+  echo "run.sh: no virtual machine: $rig has no boot.py; name the folder that has it with RIG=" >&2
+  exit 69
+fi
+if [ ! -e "$image/versions" ] || ! command -v qemu-system-x86_64 >/dev/null || ! command -v socat >/dev/null; then
+  [ "$(id -u)" = 0 ] || { echo "run.sh: building the machine's image needs root; run it with sudo" >&2; exit 77; }
+  echo "building the virtual machine's image in $image (a minute)" >&2
+  mkdir -p "$image"
+  apt-get update -qq
+  "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+share=$work/share
+mkdir -p "$share/lib"
+for program in HotplugProbe sextant; do strip -o "$share/$program" "$bin/$program"; done
+# The Swift runtime, from wherever the toolchain has it.
+for library in $(ldd "$bin/sextant" "$bin/HotplugProbe" |
+  sed -n 's/.*=> \(\/.*\/lib\(swift\|dispatch\|Blocks\|_\?Foundation\)[^ ]*\) .*/\1/p' | sort -u); do
+  strip -o "$share/lib/$(basename "$library")" "$library"
+done
+cp "$here/guest.sh" "$project"/hw-rules/60-sextant-gnss.* "$share/"
+
+usb="python3 $rig/usbip-gnss.py"
+emulate="python3 $here/emulate.py"
+order() { echo "host echo $2 | socat - UNIX:\$RIG/$1.ctl"; }
+"$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --com2 sock --gnss --times --timeout 170 \
+  --when start "host $emulate \$RIG/com2.sock" \
+  --when start "host $usb --port $port --wire \$RIG/acm.sock --control \$RIG/acm.ctl > $work/acm.log" \
+  --when start "host $emulate \$RIG/acm.sock" \
+  --when start "host $usb --port $((port + 1)) --model ftdi --serial RIG2 --baud 38400 --wire \$RIG/ftdi.sock --control \$RIG/ftdi.ctl > $work/ftdi.log" \
+  --when start "host $emulate \$RIG/ftdi.sock" \
+  --when want-acm-framing "$(order acm 'error framing')" \
+  --when want-acm-overrun "$(order acm 'error overrun')" \
+  --when want-acm-dcd "$(order acm 'dcd 1')" \
+  --when want-acm-pull "$(order acm unplug)" \
+  --when want-acm-pull "$(order acm unplug)" \
+  --when want-acm-pull "$(order acm unplug)" \
+  --when want-acm-pull "$(order acm unplug)" \
+  --when want-ftdi-framing "$(order ftdi 'error framing')" \
+  --when want-ftdi-parity "$(order ftdi 'error parity')" \
+  --when want-ftdi-dcd "$(order ftdi 'dcd 1')" \
+  --when want-ftdi-pull "$(order ftdi unplug)" \
+  --when want-ftdi-pull "$(order ftdi unplug)" \
+  -- "bash guest.sh $port" | tee "$work/out"
+
+# What the devices saw of it.
+failed=0
+saw() {
+  if grep -q "$2" "$work/$1.log"; then echo "PASS the $1 device saw: $2"; else
+    echo "FAIL the $1 device never saw: $2"
+    failed=1
+  fi
+}
+saw acm 'line 57600 8N1'
+saw acm 'line 123456 8N1'
+saw acm 'dtr 1 rts 1'
+saw ftdi 'line 38400'
+saw ftdi 'line 250000'
+saw ftdi 'break'
+grep -q done-guest "$work/out" || { echo "FAIL the guest did not come to its end"; failed=1; }
+if grep -q FAIL "$work/out"; then failed=1; fi
+[ "$failed" = 0 ] || { echo "--- what the devices saw"; cat "$work/acm.log" "$work/ftdi.log"; }
+echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
+exit $failed
