@@ -42,6 +42,11 @@ let package = Package(
       name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
+    // Recordings of the stream, and their replay.
+    .target(
+      name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Floor 2: the operating system.
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
@@ -59,7 +64,8 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ReceiverShell",
-      dependencies: ["Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime"], swiftSettings: settings),
+      dependencies: ["Receiver", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
     .target(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
@@ -69,7 +75,7 @@ let package = Package(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverShell", "ReceiverSimulator", "MonotonicTime",
+        "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime",
         "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -102,6 +108,10 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RecordingTests",
+      dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
