@@ -50,9 +50,10 @@ let package = Package(
     // Floor 2: the operating system.
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
+    .target(name: "CI2C", path: "CSupport/CI2C"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
+    .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
@@ -100,7 +101,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverTests",
-      dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "MonotonicTime"],
+      dependencies: [
+        "Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "RTCM3", "MonotonicTime", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverSimulatorTests",

@@ -21,6 +21,8 @@ public struct SerialPortError: Error, Sendable, Equatable {
     case directory
     /// The path leads to something that carries no byte stream: a block device, a socket.
     case unsuitable
+    /// What is behind the path is not what it has to be. The text says why, and what to do.
+    case malformed(String)
     /// The node may not be opened; `group` is the group that may, if there is one.
     case noPermission(group: String?)
     /// Another program has the port. The list is empty if it could not be found out which.
@@ -52,7 +54,7 @@ public struct SerialPortError: Error, Sendable, Equatable {
   /// The program's exit code by sysexits.h.
   public var exitCode: Int32 {
     switch cause {
-    case .notFound, .directory, .unsuitable: 66  // EX_NOINPUT
+    case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
     case .noPermission: 77  // EX_NOPERM
     case .held: 75  // EX_TEMPFAIL
     case .gone, .inputOutput: 74  // EX_IOERR
@@ -75,6 +77,8 @@ extension SerialPortError: CustomStringConvertible {
       "is a directory; name a device, a FIFO or a file in it"
     case .unsuitable:
       "is a block device or a socket and carries no byte stream; name a serial port, a FIFO or a file"
+    case .malformed(let text):
+      text
     case .noPermission(let group?):
       "no permission to open it; join its group with `sudo usermod -aG \(group) $USER`, then log in again"
     case .noPermission(nil):

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("A recording keeps what was received, whatever ends it")
 struct RecordingTests {
-  @Test("What is written is read, at its times, however the file is cut into pieces", arguments: [1, 3, 27, 64, 100_000])
+  @Test(
+    "What is written is read, at its times, however the file is cut into pieces", arguments: [1, 3, 27, 64, 100_000])
   func roundTrip(piece: Int) throws {
     let file = recording([.data([1, 2, 3], 10), .rate(9600, 20), .data([0x89, 0x53, 0x58], 30), .lost(40)])
     let read = try records(of: file, piece: piece)
