@@ -51,6 +51,18 @@ public struct SerialPortError: Error, Sendable, Equatable {
   /// The errno that the system call left; 0 where no call failed (a hang-up that showed as an end of input).
   public let errno: Int32
 
+  init(cause: Cause, operation: Operation, path: String, errno: Int32) {
+    self.cause = cause
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+  }
+
+  /// What is behind `path` is not what it has to be: `text` says why, and what to do.
+  public init(malformed text: String, path: String) {
+    self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)
+  }
+
   /// The program's exit code by sysexits.h.
   public var exitCode: Int32 {
     switch cause {
