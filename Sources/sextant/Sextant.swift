@@ -7,7 +7,7 @@ struct Sextant: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sextant",
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
-    subcommands: [Decode.self, Probe.self, Watch.self, Bench.self])
+    subcommands: [Decode.self, Probe.self, Watch.self, Record.self, Bench.self])
 
   static func main() {
     ignoreBrokenPipes()

@@ -8,6 +8,8 @@ import SerialPort
 protocol ReceiverClient: ~Copyable {
   /// An epoch, or news of one.
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
+  /// Bytes were received; they come before what follows from them.
+  mutating func receive(bytes: RawSpan, at now: Instant)
   /// Something else happened; `connection` takes commands.
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant)
@@ -17,6 +19,10 @@ protocol ReceiverClient: ~Copyable {
   mutating func resize()
   /// When the client wants a round, if nothing comes.
   var deadline: Instant? { get }
+}
+
+extension ReceiverClient where Self: ~Copyable {
+  mutating func receive(bytes: RawSpan, at now: Instant) {}
 }
 
 /// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
@@ -62,6 +68,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
 
   /// Runs to the end.
   mutating func run() throws {
+    tellEvents(at: Instant(nanoseconds: MonotonicClock.now()))
     while true {
       let due = deadline
       let events = try poller.wait(deadline: due?.nanoseconds)
@@ -75,11 +82,15 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
           if isEnding { return close(at: now) }
           finish(at: now)
         case .readable, .writable, .hangUp:
-          connection.handle(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
+          connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
+            client.receive(report, sky, at: now)
+          }
         case .timeout, .woken: break
         }
       }
-      connection.wake(&poller, at: now) { report, sky in client.receive(report, sky, at: now) }
+      connection.wake(&poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
+        client.receive(report, sky, at: now)
+      }
       if isEnding {
         tellEvents(at: now)
         if connection.isEnded { return close(at: now) }
