@@ -75,6 +75,8 @@ public final class ReceiverConnection {
 
   /// Whether a port is open.
   public var isOpen: Bool { link != nil }
+  /// Whether the line takes bytes; nil when it is not open.
+  public var isWritable: Bool? { link?.line.isWritable }
   /// Whether the session has come to its orderly end.
   public var isEnded: Bool { hasEnded || (link?.session.isEnded ?? true) }
   /// What the receiver said of itself.

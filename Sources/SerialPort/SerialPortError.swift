@@ -113,7 +113,8 @@ extension SerialPortError: CustomStringConvertible {
     }
   }
 
-  private var reason: String { errno == 0 ? "hang-up" : Syscalls.message(of: errno) }
+  /// What the system said.
+  public var reason: String { errno == 0 ? "hang-up" : Syscalls.message(of: errno) }
 }
 
 /// Makes calls on an open port and turns their errno into the error for the caller of the module.

@@ -13,6 +13,8 @@ protocol ReceiverClient: ~Copyable {
   /// Something else happened; `connection` takes commands.
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant)
+  /// The poller reported something; it may be about a descriptor of the client's own.
+  mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant)
   /// A round of events is over; whether the command has what it wants.
   mutating func finishRound(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws -> Bool
   /// The terminal has another size.
@@ -23,6 +25,7 @@ protocol ReceiverClient: ~Copyable {
 
 extension ReceiverClient where Self: ~Copyable {
   mutating func receive(bytes: RawSpan, at now: Instant) {}
+  mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
 }
 
 /// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
@@ -85,7 +88,9 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
           connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
             client.receive(report, sky, at: now)
           }
-        case .timeout, .woken: break
+          client.handle(event, &poller, at: now)
+        case .woken: client.handle(event, &poller, at: now)
+        case .timeout: break
         }
       }
       connection.wake(&poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in

@@ -55,6 +55,11 @@ struct RecordingFile: ~Copyable {
     self.names = names
   }
 
+  deinit {
+    // A device that could not be opened leaves no empty file.
+    if length == 0, !isStandardOutput, file.isRegular { unsafe unlink(path) }
+  }
+
   /// Writes all bytes. When the disk is full, what the file had before them is kept and the file ends there.
   mutating func write(_ bytes: RawSpan) throws {
     var written = 0
