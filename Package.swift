@@ -110,7 +110,10 @@ let package = Package(
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      dependencies: [
+        "sextant", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream", "Recording",
+        "SerialPort", "MonotonicTime", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "RecordingTests",

@@ -15,6 +15,7 @@ public enum LineAddress: Equatable, Sendable {
   public init(_ name: String) throws(SerialPortError) {
     if let rest = name.after("i2c:") {
       let (bus, suffix) = rest.splitAtLast("@")
+      guard !bus.isEmpty else { throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1") }
       guard let suffix else {
         self = .i2c(bus: bus, address: DDCReader.usualAddress)
         return
@@ -26,6 +27,9 @@ public enum LineAddress: Equatable, Sendable {
       }
       self = .i2c(bus: bus, address: address)
     } else if let rest = name.after("replay:") {
+      guard !rest.isEmpty, rest.first != "@" else {
+        throw Self.malformed(name, "names no file; write it like replay:FILE or replay:FILE@10")
+      }
       let (file, suffix) = rest.splitAtLast("@")
       if let suffix, let speed = Replay.Speed(suffix) {
         self = .replay(file: file, speed)
@@ -35,12 +39,6 @@ public enum LineAddress: Equatable, Sendable {
       }
     } else {
       self = .port(name)
-      return
-    }
-    switch self {
-    case .i2c("", _): throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1")
-    case .replay("", _): throw Self.malformed(name, "names no file; write it like replay:FILE or replay:FILE@10")
-    default: break
     }
   }
 

@@ -39,8 +39,9 @@ public struct NTRIPResponse: Sendable {
   private enum State {
     case head
     case plain
-    /// In the line that tells a chunk's length.
+    /// In the line that tells a chunk's length, and behind the length in it.
     case chunkLength(Int)
+    case chunkExtension(Int)
     case chunk(left: Int)
     /// In the line end behind a chunk.
     case chunkEnd
@@ -66,6 +67,7 @@ public struct NTRIPResponse: Sendable {
       case .head: try takeHead(byte)
       case .plain: stream.append(byte)
       case .chunkLength(let length): state = try afterLength(byte, length)
+      case .chunkExtension(let length): if byte == 0x0A { state = afterLine(length) }
       case .chunk(let left):
         stream.append(byte)
         state = left > 1 ? .chunk(left: left - 1) : .chunkEnd
@@ -90,7 +92,7 @@ public struct NTRIPResponse: Sendable {
     guard text.hasPrefix("HTTP/") else { throw Refusal(text: "is no NTRIP caster; check host and port") }
     // A lone line end closes the head.
     guard text.hasSuffix("\r\n\r\n") || text.hasSuffix("\n\n") else { return }
-    try judge(text.lowercased())
+    try judge(text)
   }
 
   private mutating func judge(_ text: String) throws(Refusal) {
@@ -101,14 +103,15 @@ public struct NTRIPResponse: Sendable {
     case "404": throw Refusal(text: "has no such mount point; check its name")
     default: throw Refusal(text: "refuses: \(firstLine(text))")
     }
-    if text.contains("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
-    state = text.contains("transfer-encoding: chunked") ? .chunkLength(0) : .plain
+    let fields = text.lowercased()
+    if fields.contains("gnss/sourcetable") { throw Refusal(text: "has no such mount point; check its name") }
+    state = fields.contains("transfer-encoding: chunked") ? .chunkLength(0) : .plain
   }
 
   private func afterLength(_ byte: UInt8, _ length: Int) throws(Refusal) -> State {
     switch byte {
-    case 0x0A: return length == 0 ? .ended : .chunk(left: length)
-    case 0x0D, 0x20: return .chunkLength(length)
+    case 0x0A: return afterLine(length)
+    case 0x0D, 0x20, UInt8(ascii: ";"): return .chunkExtension(length)
     default:
       guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, length < 1 << 24 else {
         throw Refusal(text: "sends what is no chunk; check host and port")
@@ -116,6 +119,8 @@ public struct NTRIPResponse: Sendable {
       return .chunkLength(length << 4 | digit)
     }
   }
+
+  private func afterLine(_ length: Int) -> State { length == 0 ? .ended : .chunk(left: length) }
 
   private func firstLine(_ text: String) -> String {
     String(text.prefix { !$0.isNewline }.prefix(200))

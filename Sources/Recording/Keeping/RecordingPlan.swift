@@ -21,6 +21,9 @@ public struct RecordingPlan: Sendable {
   /// - Parameter rotation: nil for one file without end.
   public init(rotation: Rotation?) { self.rotation = rotation }
 
+  /// The file that is gone on with has so many bytes already.
+  public mutating func goesOn(behind bytes: UInt64) { fileBytes = bytes }
+
   /// Bytes were written to the file.
   public mutating func wrote(_ count: Int, at now: Instant) {
     fileBytes += UInt64(count)
@@ -39,10 +42,10 @@ public struct RecordingPlan: Sendable {
   /// Whether the next bytes belong into a new file. A file that is full stays the one until there are bytes: a silent
   /// receiver leaves no empty files.
   public func isRotationDue(at now: Instant) -> Bool {
-    guard let rotation, let fileStart else { return false }
-    return switch rotation {
-    case .bytes(let limit): fileBytes >= limit
-    case .time(let limit): now >= fileStart + limit
+    switch rotation {
+    case nil: false
+    case .bytes(let limit)?: fileBytes >= limit
+    case .time(let limit)?: fileStart.map { now >= $0 + limit } ?? false
     }
   }
 

@@ -28,6 +28,8 @@ struct RecordClient: ReceiverClient, ~Copyable {
   init(_ source: Source, baud: UInt32?, plan: RecordingPlan, isRaw: Bool, into file: consuming RecordingFile) {
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.baud = baud
+    var plan = plan
+    plan.goesOn(behind: file.length)
     self.plan = plan
     self.isRaw = isRaw
     self.file = file

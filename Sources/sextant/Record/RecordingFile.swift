@@ -15,7 +15,7 @@ struct RecordingFile: ~Copyable {
   private let isStandardOutput: Bool
   private var names: RecordingNames?
   /// Bytes up to the end of the last whole record.
-  private var length: UInt64
+  private(set) var length: UInt64
   private let sync = DiskSync()
 
   /// - Parameters:
@@ -250,7 +250,7 @@ private final class DiskSync: Sendable {
 }
 
 /// The names in a folder; none if it cannot be listed.
-private func namesOfFiles(in folder: String) -> [String] {
+func namesOfFiles(in folder: String) -> [String] {
   guard let stream = unsafe opendir(folder) else { return [] }
   defer { unsafe closedir(stream) }
   var names: [String] = []
