@@ -6,11 +6,6 @@ import SerialPort
 /// Brings corrections from their source to the receiver of a connection: carries out what `CorrectionLink` and
 /// `Corrections` decide, on the thread of the poller.
 public final class CorrectionFeed {
-  /// Frames that the receiver was given.
-  public var passed: UInt64 { corrections.passed }
-  /// Frames that were too old or too many for the line.
-  public var dropped: UInt64 { corrections.dropped }
-
   private let source: CorrectionSource
   private let token: Poller.Token
   private var link: CorrectionLink
@@ -29,6 +24,8 @@ public final class CorrectionFeed {
   private var reports: [String] = []
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var isAtEnd = false
+  private var droppedBefore: UInt64 = 0
+  private var isDropTold = false
 
   /// - Parameter token: names the source to the poller.
   public init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
@@ -86,8 +83,22 @@ public final class CorrectionFeed {
     }
     carryOut(&poller, at: now)
     corrections.lineRate = connection.rate
+    noticeDrops(connection.isSteady)
     guard ticket == nil, connection.isSteady, let frames = corrections.next(at: now) else { return }
     ticket = connection.submit(.raw(frames), &poller, at: now)
+  }
+
+  /// A line that is too slow is told once. What is dropped while the receiver is being set up is no fault of the line.
+  private func noticeDrops(_ isSteady: Bool) {
+    guard isSteady else {
+      droppedBefore = corrections.dropped
+      return
+    }
+    guard corrections.dropped > droppedBefore, !isDropTold else { return }
+    isDropTold = true
+    reports.append(
+      "\(source.name): more corrections come than the line carries; the oldest observations are left out "
+        + "(raise the line's rate)")
   }
 
   // MARK: The source

@@ -61,6 +61,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .opened(let path, let rate):
+      self.rate = rate
       mark(.opened, path, at: now)
       if let rate { mark(rate: rate, at: now) }
     case .rate(let rate): mark(rate: rate, at: now)
