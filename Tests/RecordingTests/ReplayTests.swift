@@ -95,6 +95,15 @@ struct ReplayTests {
     #expect(given == 3)
   }
 
+  @Test("A long recording comes whole and in order, while more of it is read all the time")
+  func long() throws {
+    let parts = (0..<5000 as Range<UInt64>).map { Written.data([UInt8(truncatingIfNeeded: $0)], $0) }
+    let file = recording(parts)
+    let events = try played(file, .times(1), piece: 4096)
+    #expect(events.map(\.1) == (0..<5000).map { .bytes([UInt8(truncatingIfNeeded: $0)]) })
+    #expect(events.map(\.0) == (0..<5000).map { UInt64($0) })
+  }
+
   @Test("Speeds as people write them")
   func speeds() {
     #expect(Replay.Speed("max") == .maximum)

@@ -15,7 +15,7 @@ func at(_ milliseconds: UInt64) -> Arrival { Arrival(time(milliseconds), utcNano
 
 /// A recording's file.
 func recording(_ parts: [Written], startingAt start: UInt64 = 0) -> [UInt8] {
-  var writer = RecordingWriter()
+  var writer = RecordingWriter(capacity: 1_000_000)
   _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyACM0", baud: 9600).text, at(start))
   for part in parts {
     switch part {

@@ -8,8 +8,9 @@ import WireBytes
 ///        ▲                └─ 0 twice in a burst, or 0 between bursts ─┘
 ///        └───────────────────────────────────────────────────────────┘
 ///
-/// It learns when the next epoch begins, and asks shortly before it: four or five transfers an epoch instead of a
-/// hundred. After something was said to the receiver it asks often, for the answer. It has no clock and no bus.
+/// It learns when the next epoch begins, and asks shortly before it: less than twenty transfers in a second with an epoch
+/// of 60 ms, where asking each 10 ms takes a hundred. After something was said to the receiver it asks often, for the
+/// answer. It has no clock and no bus.
 public struct DDCReader: Sendable {
   /// The device's address where nobody changed it (CFG-I2C-ADDRESS holds it shifted, 0x84).
   public static let usualAddress: UInt8 = 0x42

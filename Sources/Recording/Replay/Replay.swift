@@ -40,6 +40,9 @@ public struct Replay: ~Copyable {
   /// Bytes that wait for their time; more of the file is wanted below.
   static let buffered = 65_536
 
+  /// Events that were played and are still held.
+  private static let longestPlayed = 1024
+
   private let speed: Speed
   private let started: Instant
   /// The first bytes, too few to tell what the file is.
@@ -115,8 +118,9 @@ public struct Replay: ~Copyable {
     let event = queue[next].event
     next += 1
     if case .bytes(let bytes) = event { waiting -= bytes.count }
-    if next == queue.count {
-      queue.removeAll(keepingCapacity: true)
+    // What was played is dropped now and then, also while the file always brings more.
+    if next == queue.count || next >= Self.longestPlayed {
+      queue.removeFirst(next)
       next = 0
     }
     return event
