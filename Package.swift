@@ -42,12 +42,18 @@ let package = Package(
       name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
+    // Recordings of the stream, and their replay.
+    .target(
+      name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Floor 2: the operating system.
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
+    .target(name: "CI2C", path: "CSupport/CI2C"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    .target(name: "SerialPort", dependencies: ["CSerial"], swiftSettings: settings),
+    .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
@@ -59,7 +65,8 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ReceiverShell",
-      dependencies: ["Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime"], swiftSettings: settings),
+      dependencies: ["Receiver", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
     .target(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
@@ -69,7 +76,7 @@ let package = Package(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverShell", "ReceiverSimulator", "MonotonicTime",
+        "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime",
         "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -99,7 +106,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverTests",
-      dependencies: ["Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
+      dependencies: [
+        "Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "RTCM3", "MonotonicTime", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverSimulatorTests",
@@ -108,9 +117,14 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sextant", "GPSDJSON", "Hotplug", "SerialPort", "Receiver", "ReceiverSimulator", "ReceiverStream",
-        "MonotonicTime",
+        "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream",
+        "Recording",
+        "SerialPort", "MonotonicTime", "TestSupport",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RecordingTests",
+      dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),

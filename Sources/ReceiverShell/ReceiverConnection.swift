@@ -29,7 +29,7 @@ public final class ReceiverConnection {
   /// How often a receiver that is gone is looked for where no event tells of its return.
   static let retry = Milliseconds(500)
 
-  /// The path of the device.
+  /// The name of the device: a path, or what `LineAddress` reads.
   public let path: String
   /// The token by which the poller names the port.
   public let token: Poller.Token
@@ -48,7 +48,7 @@ public final class ReceiverConnection {
 
   /// The open port and the session on it.
   private struct Link: ~Copyable {
-    var port: SerialPort
+    var line: ReceiverLine
     var session: ReceiverSession
     /// Written by the session and not yet taken by the kernel.
     var unsent: [UInt8] = []
@@ -76,6 +76,8 @@ public final class ReceiverConnection {
 
   /// Whether a port is open.
   public var isOpen: Bool { link != nil }
+  /// Whether the line takes bytes; nil when it is not open.
+  public var isWritable: Bool? { link?.line.isWritable }
   /// Whether the session has come to its orderly end.
   public var isEnded: Bool { hasEnded || (link?.session.isEnded ?? true) }
   /// What the receiver said of itself.
@@ -93,47 +95,57 @@ public final class ReceiverConnection {
   /// When `wake` is due.
   public var deadline: Instant? {
     if hasEnded { return nil }
-    return link == nil ? nextTry : .earlier(link!.session.deadline, link!.policy.restUntil)
+    guard link != nil else { return nextTry }
+    return .earlier(.earlier(link!.session.deadline, link!.policy.restUntil), link!.line.deadline)
   }
 
   /// Opens the port. Throws what is the user's to mend; later on the receiver is waited for.
   public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
-    let port = try SerialPort(opening: path, access: access, baud: baud)
+    let line = try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now)
     var settings = settings
     settings.memory = memory
-    let lineRate = port.kind.hasLineSettings ? port.baudRate : nil
-    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = .withoutRate(nil) }
+    let lineRate = line.baudRate
+    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
     if baud != nil, lineRate != nil { settings.line = .bound }
-    if !port.isWritable { settings.intent = .readOnly }
+    if !line.isWritable { settings.intent = .readOnly }
     let session = ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
-    try poller.add(port.fileDescriptor, token: token)
-    link = Link(port: port, session: session, interest: .readable)
+    if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
+    link = Link(line: line, session: session, interest: .readable)
     nextTry = nil
     events.append(.opened(path: path, rate: lineRate))
   }
 
   /// The port is ready, or hung up.
+  ///
+  /// - Parameters:
+  ///   - tap: gets the bytes as they are received, before the session does.
+  ///   - body: gets each report of an epoch that follows from them.
   public func handle(
-    _ event: Poller.Event, _ poller: inout Poller, at now: Instant,
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     switch event {
-    case .readable(token), .hangUp(token): read(&poller, at: now, body)
+    case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, body)
     case .writable(token): break
     default: return
     }
     carryOut(&poller, at: now, body)
   }
 
-  /// The deadline has come, or another time.
+  /// The deadline has come, or another time; see `handle` for the parameters.
   public func wake(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
+    if let due = link?.line.deadline, now >= due {
+      // What a line has at a time is bounded by its buffer; a file's is bounded here, so that signals are heard.
+      for _ in 0..<16 where !read(&poller, at: now, tap, body) { break }
+    }
     if link != nil {
       if let until = link!.policy.restUntil, now >= until {
         link!.policy.wake(at: now)
-        read(&poller, at: now, body)
+        _ = read(&poller, at: now, tap, body)
       }
       if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
     } else if let nextTry, now >= nextTry, !hasEnded {
@@ -177,17 +189,19 @@ public final class ReceiverConnection {
     guard link != nil else { return }
     link!.session.lost(body)
     memory = link!.session.memory
-    poller.remove(link!.port.fileDescriptor)
+    if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
     link = nil
     hasEnded = true
   }
 
   // MARK: The port
 
+  /// Reads once. Whether there were bytes.
   private func read(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    guard link != nil else { return }
+    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void,
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) -> Bool {
+    guard link != nil else { return false }
     // The buffer is taken out for as long as it is looked into, and not copied.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
@@ -197,24 +211,28 @@ public final class ReceiverConnection {
       var span = buffer.mutableSpan
       // Called unsafe because some types have invalid bit patterns; bytes have none.
       var room = unsafe span.mutableBytes
-      result = try link!.port.read(into: &room)
+      result = try link!.line.read(into: &room, at: now)
     } catch {
-      return lose(&poller, at: now, body)
+      lose(&poller, at: now, body)
+      return false
     }
     switch result {
-    case .wouldBlock: return
+    case .wouldBlock: return false
     case .endOfInput:
       close(&poller, body)
       events.append(.ended)
+      return false
     case .bytes(let count):
       bytes += UInt64(count)
       let received = unsafe buffer.span.bytes.extracting(0..<count)
+      tap(received)
       var endsEpoch = false
       link!.session.receive(received, at: now) { report, sky in
         endsEpoch = true
         body(report, sky)
       }
       link!.policy.receive(bytes: count, endsEpoch: endsEpoch, at: now)
+      return true
     }
   }
 
@@ -226,7 +244,7 @@ public final class ReceiverConnection {
     link!.session.lost(body)
     drainActions()
     memory = link!.session.memory
-    poller.remove(link!.port.fileDescriptor)
+    if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
     link = nil
     nextTry = now + Self.retry
     events.append(.lost(path: path))
@@ -243,9 +261,7 @@ public final class ReceiverConnection {
       case .setRate(let rate):
         write(&poller, at: now, body)
         guard link != nil else { return }
-        // A rate that the hardware does not have is passed over by the search.
-        try? link!.port.setBaudRate(rate)
-        try? link!.port.discardInput()
+        link!.line.setBaudRate(rate)
         link!.policy.reset()
         events.append(.rate(rate))
       case .report(let report): events.append(.session(report))
@@ -273,7 +289,7 @@ public final class ReceiverConnection {
     while !link!.unsent.isEmpty {
       let unsent = link!.unsent
       do {
-        let count = try unsafe link!.port.write(unsent.span.bytes)
+        let count = try unsafe link!.line.write(unsent.span.bytes, at: now)
         if count == 0 { break }
         link!.unsent.removeFirst(count)
       } catch {
@@ -285,6 +301,7 @@ public final class ReceiverConnection {
     if !link!.unsent.isEmpty { wanted.insert(.writable) }
     guard wanted != link!.interest else { return }
     link!.interest = wanted
-    try? poller.change(link!.port.fileDescriptor, token: token, interest: wanted)
+    guard let descriptor = link!.line.fileDescriptor else { return }
+    try? poller.change(descriptor, token: token, interest: wanted)
   }
 }

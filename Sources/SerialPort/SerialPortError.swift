@@ -21,6 +21,8 @@ public struct SerialPortError: Error, Sendable, Equatable {
     case directory
     /// The path leads to something that carries no byte stream: a block device, a socket.
     case unsuitable
+    /// What is behind the path is not what it has to be. The text says why, and what to do.
+    case malformed(String)
     /// The node may not be opened; `group` is the group that may, if there is one.
     case noPermission(group: String?)
     /// Another program has the port. The list is empty if it could not be found out which.
@@ -49,10 +51,22 @@ public struct SerialPortError: Error, Sendable, Equatable {
   /// The errno that the system call left; 0 where no call failed (a hang-up that showed as an end of input).
   public let errno: Int32
 
+  init(cause: Cause, operation: Operation, path: String, errno: Int32) {
+    self.cause = cause
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+  }
+
+  /// What is behind `path` is not what it has to be: `text` says why, and what to do.
+  public init(malformed text: String, path: String) {
+    self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)
+  }
+
   /// The program's exit code by sysexits.h.
   public var exitCode: Int32 {
     switch cause {
-    case .notFound, .directory, .unsuitable: 66  // EX_NOINPUT
+    case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
     case .noPermission: 77  // EX_NOPERM
     case .held: 75  // EX_TEMPFAIL
     case .gone, .inputOutput: 74  // EX_IOERR
@@ -75,6 +89,8 @@ extension SerialPortError: CustomStringConvertible {
       "is a directory; name a device, a FIFO or a file in it"
     case .unsuitable:
       "is a block device or a socket and carries no byte stream; name a serial port, a FIFO or a file"
+    case .malformed(let text):
+      text
     case .noPermission(let group?):
       "no permission to open it; join its group with `sudo usermod -aG \(group) $USER`, then log in again"
     case .noPermission(nil):
@@ -97,7 +113,8 @@ extension SerialPortError: CustomStringConvertible {
     }
   }
 
-  private var reason: String { errno == 0 ? "hang-up" : Syscalls.message(of: errno) }
+  /// What the system said.
+  public var reason: String { errno == 0 ? "hang-up" : Syscalls.message(of: errno) }
 }
 
 /// Makes calls on an open port and turns their errno into the error for the caller of the module.

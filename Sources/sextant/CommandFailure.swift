@@ -8,6 +8,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   static let unavailable: Int32 = 69
   static let cannotCreate: Int32 = 73
   static let inputOutput: Int32 = 74
+  static let held: Int32 = 75
   static let noPermission: Int32 = 77
   static let configuration: Int32 = 78
 }

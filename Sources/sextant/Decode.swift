@@ -25,11 +25,11 @@ struct Decode: ParsableCommand {
       """)
   var spartn = false
 
-  @Argument(help: "The recording; - or nothing for standard input.")
+  @Argument(help: "What sextant record wrote, or plain bytes; - or nothing for standard input.")
   var file = "-"
 
   func run() throws {
-    var input = try InputFile(opening: file)
+    var input = try StreamInput(opening: file)
     switch format {
     case .tpv: try decodeFixes(&input)
     case .messages: try decodeMessages(&input)
@@ -39,14 +39,15 @@ struct Decode: ParsableCommand {
 
   private var protocols: Frame.Protocols { spartn ? .ofReceiversAndSPARTN : .ofReceivers }
 
-  private func decodeFixes(_ input: inout InputFile) throws {
+  private func decodeFixes(_ input: inout StreamInput) throws {
     var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var line = JSONLine()
-    while let bytes = try input.next() {
+    while try input.next({ bytes in
       stream.receive(bytes) { frame in
         assembler.receive(frame) { report, sky in line.report(report, sky) }
       }
+    }) {
       try Output.write(line.bytes)
       line.removeAll()
     }
@@ -55,11 +56,10 @@ struct Decode: ParsableCommand {
     try Output.write(line.bytes)
   }
 
-  private func decodeMessages(_ input: inout InputFile) throws {
+  private func decodeMessages(_ input: inout StreamInput) throws {
     var stream = FrameStream(protocols: protocols)
     var line = JSONLine()
-    while let bytes = try input.next() {
-      stream.receive(bytes) { line.message($0) }
+    while try input.next({ bytes in stream.receive(bytes) { line.message($0) } }) {
       try Output.write(line.bytes)
       line.removeAll()
     }
@@ -67,12 +67,12 @@ struct Decode: ParsableCommand {
     try Output.write(line.bytes)
   }
 
-  private func summarise(_ input: inout InputFile) throws {
+  private func summarise(_ input: inout StreamInput) throws {
     var stream = FrameStream(protocols: protocols)
     var summary = Summary()
-    while let bytes = try input.next() { stream.receive(bytes) { summary.receive($0) } }
+    while try input.next({ bytes in stream.receive(bytes) { summary.receive($0) } }) {}
     stream.finish { summary.receive($0) }
-    try Output.write(summary.text(stream.counters, bytes: input.bytesRead))
+    try Output.write(summary.text(stream.counters, bytes: input.bytes))
   }
 }
 

@@ -9,8 +9,6 @@ struct InputFile: ~Copyable {
   private let path: String
   private let descriptor: Int32
   private var buffer: [UInt8]
-  /// Bytes read so far.
-  private(set) var bytesRead: UInt64 = 0
 
   /// Opens a file; `-` is standard input.
   init(opening path: String) throws {
@@ -26,7 +24,6 @@ struct InputFile: ~Copyable {
   @_lifetime(&self)
   mutating func next() throws -> RawSpan? {
     let count = try fill()
-    bytesRead += UInt64(count)
     return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0..<count)
   }
 
@@ -103,8 +100,11 @@ enum Output {
 }
 
 /// A line for people, on standard error.
-func say(_ text: String) {
-  let line = Array("sextant: \(text)\n".utf8)
+func say(_ text: String) { sayRaw("sextant: \(text)\n") }
+
+/// Characters on standard error as they are.
+func sayRaw(_ text: String) {
+  let line = Array(text.utf8)
   _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 

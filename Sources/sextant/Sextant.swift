@@ -7,7 +7,9 @@ struct Sextant: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sextant",
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
-    subcommands: [Decode.self, Devices.self, Probe.self, Watch.self, Simulate.self, Bench.self])
+    subcommands: [
+      Decode.self, Devices.self, Probe.self, Watch.self, Record.self, Simulate.self, Bench.self,
+    ])
 
   static func main() {
     ignoreBrokenPipes()

@@ -6,6 +6,9 @@ import ReceiverStream
 /// Whether standard output is a terminal that people look at.
 func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
 
+/// Whether standard error is one.
+func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
+
 /// Columns and rows of the terminal; 80 by 24 where it does not say.
 func terminalSize() -> (columns: Int, rows: Int) {
   var size = winsize()
@@ -25,10 +28,13 @@ func environment(_ name: String) -> String? {
 }
 
 /// Seconds since 1970, by the computer's clock.
-func secondsSince1970() -> Int64 {
+func secondsSince1970() -> Int64 { nanosecondsSince1970() / 1_000_000_000 }
+
+/// Nanoseconds since 1970, by the computer's clock.
+func nanosecondsSince1970() -> Int64 {
   var now = timespec()
   unsafe clock_gettime(CLOCK_REALTIME, &now)
-  return Int64(now.tv_sec)
+  return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
 }
 
 /// The computer's time if its clock is set: boards without a battery begin in 1970 or at the day of their image.

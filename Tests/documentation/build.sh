@@ -13,7 +13,8 @@ for module in NMEA UBX RTCM3 SPARTN ReceiverStream SerialPort Hotplug; do
   mkdir -p "$out/symbols/$module"
   swift symbolgraph-extract -module-name "$module" -target "$target" -minimum-access-level public \
     -skip-inherited-docs -I "$built/Modules" -I "$top/CSupport/CUdev" \
-    -Xcc -fmodule-map-file="$built/CSerial.build/module.modulemap" -output-dir "$out/symbols/$module"
+    -Xcc -fmodule-map-file="$built/CSerial.build/module.modulemap" \
+    -Xcc -fmodule-map-file="$built/CI2C.build/module.modulemap" -output-dir "$out/symbols/$module"
   docc convert --fallback-display-name "$module" --fallback-bundle-identifier "sextant.$module" \
     --additional-symbol-graph-dir "$out/symbols/$module" --warnings-as-errors --output-path "$out/$module.doccarchive"
 done

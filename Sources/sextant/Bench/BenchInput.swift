@@ -19,7 +19,12 @@ struct BenchInput {
 
   /// A recording, without the comment lines that some begin with.
   init(file: String) throws {
-    let bytes = try readAll(file)
+    var input = try StreamInput(opening: file)
+    var bytes: [UInt8] = []
+    while try input.next({ piece in
+      bytes.reserveCapacity(bytes.count + piece.byteCount)
+      for index in 0..<piece.byteCount { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
+    }) {}
     guard !bytes.isEmpty else {
       throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(file): is empty; name a recording")
     }

@@ -9,15 +9,24 @@ import SerialPort
 protocol ReceiverClient: ~Copyable {
   /// An epoch, or news of one.
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
+  /// Bytes were received; they come before what follows from them.
+  mutating func receive(bytes: RawSpan, at now: Instant)
   /// Something else happened; `connection` takes commands.
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant)
+  /// The poller reported something; it may be about a descriptor of the client's own.
+  mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant)
   /// A round of events is over; whether the command has what it wants.
   mutating func finishRound(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws -> Bool
   /// The terminal has another size.
   mutating func resize()
   /// When the client wants a round, if nothing comes.
   var deadline: Instant? { get }
+}
+
+extension ReceiverClient where Self: ~Copyable {
+  mutating func receive(bytes: RawSpan, at now: Instant) {}
+  mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
 }
 
 /// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
@@ -72,6 +81,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
 
   /// Runs to the end.
   mutating func run() throws {
+    tellEvents(at: Instant(nanoseconds: MonotonicClock.now()))
     while true {
       let due = deadline
       let events = try poller.wait(deadline: due?.nanoseconds)
@@ -87,11 +97,17 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         // The simulator has read already.
         case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
         case .readable, .writable, .hangUp:
-          connection.handle(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
-        case .timeout, .woken: break
+          connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
+            client.receive(report, sky, at: now)
+          }
+          client.handle(event, &poller, at: now)
+        case .woken: client.handle(event, &poller, at: now)
+        case .timeout: break
         }
       }
-      connection.wake(&poller, at: now) { report, sky in client.receive(report, sky, at: now) }
+      connection.wake(&poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
+        client.receive(report, sky, at: now)
+      }
       if isEnding {
         tellEvents(at: now)
         if connection.isEnded { return close(at: now) }

@@ -3,7 +3,7 @@ import ReceiverSimulator
 
 /// Where a command's bytes come from.
 enum Source: Equatable {
-  /// A device, FIFO or file.
+  /// A device, FIFO or file, or what `LineAddress` reads: an I2C bus, a recording to replay.
   case device(String)
   /// The built-in simulator, as a receiver on a pseudo-terminal, by the name of a scenario or the path of one.
   case simulator(String)

@@ -31,17 +31,40 @@ struct Watch: ParsableCommand {
   @Flag(help: "Send not one byte to the receiver.")
   var readOnly = false
 
+  @Option(
+    help: """
+      Give the receiver RTCM 3 corrections, from file:PATH, fifo:PATH, tcp:HOST:PORT or \
+      ntrip://USER:PASSWORD@HOST:PORT/MOUNT.
+      """)
+  var corrections: String?
+
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count is a number from 1 on.") }
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if let corrections {
+      if readOnly { throw ValidationError("--corrections are sent to the receiver: leave --read-only out.") }
+      if CorrectionSource(corrections) == nil {
+        throw ValidationError(
+          "--corrections is file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER:PASSWORD@HOST:PORT/MOUNT.")
+      }
+    }
     if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
   }
 
   func run() throws {
     let source = try Source.chosen(named: device)
-    let settings = SessionSettings(intent: readOnly ? .readOnly : .serve, line: .serial)
+    var settings = SessionSettings(intent: readOnly ? .readOnly : .serve, line: .serial)
+    let correctionSource = corrections.flatMap { CorrectionSource($0) }
+    if correctionSource != nil {
+      settings.wish = { receiver in
+        var wish = ReceiverWish.navigation(for: receiver)
+        if receiver.can(.rtcmInput) { wish.readsRTCM3 = true }
+        return wish
+      }
+    }
     let client = WatchClient(
-      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud, epochs: count)
+      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud, epochs: count,
+      corrections: correctionSource)
     var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
     do {
       try loop.run()

@@ -11,9 +11,15 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private let path: String
   private let baud: UInt32?
   private let epochs: Int?
+  private let corrections: CorrectionClient?
 
-  /// - Parameter epochs: after how many with a position to end.
-  init(_ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?) {
+  /// - Parameters:
+  ///   - epochs: after how many with a position to end.
+  ///   - corrections: where the receiver's corrections come from.
+  init(
+    _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: CorrectionSource? = nil
+  ) {
+    self.corrections = corrections.map { CorrectionClient($0) }
     view = WatchView(kind, limit: epochs, now: Instant(nanoseconds: MonotonicClock.now()))
     self.source = source
     path = if case .device(let path) = source { path } else { "built-in simulator" }
@@ -23,7 +29,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   /// Epochs with a position so far.
   var fixes: Int { view.fixes }
-  var deadline: Instant? { view.deadline }
+  var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
@@ -38,11 +44,20 @@ struct WatchClient: ReceiverClient, ~Copyable {
     default: break
     }
     if let text = text(of: event, path: path, baud: baud) { view.tell(text) }
+    corrections?.receive(event, connection, path: path)
+  }
+
+  mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
+    corrections?.feed.handle(event, &poller, at: now)
   }
 
   mutating func finishRound(
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
+    if let corrections {
+      try corrections.work(connection, &poller, at: now)
+      while let text = corrections.feed.nextReport() { view.tell(text) }
+    }
     view.set(bytes: connection.bytes)
     view.update(connection.counters, rejected: connection.rejectedFields, now)
     try view.flush()

@@ -1,0 +1,66 @@
+/// Where corrections come from, as the user names it.
+public enum CorrectionSource: Equatable, Sendable {
+  /// `file:PATH`: what was recorded, played at its times.
+  case file(String)
+  /// `fifo:PATH`: what another program writes.
+  case fifo(String)
+  /// `tcp:HOST:PORT`.
+  case tcp(host: String, port: UInt16)
+  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`.
+  case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
+
+  /// The port of casters where none is named (IANA, "rtcm-sc104").
+  public static let ntripPort: UInt16 = 2101
+
+  /// Nil for what is none of these.
+  public init?(_ text: String) {
+    if let path = Self.rest(of: text, after: "file:"), !path.isEmpty {
+      self = .file(path)
+    } else if let path = Self.rest(of: text, after: "fifo:"), !path.isEmpty {
+      self = .fifo(path)
+    } else if let place = Self.rest(of: text, after: "tcp:"), case (let host, let port?)? = Self.hostAndPort(place) {
+      self = .tcp(host: host, port: port)
+    } else if let address = Self.rest(of: text, after: "ntrip://"), let slash = address.lastIndex(of: "/") {
+      var place = String(address[..<slash])
+      let mount = String(address[address.index(after: slash)...])
+      var credentials: String?
+      if let at = place.lastIndex(of: "@") {
+        credentials = String(place[..<at])
+        place = String(place[place.index(after: at)...])
+      }
+      let isClean = mount.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+      guard !mount.isEmpty, isClean, let (host, port) = Self.hostAndPort(place) else { return nil }
+      self = .ntrip(host: host, port: port ?? Self.ntripPort, mount: mount, credentials: credentials)
+    } else {
+      return nil
+    }
+  }
+
+  /// The source without its password.
+  public var name: String {
+    switch self {
+    case .file(let path), .fifo(let path): path
+    case .tcp(let host, let port): "\(host):\(port)"
+    case .ntrip(let host, let port, let mount, _): "\(host):\(port)/\(mount)"
+    }
+  }
+
+  private static func rest(of text: String, after beginning: String) -> String? {
+    text.hasPrefix(beginning) ? String(text.dropFirst(beginning.count)) : nil
+  }
+
+  /// A name or address, in brackets where it has colons, and a port.
+  private static func hostAndPort(_ text: String) -> (String, UInt16?)? {
+    var host = text
+    var port: UInt16?
+    let bracket = text.lastIndex(of: "]")
+    if let colon = text.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
+      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
+      port = number
+      host = String(text[..<colon])
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    let isClean = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
+    return host.isEmpty || !isClean ? nil : (host, port)
+  }
+}

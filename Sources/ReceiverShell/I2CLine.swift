@@ -1,0 +1,106 @@
+import MonotonicTime
+import Receiver
+import SerialPort
+import WireBytes
+
+/// A receiver on an I2C bus: carries out what `DDCReader` decides.
+final class I2CLine: PolledLine {
+  let isWritable: Bool
+  let receiverPort: ReceiverPortNumber? = .i2c
+
+  private let bus: I2CBus
+  private var reader: DDCReader
+  private var fill = IdleFill()
+
+  /// - Throws: what `I2CBus` throws, and `notFound` when nothing answers at the address.
+  init(opening path: String, address: UInt8, isWritable: Bool, at now: Instant) throws(SerialPortError) {
+    let bus = try I2CBus(opening: path, address: address)
+    self.isWritable = isWritable
+    reader = DDCReader(at: now)
+    self.bus = bus
+    guard try count(at: now) else {
+      throw SerialPortError(
+        malformed: "nothing answers at address 0x\(String(address, radix: 16)); check wiring and power, "
+          + "and that the receiver's I2C port is on (D_SEL)", path: path)
+    }
+  }
+
+  var deadline: Instant? { reader.deadline }
+
+  @_lifetime(span: copy span)
+  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
+    while true {
+      switch reader.next(at: now) {
+      case .wait: return .wouldBlock
+      case .readCount: _ = try count(at: now)
+      case .readStream(let count):
+        let kept = try readStream(min(count, span.byteCount), into: &span, at: now)
+        if kept > 0 { return .bytes(kept) }
+      }
+    }
+  }
+
+  /// Asks how much there is. False when the receiver did not answer.
+  private func count(at now: Instant) throws(SerialPortError) -> Bool {
+    let register: [UInt8] = [DDCReader.countRegister]
+    var bytes: [UInt8] = [0, 0]
+    var elements = bytes.mutableSpan
+    // Bytes have no invalid bit patterns.
+    var span = unsafe elements.mutableBytes
+    guard try unsafe bus.transfer(writing: register.span.bytes, readingInto: &span, count: 2) else {
+      reader.failed(at: now)
+      return false
+    }
+    reader.counted(Int(span.bytes.bigEndian(0, as: UInt16.self)), at: now)
+    return true
+  }
+
+  /// Reads so many bytes of the stream; what is left of them without the fill.
+  @_lifetime(span: copy span)
+  private func readStream(
+    _ count: Int, into span: inout MutableRawSpan, at now: Instant
+  ) throws(SerialPortError) -> Int {
+    let register: [UInt8] = [DDCReader.streamRegister]
+    do {
+      guard try unsafe bus.transfer(writing: register.span.bytes, readingInto: &span, count: count) else {
+        reader.failed(at: now)
+        return 0
+      }
+    } catch {
+      // The adapter's longest transfer is not told but by its refusal.
+      if error.cause == .notSupported, reader.shorten() { return 0 }
+      throw error
+    }
+    reader.received(count, at: now)
+    var kept = 0
+    for index in 0..<count {
+      let byte = span.bytes.u1(index)
+      guard fill.keeps(byte) else { continue }
+      span.setLittleEndian(byte, at: kept)
+      kept += 1
+    }
+    return kept
+  }
+
+  /// Writes a message. A single byte would set the register's pointer: it goes with the next ones, or with a line feed,
+  /// which is nothing to a receiver.
+  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int {
+    var none: [UInt8] = []
+    var elements = none.mutableSpan
+    var nowhere = unsafe elements.mutableBytes
+    let count = min(bytes.byteCount, reader.longestRead)
+    if count == 0 { return 0 }
+    if count == 1 {
+      let pair: [UInt8] = [bytes.u1(0), 0x0A]
+      guard try unsafe bus.transfer(writing: pair.span.bytes, readingInto: &nowhere, count: 0) else { return 0 }
+    } else {
+      // What is left must not be a single byte.
+      let taken = bytes.byteCount - count == 1 ? count - 1 : count
+      guard try bus.transfer(writing: bytes.extracting(0..<taken), readingInto: &nowhere, count: 0) else { return 0 }
+      reader.said(at: now)
+      return taken
+    }
+    reader.said(at: now)
+    return count
+  }
+}

@@ -1,0 +1,60 @@
+import Receiver
+import Recording
+import SerialPort
+
+/// What the name of a device means: a path, or one of the names that begin with a word and a colon.
+public enum LineAddress: Equatable, Sendable {
+  /// A tty, pseudo-terminal, FIFO, file or character device.
+  case port(String)
+  /// `i2c:/dev/i2c-1`, or with the receiver's address `i2c:/dev/i2c-1@0x42`.
+  case i2c(bus: String, address: UInt8)
+  /// `replay:FILE`, or with a speed `replay:FILE@10`, `replay:FILE@max`.
+  case replay(file: String, Replay.Speed)
+
+  /// - Throws: `malformed` with what is wrong in the name and what it should be.
+  public init(_ name: String) throws(SerialPortError) {
+    if let rest = name.after("i2c:") {
+      let (bus, suffix) = rest.splitAtLast("@")
+      guard !bus.isEmpty else { throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1") }
+      guard let suffix else {
+        self = .i2c(bus: bus, address: DDCReader.usualAddress)
+        return
+      }
+      let digits = suffix.hasPrefix("0x") ? suffix.dropFirst(2) : suffix[...]
+      // 0x00…0x07 and 0x78…0x7F are reserved (I2C-bus specification, 3.1.12).
+      guard let address = UInt8(digits, radix: suffix.hasPrefix("0x") ? 16 : 10), (0x08...0x77).contains(address) else {
+        throw Self.malformed(name, "\(suffix) is no I2C address; a receiver's is 0x42 unless it was changed")
+      }
+      self = .i2c(bus: bus, address: address)
+    } else if let rest = name.after("replay:") {
+      guard !rest.isEmpty, rest.first != "@" else {
+        throw Self.malformed(name, "names no file; write it like replay:FILE or replay:FILE@10")
+      }
+      let (file, suffix) = rest.splitAtLast("@")
+      if let suffix, let speed = Replay.Speed(suffix) {
+        self = .replay(file: file, speed)
+      } else {
+        // An @ may stand in the name of a file.
+        self = .replay(file: rest, .times(1))
+      }
+    } else {
+      self = .port(name)
+    }
+  }
+
+  private static func malformed(_ name: String, _ text: String) -> SerialPortError {
+    SerialPortError(malformed: text, path: name)
+  }
+}
+
+extension String {
+  /// What follows a beginning; nil where it is another.
+  fileprivate func after(_ beginning: String) -> String? {
+    hasPrefix(beginning) ? String(dropFirst(beginning.count)) : nil
+  }
+
+  fileprivate func splitAtLast(_ mark: Character) -> (String, String?) {
+    guard let at = lastIndex(of: mark) else { return (self, nil) }
+    return (String(self[..<at]), String(self[index(after: at)...]))
+  }
+}

@@ -1,0 +1,71 @@
+import MonotonicTime
+import Receiver
+import Recording
+import SerialPort
+
+/// A file that is played as if a receiver spoke: carries out what `Replay` decides.
+final class ReplayLine: PolledLine {
+  let isWritable = false
+  let receiverPort: ReceiverPortNumber? = nil
+
+  private let file: SerialPort
+  private var replay: Replay
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+  /// Bytes that are due and did not fit into what they were read into.
+  private var left: ArraySlice<UInt8> = []
+
+  /// - Throws: what `SerialPort` throws; `malformed` for a recording that cannot be read, or what is no file.
+  init(opening path: String, _ speed: Replay.Speed, at now: Instant) throws(SerialPortError) {
+    let file = try SerialPort(opening: path, access: .readOnly, baud: nil)
+    guard file.kind == .file else {
+      throw SerialPortError(
+        malformed: "is no file; name a recording, or watch the device without replay:", path: path)
+    }
+    self.file = file
+    replay = Replay(speed: speed, at: now)
+    try load()
+  }
+
+  var deadline: Instant? { left.isEmpty && !replay.isEnded ? replay.deadline : .zero }
+
+  @_lifetime(span: copy span)
+  func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
+    while left.isEmpty {
+      try load()
+      guard let event = replay.play(at: now) else { return replay.isEnded ? .endOfInput : .wouldBlock }
+      if case .bytes(let bytes) = event { left = bytes[...] }
+    }
+    let count = min(left.count, span.byteCount)
+    for index in 0..<count {
+      span.storeBytes(of: left[left.startIndex + index], toByteOffset: index, as: UInt8.self)
+    }
+    left = left.dropFirst(count)
+    return .bytes(count)
+  }
+
+  func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int { bytes.byteCount }
+
+  /// Gives the replay what it wants of the file.
+  private func load() throws(SerialPortError) {
+    // Taken out for as long as it is looked into, and not copied.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    while replay.wantsMore {
+      let result = try read(into: &buffer)
+      do {
+        guard case .bytes(let count) = result, count > 0 else { return try replay.finish() }
+        try unsafe replay.receive(buffer.span.bytes.extracting(0..<count))
+      } catch {
+        throw SerialPortError(malformed: error.description, path: file.path)
+      }
+    }
+  }
+
+  private func read(into buffer: inout [UInt8]) throws(SerialPortError) -> SerialPort.ReadResult {
+    var span = buffer.mutableSpan
+    // Bytes have no invalid bit patterns.
+    var room = unsafe span.mutableBytes
+    return try file.read(into: &room)
+  }
+}

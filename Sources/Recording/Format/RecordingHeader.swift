@@ -1,0 +1,69 @@
+/// What the header record of a recording says: lines of text, the first of which names the format and its version.
+public struct RecordingHeader: Equatable, Sendable {
+  /// The version that this module writes, and the highest that it reads.
+  public static let currentVersion = 1
+
+  public var version = RecordingHeader.currentVersion
+  /// The path of the device.
+  public var device: String
+  /// The rate of the line when it was opened, baud; nil where it has none.
+  public var baud: UInt32?
+  /// Bytes of the stream in earlier pieces of the recording, which was rotated.
+  public var earlierBytes: UInt64 = 0
+
+  public init(device: String, baud: UInt32?, earlierBytes: UInt64 = 0) {
+    self.device = device
+    self.baud = baud
+    self.earlierBytes = earlierBytes
+  }
+
+  private static let firstWords = "sextant recording "
+
+  /// The lines of the payload.
+  public var text: String {
+    // A line break in a path would begin a line of its own.
+    let line = device.map { $0.isNewline ? "?" : $0 }
+    var text = "\(Self.firstWords)\(version)\ndevice=\(String(line.prefix(4096)))\n"
+    if let baud { text += "baud=\(baud)\n" }
+    if earlierBytes > 0 { text += "earlier-bytes=\(earlierBytes)\n" }
+    return text
+  }
+
+  /// Nil when the first line is not that of a recording. Lines that are not known are passed over.
+  public init?(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let first = lines.first, first.hasPrefix(Self.firstWords),
+      let version = Int(first.dropFirst(Self.firstWords.utf8.count))
+    else { return nil }
+    self.init(device: "", baud: nil)
+    self.version = version
+    for line in lines.dropFirst() {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let value = line[line.index(after: equals)...]
+      switch line[..<equals] {
+      case "device": device = String(value)
+      case "baud": baud = UInt32(value)
+      case "earlier-bytes": earlierBytes = UInt64(value) ?? 0
+      default: break
+      }
+    }
+  }
+}
+
+/// Why a recording cannot be read; the description names the cure.
+public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The bytes do not begin as a recording does.
+  case notARecording
+  /// A later version of the format.
+  case newerVersion(Int)
+
+  public var description: String {
+    switch self {
+    case .notARecording:
+      "is no recording of sextant; choose another name, or read it as plain bytes with `sextant decode`"
+    case .newerVersion(let version):
+      "is a recording in version \(version) of the format, and this program reads up to version "
+        + "\(RecordingHeader.currentVersion); read it with a later sextant"
+    }
+  }
+}

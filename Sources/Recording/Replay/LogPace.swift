@@ -1,0 +1,88 @@
+import MonotonicTime
+import RTCM3
+import ReceiverStream
+import WireBytes
+
+/// Gives the bytes of a log without arrival times the times of their epochs: the fixes' own, or those of the observations
+/// in RTCM 3.
+///
+/// An epoch's bytes are due together, as a receiver writes them in one go. Where an epoch has no time, where time goes
+/// backwards or leaps by more than `longestGap`, a second is taken; a log without epochs is played at 9600 baud.
+struct LogPace: ~Copyable {
+  /// A longer pause was not waited for by whoever made the log: it was switched off.
+  static var longestGap: Int64 { 600 * 1_000_000_000 }
+  static var usualGap: Int64 { 1_000_000_000 }
+  /// Bytes without an epoch, after which they are due by what a line of 9600 baud carries.
+  static var longestEpoch: Int { 16_384 }
+  static var nanosecondsPerByte: UInt64 { 1_041_667 }
+
+  private var stream = FrameStream()
+  private var assembler = EpochAssembler()
+  /// Bytes that have no time yet, and how many of the stream are before them.
+  private var open: [UInt8] = []
+  private var openOffset: UInt64 = 0
+  private var elapsed: UInt64 = 0
+  private var lastTime: Int64?
+  private var hadEpoch = false
+
+  /// Where epochs end, found while the stream has the frames.
+  private struct Ends {
+    var list: [(offset: UInt64, time: Int64?)] = []
+    var observation: UInt32?
+  }
+  private var ends = Ends()
+
+  /// Takes the next piece of the log; `body` gets nanoseconds since the log's first epoch, and the bytes due then.
+  mutating func receive(_ piece: RawSpan, _ body: (UInt64, [UInt8]) -> Void) {
+    for index in 0..<piece.byteCount { open.append(piece.u1(index)) }
+    stream.receive(piece) { Self.take($0, &assembler, &ends) }
+    release(body)
+    if open.count > Self.longestEpoch {
+      elapsed += UInt64(open.count) * Self.nanosecondsPerByte
+      handOut(open.count, body)
+    }
+  }
+
+  /// The log is at its end: the rest belongs to the last epoch.
+  mutating func finish(_ body: (UInt64, [UInt8]) -> Void) {
+    stream.finish { Self.take($0, &assembler, &ends) }
+    release(body)
+    if !open.isEmpty { handOut(open.count, body) }
+  }
+
+  private static func take(_ frame: borrowing Frame, _ assembler: inout EpochAssembler, _ ends: inout Ends) {
+    let end = frame.offset + UInt64(frame.bytes.byteCount)
+    assembler.receive(frame) { report, _ in
+      if !report.isUpdate { ends.list.append((end, report.fix.time?.nanosecondsSince1970)) }
+    }
+    guard let correction = frame.rtcm3, let header = MultipleSignalHeader(correction), header.system == .gps else {
+      return
+    }
+    if let last = ends.observation, last != header.epoch {
+      // The epoch before ends where this one begins.
+      ends.list.append((frame.offset, Int64(last) * 1_000_000))
+    }
+    ends.observation = header.epoch
+  }
+
+  private mutating func release(_ body: (UInt64, [UInt8]) -> Void) {
+    for (offset, time) in ends.list {
+      let count = min(Int(clamping: Int64(offset) - Int64(openOffset)), open.count)
+      if hadEpoch {
+        var gap = Self.usualGap
+        if let time, let lastTime, time >= lastTime, time - lastTime <= Self.longestGap { gap = time - lastTime }
+        elapsed += UInt64(gap)
+      }
+      hadEpoch = true
+      lastTime = time ?? lastTime.map { $0 + Self.usualGap }
+      if count > 0 { handOut(count, body) }
+    }
+    ends.list.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func handOut(_ count: Int, _ body: (UInt64, [UInt8]) -> Void) {
+    body(elapsed, Array(open.prefix(count)))
+    open.removeFirst(count)
+    openOffset += UInt64(count)
+  }
+}

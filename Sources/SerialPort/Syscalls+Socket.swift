@@ -1,0 +1,73 @@
+// The calls on sockets, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call, and what
+// getaddrinfo(3) allocates is copied and freed.
+import Glibc
+import Synchronization
+
+/// A value that two threads share.
+final class Locked<Value: Sendable>: Sendable {
+  private let mutex: Mutex<Value>
+
+  init(_ value: Value) { mutex = Mutex(value) }
+
+  var value: Value {
+    get { mutex.withLock { $0 } }
+    set { mutex.withLock { $0 = newValue } }
+  }
+}
+
+extension Syscalls {
+  /// getaddrinfo(3); waits for the name service.
+  static func addresses(of host: String, port: UInt16) -> HostLookup.Result {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    unsafe hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = unsafe getaddrinfo(host, String(port), &hints, &list)
+    guard code == 0 else {
+      guard let text = unsafe gai_strerror(code) else { return .failed("error \(code)") }
+      return unsafe .failed(String(cString: text))
+    }
+    defer { unsafe freeaddrinfo(list) }
+    var found: [SocketAddress] = []
+    var next = unsafe list
+    while let entry = unsafe next {
+      if let address = unsafe entry.pointee.ai_addr {
+        let bytes = unsafe UnsafeRawBufferPointer(start: address, count: Int(entry.pointee.ai_addrlen))
+        unsafe found.append(SocketAddress(family: entry.pointee.ai_family, bytes: Array(bytes)))
+      }
+      unsafe next = entry.pointee.ai_next
+    }
+    return found.isEmpty ? .failed("no address") : .found(found)
+  }
+
+  /// socket(2) and connect(2), without waiting.
+  static func connect(to address: SocketAddress) throws(Errno) -> OwnedDescriptor {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = OwnedDescriptor(try retryOnInterrupt { socket(address.family, type, 0) })
+    let code = unsafe address.bytes.withUnsafeBytes { bytes in
+      // The bytes are a socket address as getaddrinfo(3) made it.
+      let pointer = unsafe bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+      return unsafe Glibc.connect(descriptor.number, pointer, socklen_t(bytes.count)) == 0 ? 0 : errno
+    }
+    // An interrupted connect(2) goes on by itself.
+    if code != 0, code != EINPROGRESS, code != EINTR { throw Errno(code: code) }
+    return descriptor
+  }
+
+  /// getsockopt(2) with SO_ERROR: the errno that a connection ended with; 0 for none.
+  static func pendingError(of descriptor: Int32) -> Int32 {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    let result = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+    return result == 0 ? code : errno
+  }
+
+  /// send(2) with MSG_NOSIGNAL: a connection that is gone is an error and no signal.
+  static func send(_ descriptor: Int32, _ span: RawSpan) throws(Errno) -> Int {
+    try unsafe span.withUnsafeBytes { (buffer) throws(Errno) -> Int in
+      try retryOnInterrupt {
+        unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+      }
+    }
+  }
+}

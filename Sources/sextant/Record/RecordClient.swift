@@ -1,0 +1,219 @@
+import GPSDJSON
+import MonotonicTime
+import Receiver
+import ReceiverShell
+import ReceiverStream
+import Recording
+import SerialPort
+
+/// `sextant record`: what comes is written.
+struct RecordClient: ReceiverClient, ~Copyable {
+  /// Bytes of the stream that are in the file.
+  private(set) var bytes: UInt64 = 0
+
+  private let path: String
+  private let baud: UInt32?
+  private let isRaw: Bool
+  private var file: RecordingFile
+  private var plan: RecordingPlan
+  private var writer = RecordingWriter()
+  private var hasHeader = false
+  private var failure: (any Error)?
+  private var rate: UInt32?
+  private var frames: UInt64 = 0
+  private let started: Instant
+  private var last: Instant
+  private var progress: RecordProgress
+
+  init(_ source: Source, baud: UInt32?, plan: RecordingPlan, isRaw: Bool, into file: consuming RecordingFile) {
+    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    self.baud = baud
+    var plan = plan
+    plan.goesOn(behind: file.length)
+    self.plan = plan
+    self.isRaw = isRaw
+    self.file = file
+    started = Instant(nanoseconds: MonotonicClock.now())
+    last = started
+    progress = RecordProgress(isShown: standardErrorIsTerminal(), at: started)
+  }
+
+  var deadline: Instant? { .earlier(plan.deadline, progress.deadline) }
+
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
+
+  mutating func receive(bytes received: RawSpan, at now: Instant) {
+    last = now
+    attempt { (client: inout RecordClient) in
+      if client.plan.isRotationDue(at: now) { try client.rotate(at: now) }
+      if client.isRaw {
+        try client.file.write(received)
+        client.plan.wrote(received.byteCount, at: now)
+      } else {
+        try client.add(.data, received, at: now)
+      }
+      client.bytes += UInt64(received.byteCount)
+    }
+  }
+
+  mutating func receive(
+    _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    switch event {
+    case .opened(let path, let rate):
+      self.rate = rate
+      mark(.opened, path, at: now)
+      if let rate { mark(rate: rate, at: now) }
+    case .rate(let rate): mark(rate: rate, at: now)
+    case .lost: mark(.lost, "", at: now)
+    case .session(.identified(let description)): mark(.note, name(of: description), at: now)
+    default: break
+    }
+    if let text = text(of: event, path: path, baud: baud) {
+      progress.clear()
+      say(text)
+    }
+  }
+
+  mutating func finishRound(
+    _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) throws -> Bool {
+    if let failure { throw failure }
+    if plan.isSyncDue(at: now) {
+      // One that takes longer than a second is asked again a second later.
+      let isStarted = try file.startSync()
+      plan.synced()
+      if !isStarted { plan.wrote(0, at: now) }
+    }
+    if connection.isOpen { frames = connection.counters.frames }
+    progress.show(bytes: bytes, frames: frames, at: now)
+    return false
+  }
+
+  mutating func resize() {}
+
+  /// Ends the file.
+  mutating func close() throws {
+    progress.clear()
+    if let failure { throw failure }
+    if hasHeader { try end(at: Instant(nanoseconds: MonotonicClock.now())) }
+    try file.finish()
+  }
+
+  /// What was recorded, one line.
+  func json(_ file: String) -> String {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("file", text: file)
+    line.field("device", text: path)
+    line.field("bytes", Int64(bytes))
+    line.field("frames", Int64(frames))
+    line.name("seconds")
+    line.decimal(last.seconds(since: started), digits: 3)
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  // MARK: Writing
+
+  /// The first failure is kept for the end of the round; nothing is written after it.
+  private mutating func attempt(_ body: (inout RecordClient) throws -> Void) {
+    guard failure == nil else { return }
+    do { try body(&self) } catch { failure = error }
+  }
+
+  private mutating func mark(_ kind: Recording.Record.Kind, _ text: String, at now: Instant) {
+    if isRaw { return }
+    let characters = Array(text.utf8)
+    attempt { (client: inout RecordClient) in try unsafe client.add(kind, characters.span.bytes, at: now) }
+  }
+
+  private mutating func mark(rate: UInt32, at now: Instant) {
+    self.rate = rate
+    if isRaw { return }
+    attempt { (client: inout RecordClient) in
+      try client.begin(at: now)
+      _ = client.writer.add(rate: rate, Self.arrival(now))
+      try client.flush(at: now)
+    }
+  }
+
+  private mutating func begin(at now: Instant) throws {
+    guard !hasHeader else { return }
+    hasHeader = true
+    let header = RecordingHeader(device: path, baud: rate ?? baud, earlierBytes: bytes)
+    _ = writer.add(.header, text: header.text, Self.arrival(now))
+    try flush(at: now)
+  }
+
+  private mutating func add(_ kind: Recording.Record.Kind, _ payload: RawSpan, at now: Instant) throws {
+    try begin(at: now)
+    var used = 0
+    repeat {
+      let count = min(payload.byteCount - used, Recording.Record.longestPayload)
+      // There is always room: nothing is pending here.
+      _ = writer.add(kind, payload.extracting(used..<used + count), Self.arrival(now))
+      try flush(at: now)
+      used += count
+    } while used < payload.byteCount
+  }
+
+  private mutating func end(at now: Instant) throws {
+    let nothing: [UInt8] = []
+    try unsafe add(.end, nothing.span.bytes, at: now)
+  }
+
+  private mutating func flush(at now: Instant) throws {
+    plan.wrote(try Self.move(from: &writer, to: &file), at: now)
+  }
+
+  /// A file that takes no more ends the recording: what is pending is not needed again.
+  private static func move(from writer: inout RecordingWriter, to file: inout RecordingFile) throws -> Int {
+    let count = writer.pending.byteCount
+    defer { writer.removePending() }
+    try file.write(writer.pending)
+    return count
+  }
+
+  private mutating func rotate(at now: Instant) throws {
+    if !isRaw { try end(at: now) }
+    try file.rotate()
+    plan.rotated()
+    hasHeader = false
+  }
+
+  private static func arrival(_ now: Instant) -> Arrival { Arrival(now, utcNanoseconds: nanosecondsSince1970()) }
+}
+
+/// The line that tells people how far a recording is, on standard error where that is a terminal: one a second.
+private struct RecordProgress {
+  private let isShown: Bool
+  private let started: Instant
+  private var shown: Instant?
+  private var isDirty = false
+
+  init(isShown: Bool, at now: Instant) {
+    self.isShown = isShown
+    started = now
+  }
+
+  var deadline: Instant? { isShown ? (shown ?? started) + Milliseconds(1000) : nil }
+
+  mutating func show(bytes: UInt64, frames: UInt64, at now: Instant) {
+    guard let deadline, now >= deadline else { return }
+    shown = now
+    isDirty = true
+    let seconds = now.milliseconds(since: started) / 1000
+    let clock = "\(seconds / 3600):\(Self.two(seconds / 60 % 60)):\(Self.two(seconds % 60))"
+    sayRaw("\r\u{1B}[K\(clock)  \(bytes) bytes  \(frames) frames")
+  }
+
+  /// Takes the line away, for another.
+  mutating func clear() {
+    if isDirty { sayRaw("\r\u{1B}[K") }
+    isDirty = false
+  }
+
+  private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,29 @@
+import Recording
+import SerialPort
+import Testing
+
+@testable import ReceiverShell
+
+@Suite("What the name of a device means")
+struct LineAddressTests {
+  @Test("A path is a path, and what begins with a word and a colon is something else")
+  func names() throws {
+    #expect(try LineAddress("/dev/ttyACM0") == .port("/dev/ttyACM0"))
+    #expect(try LineAddress("i2c:/dev/i2c-1") == .i2c(bus: "/dev/i2c-1", address: 0x42))
+    #expect(try LineAddress("i2c:/dev/i2c-1@0x43") == .i2c(bus: "/dev/i2c-1", address: 0x43))
+    #expect(try LineAddress("i2c:/dev/i2c-1@66") == .i2c(bus: "/dev/i2c-1", address: 0x42))
+    #expect(try LineAddress("replay:a.rec") == .replay(file: "a.rec", .times(1)))
+    #expect(try LineAddress("replay:a@home.rec") == .replay(file: "a@home.rec", .times(1)))
+    #expect(try LineAddress("replay:a@home.rec@2.5x") == .replay(file: "a@home.rec", .times(2.5)))
+    #expect(try LineAddress("replay:a.rec@max") == .replay(file: "a.rec", .maximum))
+  }
+
+  @Test("What cannot be is refused with the way to write it", arguments: ["i2c:", "i2c:/dev/i2c-1@0x99", "replay:"])
+  func refused(name: String) {
+    #expect {
+      _ = try LineAddress(name)
+    } throws: { error in
+      (error as? SerialPortError)?.exitCode == 66
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import MonotonicTime
+import Recording
+import TestSupport
+import Testing
+
+@testable import sextant
+
+@Suite("What record leaves on the disk")
+struct RecordTests {
+  private func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
+
+  /// Records pieces of bytes, 100 ms apart.
+  private func record(
+    _ pieces: [[UInt8]], to path: String, rotation: RecordingPlan.Rotation? = nil, keep: Int? = nil, isRaw: Bool = false
+  ) throws {
+    let file = try RecordingFile(path: path, isRaw: isRaw, rotates: rotation != nil, keep: keep)
+    var client = RecordClient(
+      .device("/dev/ttyACM0"), baud: 9600, plan: RecordingPlan(rotation: rotation), isRaw: isRaw, into: file)
+    for (index, piece) in pieces.enumerated() { client.receive(bytes: piece.raw, at: time(100 * UInt64(index))) }
+    try client.close()
+  }
+
+  /// The stream in a file, plain or recorded.
+  private func stream(_ path: String) throws -> [UInt8] {
+    var input = try StreamInput(opening: path)
+    var bytes: [UInt8] = []
+    while try input.next({ bytes += array($0) }) {}
+    return bytes
+  }
+
+  private func append(_ bytes: [UInt8], to path: String) throws {
+    var file = try RecordingFile(path: path, isRaw: false, rotates: false, keep: nil)
+    try file.write(bytes.raw)
+  }
+
+  @Test("The bytes come back, from a recording and from plain bytes")
+  func bytes() throws {
+    let folder = try Folder()
+    try record([[1, 2], [3]], to: folder.path + "/a")
+    try record([[1, 2], [3]], to: folder.path + "/b", isRaw: true)
+    #expect(try stream(folder.path + "/a") == [1, 2, 3])
+    #expect(try stream(folder.path + "/b") == [1, 2, 3])
+  }
+
+  @Test("A recording is gone on with, and its torn tail is cut")
+  func continued() throws {
+    let folder = try Folder()
+    let path = folder.path + "/a"
+    try record([[1, 2]], to: path)
+    try append([0x89, 0x53, 0x58, 0x44, 9, 0], to: path)
+    let found = try RecordingFile(path: path, isRaw: false, rotates: false, keep: nil).found
+    #expect(found?.streamBytes == 2)
+    #expect(found?.torn == 6)
+    try record([[3]], to: path)
+    #expect(try stream(path) == [1, 2, 3])
+  }
+
+  @Test("What is there and no recording is not touched, and raw bytes go into a new file alone")
+  func refused() throws {
+    let folder = try Folder()
+    let path = folder.path + "/a"
+    try record([ascii("something else")], to: path, isRaw: true)
+    for isRaw in [false, true] {
+      #expect {
+        try record([[1]], to: path, isRaw: isRaw)
+      } throws: { error in
+        (error as? CommandFailure)?.exitCode == 73
+      }
+    }
+    #expect(try stream(path) == ascii("something else"))
+  }
+
+  @Test("Full files get numbers, the oldest go, and together they are the stream")
+  func rotated() throws {
+    let folder = try Folder()
+    let path = folder.path + "/a"
+    let pieces = (0..<6 as Range<UInt8>).map { [UInt8](repeating: $0, count: 500) }
+    try record(pieces, to: path, rotation: .bytes(900))
+    #expect(folder.names == ["a", "a.1", "a.2"])
+    let together = try ["a.1", "a.2", "a"].reduce(into: [UInt8]()) { $0 += try stream(folder.path + "/" + $1) }
+    #expect(together == Array(pieces.joined()))
+    try record(pieces, to: path, rotation: .bytes(900), keep: 2)
+    #expect(folder.names == ["a", "a.4", "a.5"])
+  }
+
+  @Test("A full disk is told with the cure")
+  func full() {
+    #expect {
+      var file = try RecordingFile(path: "/dev/full", isRaw: false, rotates: false, keep: nil)
+      try file.write([1].raw)
+    } throws: { error in
+      (error as? CommandFailure)?.exitCode == 74 && "\(error)".contains("--rotate")
+    }
+  }
+
+  @Test("Two do not record into one file, and a recording of nothing leaves none")
+  func alone() throws {
+    let folder = try Folder()
+    let path = folder.path + "/a"
+    do {
+      let first = try RecordingFile(path: path, isRaw: false, rotates: false, keep: nil)
+      #expect {
+        _ = try RecordingFile(path: path, isRaw: false, rotates: false, keep: nil)
+      } throws: { error in
+        (error as? CommandFailure)?.exitCode == 75
+      }
+      _ = consume first
+    }
+    #expect(folder.names == [])
+  }
+
+  @Test("A summary tells what was recorded")
+  func json() throws {
+    let folder = try Folder()
+    let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: false, keep: nil)
+    var client = RecordClient(
+      .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: nil), isRaw: false, into: file)
+    client.receive(bytes: [1, 2, 3].raw, at: time(0))
+    try client.close()
+    let line = client.json("a")
+    #expect(line.hasPrefix(#"{"file":"a","device":"/dev/ttyACM0","bytes":3,"frames":0,"seconds":"#))
+  }
+}
+
+/// A folder of its own for one test, removed with all that is in it.
+private struct Folder: ~Copyable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/record-XXXXXX".utf8CString)
+    // mkdtemp(3) writes the name into the array, which outlives the call.
+    guard unsafe mkdtemp(&template) != nil else {
+      throw CommandFailure(exitCode: CommandFailure.cannotCreate, description: message(errno))
+    }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit {
+    for name in names { unsafe unlink("\(path)/\(name)") }
+    unsafe rmdir(path)
+  }
+
+  /// The names in the folder, sorted.
+  var names: [String] { namesOfFiles(in: path).filter { $0 != "." && $0 != ".." }.sorted() }
+}

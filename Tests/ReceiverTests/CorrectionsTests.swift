@@ -1,0 +1,218 @@
+import MonotonicTime
+import RTCM3
+import Receiver
+import TestSupport
+import Testing
+
+@Suite("Corrections on their way to a receiver")
+struct CorrectionsTests {
+  /// A frame of this message number.
+  private func frame(_ number: Int, _ length: Int = 20, mark: UInt8 = 0) -> [UInt8] {
+    var payload = [UInt8](repeating: mark, count: length)
+    payload[0] = UInt8(number >> 4)
+    payload[1] = UInt8(number & 15) << 4
+    return Wire.rtcm3(payload)
+  }
+
+  private func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
+
+  @Test("Whole frames go on, in order, whatever pieces they come in; the rest does not", arguments: [1, 7, 1000])
+  func whole(piece: Int) {
+    let good = frame(1005) + frame(1074) + frame(1084)
+    var bad = frame(1094)
+    bad[9] ^= 1
+    let source = ascii("noise") + frame(1005) + bad + frame(1074) + Wire.ubx(1, 7, [0xD3]) + frame(1084) + [0xD3, 0]
+    var corrections = Corrections(lineRate: nil)
+    for start in stride(from: 0, to: source.count, by: piece) {
+      corrections.receive(Array(source[start..<min(start + piece, source.count)]).raw, at: time(0))
+    }
+    let out = corrections.next(at: time(1))
+    let more = corrections.next(at: time(1))
+    #expect(out == good)
+    #expect(more == nil)
+  }
+
+  @Test("A slow line gets the newest observations, whole, and keeps the station")
+  func backlog() throws {
+    // 9600 baud carry 960 bytes a second; the longest frame has room at the least.
+    var corrections = Corrections(lineRate: 9600)
+    corrections.receive(frame(1005).raw, at: time(0))
+    for mark in 0..<10 as Range<UInt8> { corrections.receive(frame(1077, 200, mark: mark).raw, at: time(10)) }
+    var out: [UInt8] = []
+    while let some = corrections.next(at: time(20)) { out += some }
+    let expected = (6..<10).reduce(into: frame(1005)) { $0 += frame(1077, 200, mark: UInt8($1)) }
+    #expect(out == expected)
+    let (passed, dropped) = (corrections.passed, corrections.dropped)
+    #expect(passed == 5)
+    #expect(dropped == 6)
+  }
+
+  @Test("A longest frame goes over the slowest line")
+  func longest() {
+    var corrections = Corrections(lineRate: 4800)
+    corrections.receive(frame(1077, 1023).raw, at: time(0))
+    let out = corrections.next(at: time(0))
+    #expect(out == frame(1077, 1023))
+  }
+
+  @Test("What waited too long is not sent, and a station's newer word replaces the older")
+  func old() {
+    var corrections = Corrections(lineRate: 115_200)
+    corrections.receive((frame(1005, mark: 1) + frame(1074)).raw, at: time(0))
+    corrections.receive(frame(1005, mark: 2).raw, at: time(5000))
+    let out = corrections.next(at: time(10_001))
+    let dropped = corrections.dropped
+    #expect(out == frame(1005, mark: 2))
+    #expect(dropped == 1)
+  }
+
+  @Test("After a loss the half of a frame is no beginning of the next")
+  func reset() {
+    var corrections = Corrections(lineRate: nil)
+    corrections.receive(frame(1074).dropLast(4).array.raw, at: time(0))
+    corrections.reset()
+    corrections.receive(frame(1084).raw, at: time(0))
+    let out = corrections.next(at: time(0))
+    #expect(out == frame(1084))
+  }
+
+  @Test("Sources as people write them")
+  func sources() {
+    #expect(CorrectionSource("file:/a b") == .file("/a b"))
+    #expect(CorrectionSource("fifo:x") == .fifo("x"))
+    #expect(CorrectionSource("tcp:base.local:2101") == .tcp(host: "base.local", port: 2101))
+    #expect(CorrectionSource("tcp:[::1]:9") == .tcp(host: "::1", port: 9))
+    #expect(
+      CorrectionSource("ntrip://me@home.org:p@ss@caster.example/NEAR")
+        == .ntrip(host: "caster.example", port: 2101, mount: "NEAR", credentials: "me@home.org:p@ss"))
+    #expect(
+      CorrectionSource("ntrip://c:80/M") == .ntrip(host: "c", port: 80, mount: "M", credentials: nil))
+    #expect(CorrectionSource("ntrip://u:secret@c:80/M")?.name == "c:80/M")
+    for bad in [
+      "", "file:", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:99999", "ntrip://c", "ntrip://c/", "http://c/M",
+      "ntrip://c/a b", "ntrip://c\r\nX: y/M",
+    ] {
+      #expect(CorrectionSource(bad) == nil, "\(bad)")
+    }
+  }
+}
+
+@Suite("The connection to a source of corrections")
+struct CorrectionLinkTests {
+  private func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
+
+  private func actions(_ link: inout CorrectionLink) -> [CorrectionLink.Action] {
+    var all: [CorrectionLink.Action] = []
+    while let action = link.nextAction() { all.append(action) }
+    return all
+  }
+
+  @Test("A source that fails is tried at growing distances, and told of once")
+  func backOff() {
+    var link = CorrectionLink(to: "base", at: time(0))
+    var attempts: [UInt64] = []
+    var reports: [String] = []
+    while attempts.count < 9 {
+      let due = link.deadline
+      link.wake(at: due)
+      for action in actions(&link) {
+        if action == .connect {
+          attempts.append(due.milliseconds(since: .zero))
+          link.failed("refuses", at: due)
+        }
+        if case .report(let text) = action { reports.append(text) }
+      }
+    }
+    for case .report(let text) in actions(&link) { reports.append(text) }
+    let distances = zip(attempts, attempts.dropFirst()).map { $1 - $0 }
+    #expect(distances == [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
+    #expect(reports == ["base: refuses; trying again"])
+  }
+
+  @Test("What comes again is told, and the next loss is tried at once again")
+  func again() {
+    var link = CorrectionLink(to: "base", at: time(0))
+    link.wake(at: time(0))
+    link.failed("refuses", at: time(0))
+    link.wake(at: time(1000))
+    link.connected(at: time(1100))
+    _ = actions(&link)
+    link.received(at: time(1200))
+    #expect(actions(&link) == [.report("base: corrections come again")])
+    link.received(at: time(1300))
+    #expect(actions(&link) == [])
+    link.failed("closed", at: time(2000))
+    #expect(actions(&link) == [.disconnect, .report("base: closed; trying again")])
+    #expect(link.deadline == time(3000))
+  }
+
+  @Test("A host that does not answer and one that falls silent are left")
+  func silent() {
+    var link = CorrectionLink(to: "base", at: time(0))
+    link.wake(at: time(0))
+    #expect(link.deadline == time(20_000))
+    link.wake(at: time(20_000))
+    #expect(actions(&link).contains(.disconnect))
+    link.wake(at: time(21_000))
+    link.connected(at: time(21_000))
+    link.received(at: time(22_000))
+    _ = actions(&link)
+    #expect(link.deadline == time(82_000))
+    link.wake(at: time(82_000))
+    #expect(actions(&link) == [.disconnect, .report("base: has sent nothing for 60 s; trying again")])
+  }
+}
+
+@Suite("What a caster answers")
+struct NTRIPResponseTests {
+  private func stream(_ text: String, piece: Int = 5) throws -> String {
+    var response = NTRIPResponse()
+    let bytes = ascii(text)
+    var stream: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+      stream += try response.receive(Array(bytes[start..<min(start + piece, bytes.count)]).raw)
+    }
+    return String(decoding: stream, as: UTF8.self)
+  }
+
+  @Test("The stream of either version, plain or in chunks", arguments: [1, 5, 1000])
+  func granted(piece: Int) throws {
+    #expect(try stream("ICY 200 OK\r\nDATA", piece: piece) == "DATA")
+    #expect(try stream("HTTP/1.1 200 OK\r\nServer: x\r\n\r\nDATA", piece: piece) == "DATA")
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    #expect(try stream(head + "3\r\nDAT\r\n1;x=y\r\nA\r\n0\r\n\r\n", piece: piece) == "DATA")
+  }
+
+  @Test(
+    "A refusal says what to do",
+    arguments: [
+      ("HTTP/1.1 401 Unauthorized\r\n\r\n", "password"), ("HTTP/1.1 404 Not Found\r\n\r\n", "mount point"),
+      ("SOURCETABLE 200 OK\r\n", "mount point"), ("ERROR - Bad Password\r\n", "Bad Password"),
+      ("SSH-2.0-OpenSSH\r\n", "no NTRIP caster"), ("HTTP/1.1 503 Busy\r\n\r\n", "503 Busy"),
+      ("HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\n", "mount point"),
+    ])
+  func refused(answer: String, word: String) {
+    #expect {
+      try stream(answer)
+    } throws: { error in
+      (error as? NTRIPResponse.Refusal)?.text.contains(word) == true
+    }
+  }
+
+  @Test("The request names mount point and user")
+  func request() {
+    let text = String(
+      decoding: ntripRequest(host: "c", port: 2101, mount: "NEAR", credentials: "Aladdin:open sesame"), as: UTF8.self)
+    #expect(text.hasPrefix("GET /NEAR HTTP/1.1\r\nHost: c:2101\r\n"))
+    // The example of RFC 7617.
+    #expect(text.contains("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
+    #expect(text.hasSuffix("\r\n\r\n"))
+    let anonymous = String(
+      decoding: ntripRequest(host: "c", port: 1, mount: "M", credentials: nil), as: UTF8.self)
+    #expect(!anonymous.contains("Authorization"))
+  }
+}
+
+extension ArraySlice {
+  fileprivate var array: [Element] { Array(self) }
+}

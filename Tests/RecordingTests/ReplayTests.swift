@@ -1,0 +1,114 @@
+import MonotonicTime
+import ReceiverSimulator
+import ReceiverStream
+import Recording
+import TestSupport
+import Testing
+
+@Suite("A replay gives the bytes back at their times")
+struct ReplayTests {
+  /// Everything that a replay plays, with the time at which it is due.
+  private func played(_ file: [UInt8], _ speed: Replay.Speed, piece: Int = 1000) throws -> [(UInt64, Replay.Event)] {
+    var replay = Replay(speed: speed, at: time(5000))
+    var events: [(UInt64, Replay.Event)] = []
+    var at = 0
+    while true {
+      while replay.wantsMore {
+        if at == file.count {
+          try replay.finish()
+        } else {
+          let next = min(at + piece, file.count)
+          try replay.receive(Array(file[at..<next]).raw)
+          at = next
+        }
+      }
+      let (due, isEnded) = (replay.deadline, replay.isEnded)
+      guard let due else {
+        #expect(isEnded)
+        return events
+      }
+      while let event = replay.play(at: due) { events.append((due.milliseconds(since: time(5000)), event)) }
+    }
+  }
+
+  @Test("Recorded bytes come at their distances, and nothing before its time")
+  func recorded() throws {
+    let file = recording([.data([1], 100), .rate(38400, 150), .data([2, 3], 1100), .lost(1200)])
+    let events = try played(file, .times(1))
+    #expect(events.map(\.0) == [100, 150, 1100, 1200])
+    #expect(events.map(\.1) == [.bytes([1]), .rate(38400), .bytes([2, 3]), .lost])
+    var replay = Replay(speed: .times(1), at: time(0))
+    try replay.receive(file.raw)
+    let early = replay.play(at: time(99))
+    #expect(early == nil)
+  }
+
+  @Test("Four times as fast takes a quarter of the time, and max none")
+  func fast() throws {
+    let file = recording([.data([1], 0), .data([2], 4000)])
+    #expect(try played(file, .times(4)).map(\.0) == [0, 1000])
+    #expect(try played(file, .maximum).map(\.0) == [0, 0])
+  }
+
+  @Test("Between two runs of the recorder a second goes by, whatever their clocks say")
+  func runs() throws {
+    let later = recording([.data([2], 9_000_100)], startingAt: 9_000_000)
+    #expect(try played(recording([.data([1], 500)]) + later, .times(1)).map(\.0) == [500, 1600])
+    let restarted = recording([.data([2], 150)], startingAt: 100)
+    #expect(try played(recording([.data([1], 500)]) + restarted, .times(1)).map(\.0) == [500, 1550])
+  }
+
+  @Test("A plain log is paced by its epochs, and comes whole", arguments: [7, 100, 100_000])
+  func plain(piece: Int) throws {
+    let receiver = MovingReceiver(start: 1_780_000_100)
+    var log: [UInt8] = []
+    for second in 0..<20 as Range<Int64> { log += receiver.epoch(at: 1_780_000_100 + second) }
+    let events = try played(log, .times(1), piece: piece)
+    var bytes: [UInt8] = []
+    for case (_, .bytes(let some)) in events { bytes += some }
+    #expect(bytes == log)
+    let last = try #require(events.last)
+    #expect((18_000...19_000).contains(last.0), "\(last.0)")
+    #expect(zip(events, events.dropFirst()).allSatisfy { $0.0 <= $1.0 })
+  }
+
+  @Test("A log without epochs is played at 9600 baud, and one of three bytes at once")
+  func noise() throws {
+    let events = try played([UInt8](repeating: 0x55, count: 96_000), .times(1))
+    let last = try #require(events.last)
+    #expect((80_000...100_000).contains(last.0), "\(last.0)")
+    let few = try played([1, 2, 3], .times(1))
+    #expect(few.map(\.1) == [.bytes([1, 2, 3])])
+    let none = try played([], .times(1))
+    #expect(none.isEmpty)
+  }
+
+  @Test("No more of the file is wanted than is soon played")
+  func memory() throws {
+    var replay = Replay(speed: .times(1), at: time(0))
+    var given = 0
+    let piece = recording([.data([UInt8](repeating: 0, count: 30_000), 100_000)])
+    while replay.wantsMore, given < 100 {
+      try replay.receive(piece.raw)
+      given += 1
+    }
+    #expect(given == 3)
+  }
+
+  @Test("A long recording comes whole and in order, while more of it is read all the time")
+  func long() throws {
+    let parts = (0..<5000 as Range<UInt64>).map { Written.data([UInt8(truncatingIfNeeded: $0)], $0) }
+    let file = recording(parts)
+    let events = try played(file, .times(1), piece: 4096)
+    #expect(events.map(\.1) == (0..<5000).map { .bytes([UInt8(truncatingIfNeeded: $0)]) })
+    #expect(events.map(\.0) == (0..<5000).map { UInt64($0) })
+  }
+
+  @Test("Speeds as people write them")
+  func speeds() {
+    #expect(Replay.Speed("max") == .maximum)
+    #expect(Replay.Speed("10") == .times(10))
+    #expect(Replay.Speed("0.5x") == .times(0.5))
+    for bad in ["", "x", "0", "-1", "nan", "inf", "fast"] { #expect(Replay.Speed(bad) == nil, "\(bad)") }
+  }
+}
