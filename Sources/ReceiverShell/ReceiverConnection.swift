@@ -1,3 +1,4 @@
+import Hotplug
 import MonotonicTime
 import Receiver
 import ReceiverStream
@@ -14,10 +15,10 @@ public final class ReceiverConnection {
     case opened(path: String, rate: UInt32?)
     /// The line is set to another rate.
     case rate(UInt32)
-    /// The port could not be opened, and is tried again.
-    case notOpened(SerialPortError)
     /// The receiver is gone, and is waited for.
     case lost(path: String)
+    /// A line for the user, of what becomes of the port.
+    case told(String)
     /// A file or FIFO is at its end.
     case ended
     /// What the session has to tell.
@@ -43,6 +44,8 @@ public final class ReceiverConnection {
   private var memory: SessionMemory?
   private var events: [Event] = []
   private var nextTry: Instant?
+  /// Which port to open after a loss, where devices announce themselves.
+  private var roster: ReceiverRoster?
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var hasEnded = false
 
@@ -95,12 +98,44 @@ public final class ReceiverConnection {
   /// When `wake` is due.
   public var deadline: Instant? {
     if hasEnded { return nil }
-    guard link != nil else { return nextTry }
+    guard link != nil else { return .earlier(nextTry, roster?.deadline) }
     return .earlier(.earlier(link!.session.deadline, link!.policy.restUntil), link!.line.deadline)
+  }
+
+  /// Whether what is told of devices that come and go says where the receiver is. A pseudo-terminal, a file or a bus is
+  /// none that udev knows.
+  public var isAnnounced: Bool {
+    guard case .port(let path)? = try? LineAddress(path) else { return false }
+    return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/")
+  }
+
+  /// Follows the receiver by what is told of devices; without it, its path is tried at times after a loss.
+  ///
+  /// - Parameter present: the ports that are there.
+  public func follow(_ present: [ReceiverPort], at now: Instant) {
+    var roster = ReceiverRoster(wanted: .path(path), present: present, at: now)
+    // It is open already.
+    while roster.takeAction() != nil {}
+    roster.opened(path, at: now)
+    while roster.takeAction() != nil {}
+    self.roster = roster
+  }
+
+  /// A device came, changed or went.
+  public func receive(
+    _ event: DeviceEvent, _ poller: inout Poller, at now: Instant,
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    roster?.receive(event, at: now)
+    followRoster(&poller, at: now, body)
   }
 
   /// Opens the port. Throws what is the user's to mend; later on the receiver is waited for.
   public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
+    try open(path, &poller, at: now)
+  }
+
+  private func open(_ path: String, _ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
     let line = try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now)
     var settings = settings
@@ -148,6 +183,9 @@ public final class ReceiverConnection {
         _ = read(&poller, at: now, tap, body)
       }
       if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
+    } else if let due = roster?.deadline, now >= due, !hasEnded {
+      roster?.wake(at: now)
+      followRoster(&poller, at: now, body)
     } else if let nextTry, now >= nextTry, !hasEnded {
       do { try open(&poller, at: now) } catch {
         // Told by the first failure; afterwards it is waited for in silence.
@@ -246,8 +284,33 @@ public final class ReceiverConnection {
     memory = link!.session.memory
     if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
     link = nil
-    nextTry = now + Self.retry
     events.append(.lost(path: path))
+    guard roster != nil else {
+      nextTry = now + Self.retry
+      events.append(.told("\(path): the receiver is gone; waiting for it to come back"))
+      return
+    }
+    roster?.lost(at: now)
+    followRoster(&poller, at: now, body)
+  }
+
+  /// Opens and closes as the roster says.
+  private func followRoster(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    while !hasEnded, let action = roster?.takeAction() {
+      switch action {
+      case .open(let path):
+        do throws(SerialPortError) {
+          try open(path, &poller, at: now)
+          roster?.opened(path, at: now)
+        } catch {
+          roster?.failed(path, errno: error.errno, because: error.description, at: now)
+        }
+      case .close: if link != nil { lose(&poller, at: now, body) }
+      case .report(let text): events.append(.told(text))
+      }
+    }
   }
 
   /// Does what the session asks for.

@@ -60,9 +60,7 @@ struct ReplayTests {
 
   @Test("A plain log is paced by its epochs, and comes whole", arguments: [7, 100, 100_000])
   func plain(piece: Int) throws {
-    let receiver = MovingReceiver(start: 1_780_000_100)
-    var log: [UInt8] = []
-    for second in 0..<20 as Range<Int64> { log += receiver.epoch(at: 1_780_000_100 + second) }
+    let log = VirtualLine.recording(startUTCSeconds: 1_780_000_100, seconds: 20).flatMap { $0 }
     let events = try played(log, .times(1), piece: piece)
     var bytes: [UInt8] = []
     for case (_, .bytes(let some)) in events { bytes += some }

@@ -47,6 +47,9 @@ public struct DeviceMonitor: ~Copyable {
   /// When ``drain(at:)`` is due without news from the descriptor; nil for never.
   public var deadline: Instant? { nextScan }
 
+  /// Whether the deadline has come.
+  public func isDue(at now: Instant) -> Bool { nextScan.map { $0 <= now } ?? false }
+
   /// What happened since the last call, in order.
   ///
   /// - Parameter now: the time, on the clock that ``deadline`` is meant on.

@@ -621,12 +621,14 @@ public struct ReceiverSession: ~Copyable {
     stage = .steady
     let results = configuration.results
     if results.contains(.written), isChecking { actions.append(.report(.wasReset)) }
-    if useOlderMessages(configuration.refused) { return startConfiguring(at: now) }
+    // Who refuses all of it refuses not the message.
+    let isHeeded = results.contains { $0 == .wasThere || $0 == .written }
+    if isHeeded, useOlderMessages(configuration.refused) { return startConfiguring(at: now) }
     let isUnchanged = results.allSatisfy { $0 == .wasThere }
     let wasChecking = isChecking
     isChecking = false
     wasLost = false
-    if !results.isEmpty, results.allSatisfy({ $0 != .wasThere && $0 != .written }) {
+    if !results.isEmpty, !isHeeded {
       scheduleRetry(from: now)
       actions.append(.report(.configurationFailed))
       return
@@ -645,7 +647,8 @@ public struct ReceiverSession: ~Copyable {
 
   /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Whether that was done.
   private mutating func useOlderMessages(_ refused: [Setting]) -> Bool {
-    guard let wish, wish.messages.contains(where: { $0.message == .navPVT && $0.rate > 0 }) else { return false }
+    guard let wish, description?.can(.valset) == false else { return false }
+    guard wish.messages.contains(where: { $0.message == .navPVT && $0.rate > 0 }) else { return false }
     guard refused.contains(where: { $0.isRate(of: .navPVT) }) else { return false }
     self.wish = wish.withoutPVT()
     return true

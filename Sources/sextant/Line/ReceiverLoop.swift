@@ -1,3 +1,4 @@
+import Hotplug
 import MonotonicTime
 import Receiver
 import ReceiverShell
@@ -39,8 +40,13 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let simulator: SimulatedReceiver?
   private let end: Instant?
 
-  private static var simulatorToken: Poller.Token { Poller.Token(rawValue: 2) }
   private var isEnding = false
+  /// Tells of devices that come and go; nil where the receiver is none of them.
+  private var monitor: DeviceMonitor?
+  private var hasDeviceNews = false
+
+  private static var simulatorToken: Poller.Token { Poller.Token(rawValue: 2) }
+  private static var monitorToken: Poller.Token { Poller.Token(rawValue: 3) }
 
   /// Opens the receiver.
   ///
@@ -72,6 +78,14 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     let connection = ReceiverConnection(
       path: path, settings: settings, baud: baud, token: Poller.Token(rawValue: 1), reference: systemTime)
     try connection.open(&poller, at: now)
+    var monitor: DeviceMonitor?
+    if simulator == nil, connection.isAnnounced {
+      var news = DeviceMonitor(list: try installedList())
+      connection.follow(news.drain(at: now).map(\.port), at: now)
+      if let descriptor = news.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }
+      monitor = consume news
+    }
+    self.monitor = monitor
     self.poller = poller
     self.connection = connection
     self.simulator = simulator
@@ -95,6 +109,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
           if isEnding { return close(at: now) }
           finish(at: now)
         // The simulator has read already.
+        case .readable(Self.monitorToken): hasDeviceNews = true
         case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
         case .readable, .writable, .hangUp:
           connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
@@ -105,6 +120,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .timeout: break
         }
       }
+      hearOfDevices(at: now)
       connection.wake(&poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
         client.receive(report, sky, at: now)
       }
@@ -116,6 +132,15 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       tellEvents(at: now)
       if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
       if let end, now >= end { finish(at: now) }
+    }
+  }
+
+  /// The monitor knows by itself whether there is news; asking costs a call where there is a descriptor, and only then.
+  private mutating func hearOfDevices(at now: Instant) {
+    guard monitor != nil, hasDeviceNews || monitor!.isDue(at: now) else { return }
+    hasDeviceNews = false
+    for event in monitor!.drain(at: now) {
+      connection.receive(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
     }
   }
 
@@ -138,10 +163,18 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     }
   }
 
+  private var monitorDeadline: Instant? {
+    switch monitor {
+    case .some(let monitor): monitor.deadline
+    case nil: nil
+    }
+  }
+
   private var deadline: Instant? {
     // A finished session is closed at once.
     if isEnding, connection.isEnded { return .zero }
     var next = Instant.earlier(connection.deadline, simulator?.deadline)
+    if !isEnding { next = .earlier(next, monitorDeadline) }
     if !isEnding { next = .earlier(.earlier(next, client.deadline), end) }
     return next
   }

@@ -4,9 +4,8 @@ import ReceiverShell
 /// What happened, for people: one line, with the cure where there is one. Nil for what needs no telling.
 func text(of event: ReceiverConnection.Event, path: String, baud: UInt32?) -> String? {
   switch event {
-  case .opened, .rate, .ended, .finished: nil
-  case .notOpened(let error): "\(error.description); trying again"
-  case .lost: "\(path): the receiver is gone; waiting for it to come back"
+  case .opened, .rate, .ended, .finished, .lost: nil
+  case .told(let text): text
   case .session(let report): text(of: report, path: path, baud: baud)
   }
 }
