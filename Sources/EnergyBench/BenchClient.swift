@@ -10,13 +10,17 @@ struct BenchClient: Sendable {
   private(set) var late = 0
   private(set) var delivered = 0
   private var lastFix: (seconds: Double, place: Path.Place)?
+  private var lastHeard = 0.0
+  /// An accelerometer watches: while paused nothing has to be fresh.
+  private let watchesMovement: Bool
   /// On which side of its border the client is believed to be, and since when a fix has said otherwise.
   private var isInside: Bool?
   private var otherSince: Double?
   private var wasPaused = false
 
-  init(id: ClientID, script: Day.Client) {
+  init(id: ClientID, script: Day.Client, watchesMovement: Bool) {
     self.id = id
+    self.watchesMovement = watchesMovement
     self.script = script
   }
 
@@ -41,9 +45,7 @@ struct BenchClient: Sendable {
   mutating func receive(
     _ place: Path.Place, truth: Path.Place, at seconds: Double, path: Path, isPaused: Bool, skySince: Double
   ) -> Demand? {
-    defer {
-      wasPaused = isPaused
-    }
+    defer { wasPaused = isPaused }
     switch script.wish {
     case .demand(let demand): judge(demand, truth, at: seconds, path, isPaused, skySince)
     case .region(let centre, let radius): return cross(centre, radius, place, at: seconds)
@@ -61,32 +63,28 @@ struct BenchClient: Sendable {
   private mutating func judge(
     _ demand: Demand, _ truth: Path.Place, at seconds: Double, _ path: Path, _ isPaused: Bool, _ skySince: Double
   ) {
+    defer { lastHeard = seconds }
     guard let last = lastFix else {
       lastFix = (seconds, truth)
       delivered += 1
       return
     }
     // While there is no sky nobody is promised anything but a fix after its return.
-    let since = max(last.seconds, skySince > last.seconds ? seconds : 0)
-    let staleness = seconds - since
+    let hasHadSky = skySince <= lastHeard
+    let staleness = hasHadSky ? seconds - lastHeard : 0
     if let every = demand.everySeconds {
       delivered += 1
       worstStaleness = max(worstStaleness, staleness)
-      if staleness > every + 2 { late += 1 }
+      if staleness > every { late += 1 }
     } else if let updates = demand.updates {
-      if isPaused || wasPaused {
-        worstStaleness = max(worstStaleness, staleness)
-      } else if updates.distanceFilterMetres > 0 {
-        guard truth.metres(to: last.place) >= updates.distanceFilterMetres else { return }
-        delivered += 1
-        let lateness = since < seconds ? overdue(updates.distanceFilterMetres, last, until: seconds, path) : 0
-        worstStaleness = max(worstStaleness, lateness)
-        if lateness > updates.lateSeconds + 2 { late += 1 }
-      } else {
-        delivered += 1
-        worstStaleness = max(worstStaleness, staleness)
-        if staleness > 5 { late += 1 }
-      }
+      let filter = updates.distanceFilterMetres
+      if !watchesMovement || !(isPaused || wasPaused) { worstStaleness = max(worstStaleness, staleness) }
+      if isPaused { return }
+      guard truth.metres(to: last.place) >= filter else { return }
+      delivered += 1
+      let limit = filter > 0 && updates.allowsSavingWhileMoving ? updates.lateSeconds + 2 : 5
+      let lateness = filter > 0 && hasHadSky ? overdue(filter, last, until: seconds, path) : staleness
+      if !wasPaused, lateness > limit { late += 1 }
     }
     lastFix = (seconds, truth)
   }

@@ -44,7 +44,7 @@ final class DayRules {
     case .receiverFound:
       hasReceiver = true
       isFixedSinceFound = false
-      skyLostSinceFound = false
+      skyLostSinceFound = hasLostSky
       isDeaf = false
       lastTrouble = seconds
     case .receiverLost:

@@ -9,7 +9,7 @@ public struct Ledger: Sendable {
   /// The longest time without a fix in which a client was promised one and the sky was there.
   public var worstStalenessSeconds = 0.0
   public var hostWakeups = 0
-  /// The most in one hour of the clock.
+  /// The most in one hour, after the first, in which the receiver starts.
   public var hostWakeupsInWorstHour = 0
   /// From the departure of a paused client until it was resumed; nil: there was none.
   public var worstMovementSeconds: Double?
@@ -41,6 +41,6 @@ struct Hourly: Sendable {
     }
     count += 1
     total += 1
-    worst = max(worst, count)
+    if hour > 0 { worst = max(worst, count) }
   }
 }

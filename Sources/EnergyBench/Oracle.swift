@@ -171,7 +171,15 @@ struct Oracle {
 
   private mutating func sleep(until: Double) {
     liveSince = nil
-    spend(standby, until: max(until, seconds + 0.01))
+    let end = max(until, seconds + 0.01)
+    // Who sleeps until movement is told has promised a fix within ten seconds of it, and that takes usable orbits.
+    while day.hasAccelerometer, let orbitsAt, orbitsAt + Plant.orbitsSeconds < min(end, day.seconds) {
+      spend(standby, until: orbitsAt + Plant.orbitsSeconds - hot)
+      spend(acquisition, until: seconds + hot)
+      spend(tracking, until: seconds + 30)
+      self.orbitsAt = seconds
+    }
+    spend(standby, until: end)
   }
 
   private mutating func live(_ milliamperes: Double) {
@@ -209,8 +217,7 @@ struct Oracle {
     if cheapest * wait <= acquisition * start || wait <= start {
       return live(cheapest)
     }
-    liveSince = nil
-    spend(standby, until: due - start)
+    sleep(until: due - start)
     spend(acquisition, until: due)
     if !isHot { orbitsAt = seconds }
   }

@@ -12,6 +12,7 @@ struct Run {
   private(set) var seconds = 0.0
   private var dice: Dice
   private var wakeups = Hourly()
+  private var hostBusyUntil = -1.0
   private var switches = Hourly()
   private var wasAsleep = true
   /// Departures of paused clients that have not been noticed yet.
@@ -43,12 +44,14 @@ struct Run {
     self.day = day
     power = PowerControl(policy: policy, at: .zero)
     plant = Plant(abilities, seed: seed, keepsLog: keepsLog)
-    clients = day.clients.enumerated().map { BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element) }
+    clients = day.clients.enumerated().map {
+      BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
+    }
     departures = day.path.departures[...]
     dice = Dice(seed: seed ^ 0x5EED)
   }
 
-  private var now: Instant { Instant(nanoseconds: UInt64(max(seconds, 0) * 1e9)) }
+  private var now: Instant { Instant(nanoseconds: UInt64((max(seconds, 0) * 1e9).rounded())) }
 
   mutating func runDay() -> Ledger {
     plant.wake(at: 0)
@@ -84,7 +87,7 @@ struct Run {
     if let departure = departures.first, departure <= seconds { depart(departure) }
     if nextHint <= seconds {
       nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
-      wakeups.count(at: seconds)
+      wakeHost()
       tell(.movementHint(.accelerometer))
     }
     if let next = disturbances.first, next.seconds <= seconds {
@@ -94,7 +97,7 @@ struct Run {
     if pluggedInAt <= seconds { plugIn() }
     if let happening = plant.advance(to: seconds, in: day) { hear(happening) }
     if deadline <= seconds {
-      wakeups.count(at: seconds)
+      wakeHost()
       carryOut(power.wake(at: now))
     }
     noteSwitch()
@@ -117,6 +120,14 @@ struct Run {
     guard index > 0, day.sky[index - 1].sky == .none else { return }
     skySince = change.fromSeconds
     lastSkyReturn = change.fromSeconds
+  }
+
+  /// The host works for an instant. What follows within half a second, or while a batch streams in, is the same wake-up.
+  private mutating func wakeHost() {
+    if seconds - hostBusyUntil > 0.5 {
+      wakeups.count(at: seconds)
+    }
+    hostBusyUntil = max(seconds, plant.readOutEnds ?? seconds)
   }
 
   // MARK: What is thrown in between
@@ -180,7 +191,7 @@ struct Run {
   private mutating func hear(_ happening: Plant.Happening) {
     let isUnheard = if case .unheard = power.wanted.mode { true } else { false }
     if isUnheard { return }
-    wakeups.count(at: seconds)
+    wakeHost()
     switch happening {
     case .woke: tell(.wakeConfirmed)
     case .noFix(let satellites, let strong):
@@ -244,7 +255,9 @@ struct Run {
       case .enter(let wanted): obey(wanted)
       case .wakeAgain: plant.wake(at: seconds)
       case .reset: plant.reset(at: seconds)
-      case .retrieveBatch: plant.readOut(at: seconds, in: day)
+      case .retrieveBatch:
+        plant.readOut(at: seconds, in: day)
+        hostBusyUntil = max(hostBusyUntil, plant.readOutEnds ?? seconds)
       case .report(let report): hear(report)
       }
     }

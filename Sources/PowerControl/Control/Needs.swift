@@ -27,7 +27,10 @@ extension PowerControl {
     }
     guard demand.everySeconds != nil || demand.significantChange || demand.border != nil else { return }
     guard let fix = freshFix(client) else { return need.addDue(.zero) }
-    if let seconds = demand.everySeconds { need.addDue(fix.at + Milliseconds(seconds: seconds)) }
+    if let seconds = demand.everySeconds {
+      // A fix that is early by a hundredth costs a hundredth; one that is late breaks a promise.
+      need.addDue(fix.at + Milliseconds(seconds: seconds - min(seconds / 100, policy.everyMarginSeconds)))
+    }
     if demand.significantChange {
       need.addDue(fix.at + Milliseconds(seconds: rests ? policy.stillLookSeconds : client.significantSeconds))
       need.waitsForHint = need.waitsForHint || rests

@@ -38,6 +38,8 @@ public struct PowerControl: Sendable {
   /// A movement hint is looked into until then.
   var hintHold: Instant?
   var modeSince = Instant.zero
+  /// When cyclic tracking was last left although the receiver stayed awake.
+  var cyclicLeft: Instant?
   var coarseSince: Instant?
   var refusedUntil: [Refusal: Instant] = [:]
   var isTroubled: [PowerReport] = []
@@ -129,6 +131,8 @@ public struct PowerControl: Sendable {
   mutating func want(_ state: WantedState, _ actions: inout [PowerAction]) {
     guard state != wanted || mustTellAgain else { return }
     if state.mode != wanted.mode { modeSince = now }
+    if case .cyclicTracking = wanted.mode, case .continuous = state.mode { cyclicLeft = now }
+    if state.mode.isAsleep { cyclicLeft = nil }
     mustTellAgain = false
     wanted = state
     actions.append(.enter(state))

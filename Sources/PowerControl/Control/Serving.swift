@@ -52,7 +52,8 @@ extension PowerControl {
     let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
     // Better than the limit to begin, half as much again to stay.
     guard newestFix.facts.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
-    guard isCyclic || (settled && orbits.isUsable(at: now)) else { return state }
+    let mayTry = cyclicLeft.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
+    guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
     state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
     return state
   }
@@ -206,7 +207,7 @@ extension PowerControl {
 
   /// When a cheaper mode may be chosen.
   private var modeDeadline: Instant? {
-    let settled = modeSince + Milliseconds(seconds: policy.cyclicAfterSeconds)
+    let settled = max(modeSince, cyclicLeft ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
     return settled > now ? settled : nil
   }
 

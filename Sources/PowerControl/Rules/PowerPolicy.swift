@@ -17,7 +17,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var settleSeconds = 5.0
   /// Cyclic tracking only with fixes better than this: it needs good signals.
   public var cyclicFixMetres = 10.0
-  /// So long must full tracking have gone well before it becomes cyclic, and so long a mode is kept before a cheaper one.
+  /// Cyclic tracking that had to be left for poor signals is not tried again before this time, and so long a rate is kept
+  /// before a lower one.
   public var cyclicAfterSeconds = 30.0
   /// Tracking without a fix is an outage after this time.
   public var lostAfterSeconds = 10.0
@@ -64,7 +65,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// A fix comes within this time of the sky's return.
   public var skyReturnSeconds = 360.0
   /// A search that receives nothing at all ends after this time, if the receiver knows time and place,
-  public var patienceSeconds = 4.0
+  public var patienceSeconds = 3.0
   /// and after this one if it does not.
   public var coldPatienceSeconds = 7.0
   /// Once an hour a search without any signal lasts this long: signals may be weak (the receivers' own limit is 15 s too).
@@ -76,6 +77,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var strongPatienceFactor = 1.6
 
   // What clients are promised.
+  /// A fix every so many seconds is sought a hundredth earlier, but at most so much.
+  public var everyMarginSeconds = 10.0
   /// A region's crossing is reported within this time, its dwell included.
   public var crossingSeconds = 30.0
   /// How long a crossing must last to be believed.
