@@ -60,7 +60,7 @@ extension PowerControl {
         let seconds = now.seconds(since: awake.since)
         // Only a start that went straight tells how long a start takes; a search in a cellar does not.
         if seconds < policy.searchFirstSeconds {
-          if awake.isHot { hotStarts.observe(seconds) } else { coldStarts.observe(seconds) }
+          if awake.isHot { hotStarts.observe(seconds, at: now) } else { coldStarts.observe(seconds, at: now) }
         }
       }
       awake.fixless = nil

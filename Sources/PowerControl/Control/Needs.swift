@@ -28,8 +28,7 @@ extension PowerControl {
     guard demand.everySeconds != nil || demand.significantChange || demand.border != nil else { return }
     guard let fix = freshFix(client) else { return need.addDue(.zero) }
     if let seconds = demand.everySeconds {
-      // A fix that is early by a hundredth costs a hundredth; one that is late breaks a promise.
-      need.addDue(fix.at + Milliseconds(seconds: seconds - min(seconds / 100, policy.everyMarginSeconds)))
+      need.addDue(fix.at + Milliseconds(seconds: early(seconds)))
     }
     if demand.significantChange {
       need.addDue(fix.at + Milliseconds(seconds: rests ? policy.stillLookSeconds : client.significantSeconds))
@@ -55,7 +54,7 @@ extension PowerControl {
 
   /// At a border looks need not be closer than this: a crossing between two of them is still reported in time.
   private var borderSeconds: Double {
-    max(policy.crossingSeconds - policy.dwellSeconds - hotStarts.seconds - policy.marginSeconds - 1, 1)
+    max(policy.crossingSeconds - policy.dwellSeconds - hotSeconds - policy.marginSeconds - 1, 1)
   }
 
   private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {
@@ -85,10 +84,13 @@ extension PowerControl {
     if hasAccelerometer {
       need.waitsForHint = true
     } else {
-      // The fix has to be there, and be judged, within the promised time.
-      need.addDue(pause.lastLook + Milliseconds(seconds: max(pause.lookSeconds - policy.marginSeconds, 1)))
+      need.addDue(pause.lastLook + Milliseconds(seconds: early(pause.lookSeconds)))
     }
   }
+
+  /// A little less than an interval that was promised: a fix that is early by a hundredth costs a hundredth, one that is late
+  /// breaks the promise.
+  private func early(_ seconds: Double) -> Double { seconds - min(seconds / 100, policy.earlySeconds) }
 
   private func addCollect(
     _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates, _ fix: (facts: FixFacts, at: Instant),

@@ -25,8 +25,8 @@ public struct PowerControl: Sendable {
   /// The receiver has forgotten what it was told: the wanted state is told again.
   var mustTellAgain = false
   var orbits = Orbits()
-  var hotStarts = TimeToFix(dataSheetSeconds: 2)
-  var coldStarts = TimeToFix(dataSheetSeconds: 30)
+  var hotStarts = TimeToFix(usualSeconds: 2)
+  var coldStarts = TimeToFix(usualSeconds: 30)
   var newestFix: (facts: FixFacts, at: Instant)?
   /// Since when there has been no fix although one was sought.
   var outageSince: Instant?

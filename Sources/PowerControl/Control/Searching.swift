@@ -45,8 +45,8 @@ extension PowerControl {
   }
 
   private func patience(_ awake: Phase.Awake) -> Double {
-    if awake.signal.strongSatellites >= 4 { return coldStarts.seconds * policy.strongPatienceFactor }
-    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotStarts.seconds * 2) }
+    if awake.signal.strongSatellites >= 4 { return coldSeconds * policy.strongPatienceFactor }
+    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
     if thoroughIsDue { return policy.thoroughPatienceSeconds }
     return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
   }
@@ -62,8 +62,7 @@ extension PowerControl {
     guard let outageSince else { return nil }
     let outage = now.seconds(since: outageSince)
     let latest =
-      policy.skyReturnSeconds - coldStarts.seconds - policy.wakeSeconds - 2 * policy.marginSeconds
-      - policy.wakePatienceSeconds - policy.patienceSeconds
+      policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds - policy.patienceSeconds
     let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
     return now + Milliseconds(seconds: seconds)
   }

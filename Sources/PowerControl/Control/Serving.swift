@@ -147,11 +147,14 @@ extension PowerControl {
     return Instant(nanoseconds: instant.nanoseconds > nanoseconds ? instant.nanoseconds - nanoseconds : 0)
   }
 
+  var hotSeconds: Double { hotStarts.seconds(at: now) }
+  var coldSeconds: Double { coldStarts.seconds(at: now) }
+
   /// Seconds from the wake-up to the fix.
   func leadSeconds(at due: Instant) -> Double {
     if case .unheard = wanted.mode { return 2 }
-    let start = orbits.isUsable(at: due) ? hotStarts.seconds : coldStarts.seconds
-    return start + policy.wakeSeconds + policy.marginSeconds
+    let start = orbits.isUsable(at: due) ? hotSeconds : coldSeconds
+    return start + policy.marginSeconds
   }
 
   /// Waking up costs a start at the acquisition current; a sleep has to save more than that.

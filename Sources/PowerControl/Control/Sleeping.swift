@@ -21,7 +21,7 @@ extension PowerControl {
   }
 
   private func switchOffSeconds(_ abilities: ReceiverAbilities) -> Double {
-    abilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldStarts.seconds
+    abilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldSeconds
   }
 
   /// Nobody wants anything: the receiver sleeps, after what a habit of one-shots needs.

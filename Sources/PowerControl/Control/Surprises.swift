@@ -42,8 +42,8 @@ extension PowerControl {
   mutating func receiverFound(_ found: ReceiverAbilities, _ actions: inout [PowerAction]) {
     loseBatch(&actions)
     if abilities != found {
-      hotStarts = TimeToFix(dataSheetSeconds: found.startTimes.hotSeconds)
-      coldStarts = TimeToFix(dataSheetSeconds: found.startTimes.coldSeconds)
+      hotStarts = TimeToFix(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
+      coldStarts = TimeToFix(usualSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
       refusedUntil = [:]
       batchHalvings = 0
     }

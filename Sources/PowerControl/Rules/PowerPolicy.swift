@@ -26,14 +26,15 @@ public struct PowerPolicy: Hashable, Sendable {
   public var silenceSeconds = 30.0
 
   // Looks.
-  /// From the due time of a fix back to the wake-up: the receiver's oscillator starts, the line wakes, the host reacts.
+  /// What a start takes beyond the data sheet's time, before it is learned: the oscillator starts, the line wakes, the host
+  /// reacts.
   public var wakeSeconds = 0.5
   /// What a wake-up is early besides, for an epoch's place in the second.
-  public var marginSeconds = 0.5
+  public var marginSeconds = 0.25
   /// A receiver that nothing but time can wake (I2C) sleeps no longer than this: a demand may come at any moment.
   public var blindSleepSeconds = 60.0
   /// Nobody sleeps for less.
-  public var shortestSleepSeconds = 3.0
+  public var shortestSleepSeconds = 2.0
   /// A sleep must be so many times longer than the time in which tracking costs as much as waking up.
   public var breakEvenFactor = 1.2
 
@@ -77,8 +78,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var strongPatienceFactor = 1.6
 
   // What clients are promised.
-  /// A fix every so many seconds is sought a hundredth earlier, but at most so much.
-  public var everyMarginSeconds = 10.0
+  /// What is promised at an interval is sought a hundredth earlier, but at most so much.
+  public var earlySeconds = 10.0
   /// A region's crossing is reported within this time, its dwell included.
   public var crossingSeconds = 30.0
   /// How long a crossing must last to be believed.
