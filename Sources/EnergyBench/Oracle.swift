@@ -40,8 +40,11 @@ struct Oracle {
   private var acquisition: Double { currents.acquisition + currents.inputOutput }
   private var tracking: Double { currents.tracking + currents.inputOutput }
   private var cyclic: Double { currents.cyclic.map { $0 + currents.inputOutput * 0.9 } ?? tracking }
-  private var hot: Double { abilities.startTimes.hotSeconds + Plant.startSeconds }
-  private var cold: Double { abilities.startTimes.coldSeconds + Plant.startSeconds }
+  private var hot: Double { start(abilities.startTimes.hotSeconds, urban: Plant.urbanHotFactor) }
+  private var cold: Double { start(abilities.startTimes.coldSeconds, urban: Plant.urbanColdFactor) }
+  private func start(_ openSeconds: Double, urban: Double) -> Double {
+    openSeconds * (day.sky(at: seconds) == .urban ? urban : 1) + Plant.startSeconds
+  }
   private var standby: Double { abilities.backup == nil ? tracking : abilities.standbyMilliamperes }
 
   /// Milliampere seconds of the whole day.
@@ -90,8 +93,11 @@ struct Oracle {
       } else if away > thresholds.radiusMetres {
         clients[index].anchor = place
         clients[index].restsSince = seconds
-      } else if seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.restSeconds {
+      } else if !clients[index].isPaused,
+        seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.restSeconds
+      {
         clients[index].isPaused = true
+        clients[index].anchor = place
       }
     }
   }

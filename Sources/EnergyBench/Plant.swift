@@ -32,6 +32,9 @@ struct Plant: Sendable {
   static let startSeconds = 0.3
   /// From the order to sleep until it sleeps.
   static let orderSeconds = 0.1
+  /// How much longer a start takes between houses.
+  static let urbanHotFactor = 2.5
+  static let urbanColdFactor = 1.3
   static let orbitsSeconds = 4.0 * 3600
   var faults = Faults()
 
@@ -232,7 +235,7 @@ struct Plant: Sendable {
     let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
     switch sky {
     case .open: fixAt = seconds + typical + dice.exponential(mean: isHot ? 0.15 : 2)
-    case .urban: fixAt = seconds + typical * (isHot ? 2.5 : 1.3) + dice.exponential(mean: isHot ? 1 : 4)
+    case .urban: fixAt = seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor) + dice.exponential(mean: isHot ? 1 : 4)
     case .none: fixAt = .infinity
     }
   }

@@ -164,6 +164,8 @@ extension PowerControl {
 
   mutating func pause(_ index: Int, _ reason: PauseReason, _ actions: inout [PowerAction]) {
     startLooking(index, reason)
+    // Movement counts from here, and not from where the rest began.
+    if let newestFix { clients[index].stillness = Stillness(at: newestFix.facts, newestFix.at) }
     actions.append(.report(.paused(clients[index].id, reason)))
   }
 

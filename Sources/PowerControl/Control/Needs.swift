@@ -75,7 +75,9 @@ extension PowerControl {
     let moved = client.filterAnchor.map { groundMetres($0, fix.facts) } ?? 0
     let bound = updates.activity.speedBoundMetresPerSecond
     let reach = Reach(speed: presentSpeed(fix.facts, bound: bound), bound: bound).earliestSeconds(filter - moved)
-    need.addDue(fix.at + Milliseconds(seconds: max(reach, updates.lateSeconds)))
+    // Where looks are as rare as they may be, the usual start counts and not the slow one.
+    let late = updates.lateSeconds + hotSeconds - hotStarts.meanSeconds(at: now) + policy.marginSeconds
+    need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
   }
 
   private func addPaused(_ client: ClientState, _ need: inout Need) {
@@ -139,6 +141,6 @@ extension Demand.Updates {
   /// Ten metres and more: the first fixes after a hot start, and those of cyclic tracking, are good enough.
   public var allowsSavingWhileMoving: Bool { coarsenessMetres >= 10 }
 
-  /// How late a fix may be after its distance was covered: looks need not be closer.
+  /// How far apart looks may always be, in seconds, whatever the speed: a fix is late by this and one slow start at most.
   public var lateSeconds: Double { coarsenessMetres >= 100 ? 10 : 5 }
 }

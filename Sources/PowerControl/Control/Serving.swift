@@ -162,11 +162,12 @@ extension PowerControl {
     guard let abilities, let due = need.due else { return policy.shortestSleepSeconds }
     let currents = wanted.reducedConstellations ? abilities.reducedCurrents ?? abilities.currents : abilities.currents
     let cheapestLive = isRefused(.cyclicTracking) ? currents.tracking : currents.cyclic ?? currents.tracking
-    let start = leadSeconds(at: due)
-    let startCost = (currents.acquisition + currents.inputOutput) * start
+    let isHot = orbits.isUsable(at: due)
+    let mean = isHot ? hotStarts.meanSeconds(at: now) : coldStarts.meanSeconds(at: now)
+    let startCost = (currents.acquisition + currents.inputOutput) * mean
     let saved = max(cheapestLive + currents.inputOutput - abilities.standbyMilliamperes, 0.1)
-    // The time from now to the next fix would cost `saved` a second awake.
-    return max(policy.shortestSleepSeconds, startCost / saved * policy.breakEvenFactor - start)
+    // From this fix to the next, each second awake would cost `saved`.
+    return max(policy.shortestSleepSeconds, startCost / saved * policy.breakEvenFactor - leadSeconds(at: due))
   }
 
   // MARK: Constellations

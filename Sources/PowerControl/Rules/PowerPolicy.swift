@@ -35,7 +35,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var blindSleepSeconds = 60.0
   /// Nobody sleeps for less.
   public var shortestSleepSeconds = 2.0
-  /// A sleep must be so many times longer than the time in which tracking costs as much as waking up.
+  /// From fix to fix a sleep must last so many times longer than the time in which tracking costs as much as waking up.
   public var breakEvenFactor = 1.2
 
   // Pausing.

@@ -35,4 +35,15 @@ struct TimeToFix: Sendable {
     }
     return max(usualSeconds, count > 1 ? second : largest)
   }
+
+  /// What a start takes on average: what it costs.
+  func meanSeconds(at now: Instant) -> Double {
+    var sum = 0.0
+    var count = 0
+    for (value, at) in seen where now.seconds(since: at) < Self.memorySeconds {
+      sum += value
+      count += 1
+    }
+    return count > 0 ? sum / Double(count) : usualSeconds
+  }
 }
