@@ -33,12 +33,13 @@ public struct EnergyBench: Sendable {
   }
 
   private func row(_ day: Day, _ abilities: ReceiverAbilities, _ ledger: Ledger) -> EnergyRow {
-    var oracle = Oracle(day: day, abilities: abilities, policy: policy)
+    var oracle = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: true)
+    var blind = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: false)
     return EnergyRow(
       model: abilities.name, scenario: day.name, ledger: ledger,
       alwaysOnMilliamperes: Baselines.alwaysOn(day, abilities) / day.seconds,
       ownPowerSaveMilliamperes: Baselines.ownPowerSave(day, abilities).map { $0 / day.seconds },
-      oracleMilliamperes: oracle.run() / day.seconds)
+      oracleMilliamperes: oracle.run() / day.seconds, blindOracleMilliamperes: blind.run() / day.seconds)
   }
 }
 
@@ -50,10 +51,13 @@ public struct EnergyRow: Sendable {
   public var alwaysOnMilliamperes: Double
   public var ownPowerSaveMilliamperes: Double?
   public var oracleMilliamperes: Double
+  /// The bound of somebody who does not know the sky either.
+  public var blindOracleMilliamperes: Double
 
   public var averageMilliamperes: Double { ledger.averageMilliamperes }
   public var shareOfAlwaysOn: Double { averageMilliamperes / alwaysOnMilliamperes }
   public var timesOracle: Double { averageMilliamperes / oracleMilliamperes }
+  public var timesBlindOracle: Double { averageMilliamperes / blindOracleMilliamperes }
   /// On a battery of 2,000 mAh, the receiver alone.
   public var batteryDays: Double { 2000 / averageMilliamperes / 24 }
 }

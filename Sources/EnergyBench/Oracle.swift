@@ -26,8 +26,12 @@ struct Oracle {
     var isActive = false
   }
 
-  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy) {
+  /// Without it the bound has to search as everybody else: what is left where nobody can know the sky.
+  private let knowsSky: Bool
+
+  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy, knowsSky: Bool) {
     self.day = day
+    self.knowsSky = knowsSky
     self.abilities = abilities
     self.policy = policy
     let place = day.path.place(at: 0)
@@ -55,6 +59,9 @@ struct Oracle {
       case .nothing(let until): sleep(until: until)
       case .live(let milliamperes): live(milliamperes)
       case .fix(let by): look(by: by)
+      case .search(let until, let every):
+        sleep(until: seconds + every - hot)
+        spend(acquisition, until: min(seconds + hot, max(until, seconds)))
       }
     }
     return charge
@@ -65,6 +72,8 @@ struct Oracle {
     /// Fixes as they are made, at this current.
     case live(Double)
     case fix(by: Double)
+    /// A search so often, as short as the quickest start.
+    case search(until: Double, every: Double)
   }
 
   /// What a fix at this moment tells.
@@ -104,9 +113,10 @@ struct Oracle {
 
   private func obligation() -> Obligation {
     guard day.sky(at: seconds) != .none else {
-      // It knows when the sky is back, and may take its time then.
       let back = day.sky.first { $0.fromSeconds > seconds && $0.sky != .none }?.fromSeconds ?? day.seconds
-      return .nothing(until: back + policy.skyReturnSeconds - cold)
+      // It knows when the sky is back, and may take its time then.
+      if knowsSky { return .nothing(until: back + policy.skyReturnSeconds - cold) }
+      return .search(until: back, every: policy.skyReturnSeconds - cold)
     }
     var due = Double.infinity
     var isAny = false
@@ -137,7 +147,7 @@ struct Oracle {
   ) {
     if client.isPaused {
       // An accelerometer tells in time; nothing else does.
-      due = min(due, day.hasAccelerometer ? nextDeparture + 10 : seconds + policy.pauseLongestSeconds)
+      due = min(due, day.hasAccelerometer ? nextDeparture + 10 : seconds + policy.movementSeconds)
     } else if updates.deferral != nil {
       liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
     } else if updates.spacingMetres > 0, updates.allowsSavingWhileMoving {
@@ -201,7 +211,8 @@ struct Oracle {
 
   private mutating func look(by due: Double) {
     let cheapest = cyclic
-    let isHot = orbitsAt.map { due - $0 < Plant.orbitsSeconds } ?? false
+    // Whoever waits for an accelerometer keeps usable orbits all the time.
+    let isHot = day.hasAccelerometer || orbitsAt.map { due - $0 < Plant.orbitsSeconds } ?? false
     let wait = max(due - seconds, 0)
     if orbitsAt == nil {
       // The first fix of the day.

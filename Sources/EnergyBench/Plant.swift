@@ -108,6 +108,7 @@ struct Plant: Sendable {
     case .backup(let until):
       if faults.ignoresSleep > 0 {
         faults.ignoresSleep -= 1
+        batch = nil
         return false
       }
       return fallAsleep(.standby(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)

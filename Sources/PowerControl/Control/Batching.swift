@@ -118,7 +118,7 @@ extension PowerControl {
       return false
     }
     if run.isReadOut {
-      batch = nil
+      endBatch()
       return true
     }
     let linger = since + Milliseconds(seconds: policy.batchLingerSeconds)
@@ -162,9 +162,15 @@ extension PowerControl {
   /// What the receiver had collected is gone.
   mutating func loseBatch(_ actions: inout [PowerAction]) {
     guard let run = batch else { return }
-    batch = nil
+    endBatch()
     let fixes = Int(now.seconds(since: run.heldSince)) / run.periodSeconds + 1
     actions.append(.report(.batchGone(atMost: min(fixes, run.batch.epochs))))
+  }
+
+  /// Fixes come as they are made again; that none came meanwhile was no outage.
+  mutating func endBatch() {
+    batch = nil
+    listeningSince = now
   }
 
   mutating func refuse(_ refusal: Refusal, _ actions: inout [PowerAction]) {

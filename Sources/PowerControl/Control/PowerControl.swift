@@ -20,6 +20,8 @@ public struct PowerControl: Sendable {
   var phase = Phase.absent
   var clients: [ClientState] = []
   var batch: BatchRun?
+  /// Since when the receiver is listened to again after a batch.
+  var listeningSince = Instant.zero
   /// How often the size of a batch was halved because the receiver refused it.
   var batchHalvings = 0
   /// The receiver has forgotten what it was told: the wanted state is told again.

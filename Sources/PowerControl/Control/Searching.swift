@@ -22,16 +22,20 @@ extension PowerControl {
   /// The outage began with the last fix, or with the search for the first one.
   private mutating func noteOutage(_ awake: Phase.Awake) {
     guard outageSince == nil else { return }
-    if awake.firstFix != nil, let newestFix { outageSince = newestFix.at } else { outageSince = awake.since }
+    if awake.firstFix != nil, let newestFix { outageSince = max(newestFix.at, listeningSince) } else { outageSince = awake.since }
   }
 
   /// Clients that may be paused are, when there was no fix for long.
   mutating func sayNoFixPauses(_ actions: inout [PowerAction]) {
-    guard let outageSince, now.seconds(since: outageSince) >= pauseNoFixSeconds else { return }
-    for index in clients.indices
-    where clients[index].pause == nil && clients[index].demand.updates?.pausing == .automatic {
+    for index in clients.indices where noFixPause(clients[index]).map({ $0 <= now }) ?? false {
       pause(index, .noFix, &actions)
     }
+  }
+
+  /// When the client will be paused for want of a fix; nil: not at all.
+  private func noFixPause(_ client: ClientState) -> Instant? {
+    guard let outageSince, client.pause == nil, client.demand.updates?.pausing == .automatic else { return nil }
+    return max(outageSince, client.startedAt) + Milliseconds(seconds: pauseNoFixSeconds)
   }
 
   /// `SEXTANT_PAUSE_SECONDS` shortens this time as well; it does not lengthen it.
@@ -79,9 +83,6 @@ extension PowerControl {
 
   /// What falls due although the receiver sleeps: a client is to be told that it is paused.
   var lateDue: Instant? {
-    guard let outageSince else { return nil }
-    let waits = clients.contains { $0.pause == nil && $0.demand.updates?.pausing == .automatic }
-    guard waits else { return nil }
-    return max(outageSince + Milliseconds(seconds: pauseNoFixSeconds), now)
+    clients.reduce(nil) { Instant.earlier($0, noFixPause($1)) }
   }
 }

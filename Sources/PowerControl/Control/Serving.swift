@@ -33,7 +33,7 @@ extension PowerControl {
   func hasFix(_ awake: Phase.Awake) -> Bool {
     guard awake.firstFix != nil else { return false }
     if let fixless = awake.fixless { return now.seconds(since: fixless) < policy.lostAfterSeconds }
-    return newestFix.map { now.seconds(since: $0.at) < silenceSeconds } ?? false
+    return newestFix.map { now.seconds(since: max($0.at, listeningSince)) < silenceSeconds } ?? false
   }
 
   var fullPower: WantedState {
@@ -130,7 +130,7 @@ extension PowerControl {
   /// The sleep until the next need, if it saves anything.
   private func worthSleeping(_ need: Need) -> Sleep? {
     guard canSleep else { return nil }
-    guard let wakeAt = wakeTime(need) else { return Sleep(until: nil) }
+    guard let wakeAt = wakeTime(need) else { return need.waitsForHint ? Sleep(until: nil) : nil }
     guard wakeAt.seconds(since: now) >= shortestSleep(need) else { return nil }
     return Sleep(until: wakeAt)
   }
@@ -205,7 +205,7 @@ extension PowerControl {
       if collected > now { deadline = Instant.earlier(deadline, collected) }
     }
     // A receiver that has fallen silent is an outage as well.
-    let silent = (newestFix?.at ?? awake.since) + Milliseconds(seconds: silenceSeconds)
+    let silent = max(newestFix?.at ?? awake.since, listeningSince) + Milliseconds(seconds: silenceSeconds)
     return Instant.earlier(deadline, silent)
   }
 

@@ -31,6 +31,8 @@ extension PowerControl {
       want(fullPower, &actions)
       return false
     }
+    // Whoever comes next begins a search of his own.
+    outageSince = nil
     return leave(to: .idle, until: nil, need, &actions)
   }
 
@@ -53,6 +55,7 @@ extension PowerControl {
     guard need.isAny else {
       if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }
       // The last client has gone: what was asked of the receiver has an end that nobody wants any more.
+      outageSince = nil
       return leave(to: .idle, until: nil, need, &actions) && false
     }
     if wakesNow(asleep, need) {
@@ -79,7 +82,7 @@ extension PowerControl {
     if let until = asleep.until, until <= now { return true }
     if hintHold != nil { return asleep.reason != .noSky || searchIsAllowed }
     switch asleep.reason {
-    case .idle: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
+    case .idle: return true
     case .betweenLooks: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
     case .noSky: return clients.contains { $0.startedAt > asleep.since } && searchIsAllowed
     }

@@ -5,7 +5,7 @@ extension PowerControl {
   mutating func refused(_ refusal: Refusal, _ actions: inout [PowerAction]) {
     switch refusal {
     case .batching:
-      batch = nil
+      if batch != nil { endBatch() }
       // Too big for this firmware, perhaps: a smaller one is tried before it is given up.
       if batchHalvings < policy.batchHalvings {
         batchHalvings += 1

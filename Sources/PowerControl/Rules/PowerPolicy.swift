@@ -43,8 +43,10 @@ public struct PowerPolicy: Hashable, Sendable {
   public var pauseProbeSeconds = 60.0
   /// Looks grow by this factor,
   public var pauseGrowth = 2.0
-  /// up to the interval that notices movement within 5 minutes.
-  public var pauseLongestSeconds = 300.0
+  /// up to the interval that notices movement in time.
+  public var pauseLongestSeconds = 295.0
+  /// Movement of a paused client is noticed within this time.
+  public var movementSeconds = 300.0
   /// Replaces the times of ``PauseThresholds``: `SEXTANT_PAUSE_SECONDS`.
   public var pauseSeconds: Double? = nil
   /// Without a fix for so long a client is paused (rule PA-6).
@@ -66,12 +68,12 @@ public struct PowerPolicy: Hashable, Sendable {
   /// A fix comes within this time of the sky's return.
   public var skyReturnSeconds = 360.0
   /// A search that receives nothing at all ends after this time, if the receiver knows time and place,
-  public var patienceSeconds = 3.0
+  public var patienceSeconds = 2.5
   /// and after this one if it does not.
   public var coldPatienceSeconds = 7.0
-  /// Once an hour a search without any signal lasts this long: signals may be weak (the receivers' own limit is 15 s too).
+  /// Every two hours a search without any signal lasts this long: signals may be weak (the receivers' own limit is 15 s too).
   public var thoroughPatienceSeconds = 15.0
-  public var thoroughEverySeconds = 3600.0
+  public var thoroughEverySeconds = 7200.0
   /// A search that receives something, but not enough for a fix, ends after this time.
   public var weakPatienceSeconds = 15.0
   /// With four strong satellites a fix is a matter of time: so many cold starts are waited for.

@@ -6,14 +6,15 @@ struct EnergyTable {
   let rows: [EnergyRow]
 
   var text: String {
-    var text = "model day                        mA   on %   own PSM %  x bound  days/2Ah   fixes  late  stale s  "
+    var text = "model day                        mA   on %   own PSM %  x bound  x blind  days/2Ah   fixes  late  stale s  "
     text += "noticed s  crossed s  sky s  wake-ups  worst h\n"
     for row in rows {
       let ledger = row.ledger
       text += pad(row.model, 6) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
       text += right(fixed(row.shareOfAlwaysOn * 100, 2), 7)
       text += right(row.ownPowerSaveMilliamperes.map { fixed(row.averageMilliamperes / $0 * 100, 2) } ?? "-", 12)
-      text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.batteryDays, 1), 10)
+      text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.timesBlindOracle, 2), 9)
+      text += right(fixed(row.batteryDays, 1), 10)
       text += right(String(ledger.fixesDelivered), 8) + right(String(ledger.fixesLate), 6)
       text += right(fixed(ledger.worstStalenessSeconds, 1), 9)
       text += right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
