@@ -96,7 +96,7 @@ public struct PowerPolicy: Hashable, Sendable {
 
   // Batching.
   /// A batch is read out this long before it can be full.
-  public var batchMarginSeconds = 10.0
+  public var batchMarginSeconds = 15.0
   /// Fixes that are collected are at most this far apart,
   public var batchSpacingMetres = 5.0
   /// and at most this long.
