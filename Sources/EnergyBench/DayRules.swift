@@ -129,7 +129,9 @@ final class DayRules {
   func close(_ run: borrowing Run, _ ledger: Ledger) {
     if run.overruns > 0 { broken("went round in circles \(run.overruns) times", at: run.seconds) }
     // The shortest sleep and the shortest start are four seconds together.
-    if ledger.switchesInWorstHour > 1800 { broken("\(ledger.switchesInWorstHour) switches in an hour", at: run.seconds) }
+    if ledger.switchesInWorstHour > 1800 {
+      broken("\(ledger.switchesInWorstHour) switches in an hour", at: run.seconds)
+    }
     if orders.worst > 2400 { broken("\(orders.worst) orders in an hour", at: run.seconds) }
     if isHonest, run.plant.overrun > 0 { broken("a batch overran by \(run.plant.overrun)", at: run.seconds) }
   }

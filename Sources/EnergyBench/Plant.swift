@@ -236,7 +236,9 @@ struct Plant: Sendable {
     let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
     switch sky {
     case .open: fixAt = seconds + typical + dice.exponential(mean: isHot ? 0.15 : 2)
-    case .urban: fixAt = seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor) + dice.exponential(mean: isHot ? 1 : 4)
+    case .urban:
+      fixAt =
+        seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor) + dice.exponential(mean: isHot ? 1 : 4)
     case .none: fixAt = .infinity
     }
   }

@@ -124,7 +124,11 @@ public struct RandomDay {
   /// Any event at all, true or not.
   private mutating func nonsense() -> PowerEvent {
     switch dice.int(0...15) {
-    case 0: .fix(FixFacts(latitudeDegrees: dice.number(-90...90), longitudeDegrees: dice.number(-180...180), errorMetres: dice.number(0...500)))
+    case 0:
+      .fix(
+        FixFacts(
+          latitudeDegrees: dice.number(-90...90), longitudeDegrees: dice.number(-180...180),
+          errorMetres: dice.number(0...500)))
     case 1: .noFix(SignalFacts(satellites: dice.int(0...20), strongSatellites: dice.int(0...20)))
     case 2: .wakeConfirmed
     case 3: .wakeFailed
@@ -139,7 +143,10 @@ public struct RandomDay {
     case 12: .hostResumed(suspendedSeconds: dice.number(0...30_000))
     case 13: .entered(.backup(until: nil))
     case 14: .entered(.continuous(everySeconds: 1))
-    default: .demand(ClientID(UInt32(dice.int(90...92))), dice.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
+    default:
+      .demand(
+        ClientID(UInt32(dice.int(90...92))),
+        dice.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
     }
   }
 }

@@ -67,10 +67,11 @@ extension PowerControl {
   /// Deferrals whose time is over, or whose distance is covered.
   mutating func sayDue(_ actions: inout [PowerAction]) {
     for index in clients.indices {
-      guard let run = clients[index].deferral, !run.dueIsSaid, let deferral = clients[index].demand.updates?.deferral else {
+      guard let run = clients[index].deferral, !run.dueIsSaid, let deferral = clients[index].demand.updates?.deferral
+      else {
         continue
       }
-      let isTime = deferral.timeoutSeconds.map { now.seconds(since: run.since) >= $0 } ?? false
+      let isTime = deferral.timeoutSeconds.map { now.seconds(since: run.since) + run.uncountedSeconds >= $0 } ?? false
       let covered = run.from.flatMap { from in newestFix.map { groundMetres(from, $0.facts) } } ?? 0
       let isFar = deferral.untilTravelledMetres.map { covered >= $0 && newestFix != nil } ?? false
       guard isTime || isFar else { continue }
@@ -140,6 +141,7 @@ extension PowerControl {
     if lost > 0 { actions.append(.report(.fixesLost(lost))) }
     guard var run = batch else { return }
     run.heldSince = run.readingSince ?? now
+    run.uncountedSeconds = 0
     run.readingSince = nil
     run.nextRead = nil
     run.cuts = 0
@@ -163,7 +165,8 @@ extension PowerControl {
   mutating func loseBatch(_ actions: inout [PowerAction]) {
     guard let run = batch else { return }
     endBatch()
-    let fixes = Int(now.seconds(since: run.heldSince)) / run.periodSeconds + 1
+    let seconds = min(now.seconds(since: run.heldSince) + run.uncountedSeconds, 1e6)
+    let fixes = Int(seconds) / run.periodSeconds + 1
     actions.append(.report(.batchGone(atMost: min(fixes, run.batch.epochs))))
   }
 

@@ -51,6 +51,8 @@ struct ClientState: Sendable {
 /// A deferral that runs.
 struct DeferralRun: Sendable {
   var since: Instant
+  /// Seconds that the clock did not count, because the host was suspended.
+  var uncountedSeconds = 0.0
   /// Where it began; nil until the first fix.
   var from: FixFacts?
   var dueIsSaid = false

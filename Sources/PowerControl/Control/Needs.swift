@@ -98,7 +98,12 @@ extension PowerControl {
     _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates, _ fix: (facts: FixFacts, at: Instant),
     _ need: inout Need
   ) {
-    var by = run.dueIsSaid ? nil : deferral.timeoutSeconds.map { run.since + Milliseconds(seconds: $0) }
+    var by =
+      run.dueIsSaid
+      ? nil
+      : deferral.timeoutSeconds.map {
+        run.since + Milliseconds(seconds: $0 - run.uncountedSeconds)
+      }
     if let metres = deferral.untilTravelledMetres, !run.dueIsSaid {
       let covered = run.from.map { groundMetres($0, fix.facts) } ?? 0
       // Here the bound is what is usual, not what is possible: a look too late costs nothing but the delay.

@@ -56,6 +56,8 @@ struct BatchRun: Sendable {
   var periodSeconds: Int
   /// Since when what it holds has been collected.
   var heldSince: Instant
+  /// Seconds of collecting that the clock did not count, because the host was suspended.
+  var uncountedSeconds = 0.0
   /// A read-out runs since then.
   var readingSince: Instant?
   var cuts = 0
@@ -67,6 +69,6 @@ struct BatchRun: Sendable {
 
   /// When it could be full.
   func fullAt(marginSeconds: Double) -> Instant {
-    heldSince + Milliseconds(seconds: max(Double(batch.epochs * periodSeconds) - marginSeconds, 1))
+    heldSince + Milliseconds(seconds: max(Double(batch.epochs * periodSeconds) - marginSeconds - uncountedSeconds, 1))
   }
 }

@@ -22,7 +22,11 @@ extension PowerControl {
   /// The outage began with the last fix, or with the search for the first one.
   private mutating func noteOutage(_ awake: Phase.Awake) {
     guard outageSince == nil else { return }
-    if awake.firstFix != nil, let newestFix { outageSince = max(newestFix.at, listeningSince) } else { outageSince = awake.since }
+    if awake.firstFix != nil, let newestFix {
+      outageSince = max(newestFix.at, listeningSince)
+    } else {
+      outageSince = awake.since
+    }
   }
 
   /// Clients that may be paused are, when there was no fix for long.
@@ -66,7 +70,8 @@ extension PowerControl {
     guard let outageSince else { return nil }
     let outage = now.seconds(since: outageSince)
     let latest =
-      policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds - policy.patienceSeconds
+      policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
+      - policy.patienceSeconds
     let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
     return now + Milliseconds(seconds: seconds)
   }

@@ -107,7 +107,9 @@ extension PowerControl {
     if let due = need.due { return max(due, now) }
     if need.waitsForHint { return now }
     // One-shots that come again and again will come again.
-    guard !need.isAny, let gap = oneShotGapSeconds, let last = oneShotAt, gap < policy.orbitsValidSeconds else { return nil }
+    guard !need.isAny, let gap = oneShotGapSeconds, let last = oneShotAt, gap < policy.orbitsValidSeconds else {
+      return nil
+    }
     return max(last + Milliseconds(seconds: gap), now)
   }
 
@@ -182,7 +184,9 @@ extension PowerControl {
 
   /// Everybody has been content with a coarse position for a while, and the sky is open.
   var wantsReduced: Bool {
-    guard policy.mayReduceConstellations, abilities?.reducedCurrents != nil, !isRefused(.constellations) else { return false }
+    guard policy.mayReduceConstellations, abilities?.reducedCurrents != nil, !isRefused(.constellations) else {
+      return false
+    }
     guard outageSince == nil, let coarseSince, now.seconds(since: coarseSince) >= policy.reducedAfterSeconds else {
       return false
     }

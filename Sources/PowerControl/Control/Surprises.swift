@@ -77,9 +77,9 @@ extension PowerControl {
 
   mutating func hostResumed(after seconds: Double, _ actions: inout [PowerAction]) {
     orbits.aged(seconds: seconds)
-    if let held = batch?.heldSince {
-      let earlier = before(held, seconds)
-      batch?.heldSince = earlier
+    if seconds > 0 {
+      batch?.uncountedSeconds += seconds
+      for index in clients.indices { clients[index].deferral?.uncountedSeconds += seconds }
     }
     guard case .suspended = phase else { return }
     if clients.contains(where: { !$0.demand.isEmpty }) {

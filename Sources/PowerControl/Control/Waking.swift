@@ -49,7 +49,8 @@ extension PowerControl {
     if isOver(.doesNotWake) { actions.append(.report(.answersAgain)) }
     // A reset may have cost the receiver its memory.
     if waking.resets > 0 { orbits.lost() }
-    phase = .awake(Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
+    phase = .awake(
+      Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))
     if waking.resets > 0 { actions.append(.enter(wanted)) }
   }
 }

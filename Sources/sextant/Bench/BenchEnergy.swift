@@ -98,7 +98,9 @@ extension JSONLine {
       field("shareOfAlwaysOn", row.shareOfAlwaysOn, digits: 5)
       field("timesOracle", row.timesOracle, digits: 4)
       field("timesBlindOracle", row.timesBlindOracle, digits: 4)
-      if let own = row.ownPowerSaveMilliamperes { field("shareOfOwnPowerSave", row.averageMilliamperes / own, digits: 5) }
+      if let own = row.ownPowerSaveMilliamperes {
+        field("shareOfOwnPowerSave", row.averageMilliamperes / own, digits: 5)
+      }
       field("batteryDays", row.batteryDays, digits: 1)
       field("fixesDelivered", row.ledger.fixesDelivered)
       field("fixesLate", row.ledger.fixesLate)

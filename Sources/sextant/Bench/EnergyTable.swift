@@ -6,7 +6,8 @@ struct EnergyTable {
   let rows: [EnergyRow]
 
   var text: String {
-    var text = "model day                        mA   on %   own PSM %  x bound  x blind  days/2Ah   fixes  late  stale s  "
+    var text =
+      "model day                        mA   on %   own PSM %  x bound  x blind  days/2Ah   fixes  late  stale s  "
     text += "noticed s  crossed s  sky s  wake-ups  worst h\n"
     for row in rows {
       let ledger = row.ledger
