@@ -117,6 +117,7 @@ public struct RandomDay {
       faults.refusesBatching = dice.oneIn(5)
       faults.refusesCyclic = dice.oneIn(5)
       if dice.oneIn(3) { faults.cutsReadOut = dice.int(1...4) }
+      if dice.oneIn(5) { faults.overruns = dice.int(1...2) }
       return .faults(faults)
     }
   }

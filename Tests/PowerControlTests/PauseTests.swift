@@ -4,10 +4,6 @@ import Testing
 
 @Suite("Pausing")
 struct PauseTests {
-  private func minutes(_ activity: Demand.Activity) -> Double? {
-    PauseThresholds.of(activity).map { $0.restSeconds / 60 }
-  }
-
   @Test("PA-1 a client that may not be paused is never paused")
   func never() {
     var scene = Scene(demand: .updates(pausing: .never))

@@ -40,8 +40,6 @@ enum Phase: Sendable {
   struct Waking: Sendable {
     /// The last attempt.
     var since: Instant
-    /// The first.
-    var began: Instant
     var attempts = 1
     var resets = 0
     /// Both have failed: it is tried again after this many seconds.

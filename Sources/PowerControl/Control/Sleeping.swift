@@ -96,7 +96,7 @@ extension PowerControl {
     if wasUnheard {
       phase = .awake(Phase.Awake(since: now, isHot: isHot))
     } else {
-      phase = .waking(Phase.Waking(since: now, began: now, isHot: isHot))
+      phase = .waking(Phase.Waking(since: now, isHot: isHot))
     }
   }
 
