@@ -111,7 +111,10 @@ let package = Package(
       name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],
+      dependencies: [
+        "sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime", "EnergyBench",
+        "PowerControl", "GPSDJSON",
+      ],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug"], swiftSettings: settings),
