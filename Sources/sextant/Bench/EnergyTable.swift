@@ -5,10 +5,16 @@ import GPSDJSON
 struct EnergyTable {
   let rows: [EnergyRow]
 
+  private static let columns = [
+    ("mA", 7), ("on %", 7), ("own PSM %", 12), ("x bound", 9), ("x blind", 9), ("days/2Ah", 10), ("fixes", 8),
+    ("late", 6),
+    ("stale s", 9), ("noticed s", 11), ("crossed s", 11), ("sky s", 7), ("wake-ups", 10), ("worst h", 9),
+  ]
+
   var text: String {
-    var text =
-      "model day                        mA   on %   own PSM %  x bound  x blind  days/2Ah   fixes  late  stale s  "
-    text += "noticed s  crossed s  sky s  wake-ups  worst h\n"
+    var text = pad("model", 6) + pad("day", 24)
+    for (heading, width) in Self.columns { text += right(heading, width) }
+    text += "\n"
     for row in rows {
       let ledger = row.ledger
       text += pad(row.model, 6) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
