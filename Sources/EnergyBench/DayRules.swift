@@ -107,7 +107,7 @@ final class DayRules {
     if !demands.isEmpty, !run.day.hasAccelerometer, isHonest, run.power.deadline == nil {
       broken("somebody waits and nothing is planned", at: seconds)
     }
-    if let deadline = run.power.deadline, Double(deadline.nanoseconds) / 1e9 > seconds + 5 * 3600, !demands.isEmpty {
+    if let deadline = run.power.deadline, Double(deadline.nanoseconds) / 1e9 > seconds + 6 * 3600, !demands.isEmpty {
       broken("nothing is planned for hours", at: seconds)
     }
     if isHonest { checkFix(run, at: seconds) }

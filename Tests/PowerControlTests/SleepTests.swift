@@ -75,6 +75,19 @@ struct SleepTests {
     #expect((19_955...19_965).contains(slept))
   }
 
+  @Test("A start that takes as long as a cold one shows that the orbits are gone: they are renewed")
+  func coldInsteadOfHot() {
+    var scene = Scene(demand: .every(900))
+    scene.fixes(45)
+    _ = scene.sleepThrough()
+    scene.searches(27, satellites: 9, strong: 8)
+    scene.fixes(20)
+    #expect(!scene.isAsleep)
+    scene.fixes(20)
+    #expect(scene.isAsleep)
+    #expect(scene.sleepThrough() > 880)
+  }
+
   @Test("The receiver's own word on its orbits goes before")
   func reportedOrbits() {
     var scene = Scene(demand: .every(900))

@@ -58,10 +58,7 @@ extension PowerControl {
       if awake.firstFix == nil {
         awake.firstFix = now
         let seconds = now.seconds(since: awake.since)
-        // Only a start that went straight tells how long a start takes; a search in a cellar does not.
-        if seconds < policy.searchFirstSeconds {
-          if awake.isHot { hotStarts.observe(seconds, at: now) } else { coldStarts.observe(seconds, at: now) }
-        }
+        learn(from: awake, seconds)
       }
       awake.fixless = nil
       phase = .awake(awake)
@@ -72,6 +69,16 @@ extension PowerControl {
     }
     newestFix = (fix, now)
     for index in clients.indices { observe(fix, index, &actions) }
+  }
+
+  /// The first fix after a wake-up tells how long starts take, and what the receiver still knew.
+  private mutating func learn(from awake: Phase.Awake, _ seconds: Double) {
+    // Only a start that went straight tells anything; a search in a cellar does not.
+    guard seconds < policy.searchFirstSeconds else { return }
+    guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
+    if seconds < coldSeconds / 2 { return hotStarts.observe(seconds, at: now) }
+    // As long as a cold start: the orbits were not what they were thought to be.
+    orbits.lost()
   }
 
   /// One client's view of a fix.

@@ -208,7 +208,8 @@ extension PowerControl {
       let collected = since + Milliseconds(seconds: policy.orbitsCollectSeconds)
       if collected > now { deadline = Instant.earlier(deadline, collected) }
     }
-    // A receiver that has fallen silent is an outage as well.
+    // A receiver that has fallen silent is an outage as well; epochs without a fix have their own time.
+    guard awake.fixless == nil else { return deadline }
     let silent = max(newestFix?.at ?? awake.since, listeningSince) + Milliseconds(seconds: silenceSeconds)
     return Instant.earlier(deadline, silent)
   }

@@ -3,8 +3,8 @@ public struct PowerPolicy: Hashable, Sendable {
   // Orbits: a receiver that sleeps with stale ones needs a cold start, and under a poor sky may never lock again.
   /// How long orbits (ephemeris) hold: GPS, 4 h.
   public var orbitsValidSeconds = 4.0 * 3600
-  /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s.
-  public var orbitsCollectSeconds = 30.0
+  /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s, and the epochs around are not whole.
+  public var orbitsCollectSeconds = 33.0
   /// Orbits are renewed when the next look would come later than this before their end.
   public var orbitsMarginSeconds = 10.0 * 60
   /// A renewal that has not succeeded after this time is given up until the next look.
