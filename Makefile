@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules \
+.PHONY: run test build days lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules \
   rig-umockdev rig-vm rig-programs clean
 
 run: build
@@ -42,6 +42,10 @@ embedded: dependencies
 peers: build
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
+
+# Ten thousand days of chance for the power policy: what must always hold is checked.
+days: build
+	.build/release/sextant bench energy --random-days 10000
 
 # Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
 SECONDS ?= 60

@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
     .library(name: "SerialPort", targets: ["SerialPort"]),
     .library(name: "Hotplug", targets: ["Hotplug"]),
+    .library(name: "PowerControl", targets: ["PowerControl"]),
     .executable(name: "sextant", targets: ["sextant"]),
   ],
   dependencies: [
@@ -71,12 +72,18 @@ let package = Package(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
+    // Floor 4: what is decided for clients, knowing nothing of receivers' languages.
+    .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
+
+    // Floor 5: simulated days for the power policy.
+    .target(name: "EnergyBench", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
+
     // Floor 6: the command line.
     .executableTarget(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime",
+        "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime", "EnergyBench", "PowerControl",
         "CAllocationCount",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -114,12 +121,14 @@ let package = Package(
       name: "ReceiverSimulatorTests",
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream",
-        "Recording",
-        "SerialPort", "MonotonicTime", "TestSupport",
+        "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -71,14 +71,32 @@ func message(_ code: Int32) -> String {
   return unsafe String(cString: text)
 }
 
-/// Standard output.
+/// Standard output, and files that a command writes.
 enum Output {
-  /// Writes all bytes.
-  static func write(_ bytes: RawSpan) throws {
+  /// Writes all bytes to standard output.
+  static func write(_ bytes: RawSpan) throws { try write(bytes, to: STDOUT_FILENO, named: "standard output") }
+
+  static func write(_ text: String) throws {
+    let characters = Array(text.utf8)
+    try unsafe write(characters.span.bytes)
+  }
+
+  /// Writes a file anew.
+  static func write(_ text: String, to path: String) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw CommandFailure(exitCode: CommandFailure.cannotCreate, description: "\(path): \(message(errno))")
+    }
+    defer { close(descriptor) }
+    let characters = Array(text.utf8)
+    try unsafe write(characters.span.bytes, to: descriptor, named: path)
+  }
+
+  private static func write(_ bytes: RawSpan, to descriptor: Int32, named name: String) throws {
     try unsafe bytes.withUnsafeBytes { source in
       var written = 0
       while written < source.count {
-        let count = unsafe Glibc.write(STDOUT_FILENO, source.baseAddress! + written, source.count - written)
+        let count = unsafe Glibc.write(descriptor, source.baseAddress! + written, source.count - written)
         if count >= 0 {
           written += count
         } else if errno == EPIPE {
@@ -87,15 +105,10 @@ enum Output {
         } else if errno != EINTR {
           throw CommandFailure(
             exitCode: errno == EIO ? CommandFailure.inputOutput : CommandFailure.cannotCreate,
-            description: "standard output: \(message(errno))")
+            description: "\(name): \(message(errno))")
         }
       }
     }
-  }
-
-  static func write(_ text: String) throws {
-    let characters = Array(text.utf8)
-    try unsafe write(characters.span.bytes)
   }
 }
 

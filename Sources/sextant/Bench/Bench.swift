@@ -1,83 +1,8 @@
 import ArgumentParser
-import GPSDJSON
 
-/// `sextant bench`: how fast the decoder is on this machine, as ratios that other machines can be compared with.
+/// `sextant bench`: measures the decoder, or the power policy.
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure the decoder against a newline scan of the same bytes.",
-    discussion: """
-      Each stage runs many times over the bytes in memory, on one core; the best time counts. The ratio is that time to the \
-      best time of a memchr for the line ends of the same bytes in the same process: 1 would be as fast as looking for \
-      newlines. Without files a stream is made by the project's own encoder.
-      """)
-
-  @Argument(help: "Recordings; without any, streams of the built-in simulator.")
-  var files: [String] = []
-
-  @Flag(help: "Print the result as JSON.")
-  var json = false
-
-  func run() throws {
-    let inputs = try files.isEmpty ? BenchInput.simulated() : files.map { try BenchInput(file: $0) }
-    var results: [StageResult] = []
-    for input in inputs {
-      let measurement = Measurement(input)
-      for stage in Stage.allCases where stage.suits(input) { results.append(measurement.run(stage)) }
-    }
-    if json {
-      var line = JSONLine()
-      line.stages(results)
-      try Output.write(line.bytes)
-    } else {
-      try Output.write(table(results))
-    }
-  }
-
-  private func table(_ results: [StageResult]) -> String {
-    var text = "stage    ratio    MB/s   ns/message  alloc/message  input\n"
-    for result in results {
-      text += pad(result.stage.rawValue, 7) + right(fixed(result.newlineScanRatio, 2), 7)
-      text += right(fixed(result.megabytesPerSecond, 0), 8) + right(fixed(result.nanosecondsPerMessage, 1), 13)
-      text += right(fixed(result.allocationsPerMessage, 3), 15) + "  " + result.input + "\n"
-    }
-    return text
-  }
-
-  private func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.utf8.count))
-  }
-
-  private func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-  }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String {
-    var line = JSONLine()
-    line.decimal(min(value, 999_999_999), digits: digits)
-    return line.text
-  }
-}
-
-extension JSONLine {
-  /// The contract's object of `bench --json`.
-  mutating func stages(_ results: [StageResult]) {
-    beginObject()
-    beginArray("stages")
-    for result in results {
-      beginObject()
-      field("stage", text: result.stage.rawValue)
-      field("input", text: result.input)
-      field("bytes", result.bytes)
-      field("messages", result.messages)
-      field("bestSeconds", result.bestSeconds, digits: 9)
-      field("megabytesPerSecond", result.megabytesPerSecond, digits: 1)
-      field("nanosecondsPerMessage", result.nanosecondsPerMessage, digits: 2)
-      field("allocationsPerMessage", result.allocationsPerMessage, digits: 6)
-      field("newlineScanRatio", result.newlineScanRatio, digits: 3)
-      endObject()
-    }
-    endArray()
-    endObject()
-    endLine()
-  }
+    abstract: "Measure the decoder, or the energy that receivers need.",
+    subcommands: [BenchDecoder.self, BenchEnergy.self], defaultSubcommand: BenchDecoder.self)
 }

@@ -1,0 +1,138 @@
+import MonotonicTime
+import PowerControl
+
+/// What must hold on any day, checked from outside of the policy: by what it was told and what it did.
+final class DayRules {
+  private(set) var violations: [String] = []
+  private let isHonest: Bool
+  private let abilities: ReceiverAbilities
+  private var demands: Set<ClientID> = []
+  private var demandSince = 0.0
+  private var lastFix: Double?
+  private var lastTrouble = 0.0
+  private var hasReceiver = false
+  private var paused: Set<ClientID> = []
+  private var hasLostSky = false
+  private var isDeaf = false
+  private var isFixedSinceFound = false
+  private var skyLostSinceFound = false
+  private var orders = Hourly()
+
+  init(isHonest: Bool, abilities: ReceiverAbilities) {
+    self.isHonest = isHonest
+    self.abilities = abilities
+  }
+
+  private func broken(_ text: String, at seconds: Double) {
+    violations.append("at \(Int(seconds)) s, \(abilities.name): \(text)")
+  }
+
+  func hear(_ event: PowerEvent, at seconds: Double) {
+    switch event {
+    case .demand(let id, let demand):
+      if demand == nil {
+        demands.remove(id)
+        paused.remove(id)
+      } else {
+        if demands.isEmpty { demandSince = seconds }
+        demands.insert(id)
+      }
+    case .fix:
+      lastFix = seconds
+      isFixedSinceFound = true
+      hasLostSky = false
+    case .receiverFound:
+      hasReceiver = true
+      isFixedSinceFound = false
+      skyLostSinceFound = hasLostSky
+      isDeaf = false
+      lastTrouble = seconds
+    case .receiverLost:
+      hasReceiver = false
+      lastTrouble = seconds
+    case .rebooted, .wakeFailed, .refused, .retrievalCut, .hostSuspending, .hostResumed: lastTrouble = seconds
+    case .noFix, .entered, .wakeConfirmed, .batchRetrieved, .orbits, .movementHint, .accelerometer: break
+    }
+  }
+
+  func hear(_ action: PowerAction, at seconds: Double) {
+    switch action {
+    case .enter(let wanted): entered(wanted, at: seconds)
+    case .wakeAgain, .reset: lastTrouble = seconds
+    case .retrieveBatch: break
+    case .report(let report): said(report, at: seconds)
+    }
+  }
+
+  private func entered(_ wanted: WantedState, at seconds: Double) {
+    orders.count(at: seconds)
+    guard isHonest else { return }
+    if wanted.mode.isAsleep, !demands.isEmpty, !isFixedSinceFound, !skyLostSinceFound {
+      if case .unheard = wanted.mode { return }
+      broken("power saving before the first fix", at: seconds)
+    }
+    if wanted.mode.isAsleep, wanted.batching != nil { broken("collecting asleep", at: seconds) }
+    if wanted.batching != nil, abilities.batching == nil { broken("collecting without the ability", at: seconds) }
+    if case .cyclicTracking = wanted.mode, abilities.cyclicLongestSeconds == nil {
+      broken("cyclic tracking without the ability", at: seconds)
+    }
+    if case .backup = wanted.mode, abilities.backup == nil { broken("backup without the ability", at: seconds) }
+  }
+
+  private func said(_ report: PowerReport, at seconds: Double) {
+    switch report {
+    case .paused(let id, _): if !paused.insert(id).inserted { broken("paused twice", at: seconds) }
+    case .resumed(let id): if paused.remove(id) == nil { broken("resumed but not paused", at: seconds) }
+    case .skyLost:
+      if hasLostSky { broken("the sky lost twice", at: seconds) }
+      hasLostSky = true
+      skyLostSinceFound = true
+    case .skyBack: break
+    case .doesNotWake:
+      if isDeaf { broken("does not wake, said twice", at: seconds) }
+      isDeaf = true
+    case .answersAgain: isDeaf = false
+    case .refused, .doesNotSleep, .wakesByItself, .batchGone: lastTrouble = seconds
+    case .deferralDue, .deferralKeptByHost, .fixesLost, .hostIsNeeded, .noReceiver: break
+    }
+  }
+
+  func check(_ run: borrowing Run) {
+    let seconds = run.seconds
+    guard hasReceiver else { return }
+    let mode = run.power.wanted.mode
+    if case .backup(until: nil) = mode, abilities.backup?.wakesByLine == false {
+      broken("asleep with nothing that wakes it", at: seconds)
+    }
+    if !demands.isEmpty, !run.day.hasAccelerometer, isHonest, run.power.deadline == nil {
+      broken("somebody waits and nothing is planned", at: seconds)
+    }
+    if let deadline = run.power.deadline, Double(deadline.nanoseconds) / 1e9 > seconds + 6 * 3600, !demands.isEmpty {
+      broken("nothing is planned for hours", at: seconds)
+    }
+    if isHonest { checkFix(run, at: seconds) }
+  }
+
+  /// Whoever asks has a fix in bounded time, once sky and receiver have been well for two hours.
+  private func checkFix(_ run: borrowing Run, at seconds: Double) {
+    guard !demands.isEmpty, run.power.wanted.batching == nil, !run.day.hasAccelerometer else { return }
+    let clouded = run.day.sky.last { $0.fromSeconds <= seconds && $0.sky == .none }
+    let skySince =
+      clouded.map { none in run.day.sky.first { $0.fromSeconds > none.fromSeconds }?.fromSeconds ?? seconds } ?? 0
+    let wellSince = max(max(demandSince, lastTrouble), max(max(skySince, 0), lastFix ?? 0))
+    if run.day.sky(at: seconds) != .none, seconds - wellSince > 3600 + 300 {
+      broken("no fix for \(Int(seconds - wellSince)) s", at: seconds)
+      lastTrouble = seconds
+    }
+  }
+
+  func close(_ run: borrowing Run, _ ledger: Ledger) {
+    if run.overruns > 0 { broken("went round in circles \(run.overruns) times", at: run.seconds) }
+    // The shortest sleep and the shortest start are four seconds together.
+    if ledger.switchesInWorstHour > 1800 {
+      broken("\(ledger.switchesInWorstHour) switches in an hour", at: run.seconds)
+    }
+    if orders.worst > 2400 { broken("\(orders.worst) orders in an hour", at: run.seconds) }
+    if isHonest, run.plant.overrun > 0 { broken("a batch overran by \(run.plant.overrun)", at: run.seconds) }
+  }
+}

@@ -1,0 +1,163 @@
+import PowerControl
+
+// The days of the bench. All are chosen so that what they ask for is plain; docs/power.md describes them.
+extension Day {
+  private static let hour = 3600.0
+  private static let minute = 60.0
+  private static let day = 86_400.0
+
+  /// By name; nil when there is none.
+  public static func named(_ name: String) -> Day? { all.first { $0.name == name } }
+
+  public static var all: [Day] {
+    [
+      assetTracker, parkedVan, parkedVanWithAccelerometer, indoor, geofenceFar, geofenceNear, commuter, hiker,
+      deliveryRound,
+    ]
+  }
+
+  /// A container: a fix every 15 minutes, on a lorry by day.
+  public static var assetTracker: Day {
+    var path = Path()
+    path.rest(until: 7 * hour)
+    path.go(to: Path.Place(east: 150_000, north: 40_000), speed: 20)
+    path.rest(for: hour)
+    path.go(to: Path.Place(east: 260_000, north: 90_000), speed: 20)
+    return Day(
+      name: "asset-tracker", seconds: day, path: path,
+      sky: [(12 * hour, .urban), (13 * hour, .open)], clients: [Client(.demand(Demand(everySeconds: 15 * minute)))])
+  }
+
+  private static var van: Path {
+    var path = Path()
+    path.rest(until: 18 * hour)
+    path.go(to: Path.Place(east: 1500, north: 0), speed: 10)
+    return path
+  }
+
+  private static var vanUpdates: Demand {
+    Demand(
+      updates: Demand.Updates(
+        accuracy: .metres(100), distanceFilterMetres: 100, activity: .automotiveNavigation, pausing: .automatic))
+  }
+
+  /// A van in a yard, moved once.
+  public static var parkedVan: Day {
+    Day(name: "parked-van", seconds: day, path: van, clients: [Client(.demand(vanUpdates))])
+  }
+
+  /// The same with an accelerometer.
+  public static var parkedVanWithAccelerometer: Day {
+    Day(
+      name: "parked-van-accelerometer", seconds: day, path: van, clients: [Client(.demand(vanUpdates))],
+      hasAccelerometer: true)
+  }
+
+  /// A board that is carried into a cellar after ten minutes, and out again in the evening.
+  public static var indoor: Day {
+    Day(
+      name: "indoor", seconds: day, path: Path(),
+      sky: [(10 * minute, .none), (22 * hour, .open)],
+      clients: [
+        Client(
+          .demand(
+            Demand(updates: Demand.Updates(accuracy: .metres(100), distanceFilterMetres: 50, pausing: .automatic))))
+      ])
+  }
+
+  /// A region 20 km away, entered once in the evening.
+  public static var geofenceFar: Day {
+    var path = Path()
+    path.rest(until: 12 * hour)
+    path.go(to: Path.Place(east: -3000, north: 0), speed: 12)
+    path.rest(until: 13 * hour)
+    path.go(to: Path.Place(east: 0, north: 0), speed: 12)
+    path.rest(until: 21 * hour)
+    path.go(to: Path.Place(east: 20_300, north: 0), speed: 25)
+    path.rest(for: 10 * minute)
+    path.go(to: Path.Place(east: 4000, north: 4000), speed: 20)
+    return Day(
+      name: "geofence-far", seconds: day, path: path,
+      clients: [Client(.region(centre: Path.Place(east: 20_300, north: 0), radiusMetres: 300))])
+  }
+
+  /// A region whose border is 400 m from where one rests, entered twice on foot.
+  public static var geofenceNear: Day {
+    var path = Path()
+    for start in [10 * hour, 16 * hour] {
+      path.rest(until: start)
+      path.go(to: Path.Place(east: 600, north: 0), speed: 1.4)
+      path.rest(for: 30 * minute)
+      path.go(to: Path.Place(east: 0, north: 0), speed: 1.4)
+    }
+    return Day(
+      name: "geofence-near", seconds: day, path: path,
+      clients: [Client(.region(centre: Path.Place(east: 600, north: 0), radiusMetres: 200))])
+  }
+
+  /// Two drives and a walk at noon; every fix at the best accuracy, paused at rest.
+  public static var commuter: Day {
+    var path = Path()
+    let work = Path.Place(east: 22_000, north: 9000)
+    path.rest(until: 7.5 * hour)
+    path.go(to: Path.Place(east: 12_000, north: 0), speed: 14)
+    path.rest(for: 40)
+    path.go(to: work, speed: 11)
+    path.rest(until: 12 * hour)
+    path.go(to: Path.Place(east: 22_900, north: 9000), speed: 1.4)
+    path.rest(for: 40 * minute)
+    path.go(to: work, speed: 1.4)
+    path.rest(until: 17 * hour)
+    path.go(to: Path.Place(east: 12_000, north: 0), speed: 11)
+    path.go(to: Path.Place(east: 0, north: 0), speed: 14)
+    return Day(
+      name: "commuter", seconds: day, path: path,
+      sky: [(12 * hour, .urban), (13.5 * hour, .open)],
+      clients: [Client(.demand(Demand(updates: Demand.Updates(accuracy: .best, pausing: .automatic))))])
+  }
+
+  /// Ten hours on foot; every fix, delivered every ten minutes.
+  public static var hiker: Day {
+    var path = Path()
+    var east = 0.0
+    for leg in 0..<10 {
+      east += 4200
+      path.go(to: Path.Place(east: east, north: leg % 2 == 0 ? 800 : 0), speed: 1.3)
+      path.rest(for: 2 * minute)
+    }
+    return Day(
+      name: "hiker-deferral", seconds: 10 * hour, path: path,
+      clients: [
+        Client(
+          .deferring(
+            Demand.Updates(
+              accuracy: .best, activity: .fitness, pausing: .never,
+              deferral: Demand.Deferral(untilTravelledMetres: nil, timeoutSeconds: 10 * minute))))
+      ])
+  }
+
+  /// Thirty-six stops from eight to about five; a fix every 50 m, not paused because no stop is long enough.
+  public static var deliveryRound: Day {
+    var path = Path()
+    path.rest(until: 8 * hour)
+    var place = Path.Place(east: 0, north: 0)
+    for stop in 0..<36 {
+      place.east += [1200.0, 700, -500, 2100][stop % 4]
+      place.north += [400.0, -900, 1500][stop % 3]
+      path.go(to: place, speed: [11.0, 8, 14][stop % 3])
+      path.rest(for: [3.0, 5, 8, 12, 20][stop % 5] * minute)
+    }
+    return Day(
+      name: "delivery-round", seconds: day, path: path,
+      sky: [(10 * hour, .urban), (11 * hour, .open)],
+      clients: [
+        Client(
+          from: 8 * hour - 10, until: 17 * hour,
+          .demand(
+            Demand(
+              updates: Demand.Updates(
+                accuracy: .metres(10), distanceFilterMetres: 50, activity: .automotiveNavigation,
+                pausing: .automatic))))
+      ])
+  }
+}

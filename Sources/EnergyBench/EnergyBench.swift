@@ -1,0 +1,63 @@
+import PowerControl
+
+/// The energy bench: simulated days under the power policy, beside always on, the receiver's own power save mode and a lower
+/// bound.
+public struct EnergyBench: Sendable {
+  public var policy: PowerPolicy
+  public var seed: UInt64
+
+  /// The bench compares equal receivers: the set of constellations stays as the currents' table names it, unless `policy`
+  /// says otherwise.
+  public init(policy: PowerPolicy? = nil, seed: UInt64 = 1) {
+    var standard = PowerPolicy.standard
+    standard.mayReduceConstellations = false
+    self.policy = policy ?? standard
+    self.seed = seed
+  }
+
+  /// The models of the table, and what they are reckoned with.
+  public static let models: [ReceiverAbilities] = [.m8, .m9, .m10, .f9]
+
+  /// One day of one receiver.
+  public func run(_ day: Day, _ abilities: ReceiverAbilities) -> EnergyRow {
+    var run = Run(day: day, abilities: abilities, policy: policy, seed: seed)
+    let ledger = run.runDay()
+    return row(day, abilities, ledger)
+  }
+
+  /// The same, and its states over time as a picture (SVG).
+  public func picture(_ day: Day, _ abilities: ReceiverAbilities) -> String {
+    var run = Run(day: day, abilities: abilities, policy: policy, seed: seed, keepsLog: true)
+    let ledger = run.runDay()
+    return StatePicture(row: row(day, abilities, ledger), log: run.plant.log, seconds: day.seconds).svg
+  }
+
+  private func row(_ day: Day, _ abilities: ReceiverAbilities, _ ledger: Ledger) -> EnergyRow {
+    var oracle = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: true)
+    var blind = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: false)
+    return EnergyRow(
+      model: abilities.name, scenario: day.name, ledger: ledger,
+      alwaysOnMilliamperes: Baselines.alwaysOn(day, abilities) / day.seconds,
+      ownPowerSaveMilliamperes: Baselines.ownPowerSave(day, abilities).map { $0 / day.seconds },
+      oracleMilliamperes: oracle.run() / day.seconds, blindOracleMilliamperes: blind.run() / day.seconds)
+  }
+}
+
+/// One line of the bench's table.
+public struct EnergyRow: Sendable {
+  public var model: String
+  public var scenario: String
+  public var ledger: Ledger
+  public var alwaysOnMilliamperes: Double
+  public var ownPowerSaveMilliamperes: Double?
+  public var oracleMilliamperes: Double
+  /// The bound of somebody who does not know the sky either.
+  public var blindOracleMilliamperes: Double
+
+  public var averageMilliamperes: Double { ledger.averageMilliamperes }
+  public var shareOfAlwaysOn: Double { averageMilliamperes / alwaysOnMilliamperes }
+  public var timesOracle: Double { averageMilliamperes / oracleMilliamperes }
+  public var timesBlindOracle: Double { averageMilliamperes / blindOracleMilliamperes }
+  /// On a battery of 2,000 mAh, the receiver alone.
+  public var batteryDays: Double { 2000 / averageMilliamperes / 24 }
+}

@@ -1,0 +1,241 @@
+import PowerControl
+
+/// The lower bound: the charge of somebody who keeps the same promises, knows the sky, every time to first fix and every
+/// position without error, but not when movement starts.
+///
+/// It looks at the last moment at which the promise allows it, pays the start as the data sheet has it and nothing else,
+/// renews orbits at the last moment or begins cold, whichever costs less, never searches where there is no sky, and comes
+/// back as late as it may when there is sky again. It shares with the policy what is promised (``PauseThresholds``, ``Reach``,
+/// the promise times of ``PowerPolicy``), and nothing of how it is kept.
+struct Oracle {
+  let day: Day
+  let abilities: ReceiverAbilities
+  let policy: PowerPolicy
+  private var seconds = 0.0
+  private var charge = 0.0
+  private var orbitsAt: Double?
+  private var liveSince: Double?
+  private var clients: [Client]
+
+  private struct Client {
+    var script: Day.Client
+    var anchor: Path.Place
+    var restsSince: Double
+    var isPaused = false
+    var filterPlace: Path.Place
+    var isActive = false
+  }
+
+  /// Without it the bound has to search as everybody else: what is left where nobody can know the sky.
+  private let knowsSky: Bool
+
+  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy, knowsSky: Bool) {
+    self.day = day
+    self.knowsSky = knowsSky
+    self.abilities = abilities
+    self.policy = policy
+    let place = day.path.place(at: 0)
+    clients = day.clients.map {
+      Client(script: $0, anchor: place, restsSince: $0.fromSeconds, filterPlace: place)
+    }
+  }
+
+  private var currents: Currents { abilities.currents }
+  private var acquisition: Double { currents.acquisition + currents.inputOutput }
+  private var tracking: Double { currents.tracking + currents.inputOutput }
+  private var cyclic: Double { currents.cyclic.map { $0 + currents.inputOutput * 0.9 } ?? tracking }
+  private var hot: Double { start(abilities.startTimes.hotSeconds, urban: Plant.urbanHotFactor) }
+  private var cold: Double { start(abilities.startTimes.coldSeconds, urban: Plant.urbanColdFactor) }
+  private func start(_ openSeconds: Double, urban: Double) -> Double {
+    openSeconds * (day.sky(at: seconds) == .urban ? urban : 1) + Plant.startSeconds
+  }
+  private var standby: Double { abilities.backup == nil ? tracking : abilities.standbyMilliamperes }
+
+  /// Milliampere seconds of the whole day.
+  mutating func run() -> Double {
+    while seconds < day.seconds {
+      observe()
+      switch obligation() {
+      case .nothing(let until): sleep(until: until)
+      case .live(let milliamperes): live(milliamperes)
+      case .fix(let by): look(by: by)
+      case .search(let until, let every):
+        sleep(until: seconds + every - hot)
+        spend(acquisition, until: min(seconds + hot, max(until, seconds)))
+      }
+    }
+    return charge
+  }
+
+  private enum Obligation {
+    case nothing(until: Double)
+    /// Fixes as they are made, at this current.
+    case live(Double)
+    case fix(by: Double)
+    /// A search so often, as short as the quickest start.
+    case search(until: Double, every: Double)
+  }
+
+  /// What a fix at this moment tells.
+  private mutating func observe() {
+    let place = day.path.place(at: seconds)
+    let isMoving = day.path.speed(at: seconds) >= policy.movingMetresPerSecond
+    for index in clients.indices {
+      let script = clients[index].script
+      let isActive = script.fromSeconds <= seconds && seconds < script.untilSeconds
+      if isActive, !clients[index].isActive {
+        clients[index].anchor = place
+        clients[index].restsSince = seconds
+        clients[index].filterPlace = place
+      }
+      clients[index].isActive = isActive
+      guard isActive, case .demand(let demand) = script.wish, let updates = demand.updates else { continue }
+      if place.metres(to: clients[index].filterPlace) >= updates.distanceFilterMetres {
+        clients[index].filterPlace = place
+      }
+      guard updates.pausing == .automatic, let thresholds = PauseThresholds.of(updates.activity) else { continue }
+      let away = place.metres(to: clients[index].anchor)
+      if clients[index].isPaused, isMoving || away > min(thresholds.radiusMetres, 50) {
+        clients[index].isPaused = false
+        clients[index].anchor = place
+        clients[index].restsSince = seconds
+      } else if away > thresholds.radiusMetres {
+        clients[index].anchor = place
+        clients[index].restsSince = seconds
+      } else if !clients[index].isPaused,
+        seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.restSeconds
+      {
+        clients[index].isPaused = true
+        clients[index].anchor = place
+      }
+    }
+  }
+
+  private func obligation() -> Obligation {
+    guard day.sky(at: seconds) != .none else {
+      let back = day.sky.first { $0.fromSeconds > seconds && $0.sky != .none }?.fromSeconds ?? day.seconds
+      // It knows when the sky is back, and may take its time then.
+      if knowsSky { return .nothing(until: back + policy.skyReturnSeconds - cold) }
+      return .search(until: back, every: policy.skyReturnSeconds - cold)
+    }
+    var due = Double.infinity
+    var isAny = false
+    var liveCurrent: Double?
+    for client in clients where client.isActive {
+      isAny = true
+      switch client.script.wish {
+      case .demand(let demand):
+        if demand.oneShot { liveCurrent = tracking }
+        if let every = demand.everySeconds { due = min(due, seconds + every) }
+        if demand.significantChange { due = min(due, seconds + policy.significantLongestSeconds) }
+        if let updates = demand.updates { add(updates, client, &due, &liveCurrent) }
+      case .region(let centre, let radius):
+        let place = day.path.place(at: seconds)
+        let metres = abs(place.metres(to: centre) - radius)
+        due = min(due, earliest(metres, bound: 50, atLeast: policy.crossingSeconds - policy.dwellSeconds))
+      case .deferring(let updates):
+        liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
+      }
+    }
+    if let liveCurrent { return .live(liveCurrent) }
+    if due < .infinity { return .fix(by: due) }
+    return .nothing(until: isAny ? nextDeparture : nextScripted)
+  }
+
+  private func add(
+    _ updates: Demand.Updates, _ client: Client, _ due: inout Double, _ liveCurrent: inout Double?
+  ) {
+    if client.isPaused {
+      // An accelerometer tells in time; nothing else does.
+      due = min(due, day.hasAccelerometer ? nextDeparture + 10 : seconds + policy.movementSeconds)
+    } else if updates.deferral != nil {
+      liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
+    } else if updates.spacingMetres > 0, updates.allowsSavingWhileMoving {
+      if day.hasAccelerometer, day.path.speed(at: seconds) == 0 {
+        let rests = PauseThresholds.of(updates.activity)?.restSeconds ?? .infinity
+        return due = min(due, nextDeparture, max(client.restsSince + rests, seconds + 1))
+      }
+      let metres = updates.spacingMetres - day.path.place(at: seconds).metres(to: client.filterPlace)
+      due = min(
+        due, earliest(metres, bound: updates.activity.speedBoundMetresPerSecond, atLeast: updates.lateSeconds))
+    } else {
+      liveCurrent = max(liveCurrent ?? 0, updates.allowsSavingWhileMoving ? cyclic : tracking)
+    }
+  }
+
+  private func earliest(_ metres: Double, bound: Double, atLeast: Double) -> Double {
+    seconds + max(Reach(speed: day.path.speed(at: seconds), bound: bound).earliestSeconds(metres), atLeast)
+  }
+
+  private var nextDeparture: Double {
+    min(day.path.departures.first { $0 > seconds } ?? .infinity, nextScripted)
+  }
+
+  private var nextScripted: Double {
+    clients.reduce(.infinity) { next, client in
+      [client.script.fromSeconds, client.script.untilSeconds].filter { $0 > seconds }.reduce(next, min)
+    }
+  }
+
+  // MARK: What it costs
+
+  private mutating func spend(_ milliamperes: Double, until: Double) {
+    let end = min(until, day.seconds)
+    if end > seconds { charge += milliamperes * (end - seconds) }
+    seconds = max(seconds, min(until, day.seconds))
+  }
+
+  private mutating func sleep(until: Double) {
+    liveSince = nil
+    let end = max(until, seconds + 0.01)
+    // Who sleeps until movement is told has promised a fix within ten seconds of it, and that takes usable orbits.
+    while day.hasAccelerometer, let orbitsAt, orbitsAt + Plant.orbitsSeconds < min(end, day.seconds) {
+      spend(standby, until: orbitsAt + Plant.orbitsSeconds - hot)
+      spend(acquisition, until: seconds + hot)
+      spend(tracking, until: seconds + 30)
+      self.orbitsAt = seconds
+    }
+    spend(standby, until: end)
+  }
+
+  private mutating func live(_ milliamperes: Double) {
+    if liveSince == nil {
+      let isHot = orbitsAt.map { seconds - $0 < Plant.orbitsSeconds } ?? false
+      // Before the first fix, unless it has just had one.
+      if orbitsAt == nil || !isHot { spend(acquisition, until: seconds + cold) }
+      liveSince = seconds
+    }
+    spend(milliamperes, until: seconds + 1)
+    if let liveSince, seconds - liveSince >= 30 { orbitsAt = seconds }
+  }
+
+  private mutating func look(by due: Double) {
+    let cheapest = cyclic
+    // Whoever waits for an accelerometer keeps usable orbits all the time.
+    let isHot = day.hasAccelerometer || orbitsAt.map { due - $0 < Plant.orbitsSeconds } ?? false
+    let wait = max(due - seconds, 0)
+    if orbitsAt == nil {
+      // The first fix of the day.
+      spend(acquisition, until: seconds + cold)
+      spend(tracking, until: seconds + 30)
+      orbitsAt = seconds
+      return
+    }
+    // Renewing now, for the next four hours, against beginning cold then.
+    if !isHot {
+      let renewal = tracking * 30
+      if renewal < acquisition * (cold - hot), wait < Plant.orbitsSeconds {
+        spend(tracking, until: seconds + 30)
+        orbitsAt = seconds
+        return
+      }
+    }
+    let start = isHot ? hot : cold
+    if cheapest * wait <= acquisition * start || wait <= start {
+      return live(cheapest)
+    }
+    sleep(until: due - start)
+    spend(acquisition, until: due)
+    if !isHot { orbitsAt = seconds }
+  }
+}

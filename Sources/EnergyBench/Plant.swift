@@ -1,0 +1,334 @@
+import PowerControl
+
+/// The receiver as it truly is: its state, what it draws, how long a start takes, what it collects. It knows nothing of the
+/// policy; the run carries the policy's actions to it. Times are seconds of the day.
+struct Plant: Sendable {
+  /// Where the receiver is in its power states.
+  enum State: Hashable, Sendable {
+    case standby(until: Double?)
+    case off(until: Double?)
+    /// The oscillator starts; nothing is heard or said.
+    case starting(until: Double)
+    case acquiring
+    case tracking
+    case cyclic
+  }
+
+  /// What can go wrong; each is drawn anew where it applies.
+  struct Faults: Hashable, Sendable {
+    var ignoresSleep = 0
+    var ignoresWake = 0
+    var refusesBatching = false
+    var refusesCyclic = false
+    var cutsReadOut = 0
+    var overruns = 0
+  }
+
+  private(set) var state = State.off(until: nil)
+  private(set) var chargeMilliampereSeconds = 0.0
+  private(set) var log: [(seconds: Double, state: State)] = []
+  let abilities: ReceiverAbilities
+  /// The wake-up's first part, in which the oscillator starts.
+  static let startSeconds = 0.3
+  /// From the order to sleep until it sleeps.
+  static let orderSeconds = 0.1
+  /// How much longer a start takes between houses.
+  static let urbanHotFactor = 2.5
+  static let urbanColdFactor = 1.3
+  static let orbitsSeconds = 4.0 * 3600
+  var faults = Faults()
+
+  private var isReduced = false
+  private var period = 1.0
+  private var wantsCyclic = false
+  private(set) var batch: WantedState.Batch?
+  private var collected = 0
+  private var lostInBatch = 0
+  private var collectedUntil = 0.0
+  private var chargedUntil = 0.0
+  private var nextEpoch = 0.0
+  /// When the search will have its fix under the present sky; infinite under none.
+  private var fixAt = Double.infinity
+  private var searchedSky = Day.SkyView.none
+  private var searchBegan = 0.0
+  private var collectingOrbitsSince: Double?
+  private var orbitsAt: Double?
+  private(set) var readOutEnds: Double?
+  private var dice: Dice
+  let keepsLog: Bool
+  /// Searches that began without usable orbits.
+  private(set) var coldStarts = 0
+  /// Fixes that the batch lost by itself, not by an injected fault.
+  private(set) var overrun = 0
+  /// For random days: after forty seconds of tracking fixes come only this often, so that a day is short to reckon.
+  var sparseSeconds: Double?
+  private var trackingSince = 0.0
+
+  init(_ abilities: ReceiverAbilities, seed: UInt64, keepsLog: Bool) {
+    self.abilities = abilities
+    self.keepsLog = keepsLog
+    dice = Dice(seed: seed)
+  }
+
+  /// What the receiver draws now.
+  private var milliamperes: Double {
+    let currents = isReduced ? abilities.reducedCurrents ?? abilities.currents : abilities.currents
+    switch state {
+    case .off: return 0
+    case .standby: return abilities.standbyMilliamperes
+    case .starting, .acquiring: return currents.acquisition + currents.inputOutput
+    case .tracking: return currents.tracking + currents.inputOutput
+    case .cyclic:
+      // Thirty seconds of full tracking in half an hour for its orbits; V_IO is a tenth less.
+      let cyclic = (currents.cyclic ?? currents.tracking) + currents.inputOutput * 0.9
+      let tracking = currents.tracking + currents.inputOutput
+      return cyclic + (tracking - cyclic) * 30 / 1800
+    }
+  }
+
+  mutating func charge(until seconds: Double) {
+    guard seconds > chargedUntil else { return }
+    chargeMilliampereSeconds += milliamperes * (seconds - chargedUntil)
+    chargedUntil = seconds
+  }
+
+  private mutating func enter(_ new: State, at seconds: Double) {
+    charge(until: seconds)
+    if keepsLog, state != new { log.append((seconds, new)) }
+    if new != .tracking { collectingOrbitsSince = nil }
+    state = new
+  }
+
+  // MARK: Orders
+
+  /// Carries out a wanted state. False: the order was ignored.
+  mutating func obey(_ wanted: WantedState, at seconds: Double) -> Bool {
+    charge(until: seconds)
+    switch wanted.mode {
+    case .backup(let until):
+      if faults.ignoresSleep > 0 {
+        faults.ignoresSleep -= 1
+        batch = nil
+        return false
+      }
+      return fallAsleep(.standby(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)
+    case .off(let until):
+      orbitsAt = abilities.powerSwitch == .losesMemory ? nil : orbitsAt
+      return fallAsleep(.off(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)
+    case .unheard: batch = nil
+    case .onOff(let periodSeconds): run(periodSeconds, cyclic: false, wanted, at: seconds)
+    case .continuous(let every): run(every, cyclic: false, wanted, at: seconds)
+    case .cyclicTracking(let every): run(every, cyclic: true, wanted, at: seconds)
+    }
+    return true
+  }
+
+  private mutating func fallAsleep(_ sleep: State, _ wanted: WantedState, at seconds: Double) -> Bool {
+    charge(until: seconds + Self.orderSeconds)
+    enter(sleep, at: seconds + Self.orderSeconds)
+    isReduced = wanted.reducedConstellations
+    batch = nil
+    return true
+  }
+
+  private mutating func run(_ every: Int, cyclic: Bool, _ wanted: WantedState, at seconds: Double) {
+    period = Double(every)
+    wantsCyclic = cyclic && abilities.currents.cyclic != nil
+    isReduced = wanted.reducedConstellations
+    switch state {
+    case .standby, .off: wake(at: seconds)
+    case .starting, .acquiring: break
+    case .tracking, .cyclic: enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
+    }
+    if wanted.batching != batch {
+      batch = wanted.batching
+      collected = 0
+      lostInBatch = 0
+      collectedUntil = seconds
+      readOutEnds = nil
+    }
+    nextEpoch = min(nextEpoch, seconds + period)
+  }
+
+  /// Bytes on its line, or its supply.
+  mutating func wake(at seconds: Double) {
+    switch state {
+    case .standby, .off:
+      if faults.ignoresWake > 0 {
+        faults.ignoresWake -= 1
+        return
+      }
+      enter(.starting(until: seconds + Self.startSeconds), at: seconds)
+    case .starting, .acquiring, .tracking, .cyclic: break
+    }
+  }
+
+  mutating func reset(at seconds: Double) {
+    faults.ignoresWake = 0
+    orbitsAt = nil
+    batch = nil
+    enter(.starting(until: seconds + 1), at: seconds)
+  }
+
+  /// A restart by itself.
+  mutating func reboot(at seconds: Double) {
+    batch = nil
+    readOutEnds = nil
+    wantsCyclic = false
+    enter(.starting(until: seconds + 1), at: seconds)
+  }
+
+  /// Its supply is cut: nothing is drawn, nothing is kept but what the backup supply keeps.
+  mutating func unplug(at seconds: Double) {
+    batch = nil
+    readOutEnds = nil
+    wantsCyclic = false
+    enter(.off(until: nil), at: seconds)
+  }
+
+  // MARK: What happens by itself
+
+  enum Happening: Sendable {
+    case woke
+    case fix
+    case noFix(satellites: Int, strong: Int)
+    case readOut(count: Int, lost: Int)
+    case readOutCut
+  }
+
+  /// The next time at which something happens by itself.
+  var next: Double {
+    if let readOutEnds { return readOutEnds }
+    switch state {
+    case .standby(let until), .off(let until): return until ?? .infinity
+    case .starting(let until): return until
+    case .acquiring: return batch == nil ? min(nextEpoch, max(fixAt, chargedUntil)) : max(fixAt, chargedUntil)
+    case .tracking, .cyclic: return batch == nil ? nextEpoch : .infinity
+    }
+  }
+
+  /// Lets the time pass to `next` or earlier.
+  mutating func advance(to seconds: Double, in day: Day) -> Happening? {
+    charge(until: seconds)
+    let sky = day.sky(at: seconds)
+    collect(until: seconds, sky)
+    if let ends = readOutEnds, ends <= seconds { return endReadOut() }
+    switch state {
+    case .standby(let until?) where until <= seconds, .off(let until?) where until <= seconds:
+      enter(.starting(until: seconds + Self.startSeconds), at: seconds)
+      return nil
+    case .starting(let until) where until <= seconds:
+      enter(.acquiring, at: seconds)
+      beginSearch(at: seconds, sky)
+      return .woke
+    case .acquiring: return acquire(at: seconds, sky)
+    case .tracking, .cyclic: return track(at: seconds, sky)
+    default: return nil
+    }
+  }
+
+  private mutating func beginSearch(at seconds: Double, _ sky: Day.SkyView) {
+    searchBegan = seconds
+    searchedSky = sky
+    nextEpoch = seconds + 1
+    let isHot = orbitsAt.map { seconds - $0 < Self.orbitsSeconds } ?? false
+    if !isHot { coldStarts += 1 }
+    let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
+    switch sky {
+    case .open: fixAt = seconds + typical + dice.exponential(mean: isHot ? 0.15 : 2)
+    case .urban:
+      fixAt =
+        seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor) + dice.exponential(mean: isHot ? 1 : 4)
+    case .none: fixAt = .infinity
+    }
+  }
+
+  private mutating func acquire(at seconds: Double, _ sky: Day.SkyView) -> Happening? {
+    if sky != searchedSky { beginSearch(at: seconds, sky) }
+    if fixAt <= seconds {
+      enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
+      collectingOrbitsSince = seconds
+      trackingSince = seconds
+      nextEpoch = seconds + period
+      return batch == nil ? .fix : nil
+    }
+    guard nextEpoch <= seconds else { return nil }
+    nextEpoch = seconds + 1
+    // A satellite that is there is received within a second or two of the search.
+    let seen = seconds - searchBegan >= 0.9
+    switch sky {
+    case .open: return .noFix(satellites: seen ? 9 : 0, strong: seen ? 8 : 0)
+    case .urban: return .noFix(satellites: seen ? 7 : 0, strong: seen ? 5 : 0)
+    case .none: return .noFix(satellites: 0, strong: 0)
+    }
+  }
+
+  private mutating func track(at seconds: Double, _ sky: Day.SkyView) -> Happening? {
+    if sky == .none {
+      enter(.acquiring, at: seconds)
+      beginSearch(at: seconds, sky)
+      return batch == nil ? .noFix(satellites: 0, strong: 0) : nil
+    }
+    if state == .tracking {
+      let since = collectingOrbitsSince ?? seconds
+      collectingOrbitsSince = since
+      if seconds - since >= 30 { orbitsAt = seconds }
+    } else if orbitsAt != nil {
+      orbitsAt = seconds - 1800
+    }
+    guard batch == nil, nextEpoch <= seconds else { return nil }
+    let isSparse = seconds - trackingSince > 40
+    nextEpoch = seconds + max(period, isSparse ? sparseSeconds ?? 0 : 0)
+    return .fix
+  }
+
+  // MARK: The batch
+
+  private mutating func collect(until seconds: Double, _ sky: Day.SkyView) {
+    guard let batch else { return }
+    let epochs = Int((seconds - collectedUntil) / period)
+    guard epochs > 0 else { return }
+    collectedUntil += Double(epochs) * period
+    guard sky != .none else { return }
+    collected += epochs
+    if collected > batch.epochs {
+      lostInBatch += collected - batch.epochs
+      overrun += collected - batch.epochs
+      collected = batch.epochs
+    }
+  }
+
+  /// At 115200 baud a stored fix takes 9.4 ms.
+  mutating func readOut(at seconds: Double, in day: Day) {
+    collect(until: seconds, day.sky(at: seconds))
+    guard batch != nil, readOutEnds == nil else { return }
+    if faults.overruns > 0 {
+      faults.overruns -= 1
+      lostInBatch += 3
+    }
+    readOutEnds = seconds + 0.1 + Double(collected) * 0.0094
+  }
+
+  private mutating func endReadOut() -> Happening {
+    readOutEnds = nil
+    if faults.cutsReadOut > 0 {
+      faults.cutsReadOut -= 1
+      return .readOutCut
+    }
+    defer {
+      collected = 0
+      lostInBatch = 0
+    }
+    return .readOut(count: collected, lost: lostInBatch)
+  }
+
+  /// Whether there is a fix in the state and under the sky of now.
+  var hasFix: Bool { state == .tracking || state == .cyclic }
+
+  var isAsleep: Bool {
+    switch state {
+    case .standby, .off: true
+    case .starting, .acquiring, .tracking, .cyclic: false
+    }
+  }
+}

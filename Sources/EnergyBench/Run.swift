@@ -1,0 +1,330 @@
+import MonotonicTime
+import PowerControl
+
+/// One day with one receiver under the policy: the plant, the clients and the policy, carried from event to event in virtual
+/// time.
+struct Run {
+  let day: Day
+  private(set) var power: PowerControl
+  var plant: Plant
+  private(set) var clients: [BenchClient]
+  private(set) var ledger = Ledger()
+  private(set) var seconds = 0.0
+  private var dice: Dice
+  private var wakeups = Hourly()
+  private var hostBusyUntil = -1.0
+  private var switches = Hourly()
+  private var wasAsleep = true
+  /// Departures of paused clients that have not been noticed yet.
+  private var pendingDepartures: [Double] = []
+  private var departures: ArraySlice<Double>
+  /// Accelerometer hints that are due.
+  private var nextHint = Double.infinity
+  private var skySince = 0.0
+  private var lastSkyReturn: Double?
+  /// What a test wants to hear.
+  var onAction: ((PowerAction, Double) -> Void)?
+  var onEvent: ((PowerEvent, Double) -> Void)?
+  /// Called after each step with the policy as it stands.
+  var onStep: ((borrowing Run) -> Void)?
+  /// What is thrown in between, in order.
+  var disturbances: ArraySlice<(seconds: Double, disturbance: Disturbance)> = []
+  private var pluggedInAt = Double.infinity
+  private var spins = 0
+
+  enum Disturbance: Sendable {
+    /// An event that need not be true.
+    case event(PowerEvent)
+    case reboot
+    case unplug(seconds: Double)
+    case faults(Plant.Faults)
+  }
+
+  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy, seed: UInt64 = 1, keepsLog: Bool = false) {
+    self.day = day
+    power = PowerControl(policy: policy, at: .zero)
+    plant = Plant(abilities, seed: seed, keepsLog: keepsLog)
+    clients = day.clients.enumerated().map {
+      BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
+    }
+    departures = day.path.departures[...]
+    dice = Dice(seed: seed ^ 0x5EED)
+  }
+
+  private var now: Instant { Instant(nanoseconds: UInt64((max(seconds, 0) * 1e9).rounded())) }
+
+  mutating func runDay() -> Ledger {
+    plant.wake(at: 0)
+    if day.hasAccelerometer { tell(.accelerometer(isPresent: true)) }
+    tell(.receiverFound(plant.abilities))
+    // A receiver that was never told anything runs at full power.
+    _ = plant.obey(power.wanted, at: 0)
+    while seconds < day.seconds { step() }
+    plant.charge(until: day.seconds)
+    close()
+    return ledger
+  }
+
+  private mutating func step() {
+    let scripted = nextScripted
+    let deadline = power.deadline.map { Double($0.nanoseconds) / 1e9 } ?? .infinity
+    let skyChange = plant.isAsleep ? .infinity : day.skyChange(after: seconds) ?? .infinity
+    let before = seconds
+    let coming = [
+      plant.next, deadline, scripted, nextHint, departures.first ?? .infinity, skyChange, day.seconds,
+      disturbances.first?.seconds ?? .infinity, pluggedInAt,
+    ]
+    seconds = max(coming.min() ?? day.seconds, before)
+    guard seconds < day.seconds else { return }
+    spins = seconds > before ? 0 : spins + 1
+    // An event at an instant may lead to a few more at the same; a hundred are a policy that goes round in circles.
+    if spins > 100 {
+      seconds += 0.001
+      overruns += 1
+    }
+    noteSky()
+    if scripted <= seconds { runScript() }
+    if let departure = departures.first, departure <= seconds { depart(departure) }
+    if nextHint <= seconds {
+      nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
+      wakeHost()
+      tell(.movementHint(.accelerometer))
+    }
+    if let next = disturbances.first, next.seconds <= seconds {
+      disturbances.removeFirst()
+      suffer(next.disturbance)
+    }
+    if pluggedInAt <= seconds { plugIn() }
+    if let happening = plant.advance(to: seconds, in: day) { hear(happening) }
+    if deadline <= seconds {
+      wakeHost()
+      carryOut(power.wake(at: now))
+    }
+    noteSwitch()
+    onStep?(self)
+  }
+
+  /// How often the policy went round in circles: never.
+  private(set) var overruns = 0
+
+  private mutating func noteSwitch() {
+    guard plant.isAsleep != wasAsleep else { return }
+    wasAsleep = plant.isAsleep
+    switches.count(at: seconds)
+  }
+
+  private mutating func noteSky() {
+    let change = day.sky.last { $0.fromSeconds <= seconds }
+    guard let change, change.sky != .none, change.fromSeconds > skySince else { return }
+    let index = day.sky.firstIndex { $0.fromSeconds == change.fromSeconds } ?? 0
+    guard index > 0, day.sky[index - 1].sky == .none else { return }
+    skySince = change.fromSeconds
+    lastSkyReturn = change.fromSeconds
+  }
+
+  /// The host works for an instant. What follows within half a second, or while a batch streams in, is the same wake-up.
+  private mutating func wakeHost() {
+    if seconds - hostBusyUntil > 0.5 {
+      wakeups.count(at: seconds)
+    }
+    hostBusyUntil = max(seconds, plant.readOutEnds ?? seconds)
+  }
+
+  // MARK: What is thrown in between
+
+  private mutating func suffer(_ disturbance: Disturbance) {
+    switch disturbance {
+    case .event(let event): tell(event)
+    case .faults(let faults): plant.faults = faults
+    case .reboot:
+      guard !plant.isAsleep else { return }
+      plant.reboot(at: seconds)
+      tell(.rebooted)
+    case .unplug(let length):
+      guard pluggedInAt == .infinity else { return }
+      plant.unplug(at: seconds)
+      pluggedInAt = seconds + length
+      tell(.receiverLost)
+    }
+  }
+
+  private mutating func plugIn() {
+    pluggedInAt = .infinity
+    plant.faults = Plant.Faults()
+    plant.reset(at: seconds)
+    tell(.receiverFound(plant.abilities))
+  }
+
+  // MARK: The script
+
+  private var nextScripted: Double {
+    clients.reduce(.infinity) { next, client in
+      client.isActive
+        ? min(next, client.script.untilSeconds)
+        : client.script.untilSeconds > seconds ? min(next, max(client.script.fromSeconds, 0.001)) : next
+    }
+  }
+
+  private mutating func runScript() {
+    for index in clients.indices {
+      let script = clients[index].script
+      if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
+        clients[index].isActive = true
+        for demand in clients[index].opening() { tell(.demand(clients[index].id, demand)) }
+      } else if clients[index].isActive, script.untilSeconds <= seconds {
+        clients[index].isActive = false
+        tell(.demand(clients[index].id, nil))
+      }
+    }
+  }
+
+  private mutating func depart(_ departure: Double) {
+    departures.removeFirst()
+    if day.hasAccelerometer { nextHint = seconds + 1 }
+    // Who is not paused is followed anyway.
+    guard clients.contains(where: { $0.isActive && power.isPaused($0.id) }) else { return }
+    pendingDepartures.append(departure)
+  }
+
+  // MARK: From the plant to the policy and back
+
+  private mutating func hear(_ happening: Plant.Happening) {
+    let isUnheard = if case .unheard = power.wanted.mode { true } else { false }
+    if isUnheard { return }
+    wakeHost()
+    switch happening {
+    case .woke: tell(.wakeConfirmed)
+    case .noFix(let satellites, let strong):
+      tell(.noFix(SignalFacts(satellites: satellites, strongSatellites: strong)))
+    case .fix: deliverFix()
+    case .readOut(let count, let lost):
+      ledger.fixesLost += lost
+      for index in clients.indices where clients[index].isActive { clients[index].receiveBatch(count, at: seconds) }
+      // The newest of the batch tells the policy where it is, before it decides what comes next.
+      if plant.hasFix, count > 0 { tell(.fix(facts(of: measured()))) }
+      tell(.batchRetrieved(count: count, lost: lost))
+    case .readOutCut: tell(.retrievalCut)
+    }
+  }
+
+  private mutating func deliverFix() {
+    let place = measured()
+    if let back = lastSkyReturn {
+      ledger.worstSkyReturnSeconds = max(ledger.worstSkyReturnSeconds ?? 0, seconds - back)
+      lastSkyReturn = nil
+    }
+    tell(.fix(facts(of: place)))
+    let truth = day.path.place(at: seconds)
+    for index in clients.indices where clients[index].isActive {
+      let demand = clients[index].receive(
+        place, truth: truth, at: seconds, path: day.path, isPaused: power.isPaused(clients[index].id),
+        skySince: skySince)
+      if let demand { tell(.demand(clients[index].id, demand)) }
+    }
+  }
+
+  private mutating func measured() -> Path.Place {
+    let truth = day.path.place(at: seconds)
+    let deviation = errorMetres / 2.squareRoot()
+    return Path.Place(
+      east: truth.east + dice.normal(deviation: deviation), north: truth.north + dice.normal(deviation: deviation))
+  }
+
+  private var errorMetres: Double { day.sky(at: seconds) == .open ? 2.5 : 8 }
+
+  private mutating func facts(of place: Path.Place) -> FixFacts {
+    let isOpen = day.sky(at: seconds) == .open
+    let metresPerDegree = 111_195.0
+    let speedError = isOpen ? 0.1 : 0.4
+    return FixFacts(
+      latitudeDegrees: 47 + place.north / metresPerDegree,
+      longitudeDegrees: 8 + place.east / (metresPerDegree * 0.681_998_36), errorMetres: errorMetres,
+      speedMetresPerSecond: max(0, day.path.speed(at: seconds) + dice.normal(deviation: speedError / 2)),
+      speedErrorMetresPerSecond: speedError)
+  }
+
+  mutating func tell(_ event: PowerEvent) {
+    onEvent?(event, seconds)
+    carryOut(power.handle(event, at: now))
+  }
+
+  private mutating func carryOut(_ actions: [PowerAction]) {
+    for action in actions {
+      onAction?(action, seconds)
+      switch action {
+      case .enter(let wanted): obey(wanted)
+      case .wakeAgain: plant.wake(at: seconds)
+      case .reset: plant.reset(at: seconds)
+      case .retrieveBatch:
+        plant.readOut(at: seconds, in: day)
+        hostBusyUntil = max(hostBusyUntil, plant.readOutEnds ?? seconds)
+      case .report(let report): hear(report)
+      }
+    }
+  }
+
+  private mutating func obey(_ wanted: WantedState) {
+    if wanted.batching != nil, plant.faults.refusesBatching { return tell(.refused(.batching)) }
+    if case .cyclicTracking = wanted.mode, plant.faults.refusesCyclic { return tell(.refused(.cyclicTracking)) }
+    if plant.obey(wanted, at: seconds), !wanted.mode.isAsleep, !plant.isAsleep { tell(.entered(wanted.mode)) }
+  }
+
+  private mutating func hear(_ report: PowerReport) {
+    switch report {
+    case .resumed:
+      for departure in pendingDepartures {
+        ledger.worstMovementSeconds = max(ledger.worstMovementSeconds ?? 0, seconds - departure)
+      }
+      pendingDepartures = []
+    case .deferralDue(let id):
+      guard let client = clients.first(where: { $0.id == id }) else { return }
+      for demand in client.deferralEnded() { tell(.demand(id, demand)) }
+    default: break
+    }
+  }
+
+  // MARK: The end
+
+  private mutating func close() {
+    ledger.chargeMilliampereSeconds = plant.chargeMilliampereSeconds
+    ledger.seconds = day.seconds
+    ledger.hostWakeups = wakeups.total
+    ledger.hostWakeupsInWorstHour = wakeups.worst
+    ledger.switchesInWorstHour = switches.worst
+    ledger.movementsMissed = pendingDepartures.filter { day.seconds - $0 > 300 }.count
+    for client in clients {
+      ledger.fixesDelivered += client.delivered
+      ledger.fixesLate += client.late
+      ledger.worstStalenessSeconds = max(ledger.worstStalenessSeconds, client.worstStaleness)
+      judgeCrossings(client)
+    }
+  }
+
+  /// Reported crossings against the true ones that lasted.
+  private mutating func judgeCrossings(_ client: BenchClient) {
+    guard case .region(let centre, let radius) = client.script.wish else { return }
+    var reported = client.crossings[...]
+    for crossing in trueCrossings(centre, radius) {
+      if let first = reported.first, first - crossing < 300 {
+        ledger.worstCrossingSeconds = max(ledger.worstCrossingSeconds ?? 0, first - crossing)
+        if first - crossing > PowerPolicy.standard.crossingSeconds { ledger.fixesLate += 1 }
+        reported.removeFirst()
+      } else {
+        ledger.crossingsMissed += 1
+      }
+    }
+  }
+
+  private func trueCrossings(_ centre: Path.Place, _ radius: Double) -> [Double] {
+    var crossings: [Double] = []
+    var inside = day.path.place(at: 0).metres(to: centre) < radius
+    var time = 0.0
+    while time < day.seconds {
+      let isInside = day.path.place(at: time).metres(to: centre) < radius
+      if isInside != inside { crossings.append(time) }
+      inside = isInside
+      time += 0.5
+    }
+    return crossings
+  }
+}

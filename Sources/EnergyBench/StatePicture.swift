@@ -1,0 +1,89 @@
+/// The states of a receiver over a day, as SVG: one band, dearer states higher.
+struct StatePicture {
+  let row: EnergyRow
+  let log: [(seconds: Double, state: Plant.State)]
+  let seconds: Double
+  private let width = 960.0
+  private let left = 110.0
+
+  private static let names = ["off", "standby", "cyclic tracking", "tracking", "acquisition"]
+  private static let colours = ["#d0d0d0", "#9ecae1", "#74c476", "#fd8d3c", "#d62728"]
+
+  var svg: String {
+    var text = """
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(left + width + 20)) 240" font-family="sans-serif" \
+      font-size="12">
+      <title>\(row.model), \(row.scenario)</title>
+      <rect width="100%" height="100%" fill="white"/>
+      <text x="\(Int(left))" y="18">\(row.model), \(row.scenario): \(fixed(row.averageMilliamperes, 3)) mA, \
+      \(fixed(row.shareOfAlwaysOn * 100, 2)) % of always on</text>
+
+      """
+    for (level, name) in Self.names.enumerated() {
+      text += "<text x=\"\(Int(left) - 8)\" y=\"\(Int(y(level)) + 14)\" text-anchor=\"end\">\(name)</text>\n"
+    }
+    text += bars()
+    text += axis()
+    return text + "</svg>\n"
+  }
+
+  private func y(_ level: Int) -> Double { 36 + Double(4 - level) * 34 }
+
+  private func x(_ time: Double) -> Double { left + time / seconds * width }
+
+  /// One bar a state; what is narrower than half a pixel joins its neighbours of the same level.
+  private func bars() -> String {
+    var text = ""
+    for wanted in Self.names.indices {
+      var from: Double?
+      var end = 0.0
+      for (index, entry) in log.enumerated() where level(of: entry.state) == wanted {
+        let until = index + 1 < log.count ? log[index + 1].seconds : seconds
+        if let open = from, (entry.seconds - end) / seconds * width > 0.5 {
+          text += bar(open, end, wanted)
+          from = entry.seconds
+        }
+        if from == nil { from = entry.seconds }
+        end = until
+      }
+      if let open = from { text += bar(open, end, wanted) }
+    }
+    return text
+  }
+
+  private func bar(_ from: Double, _ until: Double, _ level: Int) -> String {
+    let wide = max(x(until) - x(from), 0.4)
+    return "<rect x=\"\(fixed(x(from), 1))\" y=\"\(Int(y(level)))\" width=\"\(fixed(wide, 1))\" height=\"20\" "
+      + "fill=\"\(Self.colours[level])\"/>\n"
+  }
+
+  private func axis() -> String {
+    var text = "<line x1=\"\(Int(left))\" y1=\"208\" x2=\"\(Int(left + width))\" y2=\"208\" stroke=\"black\"/>\n"
+    let step = seconds > 43_200 ? 3 : 1
+    for hour in stride(from: 0, through: Int(seconds / 3600), by: step) {
+      text += "<text x=\"\(fixed(x(Double(hour) * 3600), 1))\" y=\"226\" text-anchor=\"middle\">\(hour) h</text>\n"
+    }
+    return text
+  }
+
+  private func level(of state: Plant.State) -> Int {
+    switch state {
+    case .off: 0
+    case .standby: 1
+    case .cyclic: 2
+    case .tracking: 3
+    case .starting, .acquiring: 4
+    }
+  }
+
+  /// A number with so many decimals.
+  private func fixed(_ value: Double, _ digits: Int) -> String {
+    var factor = 1
+    for _ in 0..<digits { factor *= 10 }
+    let scaled = Int((value * Double(factor)).rounded())
+    guard digits > 0 else { return String(scaled) }
+    let fraction = String(abs(scaled) % factor)
+    return "\(scaled < 0 ? "-" : "")\(abs(scaled) / factor)."
+      + String(repeating: "0", count: digits - fraction.utf8.count) + fraction
+  }
+}

@@ -1,0 +1,193 @@
+import MonotonicTime
+
+// Deferral: the receiver collects, line and host sleep.
+extension PowerControl {
+  /// Nobody needs fixes as they come, somebody wants them collected. True when the phase has changed.
+  mutating func serveCollect(
+    _ collect: Need.Collect, _ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]
+  ) -> Bool {
+    let by = Instant.earlier(collect.by, need.due)
+    let state = liveState(cyclic: collect.cyclic, periodSeconds: 1)
+    sayDue(&actions)
+    // Settle in the mode that is kept while the receiver collects: changing it would restart the collection.
+    let settles = !isSettled(state, cyclic: collect.cyclic)
+    guard !settles, let plan = batchPlan(by: by) else {
+      want(state, &actions)
+      if !settles { tellHostKeeps(&actions) }
+      return false
+    }
+    var batching = state
+    batching.batching = plan.batch
+    batching.mode = state.mode.withPeriod(plan.periodSeconds)
+    batch = BatchRun(batch: plan.batch, periodSeconds: plan.periodSeconds, heldSince: now)
+    want(batching, &actions)
+    return false
+  }
+
+  /// No cheaper mode is about to be chosen.
+  private func isSettled(_ state: WantedState, cyclic: Bool) -> Bool {
+    guard state.mode == wanted.mode, orbits.isUsable(at: now) else { return false }
+    if case .cyclicTracking = state.mode { return true }
+    guard cyclic, abilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
+    // Cyclic tracking may only wait for a better fix: that is not waited for.
+    return now.seconds(since: modeSince) >= 2 * policy.cyclicAfterSeconds
+  }
+
+  /// The smallest period whose buffer lasts until the fixes are wanted, and with which fixes are not too far apart.
+  private func batchPlan(by: Instant?) -> (batch: WantedState.Batch, periodSeconds: Int)? {
+    guard let batching = abilities?.batching, !isRefused(.batching) else { return nil }
+    let wantedSeconds = by.map { $0.seconds(since: now) } ?? .infinity
+    // Somebody looks soon anyway: nothing sleeps long enough.
+    guard wantedSeconds >= policy.batchShortestSeconds else { return nil }
+    let epochs = batching.extendedEpochs >> batchHalvings
+    guard epochs > 0 else { return nil }
+    let speed = newestFix?.facts.speedMetresPerSecond ?? 1
+    var period = 1
+    while period < policy.batchLongestPeriodSeconds,
+      Double(epochs * period) - policy.batchMarginSeconds < wantedSeconds,
+      speed * Double(period + 1) <= policy.batchSpacingMetres
+    {
+      period += 1
+    }
+    return (WantedState.Batch(epochs: epochs, extended: true), period)
+  }
+
+  /// The receiver cannot collect for these clients, or others need fixes as they come: the host keeps the fixes.
+  func clientsKept() -> [Int] {
+    clients.indices.filter { clients[$0].deferral != nil && !clients[$0].hostKeepsIsSaid && !clients[$0].isPaused }
+  }
+
+  mutating func tellHostKeeps(_ actions: inout [PowerAction]) {
+    for index in clientsKept() {
+      clients[index].hostKeepsIsSaid = true
+      actions.append(.report(.deferralKeptByHost(clients[index].id)))
+    }
+  }
+
+  /// Deferrals whose time is over, or whose distance is covered.
+  mutating func sayDue(_ actions: inout [PowerAction]) {
+    for index in clients.indices {
+      guard let run = clients[index].deferral, !run.dueIsSaid, let deferral = clients[index].demand.updates?.deferral
+      else {
+        continue
+      }
+      let isTime = deferral.timeoutSeconds.map { now.seconds(since: run.since) + run.uncountedSeconds >= $0 } ?? false
+      let covered = run.from.flatMap { from in newestFix.map { groundMetres(from, $0.facts) } } ?? 0
+      let isFar = deferral.untilTravelledMetres.map { covered >= $0 && newestFix != nil } ?? false
+      guard isTime || isFar else { continue }
+      clients[index].deferral?.dueIsSaid = true
+      actions.append(.report(.deferralDue(clients[index].id)))
+    }
+  }
+
+  // MARK: While the receiver collects
+
+  /// True when something changed that has to be decided upon again.
+  mutating func serveBatch(
+    _ run: BatchRun, _ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]
+  ) -> Bool {
+    if let since = run.readingSince {
+      if now.seconds(since: since) >= policy.readOutPatienceSeconds { retrievalCut(&actions) }
+      return false
+    }
+    let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
+    guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
+    batch?.leavingSince = nil
+    if readDue(run, collect, need) <= now { readOut(&actions) }
+    return false
+  }
+
+  private func readDue(_ run: BatchRun, _ collect: Need.Collect, _ need: Need) -> Instant {
+    let due = min(
+      run.fullAt(marginSeconds: policy.batchMarginSeconds),
+      Instant.earlier(collect.by, need.due) ?? run.fullAt(marginSeconds: policy.batchMarginSeconds))
+    return max(due, run.nextRead ?? .zero)
+  }
+
+  private mutating func readOut(_ actions: inout [PowerAction]) {
+    batch?.readingSince = now
+    batch?.isReadOut = false
+    actions.append(.retrieveBatch)
+  }
+
+  /// What it holds is read out before collecting ends. True when it has ended.
+  mutating func leaveBatch(_ actions: inout [PowerAction]) -> Bool {
+    guard let run = batch, run.readingSince == nil else { return false }
+    guard let since = run.leavingSince else {
+      batch?.leavingSince = now
+      batch?.isReadOut = false
+      return false
+    }
+    if run.isReadOut {
+      endBatch()
+      return true
+    }
+    let linger = since + Milliseconds(seconds: policy.batchLingerSeconds)
+    if max(linger, run.nextRead ?? .zero) <= now { readOut(&actions) }
+    return false
+  }
+
+  func batchDeadline(_ run: BatchRun, _ awake: Phase.Awake, _ need: Need) -> Instant? {
+    if let since = run.readingSince { return since + Milliseconds(seconds: policy.readOutPatienceSeconds) }
+    if let since = run.leavingSince {
+      return max(since + Milliseconds(seconds: policy.batchLingerSeconds), run.nextRead ?? .zero)
+    }
+    guard need.live == nil, let collect = need.collect else { return now }
+    let lost = awake.fixless.map { $0 + Milliseconds(seconds: policy.lostAfterSeconds) }
+    return Instant.earlier(readDue(run, collect, need), lost)
+  }
+
+  mutating func batchRetrieved(count: Int, lost: Int, _ actions: inout [PowerAction]) {
+    if lost > 0 { actions.append(.report(.fixesLost(lost))) }
+    guard var run = batch else { return }
+    run.heldSince = run.readingSince ?? now
+    run.uncountedSeconds = 0
+    run.readingSince = nil
+    run.nextRead = nil
+    run.cuts = 0
+    run.isReadOut = run.leavingSince != nil
+    batch = run
+    sayDue(&actions)
+  }
+
+  mutating func retrievalCut(_ actions: inout [PowerAction]) {
+    guard var run = batch, run.readingSince != nil else { return }
+    run.readingSince = nil
+    run.cuts += 1
+    run.nextRead = now + Milliseconds(seconds: policy.batchLingerSeconds)
+    batch = run
+    guard run.cuts >= policy.readOutAttempts else { return }
+    loseBatch(&actions)
+    refuse(.batching, &actions)
+  }
+
+  /// What the receiver had collected is gone.
+  mutating func loseBatch(_ actions: inout [PowerAction]) {
+    guard let run = batch else { return }
+    endBatch()
+    let seconds = min(now.seconds(since: run.heldSince) + run.uncountedSeconds, 1e6)
+    let fixes = Int(seconds) / run.periodSeconds + 1
+    actions.append(.report(.batchGone(atMost: min(fixes, run.batch.epochs))))
+  }
+
+  /// Fixes come as they are made again; that none came meanwhile was no outage.
+  mutating func endBatch() {
+    batch = nil
+    listeningSince = now
+  }
+
+  mutating func refuse(_ refusal: Refusal, _ actions: inout [PowerAction]) {
+    refusedUntil[refusal] = now + Milliseconds(seconds: policy.refusedSeconds)
+    complain(.refused(refusal), &actions)
+  }
+}
+
+extension PowerMode {
+  fileprivate func withPeriod(_ seconds: Int) -> PowerMode {
+    switch self {
+    case .continuous: .continuous(everySeconds: seconds)
+    case .cyclicTracking: .cyclicTracking(everySeconds: seconds)
+    case .onOff, .unheard, .backup, .off: self
+    }
+  }
+}

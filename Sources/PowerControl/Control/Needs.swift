@@ -1,0 +1,151 @@
+import MonotonicTime
+
+// From demands to one need.
+extension PowerControl {
+  func need() -> Need {
+    var need = Need()
+    for client in clients where !client.demand.isEmpty {
+      need.isAny = true
+      addOccasional(client, &need)
+      if let updates = client.demand.updates { addUpdates(updates, client, &need) }
+    }
+    return need
+  }
+
+  /// A client that has just started needs a fresh fix; nil when it has had one.
+  private func freshFix(_ client: ClientState) -> (facts: FixFacts, at: Instant)? {
+    guard let newestFix, newestFix.at >= client.startedAt else { return nil }
+    return newestFix
+  }
+
+  /// All that is not standard updates.
+  private func addOccasional(_ client: ClientState, _ need: inout Need) {
+    let demand = client.demand
+    if demand.oneShot {
+      need.isCoarse = false
+      need.addLive(cyclic: false, periodSeconds: 1)
+    }
+    guard demand.everySeconds != nil || demand.significantChange || demand.border != nil else { return }
+    guard let fix = freshFix(client) else { return need.addDue(.zero) }
+    if let seconds = demand.everySeconds {
+      need.addDue(fix.at + Milliseconds(seconds: early(seconds)))
+    }
+    if demand.significantChange {
+      need.addDue(fix.at + Milliseconds(seconds: rests ? policy.stillLookSeconds : client.significantSeconds))
+      need.waitsForHint = need.waitsForHint || rests
+    }
+    if let border = demand.border { addBorder(border, client, fix, &need) }
+  }
+
+  private func addBorder(
+    _ border: Demand.Border, _ client: ClientState, _ fix: (facts: FixFacts, at: Instant), _ need: inout Need
+  ) {
+    if let dwell = border.dwellSeconds { return need.addDue(client.borderedAt + Milliseconds(seconds: dwell)) }
+    if rests {
+      need.waitsForHint = true
+      return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
+    }
+    let moved = client.borderedFix.map { groundMetres($0, fix.facts) } ?? 0
+    let metres = border.distanceMetres - moved - fix.facts.errorMetres
+    let speed = presentSpeed(fix.facts, bound: border.speedBoundMetresPerSecond)
+    let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
+    need.addDue(fix.at + Milliseconds(seconds: max(reach, borderSeconds)))
+  }
+
+  /// At a border looks need not be closer than this: a crossing between two of them is still reported in time.
+  private var borderSeconds: Double {
+    max(policy.crossingSeconds - policy.dwellSeconds - hotSeconds - policy.marginSeconds - 1, 1)
+  }
+
+  private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {
+    if client.isPaused { return addPaused(client, &need) }
+    if updates.coarsenessMetres < policy.reducedFromMetres { need.isCoarse = false }
+    guard let fix = freshFix(client) else { return need.addDue(.zero) }
+    if let deferral = updates.deferral, let run = client.deferral {
+      return addCollect(deferral, run, updates, fix, &need)
+    }
+    let filter = updates.spacingMetres
+    guard filter > 0, updates.allowsSavingWhileMoving else {
+      return need.addLive(cyclic: updates.allowsSavingWhileMoving, periodSeconds: 1)
+    }
+    if rests {
+      need.waitsForHint = true
+      return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
+    }
+    let moved = client.filterAnchor.map { groundMetres($0, fix.facts) } ?? 0
+    let bound = updates.activity.speedBoundMetresPerSecond
+    let reach = Reach(speed: presentSpeed(fix.facts, bound: bound), bound: bound).earliestSeconds(filter - moved)
+    // Where looks are as rare as they may be, the usual start counts and not the slow one.
+    let late = updates.lateSeconds + hotSeconds - hotStarts.meanSeconds(at: now) + policy.marginSeconds
+    need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
+  }
+
+  private func addPaused(_ client: ClientState, _ need: inout Need) {
+    // Without sky the search decides when it is looked again.
+    guard let pause = client.pause, pause.reason == .still else { return }
+    if hasAccelerometer {
+      need.waitsForHint = true
+    } else {
+      need.addDue(pause.lastLook + Milliseconds(seconds: early(pause.lookSeconds)))
+    }
+  }
+
+  /// A little less than an interval that was promised: a fix that is early by a hundredth costs a hundredth, one that is late
+  /// breaks the promise.
+  private func early(_ seconds: Double) -> Double { seconds - min(seconds / 100, policy.earlySeconds) }
+
+  private func addCollect(
+    _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates, _ fix: (facts: FixFacts, at: Instant),
+    _ need: inout Need
+  ) {
+    var by =
+      run.dueIsSaid
+      ? nil
+      : deferral.timeoutSeconds.map {
+        run.since + Milliseconds(seconds: $0 - run.uncountedSeconds)
+      }
+    if let metres = deferral.untilTravelledMetres, !run.dueIsSaid {
+      let covered = run.from.map { groundMetres($0, fix.facts) } ?? 0
+      // Here the bound is what is usual, not what is possible: a look too late costs nothing but the delay.
+      let speed = presentSpeed(fix.facts, bound: 3)
+      let seconds = Reach(speed: speed, bound: max(1.5 * speed, 3)).earliestSeconds(metres - covered)
+      by = Instant.earlier(
+        by, fix.at + Milliseconds(seconds: covered >= metres ? 0 : max(seconds, policy.travelledShortestSeconds)))
+    }
+    let cyclic = updates.accuracy != .navigation
+    need.collect = Need.Collect(
+      cyclic: cyclic && need.collect?.cyclic != false, by: Instant.earlier(by, need.collect?.by))
+  }
+
+  /// The speed to reckon with: what the fix says and its error, or the bound.
+  private func presentSpeed(_ fix: FixFacts, bound: Double) -> Double {
+    guard let speed = fix.speedMetresPerSecond else { return bound }
+    // Below what counts as movement it is noise.
+    return moves(fix) ? speed + (fix.speedErrorMetresPerSecond ?? 0) : 0
+  }
+
+  /// An accelerometer watches, and nothing has moved since the newest fix, which showed rest.
+  var rests: Bool {
+    guard hasAccelerometer, let newestFix, !moves(newestFix.facts) else { return false }
+    guard let lastHint else { return true }
+    return now.seconds(since: lastHint) > policy.hintSeconds && newestFix.at >= lastHint
+  }
+}
+
+extension Demand.Updates {
+  /// The accuracy as metres; the best is 0.
+  public var coarsenessMetres: Double {
+    if case .metres(let metres) = accuracy { metres } else { 0 }
+  }
+
+  /// Metres between fixes that the client can tell apart: its filter, and a tenth of an accuracy of a kilometre and more.
+  public var spacingMetres: Double {
+    max(distanceFilterMetres, coarsenessMetres >= 1000 ? coarsenessMetres / 10 : 0)
+  }
+
+  /// Ten metres and more: the first fixes after a hot start, and those of cyclic tracking, are good enough.
+  public var allowsSavingWhileMoving: Bool { coarsenessMetres >= 10 }
+
+  /// How far apart looks may always be, in seconds, whatever the speed: a fix is late by this and one slow start at most.
+  public var lateSeconds: Double { coarsenessMetres >= 100 ? 10 : 5 }
+}

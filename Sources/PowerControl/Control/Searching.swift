@@ -1,0 +1,93 @@
+import MonotonicTime
+
+// No fix: how long a search goes on, and when the next one begins.
+extension PowerControl {
+  /// True when the phase has changed.
+  mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
+    noteOutage(awake)
+    sayNoFixPauses(&actions)
+    guard searchEnd(awake) <= now, canSleep, let until = nextSearch() else {
+      want(fullPower, &actions)
+      return false
+    }
+    if !outageIsSaid {
+      outageIsSaid = true
+      actions.append(.report(.skyLost))
+    }
+    if thoroughIsDue { lastThoroughSearch = now }
+    lastSearchEnd = now
+    return leave(to: .noSky, until: until, need, &actions)
+  }
+
+  /// The outage began with the last fix, or with the search for the first one.
+  private mutating func noteOutage(_ awake: Phase.Awake) {
+    guard outageSince == nil else { return }
+    if awake.firstFix != nil, let newestFix {
+      outageSince = max(newestFix.at, listeningSince)
+    } else {
+      outageSince = awake.since
+    }
+  }
+
+  /// Clients that may be paused are, when there was no fix for long.
+  mutating func sayNoFixPauses(_ actions: inout [PowerAction]) {
+    for index in clients.indices where noFixPause(clients[index]).map({ $0 <= now }) ?? false {
+      pause(index, .noFix, &actions)
+    }
+  }
+
+  /// When the client will be paused for want of a fix; nil: not at all.
+  private func noFixPause(_ client: ClientState) -> Instant? {
+    guard let outageSince, client.pause == nil, client.demand.updates?.pausing == .automatic else { return nil }
+    return max(outageSince, client.startedAt) + Milliseconds(seconds: pauseNoFixSeconds)
+  }
+
+  /// `SEXTANT_PAUSE_SECONDS` shortens this time as well; it does not lengthen it.
+  private var pauseNoFixSeconds: Double { min(policy.pauseNoFixSeconds, policy.pauseSeconds ?? .infinity) }
+
+  /// When the present search is given up, by what it has received so far.
+  private func searchEnd(_ awake: Phase.Awake) -> Instant {
+    let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
+    let first = (outageSince ?? awake.since) + Milliseconds(seconds: policy.searchFirstSeconds)
+    return max(began + Milliseconds(seconds: patience(awake)), first)
+  }
+
+  private func patience(_ awake: Phase.Awake) -> Double {
+    if awake.signal.strongSatellites >= 4 { return coldSeconds * policy.strongPatienceFactor }
+    if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
+    if thoroughIsDue { return policy.thoroughPatienceSeconds }
+    return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
+  }
+
+  private var thoroughIsDue: Bool {
+    guard let last = lastThoroughSearch ?? outageSince else { return false }
+    return now.seconds(since: last) >= policy.thoroughEverySeconds
+  }
+
+  /// The next search: later the longer the outage lasts, and never so late that a fix would be too late after the sky's
+  /// return.
+  private func nextSearch() -> Instant? {
+    guard let outageSince else { return nil }
+    let outage = now.seconds(since: outageSince)
+    let latest =
+      policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
+      - policy.patienceSeconds
+    let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
+    return now + Milliseconds(seconds: seconds)
+  }
+
+  /// A hint or a new client may begin a search before its time, but not one after the other.
+  var searchIsAllowed: Bool {
+    guard let lastSearchEnd else { return true }
+    return now.seconds(since: lastSearchEnd) >= policy.hintShortestSeconds
+  }
+
+  func searchDeadline(_ awake: Phase.Awake) -> Instant? {
+    canSleep ? max(searchEnd(awake), now) : nil
+  }
+
+  /// What falls due although the receiver sleeps: a client is to be told that it is paused.
+  var lateDue: Instant? {
+    clients.reduce(nil) { Instant.earlier($0, noFixPause($1)) }
+  }
+}

@@ -1,0 +1,238 @@
+import MonotonicTime
+
+// The receiver is awake: what it does next.
+extension PowerControl {
+  /// True when the phase has changed.
+  mutating func serve(_ awake: Phase.Awake, _ actions: inout [PowerAction]) -> Bool {
+    let need = need()
+    trackCoarseness(need)
+    guard need.isAny else { return leaveIdle(awake, need, &actions) }
+    if let run = batch { return serveBatch(run, awake, need, &actions) }
+    guard hasFix(awake) else { return search(awake, need, &actions) }
+    if let live = need.live {
+      want(liveState(cyclic: live.cyclic, periodSeconds: live.periodSeconds), &actions)
+      tellHostKeeps(&actions)
+      sayDue(&actions)
+      return false
+    }
+    if let collect = need.collect { return serveCollect(collect, awake, need, &actions) }
+    if holdsAwake(awake, need) {
+      want(fullPower, &actions)
+      return false
+    }
+    if let periodSeconds = onOffPeriod(need) {
+      want(WantedState(mode: .onOff(periodSeconds: periodSeconds), reducedConstellations: wantsReduced), &actions)
+      return false
+    }
+    if let sleep = worthSleeping(need) { return leave(to: .betweenLooks, until: sleep.until, need, &actions) }
+    want(liveState(cyclic: true, periodSeconds: spacing(need)), &actions)
+    return false
+  }
+
+  /// Fixes come.
+  func hasFix(_ awake: Phase.Awake) -> Bool {
+    guard awake.firstFix != nil else { return false }
+    if let fixless = awake.fixless { return now.seconds(since: fixless) < policy.lostAfterSeconds }
+    return newestFix.map { now.seconds(since: max($0.at, listeningSince)) < silenceSeconds } ?? false
+  }
+
+  var fullPower: WantedState {
+    WantedState(mode: .continuous(everySeconds: 1), reducedConstellations: wantsReduced)
+  }
+
+  /// The cheapest state that brings fixes that often, with its hysteresis: cheaper only after a time, dearer at once.
+  func liveState(cyclic: Bool, periodSeconds: Int) -> WantedState {
+    var state = fullPower
+    let settled = now.seconds(since: modeSince) >= policy.cyclicAfterSeconds
+    let period = settled ? periodSeconds : min(periodSeconds, presentPeriod ?? 1)
+    state.mode = .continuous(everySeconds: period)
+    guard cyclic, let longest = abilities?.cyclicLongestSeconds, !isRefused(.cyclicTracking), let newestFix else {
+      return state
+    }
+    let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
+    // Better than the limit to begin, half as much again to stay.
+    guard newestFix.facts.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
+    let mayTry = cyclicLeft.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
+    guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
+    state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
+    return state
+  }
+
+  private var presentPeriod: Int? {
+    switch wanted.mode {
+    case .continuous(let seconds), .cyclicTracking(let seconds): seconds
+    default: nil
+    }
+  }
+
+  /// Seconds between fixes while nobody needs them oftener and sleeping is not worth it: 1, 2 or 5.
+  private func spacing(_ need: Need) -> Int {
+    guard let due = need.due, let newestFix else { return 1 }
+    let seconds = due.seconds(since: newestFix.at)
+    return seconds >= 6 ? 5 : seconds >= 3 ? 2 : 1
+  }
+
+  // MARK: Reasons to stay awake although nobody needs a fix now
+
+  func holdsAwake(_ awake: Phase.Awake, _ need: Need) -> Bool {
+    holdUntil(awake, need).map { now < $0 } ?? false
+  }
+
+  /// The receiver stays at full power until then: a movement hint is looked into, the fix is still poor, or orbits are due.
+  private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
+    guard let firstFix = awake.firstFix, let newestFix else { return nil }
+    var until: Instant?
+    if let hintHold, hintHold > now { until = hintHold }
+    if newestFix.facts.errorMetres > policy.goodFixMetres {
+      until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
+    }
+    if wantsOrbits(need) {
+      let patience = max(firstFix, orbits.collectingSince ?? firstFix)
+      until = max(until ?? now, patience + Milliseconds(seconds: policy.orbitsPatienceSeconds))
+    }
+    return until
+  }
+
+  /// The next look needs a hot start, and the orbits will not do until then.
+  private func wantsOrbits(_ need: Need) -> Bool {
+    guard canSleep else { return false }
+    guard let next = nextLook(need) else { return false }
+    // Whoever looks more rarely than orbits hold begins cold every time: renewing would cost more than it saves.
+    guard next.seconds(since: now) < policy.orbitsValidSeconds else { return false }
+    return !orbits.isUsable(at: next + Milliseconds(seconds: policy.orbitsMarginSeconds))
+  }
+
+  /// When somebody will look next, as far as that is known.
+  private func nextLook(_ need: Need) -> Instant? {
+    if let due = need.due { return max(due, now) }
+    if need.waitsForHint { return now }
+    // One-shots that come again and again will come again.
+    guard !need.isAny, let gap = oneShotGapSeconds, let last = oneShotAt, gap < policy.orbitsValidSeconds else {
+      return nil
+    }
+    return max(last + Milliseconds(seconds: gap), now)
+  }
+
+  private func trackOrbitsEnd() -> Instant? {
+    guard let until = orbits.usableUntil else { return nil }
+    let margin = Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds)
+    return until.nanoseconds > margin.count * 1_000_000
+      ? Instant(nanoseconds: until.nanoseconds - margin.count * 1_000_000) : .zero
+  }
+
+  // MARK: Sleeping or not
+
+  var canSleep: Bool { sleepMode(until: nil) != nil }
+
+  /// A sleep that may begin now; nil: until a movement or a new demand ends it.
+  private struct Sleep {
+    var until: Instant?
+  }
+
+  /// The sleep until the next need, if it saves anything.
+  private func worthSleeping(_ need: Need) -> Sleep? {
+    guard canSleep else { return nil }
+    guard let wakeAt = wakeTime(need) else { return need.waitsForHint ? Sleep(until: nil) : nil }
+    guard wakeAt.seconds(since: now) >= shortestSleep(need) else { return nil }
+    return Sleep(until: wakeAt)
+  }
+
+  /// The wake-up for the next due fix, or for the orbits of those who wait for a movement; nil when neither is known.
+  func wakeTime(_ need: Need) -> Instant? {
+    var wakeAt = need.due.map { before($0, leadSeconds(at: $0)) }
+    if need.waitsForHint { wakeAt = Instant.earlier(wakeAt, trackOrbitsEnd()) }
+    return wakeAt
+  }
+
+  func before(_ instant: Instant, _ seconds: Double) -> Instant {
+    let nanoseconds = UInt64(max(seconds, 0) * 1e9)
+    return Instant(nanoseconds: instant.nanoseconds > nanoseconds ? instant.nanoseconds - nanoseconds : 0)
+  }
+
+  var hotSeconds: Double { hotStarts.seconds(at: now) }
+  var coldSeconds: Double { coldStarts.seconds(at: now) }
+
+  /// Seconds from the wake-up to the fix.
+  func leadSeconds(at due: Instant) -> Double {
+    if case .unheard = wanted.mode { return 2 }
+    let start = orbits.isUsable(at: due) ? hotSeconds : coldSeconds
+    return start + policy.marginSeconds
+  }
+
+  /// Waking up costs a start at the acquisition current; a sleep has to save more than that.
+  private func shortestSleep(_ need: Need) -> Double {
+    guard let abilities, let due = need.due else { return policy.shortestSleepSeconds }
+    let currents = wanted.reducedConstellations ? abilities.reducedCurrents ?? abilities.currents : abilities.currents
+    let cheapestLive = isRefused(.cyclicTracking) ? currents.tracking : currents.cyclic ?? currents.tracking
+    let isHot = orbits.isUsable(at: due)
+    let mean = isHot ? hotStarts.meanSeconds(at: now) : coldStarts.meanSeconds(at: now)
+    let startCost = (currents.acquisition + currents.inputOutput) * mean
+    let saved = max(cheapestLive + currents.inputOutput - abilities.standbyMilliamperes, 0.1)
+    // From this fix to the next, each second awake would cost `saved`.
+    return max(policy.shortestSleepSeconds, startCost / saved * policy.breakEvenFactor - leadSeconds(at: due))
+  }
+
+  // MARK: Constellations
+
+  private mutating func trackCoarseness(_ need: Need) {
+    guard need.isAny, need.isCoarse else {
+      coarseSince = nil
+      return
+    }
+    if coarseSince == nil { coarseSince = now }
+  }
+
+  /// Everybody has been content with a coarse position for a while, and the sky is open.
+  var wantsReduced: Bool {
+    guard policy.mayReduceConstellations, abilities?.reducedCurrents != nil, !isRefused(.constellations) else {
+      return false
+    }
+    guard outageSince == nil, let coarseSince, now.seconds(since: coarseSince) >= policy.reducedAfterSeconds else {
+      return false
+    }
+    guard let newestFix else { return false }
+    return newestFix.facts.errorMetres <= policy.cyclicFixMetres
+  }
+
+  // MARK: The deadline while awake
+
+  func awakeDeadline(_ awake: Phase.Awake) -> Instant? {
+    let need = need()
+    if let batch { return batchDeadline(batch, awake, need) }
+    guard need.isAny else { return holdUntil(awake, need).map { max($0, now) } }
+    guard hasFix(awake) else { return searchDeadline(awake) }
+    var deadline = Instant.earlier(need.collect?.by, modeDeadline)
+    if let fixless = awake.fixless { deadline = fixless + Milliseconds(seconds: policy.lostAfterSeconds) }
+    if let hold = holdUntil(awake, need), hold > now { deadline = Instant.earlier(deadline, hold) }
+    if need.live == nil, let since = orbits.collectingSince {
+      let collected = since + Milliseconds(seconds: policy.orbitsCollectSeconds)
+      if collected > now { deadline = Instant.earlier(deadline, collected) }
+    }
+    // A receiver that has fallen silent is an outage as well; epochs without a fix have their own time.
+    guard awake.fixless == nil else { return deadline }
+    let silent = max(newestFix?.at ?? awake.since, listeningSince) + Milliseconds(seconds: silenceSeconds)
+    return Instant.earlier(deadline, silent)
+  }
+
+  /// When a cheaper mode may be chosen.
+  private var modeDeadline: Instant? {
+    let settled = max(modeSince, cyclicLeft ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
+    return settled > now ? settled : nil
+  }
+
+  /// A receiver that is awake says something within this time.
+  private var silenceSeconds: Double {
+    if case .onOff(let seconds) = wanted.mode { return policy.silenceSeconds + 2 * Double(seconds) }
+    return policy.silenceSeconds
+  }
+
+  /// Where the receiver cannot be put to sleep but can do so by itself: the longest of a few periods that is short enough.
+  private func onOffPeriod(_ need: Need) -> Int? {
+    guard let shortest = abilities?.onOffShortestSeconds, !isRefused(.onOff), let due = need.due, let newestFix,
+      case .unheard? = sleepMode(until: due)
+    else { return nil }
+    let seconds = due.seconds(since: newestFix.at)
+    let periods = [10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
+    return periods.last { Double($0) <= seconds && Double($0) >= shortest }
+  }
+}

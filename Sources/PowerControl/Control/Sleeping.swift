@@ -1,0 +1,152 @@
+import MonotonicTime
+
+// Going to sleep, staying asleep, and waking up.
+extension PowerControl {
+  /// How this receiver sleeps; if it cannot, the host alone does. Nil without a receiver.
+  func sleepMode(until: Instant?) -> PowerMode? {
+    guard let abilities else { return nil }
+    if let backup = abilities.backup, !isRefused(.backup) {
+      let longest = now + Milliseconds(seconds: backup.longestSeconds)
+      // Without a line that wakes it, it must wake by itself before long: a demand may come at any time.
+      let latest = backup.wakesByLine ? nil : now + Milliseconds(seconds: policy.blindSleepSeconds)
+      guard let until else { return .backup(until: latest) }
+      return .backup(until: min(until, min(longest, latest ?? longest)))
+    }
+    if abilities.powerSwitch != .none, !isRefused(.powerSwitch) {
+      // A receiver that forgets begins cold each time: only a long rest is worth that.
+      let pays = until.map { $0.seconds(since: now) >= switchOffSeconds(abilities) } ?? true
+      if pays { return .off(until: until) }
+    }
+    return .unheard(until: until)
+  }
+
+  private func switchOffSeconds(_ abilities: ReceiverAbilities) -> Double {
+    abilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldSeconds
+  }
+
+  /// Nobody wants anything: the receiver sleeps, after what a habit of one-shots needs.
+  mutating func leaveIdle(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
+    if batch != nil { return leaveBatch(&actions) }
+    if hasFix(awake), holdsAwake(awake, need) {
+      want(fullPower, &actions)
+      return false
+    }
+    // Whoever comes next begins a search of his own.
+    outageSince = nil
+    return leave(to: .idle, until: nil, need, &actions)
+  }
+
+  mutating func leave(
+    to reason: Phase.Asleep.Reason, until: Instant?, _ need: Need, _ actions: inout [PowerAction]
+  ) -> Bool {
+    guard let mode = sleepMode(until: until) else { return false }
+    orbits.interrupted()
+    hintHold = nil
+    if case .off = mode, abilities?.powerSwitch == .losesMemory { orbits.lost() }
+    phase = .asleep(Phase.Asleep(since: now, until: until ?? mode.ownEnd, reason: reason))
+    want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions)
+    return true
+  }
+
+  /// True when the receiver is woken.
+  mutating func sleepEnds(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) -> Bool {
+    sayNoFixPauses(&actions)
+    let need = need()
+    guard need.isAny else {
+      if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }
+      // The last client has gone: what was asked of the receiver has an end that nobody wants any more.
+      outageSince = nil
+      return leave(to: .idle, until: nil, need, &actions) && false
+    }
+    if wakesNow(asleep, need) {
+      beginWaking(&actions)
+      return true
+    }
+    // A client that came or went may need an earlier look, never a later one: a later end would cost a wake-up to tell.
+    guard asleep.reason != .noSky, let wakeAt = wakeTime(need) else { return false }
+    if asleep.until.map({ wakeAt < $0 }) ?? true {
+      var sooner = asleep
+      sooner.until = wakeAt
+      phase = .asleep(sooner)
+    }
+    return false
+  }
+
+  /// A receiver that only time wakes is put to sleep anew when nobody needs it.
+  private mutating func renewOwnSleep(_ asleep: Phase.Asleep, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
+    guard let until = asleep.until, until <= now else { return false }
+    return leave(to: .idle, until: nil, need, &actions) && false
+  }
+
+  private func wakesNow(_ asleep: Phase.Asleep, _ need: Need) -> Bool {
+    if let until = asleep.until, until <= now { return true }
+    if hintHold != nil { return asleep.reason != .noSky || searchIsAllowed }
+    switch asleep.reason {
+    case .idle: return true
+    case .betweenLooks: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
+    case .noSky: return clients.contains { $0.startedAt > asleep.since } && searchIsAllowed
+    }
+  }
+
+  mutating func beginWaking(_ actions: inout [PowerAction]) {
+    let isHot = orbits.isUsable(at: now)
+    let wasUnheard = if case .unheard = wanted.mode { true } else { false }
+    if let hold = hintHold, hold <= now { hintHold = nil }
+    want(fullPower, &actions)
+    if wasUnheard {
+      phase = .awake(Phase.Awake(since: now, isHot: isHot))
+    } else {
+      phase = .waking(Phase.Waking(since: now, isHot: isHot))
+    }
+  }
+
+  // MARK: A receiver that is not asleep
+
+  /// It was told to be in a mode, and nothing speaks against it.
+  mutating func entered(_ mode: PowerMode, _ actions: inout [PowerAction]) {
+    if !mode.isAsleep { answered(&actions) }
+  }
+
+  /// An epoch came although the receiver ought to sleep.
+  mutating func stray(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) {
+    switch wanted.mode {
+    case .backup, .off: break
+    default: return
+    }
+    // What was on its way when it fell asleep.
+    guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
+    if let until = asleep.until, until <= now { return }
+    let quiet = now.seconds(since: asleep.lastStray ?? asleep.since)
+    var asleep = asleep
+    asleep.lastStray = now
+    if quiet > 3 * policy.sleepGraceSeconds {
+      // It slept and woke by itself.
+      complain(.wakesByItself, &actions)
+      asleep.repeats = 0
+    }
+    // Asked again at most every other second: the answer takes its time.
+    if asleep.repeats >= policy.sleepAttempts {
+      complain(.doesNotSleep, &actions)
+      let isSwitch = if case .off = wanted.mode { true } else { false }
+      refusedUntil[isSwitch ? .powerSwitch : .backup] = now + Milliseconds(seconds: policy.refusedSeconds)
+      phase = .awake(Phase.Awake(since: now, isHot: orbits.isUsable(at: now)))
+      return
+    }
+    if asleep.repeats == 0 || now.seconds(since: asleep.since) > policy.sleepGraceSeconds {
+      asleep.repeats += 1
+      asleep.since = now
+      actions.append(.enter(wanted))
+    }
+    phase = .asleep(asleep)
+  }
+}
+
+extension PowerMode {
+  /// When the receiver wakes by itself.
+  fileprivate var ownEnd: Instant? {
+    switch self {
+    case .backup(let until), .off(let until), .unheard(let until): until
+    case .continuous, .cyclicTracking, .onOff: nil
+    }
+  }
+}

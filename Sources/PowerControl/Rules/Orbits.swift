@@ -1,0 +1,46 @@
+import MonotonicTime
+
+/// The age of the orbits (ephemeris) that a hot start needs.
+///
+/// They are received in 30 s of uninterrupted full tracking and hold for 4 h (GPS; the receiver's own answer goes before).
+struct Orbits: Sendable {
+  private(set) var usableUntil: Instant?
+  /// Since when fixes have come at full power without a gap.
+  private(set) var collectingSince: Instant?
+
+  /// A fix at full power.
+  mutating func tracked(at now: Instant, policy: PowerPolicy) {
+    let since = collectingSince ?? now
+    collectingSince = since
+    if now.seconds(since: since) >= policy.orbitsCollectSeconds {
+      usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds)
+    }
+  }
+
+  /// A fix in cyclic tracking: there the receiver renews its orbits about every half hour by itself.
+  mutating func trackedCyclic(at now: Instant, policy: PowerPolicy) {
+    collectingSince = nil
+    guard usableUntil != nil else { return }
+    usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds - 1800)
+  }
+
+  /// Tracking was interrupted.
+  mutating func interrupted() { collectingSince = nil }
+
+  /// What the receiver itself says.
+  mutating func reported(usableSeconds: Double, at now: Instant) {
+    usableUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
+  }
+
+  /// Time passed that `Instant` did not count.
+  mutating func aged(seconds: Double) {
+    guard let until = usableUntil, seconds > 0 else { return }
+    let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
+    usableUntil = until.nanoseconds > nanoseconds ? Instant(nanoseconds: until.nanoseconds - nanoseconds) : nil
+  }
+
+  /// All is lost: a supply was off.
+  mutating func lost() { self = Orbits() }
+
+  func isUsable(at instant: Instant) -> Bool { usableUntil.map { instant < $0 } ?? false }
+}

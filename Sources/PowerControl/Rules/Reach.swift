@@ -1,0 +1,24 @@
+/// The earliest time at which a distance can have been covered. Deferral, distance filters, regions and significant
+/// changes all ask this one question: until then nobody has to look.
+public struct Reach: Hashable, Sendable {
+  /// The present speed, in metres per second.
+  public var speed: Double
+  /// The fastest that is plausible. A present speed above it counts instead.
+  public var bound: Double
+  /// The hardest acceleration that is plausible, in metres per second squared: a car from 0 to 100 km/h in 9 s.
+  public static let acceleration = 3.0
+
+  public init(speed: Double, bound: Double) {
+    self.speed = max(0, speed)
+    self.bound = max(bound, speed, 0.1)
+  }
+
+  /// Seconds until `metres` can have been covered.
+  public func earliestSeconds(_ metres: Double) -> Double {
+    guard metres > 0 else { return 0 }
+    let secondsToBound = (bound - speed) / Self.acceleration
+    let metresToBound = (speed + bound) / 2 * secondsToBound
+    if metres >= metresToBound { return secondsToBound + (metres - metresToBound) / bound }
+    return ((speed * speed + 2 * Self.acceleration * metres).squareRoot() - speed) / Self.acceleration
+  }
+}

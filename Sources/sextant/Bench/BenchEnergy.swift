@@ -1,0 +1,122 @@
+import ArgumentParser
+import EnergyBench
+import GPSDJSON
+import PowerControl
+
+/// `sextant bench energy`: simulated days under the power policy.
+struct BenchEnergy: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "energy",
+    abstract: "Measure the charge that receivers need for simulated days.",
+    discussion: """
+      Each day runs in virtual time: the power policy decides, a receiver with its data sheet's currents and times to first \
+      fix follows. Beside it: the share of always on, the receiver's own power save mode, and the charge relative to a lower \
+      bound that knows the sky but not when movement starts. docs/power.md explains the table.
+      """)
+
+  @Option(help: "M8, M9, M10 or F9; without it all four.")
+  var model: String?
+
+  @Option(help: "The name of a day; without it all.")
+  var scenario: String?
+
+  @Option(help: "Chance of the day, as a number.")
+  var seed: UInt64 = 1
+
+  @Flag(help: "The policy may choose fewer constellations where the accuracy asked for allows it.")
+  var reducedConstellations = false
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @Option(help: "Write the receiver's states over the day as a picture; for one model and one day.")
+  var svg: String?
+
+  @Option(help: "Instead: run so many random days with random faults, and check what must always hold.")
+  var randomDays: Int?
+
+  func run() throws {
+    if let randomDays { return try check(randomDays) }
+    let models = try chosenModels()
+    let days = try chosenDays()
+    var policy = PowerPolicy.standard
+    policy.mayReduceConstellations = reducedConstellations
+    let bench = EnergyBench(policy: policy, seed: seed)
+    if let svg {
+      guard models.count == 1, days.count == 1 else { throw ValidationError("--svg needs --model and --scenario.") }
+      try Output.write(bench.picture(days[0], models[0]), to: svg)
+      return
+    }
+    let rows = models.flatMap { model in days.map { bench.run($0, model) } }
+    if json {
+      var line = JSONLine()
+      line.energy(rows)
+      try Output.write(line.bytes)
+    } else {
+      try Output.write(EnergyTable(rows: rows).text)
+    }
+  }
+
+  private func chosenModels() throws -> [ReceiverAbilities] {
+    guard let model else { return EnergyBench.models }
+    guard let found = EnergyBench.models.first(where: { $0.name == model.uppercased() }) else {
+      throw ValidationError("No model '\(model)': there are \(EnergyBench.models.map(\.name).joined(separator: ", ")).")
+    }
+    return [found]
+  }
+
+  private func chosenDays() throws -> [Day] {
+    guard let scenario else { return Day.all }
+    guard let found = Day.named(scenario) else {
+      throw ValidationError("No day '\(scenario)': there are \(Day.all.map(\.name).joined(separator: ", ")).")
+    }
+    return [found]
+  }
+
+  private func check(_ count: Int) throws {
+    var broken = 0
+    for index in 0..<max(count, 0) {
+      let violations = RandomDay(seed: seed &+ UInt64(index)).run()
+      for violation in violations.prefix(5) { try Output.write("seed \(seed &+ UInt64(index)): \(violation)\n") }
+      if !violations.isEmpty { broken += 1 }
+    }
+    try Output.write("\(count) days, \(broken) with a broken rule\n")
+    if broken > 0 { throw ExitCode(70) }
+  }
+}
+
+extension JSONLine {
+  /// The contract's object of `bench energy --json`.
+  mutating func energy(_ rows: [EnergyRow]) {
+    beginObject()
+    beginArray("rows")
+    for row in rows {
+      beginObject()
+      field("model", text: row.model)
+      field("scenario", text: row.scenario)
+      field("averageMilliamperes", row.averageMilliamperes, digits: 4)
+      field("shareOfAlwaysOn", row.shareOfAlwaysOn, digits: 5)
+      field("timesOracle", row.timesOracle, digits: 4)
+      field("timesBlindOracle", row.timesBlindOracle, digits: 4)
+      if let own = row.ownPowerSaveMilliamperes {
+        field("shareOfOwnPowerSave", row.averageMilliamperes / own, digits: 5)
+      }
+      field("batteryDays", row.batteryDays, digits: 1)
+      field("fixesDelivered", row.ledger.fixesDelivered)
+      field("fixesLate", row.ledger.fixesLate)
+      field("fixesLost", row.ledger.fixesLost)
+      field("worstStalenessSeconds", row.ledger.worstStalenessSeconds, digits: 1)
+      if let seconds = row.ledger.worstMovementSeconds { field("worstMovementSeconds", seconds, digits: 1) }
+      if let seconds = row.ledger.worstCrossingSeconds { field("worstCrossingSeconds", seconds, digits: 1) }
+      if let seconds = row.ledger.worstSkyReturnSeconds { field("worstSkyReturnSeconds", seconds, digits: 1) }
+      field("movementsMissed", row.ledger.movementsMissed)
+      field("crossingsMissed", row.ledger.crossingsMissed)
+      field("hostWakeups", row.ledger.hostWakeups)
+      field("hostWakeupsInWorstHour", row.ledger.hostWakeupsInWorstHour)
+      endObject()
+    }
+    endArray()
+    endObject()
+    endLine()
+  }
+}

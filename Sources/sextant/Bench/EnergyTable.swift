@@ -1,0 +1,52 @@
+import EnergyBench
+import GPSDJSON
+
+/// The energy bench as text.
+struct EnergyTable {
+  let rows: [EnergyRow]
+
+  private static let columns = [
+    ("mA", 7), ("on %", 7), ("own PSM %", 12), ("x bound", 9), ("x blind", 9), ("days/2Ah", 10), ("fixes", 8),
+    ("late", 6),
+    ("stale s", 9), ("noticed s", 11), ("crossed s", 11), ("sky s", 7), ("wake-ups", 10), ("worst h", 9),
+  ]
+
+  var text: String {
+    var text = pad("model", 6) + pad("day", 24)
+    for (heading, width) in Self.columns { text += right(heading, width) }
+    text += "\n"
+    for row in rows {
+      let ledger = row.ledger
+      text += pad(row.model, 6) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
+      text += right(fixed(row.shareOfAlwaysOn * 100, 2), 7)
+      text += right(row.ownPowerSaveMilliamperes.map { fixed(row.averageMilliamperes / $0 * 100, 2) } ?? "-", 12)
+      text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.timesBlindOracle, 2), 9)
+      text += right(fixed(row.batteryDays, 1), 10)
+      text += right(String(ledger.fixesDelivered), 8) + right(String(ledger.fixesLate), 6)
+      text += right(fixed(ledger.worstStalenessSeconds, 1), 9)
+      text += right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
+      text += right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)
+      text += right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
+      text += right(String(ledger.hostWakeups), 10) + right(String(ledger.hostWakeupsInWorstHour), 9) + "\n"
+    }
+    return text
+  }
+
+  private func noticed(_ seconds: Double?, missed: Int) -> String {
+    missed > 0 ? "\(missed) missed" : seconds.map { fixed($0, 1) } ?? "-"
+  }
+
+  private func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.utf8.count))
+  }
+
+  private func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+  }
+
+  private func fixed(_ value: Double, _ digits: Int) -> String {
+    var line = JSONLine()
+    line.decimal(min(value, 999_999_999), digits: digits)
+    return line.text
+  }
+}

@@ -1,0 +1,37 @@
+import EnergyBench
+import GPSDJSON
+import PowerControl
+import Testing
+
+@testable import sextant
+
+@Suite("bench energy")
+struct EnergyCommandTests {
+  private func rows() -> [EnergyRow] { [EnergyBench().run(.assetTracker, .m10)] }
+
+  @Test("The contract's members are there")
+  func json() {
+    var line = JSONLine()
+    line.energy(rows())
+    let text = line.text
+    #expect(text.hasPrefix(#"{"rows":[{"model":"M10","scenario":"asset-tracker","averageMilliamperes":0."#))
+    for member in [
+      "shareOfAlwaysOn", "timesOracle", "fixesDelivered", "fixesLate", "worstStalenessSeconds", "hostWakeups",
+    ] {
+      #expect(text.contains("\"\(member)\":"), "\(member)")
+    }
+  }
+
+  @Test("The table's columns stand under their headings")
+  func table() {
+    let lines = EnergyTable(rows: rows()).text.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].utf8.count == lines[1].utf8.count)
+  }
+
+  @Test("The bench of the decoder is what bench does without more")
+  func subcommands() throws {
+    #expect(try Sextant.parseAsRoot(["bench", "--json"]) is BenchDecoder)
+    #expect(try Sextant.parseAsRoot(["bench", "energy", "--model", "m9"]) is BenchEnergy)
+  }
+}

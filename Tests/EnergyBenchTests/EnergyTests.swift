@@ -1,0 +1,131 @@
+import EnergyBench
+import PowerControl
+import Testing
+
+@Suite("The energy bench")
+struct EnergyTests {
+  private static let bench = EnergyBench()
+
+  private func row(_ name: String, _ abilities: ReceiverAbilities = .m10, seed: UInt64 = 1) throws -> EnergyRow {
+    EnergyBench(seed: seed).run(try #require(Day.named(name)), abilities)
+  }
+
+  /// Currents of the main supply alone make standby dearer in proportion: what holds for both holds.
+  private static let m10s: [ReceiverAbilities] = {
+    var mainOnly = ReceiverAbilities.m10
+    mainOnly.currents = mainOnly.currents.mainSupplyOnly
+    return [.m10, mainOnly]
+  }()
+
+  @Test(
+    "The shares of always on that are to be reached with an M10, by its whole supply and by its main supply alone",
+    arguments: [
+      ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
+      ("geofence-far", 0.03), ("commuter", 0.25), ("hiker-deferral", 0.65),
+    ])
+  func shares(name: String, share: Double) throws {
+    for abilities in Self.m10s {
+      let row = try row(name, abilities)
+      #expect(row.shareOfAlwaysOn <= share, "\(abilities.currents.inputOutput) mA V_IO: \(row.shareOfAlwaysOn)")
+    }
+  }
+
+  @Test("Every promise is kept on every day with every receiver", arguments: EnergyBench.models)
+  func promises(abilities: ReceiverAbilities) throws {
+    for day in Day.all {
+      for seed in [1, 2, 3] as [UInt64] {
+        let ledger = EnergyBench(seed: seed).run(day, abilities).ledger
+        #expect(ledger.fixesLate == 0, "\(day.name)")
+        #expect(ledger.fixesLost == 0, "\(day.name)")
+        #expect(ledger.movementsMissed == 0, "\(day.name)")
+        #expect(ledger.crossingsMissed == 0, "\(day.name)")
+        #expect(ledger.worstMovementSeconds ?? 0 <= 300, "\(day.name)")
+        #expect(ledger.worstCrossingSeconds ?? 0 <= 30, "\(day.name)")
+        #expect(ledger.worstSkyReturnSeconds ?? 0 <= 360, "\(day.name)")
+      }
+    }
+  }
+
+  @Test("Never more than 1.3 times the lower bound, but where the sky must be sought")
+  func bound() throws {
+    for abilities in EnergyBench.models {
+      for day in Day.all where day.name != "indoor" {
+        let row = EnergyBench().run(day, abilities)
+        #expect(row.timesOracle <= 1.3, "\(abilities.name) \(day.name)")
+        #expect(row.timesOracle > 0.98, "\(abilities.name) \(day.name): no lower bound")
+      }
+    }
+  }
+
+  @Test("Movement is noticed within ten seconds where an accelerometer tells")
+  func accelerometer() throws {
+    let seconds = try #require(try row("parked-van-accelerometer").ledger.worstMovementSeconds)
+    #expect(seconds <= 10)
+  }
+
+  @Test("A hiker's host wakes at most eight times an hour")
+  func hiker() throws {
+    let ledger = try row("hiker-deferral").ledger
+    #expect(ledger.hostWakeupsInWorstHour <= 8)
+    #expect(ledger.fixesDelivered > 17_000)
+  }
+
+  @Test("A fix comes within six minutes of the sky's return, whenever that is")
+  func skyReturn() {
+    for offset in stride(from: 0.0, to: 340, by: 23) {
+      let day = Day(
+        name: "cellar", seconds: 40_000, path: Path(), sky: [(600, .none), (30_000 + offset, .open)],
+        clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
+      let seconds = EnergyBench().run(day, .m10).ledger.worstSkyReturnSeconds
+      #expect(seconds ?? .infinity <= 360, "\(offset)")
+    }
+  }
+
+  @Test("A departure is noticed within five minutes, whenever it is")
+  func departures() {
+    for offset in stride(from: 0.0, to: 300, by: 23) {
+      var path = Path()
+      path.rest(until: 20_000 + offset)
+      path.go(to: Path.Place(east: 8000, north: 0), speed: 15)
+      let day = Day(
+        name: "departure", seconds: 24_000, path: path,
+        clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
+      let ledger = EnergyBench().run(day, .m10).ledger
+      #expect(ledger.worstMovementSeconds ?? .infinity <= 300, "\(offset)")
+    }
+  }
+
+  @Test("The same seed is the same day")
+  func deterministic() throws {
+    #expect(
+      try row("commuter", seed: 7).ledger.chargeMilliampereSeconds
+        == row("commuter", seed: 7).ledger.chargeMilliampereSeconds)
+  }
+
+  @Test("Always on is what the data sheet says, and a share of it is a share")
+  func baseline() throws {
+    let row = try row("parked-van")
+    #expect(abs(row.alwaysOnMilliamperes - 11.2) < 0.01)
+    #expect(abs(row.averageMilliamperes * 24 * row.batteryDays - 2000) < 0.01)
+  }
+
+  @Test("The picture shows the day")
+  func picture() throws {
+    let svg = EnergyBench().picture(try #require(Day.named("commuter")), .m10)
+    #expect(svg.hasPrefix("<svg") && svg.hasSuffix("</svg>\n"))
+    #expect(svg.contains("M10, commuter"))
+    #expect(svg.utf8.count < 200_000)
+  }
+}
+
+@Suite("Days of chance")
+struct RandomDayTests {
+  @Test("What must always hold holds", arguments: 0..<6)
+  func rules(part: Int) {
+    // Ten thousand of them run in CI, in release: see .ci.
+    for seed in 0..<25 {
+      let seed = UInt64(part * 25 + seed) + 500_000
+      #expect(RandomDay(seed: seed).run().isEmpty, "seed \(seed)")
+    }
+  }
+}

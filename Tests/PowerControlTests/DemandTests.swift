@@ -1,0 +1,280 @@
+import MonotonicTime
+import PowerControl
+import Testing
+
+@Suite("What clients want, and when somebody has to look")
+struct DemandTests {
+  @Test("A far border is looked at when it could have been reached, a near one often enough for thirty seconds")
+  func border() {
+    var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 20_000)))
+    scene.fixes(45)
+    scene.send(.demand(Scene.client, Demand(border: Demand.Border(distanceMetres: 20_000))))
+    #expect(scene.isAsleep)
+    // 408 s at 50 m/s, less the start.
+    #expect((400...408).contains(scene.sleepThrough()))
+    scene.pass(1.3)
+    scene.fix()
+    scene.send(.demand(Scene.client, Demand(border: Demand.Border(distanceMetres: 3))))
+    #expect((2...8).contains(scene.sleepThrough()))
+  }
+
+  @Test("RG-14 a crossing that dwells is looked at when its time is over")
+  func dwell() {
+    var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 5000)))
+    scene.fixes(45)
+    scene.send(.demand(Scene.client, Demand(border: Demand.Border(distanceMetres: 40, dwellSeconds: 20))))
+    #expect((17...20).contains(scene.sleepThrough()))
+  }
+
+  @Test("A faster fix raises the bound")
+  func faster() {
+    var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 20_000)))
+    scene.fixes(45, speed: 100)
+    scene.send(.demand(Scene.client, Demand(border: Demand.Border(distanceMetres: 20_000))))
+    #expect(scene.sleepThrough() < 200)
+  }
+
+  @Test("SC-3 significant changes are sought every five minutes, at rest every fifteen")
+  func significant() {
+    var scene = Scene(demand: Demand(significantChange: true))
+    scene.fixes(45)
+    var intervals: [Double] = []
+    for _ in 0..<5 {
+      let began = scene.seconds
+      _ = scene.sleepThrough()
+      scene.pass(1.3)
+      scene.fix()
+      intervals.append(scene.seconds - began)
+    }
+    #expect((295...300).contains(intervals[0]))
+    #expect((880...900).contains(intervals[4]))
+    _ = scene.sleepThrough()
+    scene.pass(1.3)
+    scene.fix(north: 2000, speed: 10)
+    #expect((290...300).contains(scene.sleepThrough()))
+  }
+
+  @Test("SU-2 a new client gets a fresh fix at once, whatever sleeps")
+  func fresh() {
+    var scene = Scene(demand: .every(3000))
+    scene.fixes(45)
+    #expect(scene.isAsleep)
+    scene.pass(100)
+    scene.send(.demand(Scene.other, Demand(significantChange: true)))
+    #expect(scene.isContinuous)
+    scene.send(.wakeConfirmed)
+    scene.fixes(1)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("The strictest of contradicting demands decides")
+  func strictest() {
+    var scene = Scene(demand: .every(3600))
+    scene.send(.demand(Scene.other, .updates(.navigation, pausing: .never)))
+    scene.fixes(100)
+    #expect(scene.mode == .continuous(everySeconds: 1))
+    scene.send(.demand(Scene.other, nil))
+    #expect(scene.isAsleep)
+  }
+
+  @Test("SU-6 a kilometre's accuracy lets the receiver sleep while it moves")
+  func kilometre() {
+    var scene = Scene(demand: .updates(.metres(3000), pausing: .never))
+    scene.fixes(45, speed: 10)
+    #expect(scene.isAsleep)
+    // 300 m at no more than an acceleration of 3 m/s² from 10 m/s.
+    #expect((2...12).contains(scene.sleepThrough()))
+  }
+
+  @Test("A distance filter is looked after by the time its distance takes")
+  func filter() {
+    var scene = Scene(demand: .updates(.metres(100), filter: 1000, pausing: .never))
+    scene.fixes(45)
+    #expect(scene.isAsleep)
+    #expect((20...26).contains(scene.sleepThrough()))
+  }
+
+  @Test("RQ-7 after a one-shot the receiver sleeps")
+  func oneShot() {
+    var scene = Scene(demand: Demand(oneShot: true))
+    scene.searches(8, satellites: 9, strong: 8)
+    scene.fixes(3)
+    scene.send(.demand(Scene.client, nil))
+    #expect(scene.isAsleep)
+  }
+
+  @Test("No receiver: said once, and served when it comes")
+  func noReceiver() {
+    var scene = Scene(nil, demand: .updates())
+    scene.pass(100)
+    scene.send(.demand(Scene.other, .every(60)))
+    #expect(scene.reports == [.noReceiver])
+    scene.send(.receiverFound(.m10))
+    #expect(scene.isContinuous)
+    scene.fixes(100)
+    scene.send(.receiverLost)
+    scene.pass(10)
+    #expect(scene.count(.noReceiver) == 2)
+  }
+}
+
+@Suite("Deferral: the receiver collects, line and host sleep")
+struct DeferralTests {
+  private func collecting(_ abilities: ReceiverAbilities = .m10, _ demand: Demand = .deferring()) -> Scene {
+    var scene = Scene(abilities, demand: demand)
+    scene.fixes(100, speed: 1.2)
+    return scene
+  }
+
+  @Test("DF-11 the buffer is sized by what is asked, and the line is silent")
+  func sized() {
+    let scene = collecting()
+    #expect(scene.batch == WantedState.Batch(epochs: 309, extended: true))
+    #expect(scene.mode == .cyclicTracking(everySeconds: 2))
+    #expect(scene.power.wanted.isSilent)
+    #expect(scene.reports.isEmpty)
+  }
+
+  @Test("DF-8 it is read out when the time is over, and said once; in between nobody wakes")
+  func time() {
+    var scene = collecting()
+    let wake = scene.power.deadline.map { $0.seconds(since: .zero) } ?? 0
+    #expect((600...601).contains(wake))
+    scene.pass(wake - scene.seconds + 0.1)
+    #expect(scene.count(.retrieveBatch) == 1)
+    scene.pass(3)
+    scene.send(.batchRetrieved(count: 280, lost: 0))
+    #expect(scene.reports == [.deferralDue(Scene.client)])
+  }
+
+  @Test("DF-20 a deferral that follows at once leaves the collection running")
+  func again() {
+    var scene = collecting()
+    scene.pass(572)
+    scene.send(.batchRetrieved(count: 280, lost: 0))
+    scene.send(.demand(Scene.client, .updates(pausing: .never)))
+    let batch = scene.batch
+    scene.send(.demand(Scene.client, .deferring()))
+    scene.pass(500)
+    #expect(scene.batch == batch)
+    #expect(scene.count(.retrieveBatch) == 1)
+    scene.pass(110)
+    #expect(scene.count(.retrieveBatch) == 2)
+  }
+
+  @Test("A buffer that is too small for the time is read out before it is full")
+  func small() {
+    var scene = collecting(.m8Batching, .deferring(seconds: 3600))
+    guard let batch = scene.batch, case .continuous(let period) = scene.mode else {
+      Issue.record("\(scene.power.wanted)")
+      return
+    }
+    #expect(batch.epochs == 156)
+    scene.pass(Double(156 * period))
+    #expect(scene.count(.retrieveBatch) == 1)
+  }
+
+  @Test("DF-8 until travelled: no look before the distance can have been covered")
+  func travelled() {
+    var scene = collecting(.m10, .deferring(metres: 1000, seconds: nil))
+    let wake = scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0
+    #expect((60...330).contains(wake))
+    scene.pass(wake + 0.1)
+    #expect(scene.count(.retrieveBatch) == 1)
+    scene.fix(north: 1300, speed: 1.2)
+    scene.send(.batchRetrieved(count: 150, lost: 0))
+    #expect(scene.count(.deferralDue(Scene.client)) == 1)
+  }
+
+  @Test("Loss by overrun is told with its number")
+  func lost() {
+    var scene = collecting()
+    scene.send(.batchRetrieved(count: 309, lost: 17))
+    #expect(scene.reports == [.fixesLost(17)])
+  }
+
+  @Test("A refused buffer is halved, twice, and then the host keeps the fixes: said once")
+  func refused() {
+    var scene = collecting()
+    scene.send(.refused(.batching))
+    scene.fixes(60, speed: 1.2)
+    #expect(scene.batch?.epochs == 154)
+    scene.send(.refused(.batching))
+    scene.fixes(60, speed: 1.2)
+    #expect(scene.batch?.epochs == 77)
+    scene.send(.refused(.batching))
+    scene.fixes(60, speed: 1.2)
+    #expect(scene.batch == nil)
+    #expect(scene.reports.prefix(2) == [.refused(.batching), .deferralKeptByHost(Scene.client)])
+    scene.fixes(600, speed: 1.2)
+    #expect(scene.count(.deferralDue(Scene.client)) == 1)
+    #expect(scene.count(.deferralKeptByHost(Scene.client)) == 1)
+  }
+
+  @Test("DF-24 where the receiver cannot collect, or another client needs fixes, the host keeps them")
+  func host() {
+    let scene = collecting(.m8)
+    #expect(scene.batch == nil)
+    #expect(scene.reports == [.deferralKeptByHost(Scene.client)])
+    var both = Scene(demand: .deferring())
+    both.send(.demand(Scene.other, .updates(.navigation, pausing: .never)))
+    both.fixes(100)
+    #expect(both.batch == nil)
+    #expect(both.reports == [.deferralKeptByHost(Scene.client)])
+  }
+
+  @Test("A read-out that breaks off is repeated; after the third the rest is given up, with its number")
+  func cut() {
+    var scene = collecting()
+    scene.pass(572)
+    scene.send(.retrievalCut)
+    scene.pass(3)
+    #expect(scene.count(.retrieveBatch) == 2)
+    scene.send(.retrievalCut)
+    scene.pass(3)
+    scene.send(.retrievalCut)
+    #expect(scene.count(.retrieveBatch) == 3)
+    #expect(scene.reports.contains { if case .batchGone(let most) = $0 { most > 250 && most <= 309 } else { false } })
+  }
+
+  @Test("A read-out that is never answered is no way to wait for ever")
+  func unanswered() {
+    var scene = collecting()
+    scene.pass(1000)
+    #expect(scene.count(.retrieveBatch) >= 3)
+    #expect(scene.reports.contains(.refused(.batching)))
+  }
+
+  @Test("A client that dies while it defers: what was collected is read out, then the receiver sleeps")
+  func dies() {
+    var scene = collecting()
+    scene.pass(200)
+    scene.send(.demand(Scene.client, nil))
+    scene.pass(3)
+    #expect(scene.count(.retrieveBatch) == 1)
+    #expect(!scene.isAsleep)
+    scene.send(.batchRetrieved(count: 100, lost: 0))
+    #expect(scene.isAsleep)
+  }
+
+  @Test("A receiver that restarts while it collects: what is gone is told, and it collects again")
+  func reboots() {
+    var scene = collecting()
+    scene.pass(200)
+    let orders = scene.actions.count
+    scene.send(.rebooted)
+    #expect(scene.reports.contains { if case .batchGone(let most) = $0 { (95...140).contains(most) } else { false } })
+    #expect(scene.actions.count > orders + 1)
+    scene.fixes(60, speed: 1.2)
+    #expect(scene.batch != nil)
+  }
+
+  @Test("Unplugged while it collects: told once, with the number")
+  func unplugged() {
+    var scene = collecting()
+    scene.pass(200)
+    scene.send(.receiverLost)
+    scene.send(.receiverLost)
+    #expect(scene.reports.filter { if case .batchGone = $0 { true } else { false } }.count == 1)
+  }
+}

@@ -1,0 +1,113 @@
+import MonotonicTime
+import PowerControl
+
+/// A policy, a clock, and what the policy has ordered. The receiver does what the test says.
+struct Scene {
+  private(set) var power: PowerControl
+  private(set) var seconds = 0.0
+  /// Everything that was ordered, with its time.
+  private(set) var actions: [(at: Double, action: PowerAction)] = []
+  static let client = ClientID(1)
+  static let other = ClientID(2)
+
+  /// With a receiver, and one client if a demand is given.
+  init(
+    _ abilities: ReceiverAbilities? = .m10, demand: Demand? = nil, change: (inout PowerPolicy) -> Void = { _ in }
+  ) {
+    var policy = PowerPolicy.standard
+    change(&policy)
+    power = PowerControl(policy: policy, at: .zero)
+    if let abilities { send(.receiverFound(abilities)) }
+    if let demand { send(.demand(Self.client, demand)) }
+  }
+
+  private var now: Instant { Instant(nanoseconds: UInt64((seconds * 1e9).rounded())) }
+
+  mutating func send(_ event: PowerEvent) { note(power.handle(event, at: now)) }
+
+  private mutating func note(_ new: [PowerAction]) { actions += new.map { (seconds, $0) } }
+
+  /// Lets time pass; the policy is called at its deadlines and not otherwise.
+  mutating func pass(_ length: Double) {
+    let end = seconds + length
+    var calls = 0
+    while let deadline = power.deadline, deadline.seconds(since: .zero) <= end, calls < 10_000 {
+      seconds = max(seconds, deadline.seconds(since: .zero))
+      note(power.wake(at: now))
+      calls += 1
+      // A deadline that does not move on would be a circle.
+      if power.deadline.map({ $0 <= now }) ?? false { seconds += 0.01 }
+    }
+    seconds = max(seconds, end)
+  }
+
+  /// A fix a second, so many metres north of the start, moving north at `speed`; as long as the receiver is awake, if it is
+  /// obedient.
+  mutating func fixes(
+    _ count: Int, north: Double = 0, speed: Double = 0, error: Double = 2.5, isObedient: Bool = true
+  ) {
+    for index in 0..<count {
+      if isObedient, isAsleep || batch != nil { return }
+      pass(1)
+      fix(north: north + Double(index) * speed, speed: speed, error: error)
+    }
+  }
+
+  mutating func fix(north: Double = 0, speed: Double = 0, error: Double = 2.5) {
+    send(
+      .fix(
+        FixFacts(
+          latitudeDegrees: 47 + north / 111_195, longitudeDegrees: 8, errorMetres: error, speedMetresPerSecond: speed,
+          speedErrorMetresPerSecond: 0.1)))
+  }
+
+  /// Epochs without a fix, as long as the receiver is awake.
+  mutating func searches(_ count: Int, satellites: Int = 0, strong: Int = 0) {
+    for _ in 0..<count where !isAsleep {
+      pass(1)
+      send(.noFix(SignalFacts(satellites: satellites, strongSatellites: strong)))
+    }
+  }
+
+  /// From now until the policy wakes the receiver: seconds; and the receiver answers.
+  mutating func sleepThrough(limit: Double = 100_000) -> Double {
+    let began = seconds
+    while isAsleep, seconds - began < limit, let deadline = power.deadline {
+      pass(max(deadline.seconds(since: .zero) - seconds, 0.001))
+    }
+    let slept = seconds - began
+    if !isAsleep { send(.wakeConfirmed) }
+    return slept
+  }
+
+  var mode: PowerMode { power.wanted.mode }
+  var isAsleep: Bool { mode.isAsleep }
+  var isBackup: Bool { if case .backup = mode { true } else { false } }
+  var isCyclic: Bool { if case .cyclicTracking = mode { true } else { false } }
+  var isContinuous: Bool { if case .continuous = mode { true } else { false } }
+  var batch: WantedState.Batch? { power.wanted.batching }
+
+  var reports: [PowerReport] {
+    actions.compactMap { if case .report(let report) = $0.action { report } else { nil } }
+  }
+
+  func count(_ report: PowerReport) -> Int { reports.filter { $0 == report }.count }
+  func count(_ action: PowerAction) -> Int { actions.filter { $0.action == action }.count }
+}
+
+extension Demand {
+  static func every(_ seconds: Double) -> Demand { Demand(everySeconds: seconds) }
+
+  static func updates(
+    _ accuracy: Accuracy = .best, filter: Double = 0, _ activity: Activity = .other, pausing: Pausing = .automatic,
+    deferral: Deferral? = nil
+  ) -> Demand {
+    Demand(
+      updates: Updates(
+        accuracy: accuracy, distanceFilterMetres: filter, activity: activity, pausing: pausing, deferral: deferral))
+  }
+
+  static func deferring(metres: Double? = nil, seconds: Double? = 600) -> Demand {
+    .updates(pausing: .never, deferral: Deferral(untilTravelledMetres: metres, timeoutSeconds: seconds))
+  }
+}

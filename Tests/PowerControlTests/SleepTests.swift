@@ -1,0 +1,281 @@
+import MonotonicTime
+import PowerControl
+import Testing
+
+@Suite("Sleep is a promise to wake")
+struct SleepTests {
+  @Test("Nothing is saved before a good fix and thirty seconds of orbits")
+  func firstFix() {
+    var scene = Scene(demand: .every(900))
+    scene.searches(20, satellites: 9, strong: 8)
+    #expect(scene.isContinuous)
+    scene.fixes(25)
+    #expect(scene.isContinuous)
+    scene.fixes(10)
+    #expect(scene.isBackup)
+  }
+
+  @Test("A poor fix is not slept on until better ones had their time")
+  func poorFix() {
+    var scene = Scene(demand: .every(900))
+    scene.fixes(40)
+    _ = scene.sleepThrough()
+    scene.pass(1.5)
+    scene.fix(error: 60)
+    #expect(!scene.isAsleep)
+    scene.pass(1)
+    scene.fix(error: 12)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("The wake-up is early enough for the fix, by what starts have taken")
+  func learned() {
+    var scene = Scene(demand: .every(300))
+    scene.fixes(40)
+    let first = scene.sleepThrough()
+    #expect((294...297).contains(first))
+    for _ in 0..<3 {
+      scene.pass(8)
+      scene.fix()
+      _ = scene.sleepThrough()
+    }
+    scene.pass(8)
+    scene.fix()
+    // Starts of eight seconds: eight are allowed for now.
+    #expect((287...290).contains(scene.sleepThrough()))
+  }
+
+  @Test("Orbits are renewed while somebody will need them, and never run out in sleep")
+  func orbits() {
+    var scene = Scene(demand: .every(900))
+    scene.fixes(40)
+    var renewals = 0
+    var lastRenewal = scene.seconds
+    while scene.seconds < 86_400 {
+      _ = scene.sleepThrough()
+      scene.pass(1.5)
+      scene.fix()
+      if !scene.isAsleep {
+        renewals += 1
+        #expect(scene.seconds - lastRenewal < 4 * 3600)
+        scene.fixes(45)
+        lastRenewal = scene.seconds
+      }
+      #expect(scene.isAsleep)
+    }
+    #expect((6...7).contains(renewals))
+  }
+
+  @Test("Who looks more rarely than orbits hold does not renew them, and is woken earlier instead")
+  func coldLooks() {
+    var scene = Scene(demand: .every(20_000))
+    scene.fixes(3)
+    #expect(scene.isAsleep)
+    let slept = scene.sleepThrough()
+    #expect((19_955...19_965).contains(slept))
+  }
+
+  @Test("A start that takes as long as a cold one shows that the orbits are gone: they are renewed")
+  func coldInsteadOfHot() {
+    var scene = Scene(demand: .every(900))
+    scene.fixes(45)
+    _ = scene.sleepThrough()
+    scene.searches(27, satellites: 9, strong: 8)
+    scene.fixes(20)
+    #expect(!scene.isAsleep)
+    scene.fixes(20)
+    #expect(scene.isAsleep)
+    #expect(scene.sleepThrough() > 880)
+  }
+
+  @Test("The receiver's own word on its orbits goes before")
+  func reportedOrbits() {
+    var scene = Scene(demand: .every(900))
+    scene.send(.orbits(usableSeconds: 7200))
+    scene.fixes(1)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("One-shots that come again keep orbits fresh; a single one does not")
+  func habit() {
+    var scene = Scene(demand: Demand(oneShot: true))
+    scene.fixes(5)
+    scene.send(.demand(Scene.client, nil))
+    #expect(scene.isAsleep)
+    scene.pass(1200)
+    scene.send(.demand(Scene.client, Demand(oneShot: true)))
+    scene.send(.wakeConfirmed)
+    scene.fixes(5)
+    scene.send(.demand(Scene.client, nil))
+    #expect(!scene.isAsleep)
+    scene.fixes(40)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("Without a demand the receiver sleeps until there is one, and nobody has to look")
+  func idle() {
+    var scene = Scene(demand: .updates())
+    scene.fixes(60)
+    scene.send(.demand(Scene.client, nil))
+    #expect(scene.mode == .backup(until: nil))
+    #expect(scene.power.deadline == nil)
+    scene.pass(5000)
+    scene.send(.demand(Scene.other, .updates()))
+    #expect(scene.isContinuous)
+  }
+
+  @Test("On I2C only time wakes it: it never sleeps without an end")
+  func blind() {
+    var abilities = ReceiverAbilities.m10
+    abilities.backup?.wakesByLine = false
+    var scene = Scene(abilities)
+    scene.pass(1)
+    #expect(scene.isAsleep)
+    #expect(scene.mode != .backup(until: nil))
+    for _ in 0..<5 {
+      scene.pass(60)
+      #expect(scene.power.deadline != nil)
+    }
+  }
+
+  @Test("A sleep that would cost more than it saves is not begun")
+  func breakEven() {
+    var scene = Scene(demand: .every(3))
+    scene.fixes(100)
+    #expect(
+      !scene.actions.contains {
+        if case .enter(let wanted) = $0.action { wanted.mode.isAsleep && $0.at > 0 } else { false }
+      })
+    #expect(scene.isCyclic)
+  }
+
+  @Test("A clock that steps back undoes nothing")
+  func clock() {
+    var power = PowerControl(at: .zero)
+    _ = power.handle(.receiverFound(.m10), at: Instant(nanoseconds: 5_000_000_000))
+    let before = power.wanted
+    _ = power.wake(at: Instant(nanoseconds: 1_000_000_000))
+    #expect(power.wanted == before)
+    _ = power.handle(.demand(Scene.client, .updates()), at: .zero)
+    #expect(!power.wanted.mode.isAsleep)
+  }
+
+  @Test("Numbers that make no sense are read as the strictest")
+  func nonsense() {
+    var scene = Scene(
+      demand: Demand(
+        updates: Demand.Updates(accuracy: .metres(.nan), distanceFilterMetres: .nan), everySeconds: -5,
+        border: Demand.Border(distanceMetres: .nan, speedBoundMetresPerSecond: -1)))
+    scene.fixes(60)
+    #expect(scene.mode == .continuous(everySeconds: 1))
+  }
+}
+
+@Suite("Each receiver's own means")
+struct MeansTests {
+  @Test("Cyclic tracking when it will do, full power when signals are poor, and not to and fro")
+  func cyclic() {
+    var scene = Scene(demand: .updates(.metres(10), pausing: .never))
+    scene.fixes(30)
+    #expect(scene.isContinuous)
+    scene.fixes(10)
+    #expect(scene.isCyclic)
+    scene.fixes(5, error: 14)
+    #expect(scene.isCyclic)
+    scene.fixes(1, error: 16)
+    #expect(scene.isContinuous)
+    scene.fixes(28)
+    #expect(scene.isContinuous)
+    scene.fixes(5)
+    #expect(scene.isCyclic)
+  }
+
+  @Test(
+    "The best accuracy saves nothing while fixes are delivered",
+    arguments: [Demand.Accuracy.best, .navigation, .metres(3)])
+  func best(accuracy: Demand.Accuracy) {
+    var scene = Scene(demand: .updates(accuracy, pausing: .never))
+    scene.fixes(300)
+    #expect(scene.mode == .continuous(everySeconds: 1))
+  }
+
+  @Test(
+    "Receivers without cyclic tracking are not asked for it",
+    arguments: [ReceiverAbilities.m8Batching, .m10SPG500, .f9, .f10, .x20])
+  func backupOnly(abilities: ReceiverAbilities) {
+    var scene = Scene(abilities, demand: .updates(.metres(10), pausing: .never))
+    scene.fixes(100)
+    #expect(scene.isContinuous)
+    scene.send(.demand(Scene.client, .every(900)))
+    scene.fixes(3)
+    #expect(scene.isBackup)
+  }
+
+  @Test("A plain NMEA receiver gets no order but to be left alone: the host sleeps")
+  func plainNMEA() {
+    var scene = Scene(.plainNMEA, demand: .every(900))
+    scene.fixes(60)
+    guard case .unheard = scene.mode else {
+      Issue.record("\(scene.mode)")
+      return
+    }
+    #expect(scene.sleepThrough() > 880)
+    scene.fixes(1)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("With a power switch it is off where a cold start is worth it, and only there")
+  func powerSwitch() {
+    var scene = Scene(.plainNMEA.with(.losesMemory), demand: .every(900))
+    scene.fixes(60)
+    guard case .off = scene.mode else {
+      Issue.record("\(scene.mode)")
+      return
+    }
+    // Forty seconds for the cold start.
+    #expect((840...860).contains(scene.sleepThrough()))
+    var often = Scene(.plainNMEA.with(.losesMemory), demand: .every(60))
+    often.fixes(60)
+    #expect(often.mode != .off(until: nil))
+    if case .off = often.mode { Issue.record("\(often.mode)") }
+  }
+
+  @Test("A receiver that refuses backup uses its own on/off operation, and is asked again after an hour")
+  func onOff() {
+    var scene = Scene(.m8, demand: .every(900))
+    scene.fixes(40)
+    #expect(scene.isBackup)
+    scene.send(.refused(.backup))
+    #expect(scene.count(.refused(.backup)) == 1)
+    scene.fixes(2)
+    #expect(scene.mode == .onOff(periodSeconds: 600))
+    for _ in 0..<7 {
+      scene.pass(600)
+      scene.fix()
+    }
+    #expect(scene.isBackup)
+  }
+
+  @Test("Fewer constellations after ten minutes of coarse demands, all of them at once for a better one")
+  func constellations() {
+    var scene = Scene(demand: .updates(.metres(100), pausing: .never))
+    scene.fixes(590)
+    #expect(!scene.power.wanted.reducedConstellations)
+    scene.fixes(30)
+    #expect(scene.power.wanted.reducedConstellations)
+    scene.send(.demand(Scene.other, .updates(.best)))
+    #expect(!scene.power.wanted.reducedConstellations)
+  }
+
+  @Test("What was refused is reported once")
+  func refusedOnce() {
+    var scene = Scene(demand: .updates(.metres(10), pausing: .never))
+    scene.fixes(60)
+    #expect(scene.isCyclic)
+    scene.send(.refused(.cyclicTracking))
+    scene.send(.refused(.cyclicTracking))
+    scene.fixes(60)
+    #expect(scene.isContinuous)
+    #expect(scene.count(.refused(.cyclicTracking)) == 1)
+  }
+}

@@ -1,0 +1,199 @@
+import MonotonicTime
+import PowerControl
+import Testing
+
+@Suite("No sky")
+struct SearchTests {
+  @Test("Searches become rarer in proportion to the outage, and never so rare that a fix would be late")
+  func backOff() {
+    var scene = Scene(demand: .updates(pausing: .never))
+    scene.fixes(60)
+    scene.searches(55)
+    #expect(scene.isContinuous)
+    scene.searches(10)
+    #expect(scene.isAsleep)
+    var intervals: [Double] = []
+    while scene.seconds < 8000 {
+      if scene.isAsleep { intervals.append(scene.sleepThrough()) } else { scene.searches(1) }
+    }
+    #expect(intervals[0] < 20)
+    #expect(intervals.max()! < 330)
+    #expect(intervals.last! > 300)
+    #expect(zip(intervals, intervals.dropFirst()).allSatisfy { $0 <= $1 + 1 })
+    #expect(scene.count(.skyLost) == 1)
+  }
+
+  @Test("A search with signals is given the time of a cold start")
+  func signals() {
+    var scene = Scene(demand: .updates(pausing: .never))
+    scene.fixes(60)
+    while scene.seconds < 8000 {
+      if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
+    }
+    if scene.isAsleep { _ = scene.sleepThrough() }
+    scene.searches(30, satellites: 8, strong: 6)
+    #expect(!scene.isAsleep)
+    scene.fixes(1)
+    #expect(scene.reports.last.map { if case .skyBack(let seconds) = $0 { seconds > 7000 } else { false } } ?? false)
+  }
+
+  @Test("Weak signals are not waited for that long")
+  func weak() {
+    var scene = Scene(demand: .updates(pausing: .never))
+    scene.fixes(60)
+    while scene.seconds < 8000 {
+      if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
+    }
+    if scene.isAsleep { _ = scene.sleepThrough() }
+    scene.searches(17, satellites: 2, strong: 0)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("A receiver that is awake and says nothing is an outage as well")
+  func silent() {
+    var scene = Scene(demand: .updates(pausing: .never))
+    scene.fixes(60)
+    scene.pass(65)
+    #expect(scene.isAsleep)
+    #expect(scene.reports == [.skyLost])
+  }
+
+  @Test("A new client begins a search of its own, but not one after the other")
+  func newClient() {
+    var scene = Scene(demand: .updates(pausing: .never))
+    scene.fixes(60)
+    while scene.seconds < 8000 || !scene.isAsleep {
+      if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) }
+    }
+    scene.pass(60)
+    scene.send(.demand(Scene.other, Demand(oneShot: true)))
+    #expect(!scene.isAsleep)
+    scene.send(.wakeConfirmed)
+    scene.searches(5)
+    #expect(scene.isAsleep)
+    scene.send(.demand(Scene.other, nil))
+    scene.send(.demand(Scene.other, Demand(oneShot: true)))
+    #expect(scene.isAsleep)
+  }
+}
+
+@Suite("A receiver that does not do as it is told")
+struct TroubleTests {
+  private func asleep() -> Scene {
+    var scene = Scene(demand: .every(900))
+    scene.fixes(45)
+    return scene
+  }
+
+  @Test("One that does not wake is woken again, reset, reported once, and tried ever more rarely")
+  func deaf() {
+    var scene = asleep()
+    scene.pass(900)
+    #expect(scene.count(.wakeAgain(attempt: 2)) > 0)
+    scene.pass(60)
+    #expect(scene.count(.reset) == 2)
+    #expect(scene.reports == [.doesNotWake])
+    scene.pass(20_000)
+    #expect(scene.reports == [.doesNotWake])
+    let tries = scene.actions.count
+    scene.pass(6000)
+    #expect((9...11).contains(scene.actions.count - tries))
+    scene.fix()
+    #expect(scene.reports.last == .answersAgain)
+    #expect(scene.isContinuous)
+  }
+
+  @Test("The first bytes to a sleeping receiver are lost: that is no trouble")
+  func lostBytes() {
+    var scene = asleep()
+    scene.pass(scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0)
+    scene.send(.wakeFailed)
+    scene.send(.wakeConfirmed)
+    scene.fixes(1)
+    #expect(scene.reports.isEmpty)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("One that does not sleep is asked three times, reported once, and asked again after an hour")
+  func sleepless() {
+    var scene = asleep()
+    scene.fixes(15, isObedient: false)
+    #expect(scene.count(.doesNotSleep) == 1)
+    #expect(!scene.isBackup)
+    scene.fixes(1800)
+    #expect(scene.count(.doesNotSleep) == 1)
+    for _ in 0..<2000 {
+      scene.fixes(1)
+      if scene.isBackup { break }
+    }
+    #expect(scene.isBackup)
+  }
+
+  @Test("What was on its way when it fell asleep is no sign of sleeplessness")
+  func buffered() {
+    var scene = Scene(demand: .every(900))
+    while !scene.isAsleep { scene.fixes(1) }
+    scene.fixes(1, isObedient: false)
+    scene.pass(100)
+    #expect(scene.isAsleep)
+    #expect(scene.reports.isEmpty)
+  }
+
+  @Test("One that wakes by itself is put to sleep again, and reported once")
+  func wakesByItself() {
+    var scene = asleep()
+    for _ in 0..<4 {
+      scene.pass(120)
+      scene.fix()
+      #expect(scene.isAsleep)
+    }
+    #expect(scene.reports == [.wakesByItself])
+  }
+
+  @Test("A restart in its sleep is served like a wake-up")
+  func restartAsleep() {
+    var scene = asleep()
+    scene.pass(100)
+    scene.send(.rebooted)
+    #expect(!scene.isAsleep)
+    scene.fixes(45)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("The host suspends: the receiver sleeps, and both come back")
+  func suspends() {
+    var scene = asleep()
+    scene.send(.hostSuspending)
+    #expect(scene.mode == .backup(until: nil))
+    #expect(scene.reports.contains { if case .hostIsNeeded = $0 { true } else { false } })
+    scene.send(.hostResumed(suspendedSeconds: 30_000))
+    #expect(scene.isContinuous)
+    scene.send(.wakeConfirmed)
+    // Eight hours on, the orbits are old: the start may be a cold one, and they are renewed.
+    scene.fixes(20)
+    #expect(!scene.isAsleep)
+    scene.fixes(20)
+    #expect(scene.isAsleep)
+  }
+
+  @Test("A receiver that collects goes on while the host is suspended, and says by when it must be back")
+  func suspendsCollecting() {
+    var scene = Scene(demand: .deferring())
+    scene.fixes(100, speed: 1.2)
+    let batch = scene.batch
+    scene.send(.hostSuspending)
+    #expect(scene.batch == batch)
+    #expect(scene.reports.contains { if case .hostIsNeeded = $0 { true } else { false } })
+    scene.send(.hostResumed(suspendedSeconds: 590))
+    scene.pass(1)
+    #expect(scene.count(.retrieveBatch) == 1)
+  }
+
+  @Test("A host that said it would suspend and did not is served again")
+  func doesNotSuspend() {
+    var scene = asleep()
+    scene.send(.hostSuspending)
+    scene.pass(121)
+    #expect(scene.isContinuous)
+  }
+}
