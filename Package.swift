@@ -64,6 +64,9 @@ let package = Package(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
+    // Floor 4: what clients are owed.
+    .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+
     // Floor 6: the command line.
     .executableTarget(
       name: "sextant",
@@ -99,6 +102,9 @@ let package = Package(
     .testTarget(
       name: "ReceiverSimulatorTests",
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
       dependencies: ["sextant", "Hotplug", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime"],

@@ -1,0 +1,76 @@
+import MonotonicTime
+
+/// On which side of a circle's border one is, with hysteresis (RG-13, RG-14).
+///
+///     unknown ──first fix that can tell──▶ inside │ outside                    without an event
+///     inside  ──across the border, past the margin, 20 s──▶ outside            a crossing
+///     outside ──across the border, past the margin, 20 s──▶ inside             a crossing
+///
+/// The time counts from the first fix beyond the border and begins anew with each fix back over it. Who crosses slowly
+/// is not past the margin in time: then a quarter of it and 28 s do, as an event comes 30 s after the crossing at most.
+public struct CircleWatch: Hashable, Sendable {
+  /// The archived guide's time on the new side.
+  public static var dwellSeconds: Double { 20 }
+  /// When a slow crossing counts: before the contract's 30 s are over, with an epoch to spare.
+  public static var slowDwellSeconds: Double { 28 }
+  /// Metres past the border, unless the client said how many (RG-24).
+  public static var defaultMarginMetres: Double { 20 }
+  /// A fix that is blurred more than this, and more than the region is large, cannot tell on which side it is.
+  public static var blurMetres: Double { 100 }
+
+  public let circle: Circle
+  public let marginMetres: Double
+  public private(set) var state: RegionState
+  /// Since when fixes lie on the other side.
+  private var beyondSince: Instant?
+  private let centre: SurfacePoint
+
+  /// - Parameter state: what an earlier run had found, so that a crossing while nobody looked is one (RG-19).
+  public init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown) {
+    self.circle = circle
+    self.marginMetres = marginMetres.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultMarginMetres
+    self.state = state
+    centre = SurfacePoint(circle.centre)
+  }
+
+  /// Whether a crossing is being watched: fixes are needed now.
+  public var isCrossing: Bool { beyondSince != nil }
+
+  /// Metres to the border.
+  public func borderMetres(from point: SurfacePoint) -> Double {
+    abs(point.distanceMetres(to: centre) - circle.radiusMetres)
+  }
+
+  /// Takes a sample; true when the state changed by a crossing.
+  public mutating func receive(_ sample: Sample) -> Bool {
+    guard sample.accuracyMetres >= 0, sample.accuracyMetres <= max(circle.radiusMetres, Self.blurMetres) else {
+      return false
+    }
+    /// Metres inside the border; negative outside.
+    let depth = circle.radiusMetres - sample.point.distanceMetres(to: centre)
+    let side = depth >= 0 ? RegionState.inside : .outside
+    if state == .unknown {
+      state = side
+      return false
+    }
+    if side == state {
+      beyondSince = nil
+      return false
+    }
+    let since = beyondSince ?? sample.measured
+    beyondSince = since
+    let seconds = sample.measured.seconds(since: since)
+    guard seconds >= Self.dwellSeconds else { return false }
+    // A small circle has no inside that deep.
+    let margin = side == .inside ? min(margin(sample), circle.radiusMetres / 2) : margin(sample)
+    let past = abs(depth)
+    guard past >= margin || seconds >= Self.slowDwellSeconds && past >= min(margin, marginMetres) / 4 else {
+      return false
+    }
+    state = side
+    beyondSince = nil
+    return true
+  }
+
+  private func margin(_ sample: Sample) -> Double { max(marginMetres, sample.accuracyMetres) }
+}

@@ -1,0 +1,31 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The newest location of the system, which every manager sees before any start (rules LC).
+public struct LocationCache: Sendable {
+  /// nil only if no location was ever retrieved (LC-1).
+  public private(set) var newest: Location?
+  private var measured: Instant?
+
+  /// - Parameter restored: what an earlier run of any program stored (LC-3).
+  public init(restored: Location? = nil) { newest = restored }
+
+  /// The newest location with its instant. One of an earlier run is as old as the clock.
+  public var sample: Sample? { newest.map { Sample($0, measured: measured ?? .zero) } }
+
+  /// The newest location if it was measured in this run, for what asks for its age (RQ-15).
+  public var aged: Sample? { measured == nil ? nil : sample }
+
+  /// Takes a sample, unless it is of the past: with several receivers a slower one may tell of an earlier time, and is
+  /// heard if it is more accurate (SU-19). An epoch that is told twice is taken once.
+  public mutating func accept(_ sample: Sample) -> Bool {
+    if let newest, let measured, sample.measured <= measured || sample.location.timestamp == newest.timestamp {
+      guard sample.accuracyMetres >= 0,
+        newest.horizontalAccuracyMetres < 0 || sample.accuracyMetres < newest.horizontalAccuracyMetres
+      else { return false }
+    }
+    newest = sample.location
+    measured = sample.measured
+    return true
+  }
+}

@@ -1,0 +1,62 @@
+/// The live service sessions of an app, and its background activities (rules SS).
+public struct ServiceSessions: Sendable {
+  /// What a session asks for.
+  public enum Goal: Int, Sendable, Comparable {
+    case none = 0
+    case whenInUse = 1
+    case always = 2
+
+    public static func < (a: Goal, b: Goal) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  private var goals: [Int: Goal] = [:]
+  private var activities: Set<Int> = []
+
+  public init() {}
+
+  public mutating func begin(_ id: Int, goal: Goal) { goals[id] = goal }
+  public mutating func end(_ id: Int) { goals[id] = nil }
+
+  /// A background activity counts when it is begun in the foreground.
+  public mutating func beginActivity(_ id: Int, isInForeground: Bool) {
+    if isInForeground { activities.insert(id) }
+  }
+  public mutating func endActivity(_ id: Int) { activities.remove(id) }
+
+  public var hasActivity: Bool { !activities.isEmpty }
+  public var isEmpty: Bool { goals.isEmpty }
+
+  /// What has to be asked for while the status is this one; nil when every session has what it wants, or cannot get it.
+  public func request(_ status: AuthorizationStatus) -> Authorization.Request? {
+    switch (goals.values.max() ?? .none, status) {
+    case (.always, .notDetermined), (.always, .authorizedWhenInUse): .always
+    case (.whenInUse, .notDetermined): .whenInUse
+    default: nil
+    }
+  }
+
+  /// Whether one wants more than there is.
+  public func isAlwaysMissing(_ status: AuthorizationStatus) -> Bool {
+    goals.values.contains(.always) && status != .authorizedAlways
+  }
+}
+
+/// Why there is no location, or no event: the flags of the modern API's updates, events and sessions.
+public struct Diagnostic: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let authorizationDenied = Diagnostic(rawValue: 1)
+  public static let authorizationDeniedGlobally = Diagnostic(rawValue: 1 << 1)
+  public static let authorizationRestricted = Diagnostic(rawValue: 1 << 2)
+  public static let authorizationRequestInProgress = Diagnostic(rawValue: 1 << 3)
+  public static let insufficientlyInUse = Diagnostic(rawValue: 1 << 4)
+  public static let serviceSessionRequired = Diagnostic(rawValue: 1 << 5)
+  public static let accuracyLimited = Diagnostic(rawValue: 1 << 6)
+  public static let locationUnavailable = Diagnostic(rawValue: 1 << 7)
+  public static let alwaysAuthorizationDenied = Diagnostic(rawValue: 1 << 8)
+  public static let fullAccuracyDenied = Diagnostic(rawValue: 1 << 9)
+  public static let conditionLimitExceeded = Diagnostic(rawValue: 1 << 10)
+  public static let conditionUnsupported = Diagnostic(rawValue: 1 << 11)
+}
