@@ -136,10 +136,13 @@ public struct Monitor: Sendable {
   @inline(__always)
   private mutating func update(date: UTCTime, heard: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
     var hasNews = false
-    for index in entries.indices where entries[index].waiting == nil && entries[index].watch != nil {
-      let before = entries[index].watch?.state
-      if entries[index].watch != nil { change(&entries[index].watch!) }
-      guard let after = entries[index].watch?.state, after != before else { continue }
+    for index in entries.indices where entries[index].waiting == nil {
+      guard var watch = entries[index].watch else { continue }
+      let before = watch.state
+      change(&watch)
+      entries[index].watch = watch
+      let after = watch.state
+      guard after != before else { continue }
       var event = Event(identifier: entries[index].record.lastEvent.identifier, state: State(after), date: date)
       if after == .inside, let heard, case .beacon(let identity) = entries[index].record.condition,
         identity.major == nil || identity.minor == nil
@@ -167,5 +170,6 @@ public struct Monitor: Sendable {
     return nearest
   }
 
+  public var hasCircles: Bool { entries.contains { $0.watch != nil && !$0.record.condition.isBeacon } }
   public var hasBeacons: Bool { entries.contains { $0.watch != nil && $0.record.condition.isBeacon } }
 }

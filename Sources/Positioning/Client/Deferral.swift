@@ -118,7 +118,10 @@ public struct Deferral: Sendable {
 
   /// What was kept, and the deferral goes on: the client has come to the foreground (DF-21).
   public mutating func take() -> [Location] {
-    defer { kept.removeAll(keepingCapacity: true) }
+    defer {
+      kept.removeAll(keepingCapacity: true)
+      lastKept = nil
+    }
     return kept
   }
 
