@@ -343,6 +343,7 @@ struct LocationUpdatesTests {
     scene.call(.startSignificantChanges)
     scene.fix(0)
     scene.call(.stopUpdatingLocation)
+    scene.engine.sourceBecame(.resting, at: scene.instant)
     _ = scene.heard()
     scene.wait(301)
     scene.fix(600)

@@ -7,7 +7,8 @@ struct Scene {
   static let origin = Coordinate(latitudeDegrees: 48, longitudeDegrees: 11)
   /// When second 0 is on people's clock.
   static let startUTC: Int64 = 1_780_000_000
-  static let metresPerDegree = 111_201.0
+  /// Along the meridian there; a hair less than it is, so that a move of 10 m is one of at least 10 m.
+  static let metresPerDegree = 111_189.0
 
   var engine: PositioningEngine
   private(set) var seconds: Double

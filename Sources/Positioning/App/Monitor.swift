@@ -36,6 +36,16 @@ public struct Monitor: Sendable {
     /// The beacon that was heard, where the condition left open which (MO-6).
     public var refinement: BeaconIdentity?
     public var diagnostic: Diagnostic = []
+
+    public init(
+      identifier: String, state: State, date: UTCTime, refinement: BeaconIdentity? = nil, diagnostic: Diagnostic = []
+    ) {
+      self.identifier = identifier
+      self.state = state
+      self.date = date
+      self.refinement = refinement
+      self.diagnostic = diagnostic
+    }
   }
 
   /// What is known of a condition: what is stored between runs (MO-1).

@@ -6,6 +6,12 @@ public struct LiveUpdate: Hashable, Sendable {
   public var location: Location?
   public var isStationary = false
   public var diagnostic: Diagnostic = []
+
+  public init(location: Location?, isStationary: Bool = false, diagnostic: Diagnostic = []) {
+    self.location = location
+    self.isStationary = isStationary
+    self.diagnostic = diagnostic
+  }
 }
 
 /// One stream of live updates (rules LV): every fix while moving, one element when still, silence until movement.

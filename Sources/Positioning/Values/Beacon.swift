@@ -76,4 +76,17 @@ public struct Beacon: Hashable, Sendable {
   /// Mean since the last report; 0: not heard since.
   public var strengthDecibelMilliwatts: Int
   public var timestamp: UTCTime
+
+  public init(
+    uuid: BeaconUUID, major: UInt16, minor: UInt16, proximity: Proximity, accuracyMetres: Double,
+    strengthDecibelMilliwatts: Int, timestamp: UTCTime
+  ) {
+    self.uuid = uuid
+    self.major = major
+    self.minor = minor
+    self.proximity = proximity
+    self.accuracyMetres = accuracyMetres
+    self.strengthDecibelMilliwatts = strengthDecibelMilliwatts
+    self.timestamp = timestamp
+  }
 }

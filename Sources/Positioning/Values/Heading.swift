@@ -35,6 +35,17 @@ public struct Heading: Hashable, Sendable {
   /// Along the device's axes.
   public var fieldMicrotesla: SIMD3<Double>
   public var timestamp: UTCTime
+
+  public init(
+    magneticDegrees: Double, trueDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>,
+    timestamp: UTCTime
+  ) {
+    self.magneticDegrees = magneticDegrees
+    self.trueDegrees = trueDegrees
+    self.accuracyDegrees = accuracyDegrees
+    self.fieldMicrotesla = fieldMicrotesla
+    self.timestamp = timestamp
+  }
 }
 
 /// Which way the device is held; the raw values are those of CLDeviceOrientation.
