@@ -103,7 +103,7 @@ let package = Package(
       name: "ReceiverSimulatorTests",
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
-      name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime"],
+      name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests",

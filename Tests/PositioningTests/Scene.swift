@@ -93,19 +93,22 @@ struct Scene {
   // MARK: What is heard
 
   /// What was made for a manager since it was asked last, but what was recalled; what others heard is kept.
-  mutating func heard(_ number: Int = 0) -> [String] {
-    var words: [String] = []
+  mutating func events(_ number: Int = 0) -> [DelegateEvent] {
+    var events: [DelegateEvent] = []
     var rest: [PositioningOutput] = []
     for output in engine.outputs {
       if case .event(let id, let event, let ticket) = output, id == ClientID(number) {
-        if engine.isCurrent(ticket, for: id) { words.append(Scene.word(event)) }
+        if engine.isCurrent(ticket, for: id) { events.append(event) }
       } else {
         rest.append(output)
       }
     }
     engine.outputs = rest
-    return words
+    return events
   }
+
+  /// The same as words.
+  mutating func heard(_ number: Int = 0) -> [String] { events(number).map(Scene.word) }
 
   /// The advice given since it was asked for last.
   mutating func advice() -> [Advice] {
