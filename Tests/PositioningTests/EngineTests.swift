@@ -57,7 +57,7 @@ struct EngineTests {
     #expect(history.isRepeatingNothing)
   }
 
-  @Test("A fix costs no allocation and little time where nobody wants it")
+  @Test("A fix that nobody wants leaves nothing behind")
   func rejected() {
     var scene = Scene(managers: 100)
     for number in 0..<100 {
