@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build lint embedded peers fuzz sanitize documentation reference dependencies install-hw-rules clean
+.PHONY: run test build lint embedded peers fuzz sanitize documentation reference rules check-rules dependencies install-hw-rules clean
 
 run: build
 	.build/release/sextant watch
@@ -59,6 +59,14 @@ reference:
 	$(SWIFT) build --product UBXLayoutCompiler
 	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
+
+# docs/rules.md: which test shows which rule of Core Location's behaviour.
+rules:
+	python3 Tests/rules/rules.py
+
+# Fails when a rule has neither a test nor a reason, or the table is stale.
+check-rules:
+	python3 Tests/rules/rules.py --check
 
 # The documentation of the libraries, in .build/documentation; a warning is an error.
 documentation: dependencies

@@ -45,9 +45,11 @@ struct AuthorizationTests {
     #expect(scene.heard() == ["status authorizedWhenInUse"])
   }
 
-  @Test("AU-6 with a status a request does nothing", arguments: [
-    AuthorizationStatus.restricted, .denied, .authorizedAlways, .authorizedWhenInUse,
-  ])
+  @Test(
+    "AU-6 with a status a request does nothing",
+    arguments: [
+      AuthorizationStatus.restricted, .denied, .authorizedAlways, .authorizedWhenInUse,
+    ])
   func decided(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.requestWhenInUse)
@@ -55,9 +57,11 @@ struct AuthorizationTests {
     #expect(scene.engine.outputs == [])
   }
 
-  @Test("AU-6 the one exception is a single step from WhenInUse to Always", arguments: [
-    (Authorization.Answer.always, ["status authorizedAlways"]), (.deny, []),
-  ])
+  @Test(
+    "AU-6 the one exception is a single step from WhenInUse to Always",
+    arguments: [
+      (Authorization.Answer.always, ["status authorizedAlways"]), (.deny, []),
+    ])
   func upgrade(answer: Authorization.Answer, words: [String]) {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.requestAlways)
@@ -81,10 +85,12 @@ struct AuthorizationTests {
     #expect(scene.heard() == ["at 1"])
   }
 
-  @Test("AU-8 without the key nobody is asked, and that is loud", arguments: [
-    (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription"),
-    (.requestAlways, "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription"),
-  ])
+  @Test(
+    "AU-8 without the key nobody is asked, and that is loud",
+    arguments: [
+      (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription"),
+      (.requestAlways, "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription"),
+    ])
   func missingKey(call: ClientCall, key: String) {
     var scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(call)

@@ -126,9 +126,11 @@ struct BeaconTests {
     #expect(scene.heard() == ["left shop", "shop is outside"])
   }
 
-  @Test("BE-10 behind the foreground it needs Always", arguments: [
-    AuthorizationStatus.authorizedWhenInUse, .authorizedAlways,
-  ])
+  @Test(
+    "BE-10 behind the foreground it needs Always",
+    arguments: [
+      AuthorizationStatus.authorizedWhenInUse, .authorizedAlways,
+    ])
   func background(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))

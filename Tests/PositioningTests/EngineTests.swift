@@ -65,7 +65,9 @@ struct EngineTests {
       scene.call(.startUpdatingLocation, by: number)
     }
     for number in 0..<20 {
-      scene.call(.startMonitoring(Region("\(number)", .circle(Circle(centre: Scene.north(Double(number) * 500), radiusMetres: 100)))))
+      scene.call(
+        .startMonitoring(
+          Region("\(number)", .circle(Circle(centre: Scene.north(Double(number) * 500), radiusMetres: 100)))))
     }
     scene.fix(0)
     scene.engine.outputs = []

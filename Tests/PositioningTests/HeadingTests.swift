@@ -100,9 +100,11 @@ struct HeadingTests {
     #expect(scene.heard() == ["heading 100", "at 0", "heading 100 true 104"])
   }
 
-  @Test("HD-9 HD-12 the heading is of the device's top, or of the orientation that is set", arguments: [
-    (DeviceOrientation.portrait, 10), (.portraitUpsideDown, 190), (.landscapeLeft, 100), (.landscapeRight, 280),
-  ])
+  @Test(
+    "HD-9 HD-12 the heading is of the device's top, or of the orientation that is set",
+    arguments: [
+      (DeviceOrientation.portrait, 10), (.portraitUpsideDown, 190), (.landscapeLeft, 100), (.landscapeRight, 280),
+    ])
   func orientation(orientation: DeviceOrientation, degrees: Int) {
     var scene = started()
     scene.call(.setHeadingOrientation(orientation))
@@ -110,9 +112,11 @@ struct HeadingTests {
     #expect(scene.heard() == ["heading \(degrees)"])
   }
 
-  @Test("HD-10 unknown, face up and face down leave the reference", arguments: [
-    DeviceOrientation.unknown, .faceUp, .faceDown,
-  ])
+  @Test(
+    "HD-10 unknown, face up and face down leave the reference",
+    arguments: [
+      DeviceOrientation.unknown, .faceUp, .faceDown,
+    ])
   func noReference(orientation: DeviceOrientation) {
     var updates = HeadingUpdates()
     updates.setOrientation(.landscapeLeft)

@@ -119,7 +119,8 @@ struct History {
           isPaused[manager] = true
         case .didResumeLocationUpdates: isPaused[manager] = false
         case .didUpdateLocations(let locations):
-          isConsistent = isConsistent && !locations.isEmpty && locations == locations.sorted { $0.timestamp < $1.timestamp }
+          isConsistent =
+            isConsistent && !locations.isEmpty && locations == locations.sorted { $0.timestamp < $1.timestamp }
           times[manager] += locations.map(\.timestamp)
         default: break
         }

@@ -100,9 +100,11 @@ struct OneShotTests {
     #expect(scene.heard().count == 12)
   }
 
-  @Test("RQ-10 a start or a deferral cancels it", arguments: [
-    ClientCall.startUpdatingLocation, .allowDeferredUpdates(metres: 10, seconds: 10),
-  ])
+  @Test(
+    "RQ-10 a start or a deferral cancels it",
+    arguments: [
+      ClientCall.startUpdatingLocation, .allowDeferredUpdates(metres: 10, seconds: 10),
+    ])
   func cancelled(call: ClientCall) {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -142,7 +144,8 @@ struct OneShotTests {
     #expect(scene.heard() == ["status authorizedAlways"])
   }
 
-  @Test("RQ-14 refused, restricted or with services off it fails", arguments: [AuthorizationStatus.denied, .restricted])
+  @Test(
+    "RQ-14 refused, restricted or with services off it fails", arguments: [AuthorizationStatus.denied, .restricted])
   func denied(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.requestLocation)

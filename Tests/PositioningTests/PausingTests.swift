@@ -112,9 +112,11 @@ struct PausingTests {
     #expect(scene.heard() == ["resumed", "at 0"])
   }
 
-  @Test("PA-10 a start or the property ends a pause", arguments: [
-    ClientCall.startUpdatingLocation, .setPausesAutomatically(false),
-  ])
+  @Test(
+    "PA-10 a start or the property ends a pause",
+    arguments: [
+      ClientCall.startUpdatingLocation, .setPausesAutomatically(false),
+    ])
   func ended(call: ClientCall) {
     var scene = paused()
     scene.call(call)

@@ -11,7 +11,8 @@ struct RegionTests {
   }
 
   /// An app that monitors a region while it stands 500 m north of it.
-  private func monitored(_ regions: [Region], _ status: AuthorizationStatus = .authorizedAlways, managers: Int = 1) -> Scene
+  private func monitored(_ regions: [Region], _ status: AuthorizationStatus = .authorizedAlways, managers: Int = 1)
+    -> Scene
   {
     var scene = Scene(status, managers: managers)
     for region in regions { scene.call(.startMonitoring(region)) }
@@ -64,8 +65,13 @@ struct RegionTests {
     var scene = Scene()
     scene.call(.startMonitoring(circle("vast", radius: radius)))
     #expect(scene.heard() == ["monitoring vast failed 5"])
-    scene.call(.startMonitoring(Region("none", .circle(Circle(
-      centre: Coordinate(latitudeDegrees: 91, longitudeDegrees: 0), radiusMetres: 10)))))
+    scene.call(
+      .startMonitoring(
+        Region(
+          "none",
+          .circle(
+            Circle(
+              centre: Coordinate(latitudeDegrees: 91, longitudeDegrees: 0), radiusMetres: 10)))))
     #expect(scene.heard() == ["monitoring none failed 5"])
   }
 
@@ -79,7 +85,8 @@ struct RegionTests {
     #expect(scene.heard() == ["monitoring home failed 5"])
   }
 
-  @Test("RG-8 without permission a start fails by 4", arguments: [AuthorizationStatus.denied, .restricted, .notDetermined])
+  @Test(
+    "RG-8 without permission a start fails by 4", arguments: [AuthorizationStatus.denied, .restricted, .notDetermined])
   func permission(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.startMonitoring(home))
@@ -294,8 +301,11 @@ struct RegionTests {
   @Test("A region across the date line has an inside")
   func dateLine() {
     var scene = Scene()
-    let island = Region("island", .circle(Circle(
-      centre: Coordinate(latitudeDegrees: -17, longitudeDegrees: 179.999), radiusMetres: 500)))
+    let island = Region(
+      "island",
+      .circle(
+        Circle(
+          centre: Coordinate(latitudeDegrees: -17, longitudeDegrees: 179.999), radiusMetres: 500)))
     scene.call(.startMonitoring(island))
     scene.engine.receive(
       Location(

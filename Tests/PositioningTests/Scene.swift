@@ -54,7 +54,8 @@ struct Scene {
 
   /// A place so many metres north of the origin.
   static func north(_ metres: Double) -> Coordinate {
-    Coordinate(latitudeDegrees: origin.latitudeDegrees + metres / metresPerDegree, longitudeDegrees: origin.longitudeDegrees)
+    Coordinate(
+      latitudeDegrees: origin.latitudeDegrees + metres / metresPerDegree, longitudeDegrees: origin.longitudeDegrees)
   }
 
   static func location(_ north: Double, accuracy: Double = 5, at seconds: Double) -> Location {

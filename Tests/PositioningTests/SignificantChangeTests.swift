@@ -170,7 +170,10 @@ struct SignificantChangeTests {
     #expect(visits.first?.arrival == nil && visits.first?.departure == nil)
     #expect(visits.dropFirst().first?.arrival == nil && visits.dropFirst().first?.departure != nil)
     #expect(visits.last?.arrival != nil && visits.last?.departure == nil)
-    #expect(visits.last.map { abs(Scene.metresNorth(Location($0.coordinate, horizontalAccuracyMetres: 1, timestamp: Scene.utc(0))) - 900) < 50 } == true)
+    #expect(
+      visits.last.map {
+        abs(Scene.metresNorth(Location($0.coordinate, horizontalAccuracyMetres: 1, timestamp: Scene.utc(0))) - 900) < 50
+      } == true)
   }
 
   @Test("VI-4 in the background it needs Always")

@@ -110,7 +110,9 @@ public struct Monitor: Sendable {
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
   }
 
-  public mutating func remove(_ identifier: String) { entries.removeAll { $0.record.lastEvent.identifier == identifier } }
+  public mutating func remove(_ identifier: String) {
+    entries.removeAll { $0.record.lastEvent.identifier == identifier }
+  }
 
   public var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
 

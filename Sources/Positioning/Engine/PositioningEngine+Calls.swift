@@ -123,9 +123,12 @@ extension PositioningEngine {
   var diagnostic: Diagnostic {
     var diagnostic: Diagnostic = []
     switch authorization.status {
-    case .denied: diagnostic = authorization.servicesAreEnabled ? .authorizationDenied : [.authorizationDenied, .authorizationDeniedGlobally]
+    case .denied:
+      diagnostic =
+        authorization.servicesAreEnabled ? .authorizationDenied : [.authorizationDenied, .authorizationDeniedGlobally]
     case .restricted: diagnostic = .authorizationRestricted
-    case .notDetermined: diagnostic = authorization.asked == nil ? .serviceSessionRequired : .authorizationRequestInProgress
+    case .notDetermined:
+      diagnostic = authorization.asked == nil ? .serviceSessionRequired : .authorizationRequestInProgress
     case .authorizedWhenInUse: if !permissions.isInUse { diagnostic = .insufficientlyInUse }
     case .authorizedAlways: break
     }
