@@ -229,7 +229,7 @@ struct AuthorizationTests {
     scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
     #expect(scene.heard() == [])
     #expect(scene.advice() == [.notInUse])
-    #expect(scene.engine.demands(at: scene.instant) == [])
+    #expect(scene.engine.demands == [])
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.fixes(1) { _ in 4 }
     #expect(scene.heard() == ["at 4"])
@@ -264,7 +264,7 @@ struct AuthorizationTests {
     scene.call(.startMonitoring(home))
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1)))))
     #expect(scene.heard() == ["monitoring home failed 4", "ranging failed 17"])
-    #expect(scene.engine.sharedDemand(at: scene.instant).border == nil)
+    #expect(scene.engine.sharedDemand.border == nil)
   }
 
   @Test("AU-20 full accuracy for a time: asked where it makes sense, refused elsewhere")

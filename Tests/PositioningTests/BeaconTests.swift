@@ -142,4 +142,20 @@ struct BeaconTests {
     scene.wait(1)
     #expect(scene.heard().isEmpty == (status == .authorizedWhenInUse))
   }
+
+  @Test("BE-9 a time in which nobody listened is no silence")
+  func nobodyListened() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
+    scene.engine.receive(sighting(scene))
+    _ = scene.heard()
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.wait(1000)
+    #expect(scene.engine.deadline == nil)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.wait(29)
+    #expect(scene.heard() == [])
+    scene.wait(1)
+    #expect(scene.heard() == ["left shop", "shop is outside"])
+  }
 }

@@ -135,7 +135,7 @@ struct DeferralTests {
     scene.call(allow(metres: limit, seconds: limit))
     scene.fixes(1000) { $0 * 40 }
     #expect(scene.heard() == [])
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).standard?.deferral?.ends == nil)
+    #expect(scene.engine.demand(of: ClientID(0)).standard?.deferral?.ends == nil)
   }
 
   @Test("DF-10 in the foreground events are delivered, the criteria watched")
@@ -337,12 +337,28 @@ struct DeferralTests {
     #expect(scene.heard() == ["finished", "at \(kept)", "at 61", "at 62"])
   }
 
+  @Test("What a receiver kept is not lost when a newer fix came before it, and is in order")
+  func lateBatch() {
+    var scene = hike()
+    scene.call(allow(seconds: 60))
+    scene.wait(59)
+    scene.fix(59)
+    scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))
+    for second in [1, 2, 3, 3, 2] as [Double] {
+      scene.engine.receive(
+        Scene.location(second, at: 1000 + second), measured: Scene.instant(1000 + second), at: scene.now)
+    }
+    scene.engine.batchEnded(at: scene.now)
+    scene.wait(1)
+    #expect(scene.heard() == ["failed 0", "finished", "at 1 2 3 59"])
+  }
+
   @Test("The demand says how far and until when fixes may stay in the receiver")
   func demand() {
     var scene = hike()
     scene.call(allow(metres: 100, seconds: 60))
     scene.fixes(3) { $0 * 10 }
-    let deferral = scene.engine.demand(of: ClientID(0), at: scene.instant).standard?.deferral
+    let deferral = scene.engine.demand(of: ClientID(0)).standard?.deferral
     #expect(deferral?.mayBatch == true)
     #expect(deferral.map { $0.remainingMetres.rounded() } == 70)
     #expect(deferral?.ends == Scene.instant(1060))

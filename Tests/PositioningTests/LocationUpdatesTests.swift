@@ -66,7 +66,7 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 3000))
     scene.call(.startUpdatingLocation)
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).standard?.desiredAccuracyMetres == 3000)
+    #expect(scene.engine.demand(of: ClientID(0)).standard?.desiredAccuracyMetres == 3000)
   }
 
   @Test("SU-7 a fix is delivered at the filter's distance from the last delivered one")
@@ -380,7 +380,7 @@ struct LocationUpdatesTests {
     scene.call(.startMonitoring(home))
     scene.call(.startVisits)
     scene.engine.remove(ClientID(0))
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).isEmpty)
+    #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
     #expect(scene.engine.regions.monitored == [home])
     #expect(scene.engine.visits.isRunning)
   }

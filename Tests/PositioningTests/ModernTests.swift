@@ -22,11 +22,11 @@ struct ModernTests {
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
     scene.fixes(2) { $0 * 20 }
     #expect(elements(&scene).count == 2)
-    #expect(scene.engine.sharedDemand(at: scene.instant).live)
+    #expect(scene.engine.sharedDemand.live)
     scene.engine.endLiveUpdates(1)
     scene.fixes(2) { 50 + $0 * 20 }
     #expect(elements(&scene).isEmpty)
-    #expect(!scene.engine.sharedDemand(at: scene.instant).live)
+    #expect(!scene.engine.sharedDemand.live)
   }
 
   @Test("LV-2 who does not move is told so once, then nothing until movement")
@@ -37,7 +37,7 @@ struct ModernTests {
     let before = elements(&scene)
     #expect(before.count == 61)
     #expect(before.count { $0.isStationary } == 1 && before.last?.isStationary == true)
-    #expect(scene.engine.sharedDemand(at: scene.instant).liveIsStationary)
+    #expect(scene.engine.sharedDemand.liveIsStationary)
     scene.fixes(2) { 100 + $0 }
     #expect(elements(&scene).map(\.isStationary) == [false, false])
   }

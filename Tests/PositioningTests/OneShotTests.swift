@@ -73,10 +73,10 @@ struct OneShotTests {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 100))
     scene.call(.requestLocation)
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).oneShot?.desiredAccuracyMetres == 100)
+    #expect(scene.engine.demand(of: ClientID(0)).oneShot?.desiredAccuracyMetres == 100)
     scene.fix(0)
     _ = scene.heard()
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).isEmpty)
+    #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
     scene.fixes(20) { $0 }
     #expect(scene.heard() == [])
   }

@@ -162,12 +162,27 @@ struct RegionTests {
       stay(&scene, at: 90, seconds: 5)
     }
     #expect(scene.heard() == [])
-    // A stray fix far outside.
+    // Short ways out, however far.
     for _ in 0..<5 {
       stay(&scene, at: 900, seconds: 10)
-      stay(&scene, at: 0, seconds: 1)
+      stay(&scene, at: 0, seconds: 2)
     }
     #expect(scene.heard() == [])
+  }
+
+  @Test("RG-14 one stray fix among many does not delay a crossing, two do")
+  func stray() {
+    for (count, latency) in [(1, 20), (2, 32)] {
+      var scene = monitored([home])
+      stay(&scene, at: 0, seconds: 10)
+      stay(&scene, at: 130, seconds: count)
+      var seconds = 10 + count
+      while scene.heard().isEmpty, seconds < 60 {
+        stay(&scene, at: 0, seconds: 1)
+        seconds += 1
+      }
+      #expect(seconds == latency + 1, "\(count)")
+    }
   }
 
   @Test("RG-14 a blurred fix decides nothing, a blur widens the margin")
@@ -317,9 +332,9 @@ struct RegionTests {
   @Test("The demand says how far the nearest border is, and when one is being crossed")
   func demand() {
     var scene = monitored([home, circle("far", north: -5000)])
-    #expect(scene.engine.sharedDemand(at: scene.instant).border.flatMap(\.metres).map { $0.rounded() } == 400)
-    #expect(scene.engine.sharedDemand(at: scene.instant).border?.isCrossing == false)
+    #expect(scene.engine.sharedDemand.border.flatMap(\.metres).map { $0.rounded() } == 400)
+    #expect(scene.engine.sharedDemand.border?.isCrossing == false)
     stay(&scene, at: 50, seconds: 3)
-    #expect(scene.engine.sharedDemand(at: scene.instant).border?.isCrossing == true)
+    #expect(scene.engine.sharedDemand.border?.isCrossing == true)
   }
 }

@@ -89,7 +89,7 @@ struct SignificantChangeTests {
     scene.call(.startSignificantChanges)
     #expect(scene.heard() == [])
     #expect(scene.advice() == [.notAvailable("significant-change monitoring")])
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).isEmpty)
+    #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
   }
 
   @Test("SC-12 errors go to didFailWithError")
@@ -109,7 +109,7 @@ struct SignificantChangeTests {
     scene.call(.startUpdatingLocation)
     scene.fixes(200, every: 10) { _ in 0 }
     #expect(scene.heard().contains("paused"))
-    #expect(scene.engine.demand(of: ClientID(0), at: scene.instant).significantChange != nil)
+    #expect(scene.engine.demand(of: ClientID(0)).significantChange != nil)
     scene.fixes(1) { _ in 600 }
     #expect(scene.heard().contains("at 600"))
   }

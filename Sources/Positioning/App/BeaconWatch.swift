@@ -18,6 +18,9 @@ public struct BeaconWatch: Hashable, Sendable {
 
   public var deadline: Instant? { state == .outside ? nil : lastHeard + Self.silence }
 
+  /// Beacons are listened for again: the silence before says nothing.
+  mutating func lookAgain(at now: Instant) { lastHeard = max(lastHeard, now) }
+
   /// Takes a sighting; true when the state changed by a crossing.
   public mutating func receive(_ sighting: BeaconSighting) -> Bool {
     guard identity.matches(sighting) else { return false }

@@ -6,13 +6,15 @@ import MonotonicTime
 ///     inside  ──across the border, past the margin, 20 s──▶ outside            a crossing
 ///     outside ──across the border, past the margin, 20 s──▶ inside             a crossing
 ///
-/// The time counts from the first fix beyond the border and begins anew with each fix back over it. Who crosses slowly
+/// The time counts from the first fix beyond the border and begins anew when fixes lie back over it. Who crosses slowly
 /// is not past the margin in time: then a quarter of it and 28 s do, as an event comes 30 s after the crossing at most.
 public struct CircleWatch: Hashable, Sendable {
   /// The archived guide's time on the new side.
   public static var dwellSeconds: Double { 20 }
   /// When a slow crossing counts: before the contract's 30 s are over, with an epoch to spare.
   public static var slowDwellSeconds: Double { 28 }
+  /// How shortly after a fix beyond the border one back over it may be a stray one.
+  public static var straySeconds: Double { 2 }
   /// Metres past the border, unless the client said how many (RG-24).
   public static var defaultMarginMetres: Double { 20 }
   /// A fix that is blurred more than this, and more than the region is large, cannot tell on which side it is.
@@ -21,8 +23,11 @@ public struct CircleWatch: Hashable, Sendable {
   public let circle: Circle
   public let marginMetres: Double
   public private(set) var state: RegionState
-  /// Since when fixes lie on the other side.
+  /// Since when fixes lie on the other side, and the last that did.
   private var beyondSince: Instant?
+  private var lastBeyond = Instant.zero
+  /// The last fix lay back on this side, alone: it may be a stray one.
+  private var isStray = false
   private let centre: SurfacePoint
 
   /// - Parameter state: what an earlier run had found, so that a crossing while nobody looked is one (RG-19).
@@ -54,11 +59,13 @@ public struct CircleWatch: Hashable, Sendable {
       return false
     }
     if side == state {
-      beyondSince = nil
+      turnBack(sample)
       return false
     }
     let since = beyondSince ?? sample.measured
     beyondSince = since
+    lastBeyond = sample.measured
+    isStray = false
     let seconds = sample.measured.seconds(since: since)
     guard seconds >= Self.dwellSeconds else { return false }
     // A small circle has no inside that deep.
@@ -70,6 +77,17 @@ public struct CircleWatch: Hashable, Sendable {
     state = side
     beyondSince = nil
     return true
+  }
+
+  /// A fix on the side where one is known to be. One alone among many is not believed: who has crossed the border would be
+  /// told too late for each reflection.
+  private mutating func turnBack(_ sample: Sample) {
+    if !isStray, sample.measured.seconds(since: lastBeyond) <= Self.straySeconds {
+      isStray = true
+    } else {
+      beyondSince = nil
+      isStray = false
+    }
   }
 
   private func margin(_ sample: Sample) -> Double { max(marginMetres, sample.accuracyMetres) }

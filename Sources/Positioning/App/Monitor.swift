@@ -132,6 +132,11 @@ public struct Monitor: Sendable {
     return next
   }
 
+  /// Monitoring is allowed again, after a time in which nobody looked.
+  mutating func lookAgain(at now: Instant) {
+    for index in entries.indices { entries[index].watch?.lookAgain(at: now) }
+  }
+
   /// Each returns whether there is a new event.
   public mutating func receive(_ sample: Sample) -> Bool {
     update(date: sample.location.timestamp, heard: nil) { watch in _ = watch.receive(sample) }

@@ -28,6 +28,12 @@ public enum RegionWatch: Hashable, Sendable {
     }
   }
 
+  mutating func lookAgain(at now: Instant) {
+    guard case .beacon(var watch) = self else { return }
+    watch.lookAgain(at: now)
+    self = .beacon(watch)
+  }
+
   /// Each returns whether the state changed by a crossing.
   mutating func receive(_ sample: Sample) -> Bool {
     guard case .circle(var watch) = self else { return false }

@@ -92,6 +92,11 @@ public struct Regions: Sendable {
     return next
   }
 
+  /// Monitoring is allowed again, after a time in which nobody looked.
+  mutating func lookAgain(at now: Instant) {
+    for index in entries.indices { entries[index].watch.lookAgain(at: now) }
+  }
+
   /// Each takes its input to all regions; `body` gets every crossing. True when a state changed in any way.
   @discardableResult
   public mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {

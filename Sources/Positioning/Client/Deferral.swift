@@ -91,10 +91,7 @@ public struct Deferral: Sendable {
   public mutating func receive(_ sample: Sample, isBackground: Bool, keeps: Bool = true) -> Action {
     guard active != nil else { return .deliver }
     travel(to: sample)
-    if keeps {
-      kept.append(sample.location)
-      lastKept = sample
-    }
+    if keeps { keep(sample) }
     if isMet(at: sample.measured) {
       active = nil
       return .finish(take())
@@ -123,6 +120,14 @@ public struct Deferral: Sendable {
       lastKept = nil
     }
     return kept
+  }
+
+  /// The oldest first: what a receiver remembers may come behind what it has sent.
+  private mutating func keep(_ sample: Sample) {
+    var index = kept.count
+    while index > 0, kept[index - 1].timestamp > sample.location.timestamp { index -= 1 }
+    kept.insert(sample.location, at: index)
+    if index == kept.count - 1 { lastKept = sample }
   }
 
   private func isMet(at measured: Instant) -> Bool {

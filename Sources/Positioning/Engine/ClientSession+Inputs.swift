@@ -8,7 +8,8 @@ extension ClientSession {
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
-      carryOut(pausing.receive(sample, at: now), at: now, &outputs)
+      // A suspended app is not told of pauses, so it has none.
+      if standardDelivery == .deliver { carryOut(pausing.receive(sample, at: now), at: now, &outputs) }
       wantsForStandard = !pausing.isPaused && updates.wants(sample)
     }
     let wantsForSignificant =
@@ -75,9 +76,11 @@ extension ClientSession {
   }
 
   /// The earliest time at which `wake` has something to do.
-  var deadline: Instant? {
-    var next = Instant.earlier(oneShot.deadline, deferral.deadline)
-    if updates.isRunning, standardDelivery != .none { next = Instant.earlier(next, pausing.deadline) }
+  ///
+  /// - Parameter awaitsBatch: as in `wake`.
+  func deadline(awaitsBatch: Bool) -> Instant? {
+    var next = Instant.earlier(oneShot.deadline, awaitsBatch ? nil : deferral.deadline)
+    if updates.isRunning, standardDelivery == .deliver { next = Instant.earlier(next, pausing.deadline) }
     if wakingDelivery != .none { next = Instant.earlier(next, significant.deadline) }
     if runningDelivery == .deliver { next = Instant.earlier(next, ranging.deadline) }
     return Instant.earlier(next, outage.deadline)
@@ -95,7 +98,7 @@ extension ClientSession {
       }
     }
     if outage.wake(at: now) { fail(.locationUnknown, &outputs) }
-    if updates.isRunning, standardDelivery != .none {
+    if updates.isRunning, standardDelivery == .deliver {
       carryOut(pausing.wake(isOutage: outage.isTold, at: now), at: now, &outputs)
     }
     if wakingDelivery != .none, let sample = significant.wake(at: now) {
@@ -120,7 +123,7 @@ extension ClientSession {
     return (standard.measured >= other.measured ? standard : other).location
   }
 
-  func demand(at now: Instant) -> Demand {
+  var demand: Demand {
     var demand = Demand()
     if updates.isRunning, standardDelivery != .none {
       var standard = Demand.Standard(

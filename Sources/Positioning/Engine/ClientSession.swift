@@ -153,7 +153,7 @@ struct ClientSession: Sendable {
 
   /// Somebody misses fixes, or nobody does.
   mutating func watchOutage(at now: Instant) {
-    let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery != .none
+    let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery == .deliver
     let isSignificantWaiting = significant.isRunning && wakingDelivery != .none
     if isStandardWaiting || isSignificantWaiting { outage.start(activity, at: now) } else { outage.stop() }
   }

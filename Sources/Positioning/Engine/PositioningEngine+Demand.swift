@@ -1,14 +1,12 @@
-import MonotonicTime
-
 /// What is needed of the hardware.
 extension PositioningEngine {
   /// What one manager needs now; nothing for one that is gone.
-  public func demand(of id: ClientID, at now: Instant) -> Demand {
-    index(of: id).map { clients[$0].demand(at: now) } ?? Demand()
+  public func demand(of id: ClientID) -> Demand {
+    index(of: id).map { clients[$0].demand } ?? Demand()
   }
 
   /// What the app needs besides its managers: regions, monitors, visits, live updates.
-  public func sharedDemand(at now: Instant) -> Demand {
+  public var sharedDemand: Demand {
     var demand = Demand()
     let permissions = permissions
     if mayMonitor {
@@ -24,8 +22,8 @@ extension PositioningEngine {
   }
 
   /// What everybody needs, a manager each and the app last; those that need nothing are left out.
-  public func demands(at now: Instant) -> [Demand] {
-    (clients.map { $0.demand(at: now) } + [sharedDemand(at: now)]).filter { !$0.isEmpty }
+  public var demands: [Demand] {
+    (clients.map(\.demand) + [sharedDemand]).filter { !$0.isEmpty }
   }
 
   private var border: Demand.Border? {

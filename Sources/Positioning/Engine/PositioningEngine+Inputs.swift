@@ -17,7 +17,9 @@ extension PositioningEngine {
   public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
     var sample = Sample(location, measured: measured ?? now.instant)
     // Without permission nothing is retrieved, so nothing is remembered of it.
-    guard authorization.status.isAuthorized, sample.accuracyMetres >= 0, cache.accept(sample) else { return }
+    guard authorization.status.isAuthorized, sample.accuracyMetres >= 0,
+      cache.accept(sample, isRemembered: measured != nil && batchEnds != nil)
+    else { return }
     let permissions = permissions
     if permissions.delivery(.waking, allowsBackground: nil) != .none {
       if authorization.accuracy == .full { monitor(sample) }

@@ -38,6 +38,8 @@ public struct PositioningEngine: Sendable {
   var batchEnds: Instant?
   /// Who asked for full accuracy, and the token to answer with.
   var accuracyRequest: (client: ClientID, token: Int)?
+  /// Whether regions were looked at until now.
+  private var isMonitoring = false
   /// Outage of the streams of live updates.
   var streamOutage = Outage()
 
@@ -52,6 +54,7 @@ public struct PositioningEngine: Sendable {
     regions = Regions(maximumRadiusMetres: settings.maximumRegionRadiusMetres, restored: restored.regions, at: now)
     visits = Visits(restored: restored.visits)
     cache = LocationCache(restored: restored.newest)
+    isMonitoring = mayMonitor
   }
 
   // MARK: Managers
@@ -154,6 +157,11 @@ public struct PositioningEngine: Sendable {
 
   mutating func permissionsChanged(at now: Instant) {
     let permissions = permissions
+    if mayMonitor, !isMonitoring {
+      regions.lookAgain(at: now)
+      for index in monitors.indices { monitors[index].lookAgain(at: now) }
+    }
+    isMonitoring = mayMonitor
     let cached = cachedSample
     for index in clients.indices { clients[index].apply(permissions, cached: cached, at: now, &outputs) }
   }
@@ -172,11 +180,13 @@ public struct PositioningEngine: Sendable {
 
   /// When `wake` is due; nil when there is nothing to wait for.
   public var deadline: Instant? {
-    var next = Instant.earlier(regions.deadline, streamOutage.deadline)
-    for index in clients.indices { next = Instant.earlier(next, clients[index].deadline) }
+    var next = Instant.earlier(streamOutage.deadline, batchEnds)
+    for index in clients.indices {
+      next = Instant.earlier(next, clients[index].deadline(awaitsBatch: batchEnds != nil))
+    }
+    guard mayMonitor else { return next }
     for index in monitors.indices { next = Instant.earlier(next, monitors[index].deadline) }
-    // A deferral's end waits for what the receiver remembers.
-    return batchEnds.map { max($0, next ?? $0) } ?? next
+    return Instant.earlier(next, regions.deadline)
   }
 
   /// The deadline has come.
