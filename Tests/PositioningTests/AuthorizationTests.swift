@@ -303,11 +303,11 @@ struct AuthorizationTests {
 
   @Test("An environment's status stands above all but the global switch")
   func override() {
-    var authorization = Authorization(keys: UsageKeys(), override: .authorizedAlways)
-    authorization.setRestricted(true)
-    #expect(authorization.status == .authorizedAlways)
-    authorization.setServicesEnabled(false)
-    #expect(authorization.status == .denied)
+    var scene = Scene(.denied, override: .authorizedAlways)
+    scene.engine.setRestricted(true, at: scene.instant)
+    #expect(scene.engine.authorization.status == .authorizedAlways)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    #expect(scene.engine.authorization.status == .denied)
   }
 
   // MARK: Background

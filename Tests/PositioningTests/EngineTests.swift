@@ -43,7 +43,7 @@ struct EngineTests {
     #expect(scene.engine.location(of: ClientID(0)) != nil)
   }
 
-  @Test("Random histories keep the promises", arguments: 0..<100)
+  @Test("Random histories keep the promises", arguments: 0..<50)
   func random(seed: Int) {
     var history = History(seed: seed)
     for _ in 0..<400 {

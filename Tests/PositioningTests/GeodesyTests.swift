@@ -1,6 +1,7 @@
-import Positioning
 import ReceiverStream
 import Testing
+
+@testable import Positioning
 
 @Suite("The earth")
 struct GeodesyTests {

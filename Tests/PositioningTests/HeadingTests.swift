@@ -118,14 +118,12 @@ struct HeadingTests {
       DeviceOrientation.unknown, .faceUp, .faceDown,
     ])
   func noReference(orientation: DeviceOrientation) {
-    var updates = HeadingUpdates()
-    updates.setOrientation(.landscapeLeft)
-    updates.setOrientation(orientation)
-    #expect(updates.orientation == orientation)
-    updates.start()
-    let heading = updates.receive(
-      HeadingSample(magneticDegrees: 10, accuracyDegrees: 1, timestamp: Scene.utc(0)), declinationDegrees: nil)
-    #expect(heading?.magneticDegrees == 100)
+    var scene = started()
+    scene.call(.setHeadingOrientation(.landscapeLeft))
+    scene.call(.setHeadingOrientation(orientation))
+    turn(&scene, to: 10)
+    #expect(scene.heard() == ["heading 100"])
+    #expect(scene.engine.headingOrientation(of: ClientID(0)) == orientation)
   }
 
   @Test("HD-11 a change of orientation concerns later events only")

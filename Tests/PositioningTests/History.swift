@@ -24,10 +24,11 @@ struct History {
 
   mutating func step() {
     let manager = random.int(0...Self.managers - 1)
-    switch random.int(0...4) {
+    switch random.int(0...5) {
     case 0: call(manager)
     case 1: configure(manager)
     case 2: world()
+    case 3: modern(manager)
     default: move()
     }
     scene.wait(0)
@@ -97,6 +98,53 @@ struct History {
     case 4: scene.engine.movementNoticed(at: scene.instant)
     default: scene.wait(Double(random.int(0...2000)))
     }
+  }
+
+  /// Beacons, monitors, streams, headings, questions.
+  private mutating func modern(_ manager: Int) {
+    let family = BeaconUUID(high: 1, low: UInt64(random.int(0...2)))
+    switch random.int(0...11) {
+    case 0: scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))), by: manager)
+    case 1: scene.call(.stopRanging(.constraint(BeaconIdentity(uuid: family))), by: manager)
+    case 2:
+      scene.call(.startMonitoring(Region("\(family.low)", .beacon(BeaconIdentity(uuid: family)))), by: manager)
+    case 3, 4:
+      scene.engine.receive(
+        BeaconSighting(
+          uuid: family, major: 1, minor: UInt16(random.int(0...2)), strengthDecibelMilliwatts: -60,
+          strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now))
+    case 5:
+      scene.engine.openMonitor("m", at: scene.instant)
+      scene.engine.addCondition(
+        .beacon(BeaconIdentity(uuid: family)), identifier: "\(random.int(0...30))", to: "m", at: scene.now)
+    case 6: _ = scene.engine.takeEvent(of: "m")
+    case 7: scene.engine.beginLiveUpdates(random.int(0...3), .fitness, at: scene.instant)
+    case 8: scene.engine.endLiveUpdates(random.int(0...3))
+    case 9:
+      scene.call(.startHeading, by: manager)
+      scene.engine.receive(
+        HeadingSample(magneticDegrees: Double(random.int(0...359)), accuracyDegrees: 3, timestamp: scene.now.utc))
+      scene.engine.calibrationWanted()
+    case 10:
+      scene.call(random.int(0...1) == 0 ? .requestAlways : .requestWhenInUse, by: manager)
+      scene.engine.authorizationAnswered(random.int(0...1) == 0 ? .once : .always, at: scene.instant)
+    default: batch()
+    }
+  }
+
+  /// A receiver has rested and is asked for what it remembers.
+  private mutating func batch() {
+    scene.engine.sourceBecame(.resting, at: scene.instant)
+    let start = scene.seconds
+    scene.wait(Double(random.int(1...200)))
+    scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))
+    for second in stride(from: start + 1, to: scene.seconds, by: 1) {
+      place += 1
+      scene.engine.receive(
+        Scene.location(place, at: second), measured: Scene.instant(second), at: scene.now)
+    }
+    if random.int(0...3) > 0 { scene.engine.batchEnded(at: scene.now) } else { scene.wait(11) }
+    scene.engine.sourceBecame(.searching, at: scene.instant)
   }
 
   private mutating func move() {

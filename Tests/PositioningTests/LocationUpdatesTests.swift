@@ -78,6 +78,19 @@ struct LocationUpdatesTests {
     #expect(scene.heard() == ["at 20", "at 80", "at 140", "at 200"])
   }
 
+  @Test("SU-7 exactly the filter's distance passes, a hair less does not")
+  func exactly() {
+    let metres = Scene.location(0, at: 0).distanceMetres(from: Scene.location(40, at: 0))
+    for (filter, count) in [(metres - 1e-5, 2), (metres + 1e-5, 1)] {
+      var scene = Scene()
+      scene.call(.setDistanceFilter(metres: filter))
+      scene.call(.startUpdatingLocation)
+      scene.fix(0)
+      scene.fixes(1) { _ in 40 }
+      #expect(scene.heard().count == count)
+    }
+  }
+
   @Test("SU-8 small steps add up")
   func smallSteps() {
     var scene = Scene()

@@ -168,7 +168,6 @@ struct PausingTests {
     var scene = still(settings: settings)
     scene.fixes(20) { _ in 0 }
     #expect(scene.heard().last == "paused")
-    #expect(Pausing.threshold(.airborne) == nil)
     scene = still(.airborne, settings: settings)
     scene.fixes(4000) { _ in 0 }
     #expect(!scene.heard().contains("paused"))

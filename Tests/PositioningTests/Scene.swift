@@ -16,14 +16,16 @@ struct Scene {
   init(
     _ status: AuthorizationStatus = .authorizedAlways, _ application: ApplicationState = .foreground,
     keys: UsageKeys = Scene.allKeys, restored: PositioningEngine.Restored = .init(),
-    facilities: Facilities = Scene.everything, settings: PositioningSettings = .init(), managers: Int = 1,
+    facilities: Facilities = Scene.everything, settings: PositioningSettings = .init(),
+    override: AuthorizationStatus? = nil, managers: Int = 1,
     from seconds: Double = 1000
   ) {
     self.seconds = seconds
     var restored = restored
     restored.authorization = restored.authorization ?? Authorization.Record(status: status)
     engine = PositioningEngine(
-      keys: keys, facilities: facilities, application: application, settings: settings, restored: restored,
+      keys: keys, facilities: facilities, application: application, settings: settings, authorizationOverride: override,
+      restored: restored,
       at: Scene.instant(seconds))
     for number in 0..<managers {
       engine.add(ClientID(number))

@@ -87,7 +87,7 @@ public struct Authorization: Sendable {
     case notShown
   }
 
-  public enum Reply: Hashable, Sendable {
+  enum Reply: Hashable, Sendable {
     /// Nothing to do (AU-6, AU-13).
     case none
     case prompt(Prompt)
@@ -98,7 +98,7 @@ public struct Authorization: Sendable {
   }
 
   /// Replaces whatever is stored: a service's or a test's environment.
-  public var override: AuthorizationStatus?
+  var override: AuthorizationStatus?
   public let keys: UsageKeys
   public private(set) var record: Record
   public private(set) var servicesAreEnabled = true
@@ -109,7 +109,7 @@ public struct Authorization: Sendable {
   private var isOnce = false
   private var hasTemporaryFullAccuracy = false
 
-  public init(keys: UsageKeys, restored: Record? = nil, override: AuthorizationStatus? = nil) {
+  init(keys: UsageKeys, restored: Record? = nil, override: AuthorizationStatus? = nil) {
     self.keys = keys
     self.override = override
     record = restored ?? Record(accuracy: keys.startsReduced ? .reduced : .full)
@@ -127,7 +127,7 @@ public struct Authorization: Sendable {
     hasTemporaryFullAccuracy ? .full : record.accuracy
   }
 
-  public mutating func request(_ request: Request, isInForeground: Bool) -> Reply {
+  mutating func request(_ request: Request, isInForeground: Bool) -> Reply {
     if case .temporaryFullAccuracy(let purpose) = request {
       return requestFullAccuracy(purpose, isInForeground: isInForeground)
     }
@@ -170,7 +170,7 @@ public struct Authorization: Sendable {
 
   /// The user has answered; the question it was the answer to, nil when none was open.
   @discardableResult
-  public mutating func answered(_ answer: Answer) -> Prompt? {
+  mutating func answered(_ answer: Answer) -> Prompt? {
     guard let prompt = asked else { return nil }
     asked = nil
     if case .temporaryFullAccuracy = prompt.request {
@@ -189,18 +189,18 @@ public struct Authorization: Sendable {
   }
 
   /// Settings were changed: what is stored is replaced. A reset allows to ask again (AU-12).
-  public mutating func changed(to record: Record) {
+  mutating func changed(to record: Record) {
     self.record = record
     isOnce = false
     asked = nil
   }
 
-  public mutating func setServicesEnabled(_ isEnabled: Bool) { servicesAreEnabled = isEnabled }
+  mutating func setServicesEnabled(_ isEnabled: Bool) { servicesAreEnabled = isEnabled }
 
-  public mutating func setRestricted(_ isRestricted: Bool) { self.isRestricted = isRestricted }
+  mutating func setRestricted(_ isRestricted: Bool) { self.isRestricted = isRestricted }
 
   /// The app is not in use any longer: what was allowed once ends (AU-14), and so does full accuracy for a time.
-  public mutating func useEnded() {
+  mutating func useEnded() {
     isOnce = false
     hasTemporaryFullAccuracy = false
   }

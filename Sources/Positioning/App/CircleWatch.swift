@@ -8,21 +8,21 @@ import MonotonicTime
 ///
 /// The time counts from the first fix beyond the border and begins anew when fixes lie back over it. Who crosses slowly
 /// is not past the margin in time: then a quarter of it and 28 s do, as an event comes 30 s after the crossing at most.
-public struct CircleWatch: Hashable, Sendable {
+struct CircleWatch: Hashable, Sendable {
   /// The archived guide's time on the new side.
-  public static var dwellSeconds: Double { 20 }
+  static var dwellSeconds: Double { 20 }
   /// When a slow crossing counts: before the contract's 30 s are over, with an epoch to spare.
-  public static var slowDwellSeconds: Double { 28 }
+  static var slowDwellSeconds: Double { 28 }
   /// How shortly after a fix beyond the border one back over it may be a stray one.
-  public static var straySeconds: Double { 2 }
+  static var straySeconds: Double { 2 }
   /// Metres past the border, unless the client said how many (RG-24).
-  public static var defaultMarginMetres: Double { 20 }
+  static var defaultMarginMetres: Double { 20 }
   /// A fix that is blurred more than this, and more than the region is large, cannot tell on which side it is.
-  public static var blurMetres: Double { 100 }
+  static var blurMetres: Double { 100 }
 
-  public let circle: Circle
-  public let marginMetres: Double
-  public private(set) var state: RegionState
+  let circle: Circle
+  let marginMetres: Double
+  private(set) var state: RegionState
   /// Since when fixes lie on the other side, and the last that did.
   private var beyondSince: Instant?
   private var lastBeyond = Instant.zero
@@ -31,7 +31,7 @@ public struct CircleWatch: Hashable, Sendable {
   private let centre: SurfacePoint
 
   /// - Parameter state: what an earlier run had found, so that a crossing while nobody looked is one (RG-19).
-  public init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown) {
+  init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown) {
     self.circle = circle
     self.marginMetres = marginMetres.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultMarginMetres
     self.state = state
@@ -39,15 +39,15 @@ public struct CircleWatch: Hashable, Sendable {
   }
 
   /// Whether a crossing is being watched: fixes are needed now.
-  public var isCrossing: Bool { beyondSince != nil }
+  var isCrossing: Bool { beyondSince != nil }
 
   /// Metres to the border.
-  public func borderMetres(from point: SurfacePoint) -> Double {
+  func borderMetres(from point: SurfacePoint) -> Double {
     abs(point.distanceMetres(to: centre) - circle.radiusMetres)
   }
 
   /// Takes a sample; true when the state changed by a crossing.
-  public mutating func receive(_ sample: Sample) -> Bool {
+  mutating func receive(_ sample: Sample) -> Bool {
     guard sample.accuracyMetres >= 0, sample.accuracyMetres <= max(circle.radiusMetres, Self.blurMetres) else {
       return false
     }

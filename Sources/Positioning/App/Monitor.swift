@@ -70,7 +70,7 @@ public struct Monitor: Sendable {
   public let name: String
   private var entries: [Entry] = []
 
-  public init(_ name: String, restored: [Record] = [], at now: Instant) {
+  init(_ name: String, restored: [Record] = [], at now: Instant) {
     self.name = name
     entries = restored.map { record in
       Entry(
@@ -95,7 +95,7 @@ public struct Monitor: Sendable {
   /// - Parameters:
   ///   - assuming: the state that is taken for known.
   ///   - isOneTooMany: then it is not monitored, and an event says so (MO-3).
-  public mutating func add(
+  mutating func add(
     _ condition: Region.Shape, identifier: String, assuming state: State = .unknown, isOneTooMany: Bool, at now: Moment
   ) {
     var entry = Entry(
@@ -110,14 +110,14 @@ public struct Monitor: Sendable {
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
   }
 
-  public mutating func remove(_ identifier: String) {
+  mutating func remove(_ identifier: String) {
     entries.removeAll { $0.record.lastEvent.identifier == identifier }
   }
 
-  public var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
+  var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
 
   /// Someone iterates the events: the next one.
-  public mutating func take() -> Event? {
+  mutating func take() -> Event? {
     guard let index = entries.firstIndex(where: { $0.waiting != nil }), let event = entries[index].waiting else {
       return nil
     }
@@ -126,7 +126,7 @@ public struct Monitor: Sendable {
     return event
   }
 
-  public var deadline: Instant? {
+  var deadline: Instant? {
     var next: Instant?
     for entry in entries where entry.waiting == nil { next = Instant.earlier(next, entry.watch?.deadline) }
     return next
@@ -138,15 +138,15 @@ public struct Monitor: Sendable {
   }
 
   /// Each returns whether there is a new event.
-  public mutating func receive(_ sample: Sample) -> Bool {
+  mutating func receive(_ sample: Sample) -> Bool {
     update(date: sample.location.timestamp, heard: nil) { watch in _ = watch.receive(sample) }
   }
 
-  public mutating func receive(_ sighting: BeaconSighting) -> Bool {
+  mutating func receive(_ sighting: BeaconSighting) -> Bool {
     update(date: sighting.heard.utc, heard: sighting) { watch in _ = watch.receive(sighting) }
   }
 
-  public mutating func wake(at now: Moment) -> Bool {
+  mutating func wake(at now: Moment) -> Bool {
     update(date: now.utc, heard: nil) { watch in _ = watch.wake(at: now.instant) }
   }
 
@@ -177,7 +177,7 @@ public struct Monitor: Sendable {
   }
 
   /// Metres to the nearest border of a circle, and whether one is just being crossed; nil without circles.
-  public func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
+  func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {
       guard case .circle(let watch) = entry.watch else { continue }
@@ -187,6 +187,6 @@ public struct Monitor: Sendable {
     return nearest
   }
 
-  public var hasCircles: Bool { entries.contains { $0.watch != nil && !$0.record.condition.isBeacon } }
-  public var hasBeacons: Bool { entries.contains { $0.watch != nil && $0.record.condition.isBeacon } }
+  var hasCircles: Bool { entries.contains { $0.watch != nil && !$0.record.condition.isBeacon } }
+  var hasBeacons: Bool { entries.contains { $0.watch != nil && $0.record.condition.isBeacon } }
 }

@@ -4,7 +4,7 @@ public enum ApplicationState: Int, Sendable {
 }
 
 /// What becomes of the events of a service now.
-public enum Delivery: Hashable, Sendable {
+enum Delivery: Hashable, Sendable {
   case deliver
   /// Kept until the app runs again (C7).
   case hold
@@ -12,8 +12,8 @@ public enum Delivery: Hashable, Sendable {
 }
 
 /// What an app may, by its authorization and by its state: the table of section 2.12 as code.
-public struct Permissions: Hashable, Sendable {
-  public enum Service: Hashable, Sendable {
+struct Permissions: Hashable, Sendable {
+  enum Service: Hashable, Sendable {
     case standard
     /// Significant change, regions and visits: they wake an app.
     case waking
@@ -21,19 +21,19 @@ public struct Permissions: Hashable, Sendable {
     case running
   }
 
-  public var status: AuthorizationStatus
-  public var accuracy: AccuracyAuthorization
-  public var application: ApplicationState
+  var status: AuthorizationStatus
+  var accuracy: AccuracyAuthorization
+  var application: ApplicationState
   /// Whether a CLBackgroundActivitySession that began in the foreground lives (SS-2).
-  public var hasBackgroundActivity: Bool
+  var hasBackgroundActivity: Bool
   /// UIBackgroundModes has `location`.
-  public var hasLocationMode: Bool
+  var hasLocationMode: Bool
 
   /// In use, in the sense of WhenInUse.
-  public var isInUse: Bool { application == .foreground || hasBackgroundActivity }
+  var isInUse: Bool { application == .foreground || hasBackgroundActivity }
 
   /// - Parameter allowsBackground: the manager's own allowance; where it was never given the mode alone counts (BG-2).
-  public func delivery(_ service: Service, allowsBackground: Bool?, showsIndicator: Bool = false) -> Delivery {
+  func delivery(_ service: Service, allowsBackground: Bool?, showsIndicator: Bool = false) -> Delivery {
     guard status.isAuthorized else { return .none }
     if application == .foreground { return .deliver }
     let hasMode = hasLocationMode && allowsBackground ?? true

@@ -2,18 +2,18 @@ import MonotonicTime
 
 /// What a client with reduced accuracy is given (AU-19): the middle of a cell of about five kilometres, at most every
 /// twenty minutes while it stays in it.
-public struct ReducedAccuracy: Sendable {
-  public static var radiusMetres: Double { 5000 }
-  public static var interval: Milliseconds { Milliseconds(1_200_000) }
+struct ReducedAccuracy: Sendable {
+  static var radiusMetres: Double { 5000 }
+  static var interval: Milliseconds { Milliseconds(1_200_000) }
   /// A cell from south to north, degrees: ten kilometres, so that its middle is five from its sides.
   static var cellDegrees: Double { 0.09 }
 
   private var last: Sample?
 
-  public init() {}
+  init() {}
 
   /// The sample to go on with; nil when it says no more than the last one did.
-  public mutating func reduce(_ sample: Sample) -> Sample? {
+  mutating func reduce(_ sample: Sample) -> Sample? {
     var location = Location(
       Self.middle(of: sample.location.coordinate),
       horizontalAccuracyMetres: max(Self.radiusMetres, sample.accuracyMetres),
@@ -30,7 +30,7 @@ public struct ReducedAccuracy: Sendable {
   }
 
   /// The next sample is given in any case: a client has started.
-  public mutating func forget() { last = nil }
+  mutating func forget() { last = nil }
 
   static func middle(of coordinate: Coordinate) -> Coordinate {
     let row = (coordinate.latitudeDegrees / cellDegrees).rounded(.down)

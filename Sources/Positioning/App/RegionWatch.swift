@@ -1,11 +1,11 @@
 import MonotonicTime
 
 /// The watch of a region of either kind.
-public enum RegionWatch: Hashable, Sendable {
+enum RegionWatch: Hashable, Sendable {
   case circle(CircleWatch)
   case beacon(BeaconWatch)
 
-  public init(
+  init(
     _ shape: Region.Shape, marginMetres: Double? = nil, state: RegionState = .unknown, at now: Instant
   ) {
     switch shape {
@@ -14,14 +14,14 @@ public enum RegionWatch: Hashable, Sendable {
     }
   }
 
-  public var state: RegionState {
+  var state: RegionState {
     switch self {
     case .circle(let watch): watch.state
     case .beacon(let watch): watch.state
     }
   }
 
-  public var deadline: Instant? {
+  var deadline: Instant? {
     switch self {
     case .circle: nil
     case .beacon(let watch): watch.deadline

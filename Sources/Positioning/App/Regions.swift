@@ -17,10 +17,10 @@ public struct Regions: Sendable {
   }
 
   /// A border that was crossed.
-  public struct Crossing: Hashable, Sendable {
-    public var region: Region
+  struct Crossing: Hashable, Sendable {
+    var region: Region
     /// On which side one is now.
-    public var state: RegionState
+    var state: RegionState
   }
 
   /// RG-5.
@@ -32,10 +32,10 @@ public struct Regions: Sendable {
   }
 
   /// The largest radius that is monitored; negative: monitoring is not supported (RG-7).
-  public let maximumRadiusMetres: Double
+  let maximumRadiusMetres: Double
   private var entries: [Entry] = []
 
-  public init(maximumRadiusMetres: Double, restored: [Record] = [], at now: Instant) {
+  init(maximumRadiusMetres: Double, restored: [Record] = [], at now: Instant) {
     self.maximumRadiusMetres = maximumRadiusMetres
     entries = restored.prefix(Self.limit).map { record in
       Entry(
@@ -57,7 +57,7 @@ public struct Regions: Sendable {
   /// Begins to monitor a region, in place of one with the same identifier (RG-2).
   ///
   /// - Throws: `regionMonitoringFailure` for one that is too large, has no place, or is one too many.
-  public mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
+  mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
     if case .circle(let circle) = region.shape {
       guard circle.centre.isValid, circle.radiusMetres > 0, circle.radiusMetres <= maximumRadiusMetres else {
         throw .regionMonitoringFailure
@@ -75,7 +75,7 @@ public struct Regions: Sendable {
   }
 
   /// Ends it, by identifier; false when there is no such region (RG-9).
-  public mutating func stop(_ region: Region) -> Bool {
+  mutating func stop(_ region: Region) -> Bool {
     guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return false }
     entries.remove(at: index)
     return true
@@ -86,7 +86,7 @@ public struct Regions: Sendable {
     entries.first { $0.record.region.isSame(as: region) }?.watch.state ?? .unknown
   }
 
-  public var deadline: Instant? {
+  var deadline: Instant? {
     var next: Instant?
     for index in entries.indices { next = Instant.earlier(next, entries[index].watch.deadline) }
     return next
@@ -99,17 +99,17 @@ public struct Regions: Sendable {
 
   /// Each takes its input to all regions; `body` gets every crossing. True when a state changed in any way.
   @discardableResult
-  public mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {
+  mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {
     update(body) { watch in watch.receive(sample) }
   }
 
   @discardableResult
-  public mutating func receive(_ sighting: BeaconSighting, _ body: (Crossing) -> Void) -> Bool {
+  mutating func receive(_ sighting: BeaconSighting, _ body: (Crossing) -> Void) -> Bool {
     update(body) { watch in watch.receive(sighting) }
   }
 
   @discardableResult
-  public mutating func wake(at now: Instant, _ body: (Crossing) -> Void) -> Bool {
+  mutating func wake(at now: Instant, _ body: (Crossing) -> Void) -> Bool {
     update(body) { watch in watch.wake(at: now) }
   }
 
@@ -139,7 +139,7 @@ public struct Regions: Sendable {
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 
   /// Metres to the nearest border, and whether one is just being crossed; nil without circles.
-  public func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
+  func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {
       guard case .circle(let watch) = entry.watch else { continue }

@@ -1,33 +1,33 @@
+/// What a service session asks for; the raw values are those of CLServiceSession.AuthorizationRequirement.
+public enum ServiceGoal: Int, Sendable, Comparable {
+  case none = 0
+  case whenInUse = 1
+  case always = 2
+
+  public static func < (a: ServiceGoal, b: ServiceGoal) -> Bool { a.rawValue < b.rawValue }
+}
+
 /// The live service sessions of an app, and its background activities (rules SS).
-public struct ServiceSessions: Sendable {
-  /// What a session asks for.
-  public enum Goal: Int, Sendable, Comparable {
-    case none = 0
-    case whenInUse = 1
-    case always = 2
-
-    public static func < (a: Goal, b: Goal) -> Bool { a.rawValue < b.rawValue }
-  }
-
-  private var goals: [Int: Goal] = [:]
+struct ServiceSessions: Sendable {
+  private var goals: [Int: ServiceGoal] = [:]
   private var activities: Set<Int> = []
 
-  public init() {}
+  init() {}
 
-  public mutating func begin(_ id: Int, goal: Goal) { goals[id] = goal }
-  public mutating func end(_ id: Int) { goals[id] = nil }
+  mutating func begin(_ id: Int, goal: ServiceGoal) { goals[id] = goal }
+  mutating func end(_ id: Int) { goals[id] = nil }
 
   /// A background activity counts when it is begun in the foreground.
-  public mutating func beginActivity(_ id: Int, isInForeground: Bool) {
+  mutating func beginActivity(_ id: Int, isInForeground: Bool) {
     if isInForeground { activities.insert(id) }
   }
-  public mutating func endActivity(_ id: Int) { activities.remove(id) }
+  mutating func endActivity(_ id: Int) { activities.remove(id) }
 
-  public var hasActivity: Bool { !activities.isEmpty }
-  public var isEmpty: Bool { goals.isEmpty }
+  var hasActivity: Bool { !activities.isEmpty }
+  var isEmpty: Bool { goals.isEmpty }
 
   /// What has to be asked for while the status is this one; nil when every session has what it wants, or cannot get it.
-  public func request(_ status: AuthorizationStatus) -> Authorization.Request? {
+  func request(_ status: AuthorizationStatus) -> Authorization.Request? {
     switch (goals.values.max() ?? .none, status) {
     case (.always, .notDetermined), (.always, .authorizedWhenInUse): .always
     case (.whenInUse, .notDetermined): .whenInUse
@@ -36,7 +36,7 @@ public struct ServiceSessions: Sendable {
   }
 
   /// Whether one wants more than there is.
-  public func isAlwaysMissing(_ status: AuthorizationStatus) -> Bool {
+  func isAlwaysMissing(_ status: AuthorizationStatus) -> Bool {
     goals.values.contains(.always) && status != .authorizedAlways
   }
 }

@@ -8,10 +8,10 @@ import ReceiverStream
 /// No document says the numbers. Five minutes is more than a red light or a queue and less than a purchase; 100 m is a
 /// large building, and more than a fix indoors wanders.
 public struct Visits: Sendable {
-  public static var dwellSeconds: Double { 300 }
-  public static var radiusMetres: Double { 100 }
+  static var dwellSeconds: Double { 300 }
+  static var radiusMetres: Double { 100 }
   /// For how long one must be away, so that a stray fix ends no visit.
-  public static var leaveSeconds: Double { 60 }
+  static var leaveSeconds: Double { 60 }
 
   /// What is stored between runs (VI-2).
   public struct Record: Hashable, Sendable {
@@ -52,7 +52,7 @@ public struct Visits: Sendable {
   private var stay: Stay?
   private var isFirstStay = true
 
-  public init(restored: Record? = nil) {
+  init(restored: Record? = nil) {
     isRunning = restored?.isRunning ?? false
     current = restored?.current
   }
@@ -60,17 +60,17 @@ public struct Visits: Sendable {
   public var record: Record { Record(isRunning: isRunning, current: current) }
 
   /// Starts for all managers; nothing when it is running.
-  public mutating func start() {
+  mutating func start() {
     guard !isRunning else { return }
     self = Visits()
     isRunning = true
   }
 
   /// Stops for all managers (VI-1).
-  public mutating func stop() { self = Visits() }
+  mutating func stop() { self = Visits() }
 
   /// Takes a sample; an arrival or a departure, if it is one.
-  public mutating func receive(_ sample: Sample) -> Visit? {
+  mutating func receive(_ sample: Sample) -> Visit? {
     guard isRunning, sample.accuracyMetres >= 0 else { return nil }
     guard let anchor = stay?.anchor else {
       // The place of an earlier run is where its visit goes on, or was left while nobody looked.

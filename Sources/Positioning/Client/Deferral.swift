@@ -15,7 +15,7 @@ public struct Deferral: Sendable {
   }
 
   /// What a sample leads to.
-  public enum Action: Equatable, Sendable {
+  enum Action: Equatable, Sendable {
     /// Deliver it as if nothing were deferred.
     case deliver
     /// It is kept.
@@ -29,7 +29,7 @@ public struct Deferral: Sendable {
   /// How many fixes are kept: seventeen minutes at one a second, 100 kB.
   public static var defaultCapacity: Int { 1024 }
 
-  public let capacity: Int
+  let capacity: Int
   private let measure: Measure
 
   private struct Active {
@@ -42,23 +42,23 @@ public struct Deferral: Sendable {
   private var active: Active?
   private var kept: [Location] = []
   /// The newest of those that are kept.
-  public private(set) var lastKept: Sample?
+  private(set) var lastKept: Sample?
 
-  public init(capacity: Int = Deferral.defaultCapacity, measure: Measure = .path) {
+  init(capacity: Int = Deferral.defaultCapacity, measure: Measure = .path) {
     self.capacity = max(1, capacity)
     self.measure = measure
   }
 
-  public var isActive: Bool { active != nil }
+  var isActive: Bool { active != nil }
 
   /// When the time is over; nil for never.
-  public var deadline: Instant? { active?.ends }
+  var deadline: Instant? { active?.ends }
 
   /// Metres still to go; infinite for never, nil when inactive.
-  public var remainingMetres: Double? { active.map { max(0, $0.distanceMetres - $0.travelledMetres) } }
+  var remainingMetres: Double? { active.map { max(0, $0.distanceMetres - $0.travelledMetres) } }
 
   /// Why a deferral is refused, the first reason in the order of DF-6; nil when it is not.
-  public static func refusal(
+  static func refusal(
     isUpdating: Bool, hasSatelliteReceiver: Bool, delegateTakesLocations: Bool, desiredAccuracyMetres: Double,
     isUnfiltered: Bool
   ) -> PositioningError? {
@@ -75,7 +75,7 @@ public struct Deferral: Sendable {
   ///   - distanceMetres: `greatestFiniteMagnitude` and infinity never fire (DF-9); what is no distance fires at once.
   ///   - seconds: likewise.
   ///   - position: where the client is.
-  public mutating func allow(distanceMetres: Double, seconds: Double, position: Sample?, at now: Instant) {
+  mutating func allow(distanceMetres: Double, seconds: Double, position: Sample?, at now: Instant) {
     let never = Double.greatestFiniteMagnitude
     active = Active(
       distanceMetres: distanceMetres >= never ? .infinity : (distanceMetres > 0 ? distanceMetres : 0),
@@ -88,7 +88,7 @@ public struct Deferral: Sendable {
   /// - Parameters:
   ///   - isBackground: in the foreground nothing is kept, the criteria are watched all the same (DF-10).
   ///   - keeps: whether the sample belongs to what is kept; false when it reaches the client by another way.
-  public mutating func receive(_ sample: Sample, isBackground: Bool, keeps: Bool = true) -> Action {
+  mutating func receive(_ sample: Sample, isBackground: Bool, keeps: Bool = true) -> Action {
     guard active != nil else { return .deliver }
     travel(to: sample)
     if keeps { keep(sample) }
@@ -101,20 +101,20 @@ public struct Deferral: Sendable {
   }
 
   /// The deadline may have come: what was kept, when it has.
-  public mutating func wake(at now: Instant) -> [Location]? {
+  mutating func wake(at now: Instant) -> [Location]? {
     guard let ends = active?.ends, now >= ends else { return nil }
     active = nil
     return take()
   }
 
   /// Ends before the criteria are met; what was kept.
-  public mutating func end() -> [Location] {
+  mutating func end() -> [Location] {
     active = nil
     return take()
   }
 
   /// What was kept, and the deferral goes on: the client has come to the foreground (DF-21).
-  public mutating func take() -> [Location] {
+  mutating func take() -> [Location] {
     defer {
       kept.removeAll(keepingCapacity: true)
       lastKept = nil

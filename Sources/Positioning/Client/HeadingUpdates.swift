@@ -2,17 +2,17 @@ import MonotonicTime
 import ReceiverStream
 
 /// The heading service of one client (rules HD).
-public struct HeadingUpdates: Sendable {
+struct HeadingUpdates: Sendable {
   /// Degrees; 0 and below: every sample.
-  public var filterDegrees = 1.0
+  var filterDegrees = 1.0
   /// What the client asked for.
-  public private(set) var orientation = DeviceOrientation.portrait
+  private(set) var orientation = DeviceOrientation.portrait
   /// The reference that it has: orientations without one leave the former (HD-10).
   private var offsetDegrees = 0.0
 
-  public private(set) var isRunning = false
+  private(set) var isRunning = false
   /// What was delivered last, ever (HD-6).
-  public private(set) var last: Heading?
+  private(set) var last: Heading?
   private var wantsInitial = false
   private var hasFailed = false
 
@@ -20,22 +20,22 @@ public struct HeadingUpdates: Sendable {
   private enum Calibration { case idle, asked, shown }
   private var calibration = Calibration.idle
 
-  public init() {}
+  init() {}
 
-  public mutating func setOrientation(_ orientation: DeviceOrientation) {
+  mutating func setOrientation(_ orientation: DeviceOrientation) {
     self.orientation = orientation
     offsetDegrees = orientation.offsetDegrees ?? offsetDegrees
   }
 
   /// Starts; nothing when it is running (HD-5).
-  public mutating func start() {
+  mutating func start() {
     guard !isRunning else { return }
     isRunning = true
     wantsInitial = true
     hasFailed = false
   }
 
-  public mutating func stop() {
+  mutating func stop() {
     isRunning = false
     calibration = .idle
   }
@@ -44,7 +44,7 @@ public struct HeadingUpdates: Sendable {
   ///
   /// - Parameter declinationDegrees: magnetic north from true north, east positive; nil while location updates do not run
   ///   or no location is known (HD-7, HD-8).
-  public mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
+  mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
     guard isRunning, let heading = self.heading(sample, declinationDegrees: declinationDegrees) else { return nil }
     hasFailed = false
     if !wantsInitial, filterDegrees > 0, let last, Self.turn(from: last, to: heading) < filterDegrees { return nil }
@@ -54,7 +54,7 @@ public struct HeadingUpdates: Sendable {
   }
 
   /// The source cannot tell the heading: whether the client is to be told, once until there is one again (HD-13).
-  public mutating func failed() -> Bool {
+  mutating func failed() -> Bool {
     guard isRunning, !hasFailed else { return false }
     hasFailed = true
     return true
@@ -86,32 +86,32 @@ public struct HeadingUpdates: Sendable {
 
   // MARK: Calibration (HD-14)
 
-  public enum CalibrationAction: Hashable, Sendable {
+  enum CalibrationAction: Hashable, Sendable {
     case none, ask, show, hide
   }
 
   /// The compass wishes to be calibrated: the delegate is asked, once until it is.
-  public mutating func calibrationWanted() -> CalibrationAction {
+  mutating func calibrationWanted() -> CalibrationAction {
     guard isRunning, calibration == .idle else { return .none }
     calibration = .asked
     return .ask
   }
 
   /// What the delegate says; one that does not implement the method says no.
-  public mutating func calibrationAnswered(_ shows: Bool) -> CalibrationAction {
+  mutating func calibrationAnswered(_ shows: Bool) -> CalibrationAction {
     guard calibration == .asked, shows else { return .none }
     calibration = .shown
     return .show
   }
 
   /// The compass is calibrated.
-  public mutating func calibrated() -> CalibrationAction {
+  mutating func calibrated() -> CalibrationAction {
     defer { calibration = .idle }
     return calibration == .shown ? .hide : .none
   }
 
   /// The client wishes the display away; it is not asked again until the compass was calibrated.
-  public mutating func dismissCalibration() -> CalibrationAction {
+  mutating func dismissCalibration() -> CalibrationAction {
     guard calibration == .shown else { return .none }
     calibration = .asked
     return .hide

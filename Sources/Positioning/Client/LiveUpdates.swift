@@ -28,7 +28,7 @@ public struct LiveUpdates: Sendable {
 
     /// How long within which circle is stationary. Shorter than the times of pausing, as the stream goes on by itself and
     /// nobody has to start it again.
-    public var threshold: Pausing.Threshold? {
+    var threshold: Pausing.Threshold? {
       switch self {
       case .standard: Pausing.Threshold(seconds: 60, radiusMetres: 30)
       case .automotiveNavigation: Pausing.Threshold(seconds: 120, radiusMetres: 50)
@@ -39,15 +39,15 @@ public struct LiveUpdates: Sendable {
     }
   }
 
-  public let configuration: Configuration
-  public private(set) var isStationary = false
+  let configuration: Configuration
+  private(set) var isStationary = false
   private var stillness = Stillness()
   private var told: Diagnostic?
 
-  public init(_ configuration: Configuration) { self.configuration = configuration }
+  init(_ configuration: Configuration) { self.configuration = configuration }
 
   /// Takes a sample; the element, if there is one.
-  public mutating func receive(_ sample: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
+  mutating func receive(_ sample: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
     guard sample.accuracyMetres >= 0 else { return nil }
     told = nil
     guard let threshold = configuration.threshold else {
@@ -61,7 +61,7 @@ public struct LiveUpdates: Sendable {
   }
 
   /// There is no location to report; the element, unless this reason was the last thing said.
-  public mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
+  mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
     guard told != diagnostic, !isStationary else { return nil }
     told = diagnostic
     return LiveUpdate(location: nil, diagnostic: diagnostic)

@@ -5,14 +5,14 @@ import MonotonicTime
 ///     stopped ──start──▶ waiting for a fresh fix ──any fix──▶ filtering ──stop──▶ stopped
 ///
 /// It decides; what is delivered it is told by `delivered`, as pausing and deferral stand between.
-public struct LocationUpdates: Sendable {
+struct LocationUpdates: Sendable {
   /// Changes take effect with the next sample (SU-24). Selects the effort, suppresses nothing (SU-5).
-  public var desiredAccuracyMetres = DesiredAccuracy.best
+  var desiredAccuracyMetres = DesiredAccuracy.best
   /// 0 and below: every sample (SU-31).
-  public var distanceFilterMetres = -1.0
-  public private(set) var isRunning = false
+  var distanceFilterMetres = -1.0
+  private(set) var isRunning = false
   /// What the client was given last, since the start.
-  public private(set) var lastDelivered: Sample?
+  private(set) var lastDelivered: Sample?
 
   private var wantsFreshFix = false
   private var startedAt = Instant.zero
@@ -21,15 +21,15 @@ public struct LocationUpdates: Sendable {
   /// a filter would be woken for each.
   static var improvementMetres: Double { 0.1 }
 
-  public init() {}
+  init() {}
 
   /// Whether there is no filter.
-  public var isUnfiltered: Bool { !(distanceFilterMetres > 0) }
+  var isUnfiltered: Bool { !(distanceFilterMetres > 0) }
 
   /// Starts; nothing when it is running (SU-13).
   ///
   /// - Returns: whether the cached fix is to be delivered, if there is one (SU-1).
-  public mutating func start(at now: Instant) -> Bool {
+  mutating func start(at now: Instant) -> Bool {
     if isRunning { return false }
     isRunning = true
     wantsFreshFix = true
@@ -37,16 +37,16 @@ public struct LocationUpdates: Sendable {
     return true
   }
 
-  public mutating func stop() {
+  mutating func stop() {
     isRunning = false
     lastDelivered = nil
   }
 
   /// The next fix is delivered whatever the filter says: after a pause, after permission came back.
-  public mutating func expectFreshFix() { wantsFreshFix = true }
+  mutating func expectFreshFix() { wantsFreshFix = true }
 
   /// Whether a sample is for this client.
-  public func wants(_ sample: Sample) -> Bool {
+  func wants(_ sample: Sample) -> Bool {
     // What was measured before the start was for others.
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
     guard !wantsFreshFix, !isUnfiltered, let lastDelivered else { return true }
@@ -55,11 +55,11 @@ public struct LocationUpdates: Sendable {
   }
 
   /// A fresh sample was delivered: distances are measured from it (SU-8).
-  public mutating func delivered(_ sample: Sample) {
+  mutating func delivered(_ sample: Sample) {
     lastDelivered = sample
     wantsFreshFix = false
   }
 
   /// The cached fix was delivered; the fresh one is still awaited (SU-2).
-  public mutating func delivered(cached: Sample) { lastDelivered = cached }
+  mutating func delivered(cached: Sample) { lastDelivered = cached }
 }

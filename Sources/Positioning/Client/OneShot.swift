@@ -3,22 +3,22 @@ import MonotonicTime
 /// One location on request: the best of those within about ten seconds (rules RQ).
 ///
 ///     idle ──request──▶ pending ──accurate enough │ no longer improving │ 10 s──▶ one outcome, idle
-public struct OneShot: Sendable {
-  public enum Outcome: Hashable, Sendable {
+struct OneShot: Sendable {
+  enum Outcome: Hashable, Sendable {
     case location(Sample)
     /// No fix at all by the limit (RQ-6).
     case locationUnknown
   }
 
   /// The time after which the best fix so far is the answer (RQ-5).
-  public static var limit: Milliseconds { Milliseconds(10_000) }
+  static var limit: Milliseconds { Milliseconds(10_000) }
   /// Without a number to reach, a request ends when the accuracy has not improved for this long (RQ-4): three epochs of
   /// a usual receiver.
-  public static var patience: Milliseconds { Milliseconds(3000) }
+  static var patience: Milliseconds { Milliseconds(3000) }
   /// An improvement is what makes the radius smaller by a tenth.
   static var improvement: Double { 0.9 }
   /// The age up to which a cached fix may be the answer (RQ-15).
-  public static var cacheAge: Milliseconds { Milliseconds(5000) }
+  static var cacheAge: Milliseconds { Milliseconds(5000) }
 
   private struct Pending {
     var desiredAccuracyMetres: Double
@@ -28,15 +28,15 @@ public struct OneShot: Sendable {
   }
   private var pending: Pending?
 
-  public init() {}
+  init() {}
 
-  public var isPending: Bool { pending != nil }
+  var isPending: Bool { pending != nil }
 
   /// The accuracy wished for; nil when nothing is pending.
-  public var desiredAccuracyMetres: Double? { pending?.desiredAccuracyMetres }
+  var desiredAccuracyMetres: Double? { pending?.desiredAccuracyMetres }
 
   /// When `wake` is due.
-  public var deadline: Instant? {
+  var deadline: Instant? {
     guard let pending else { return nil }
     let limit = pending.startedAt + Self.limit
     guard pending.best != nil, DesiredAccuracy.isBest(pending.desiredAccuracyMetres) else { return limit }
@@ -46,7 +46,7 @@ public struct OneShot: Sendable {
   /// Begins, unless a request is pending (RQ-8).
   ///
   /// - Parameter cached: the newest fix known, if any, which is the answer when it is fresh and accurate enough.
-  public mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
+  mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
     guard pending == nil else { return nil }
     if let cached, !DesiredAccuracy.isBest(desiredAccuracyMetres),
       now.milliseconds(since: cached.measured) <= Self.cacheAge.count,
@@ -60,9 +60,9 @@ public struct OneShot: Sendable {
   }
 
   /// Ends without an outcome (RQ-10, RQ-11).
-  public mutating func cancel() { pending = nil }
+  mutating func cancel() { pending = nil }
 
-  public mutating func receive(_ sample: Sample, at now: Instant) -> Outcome? {
+  mutating func receive(_ sample: Sample, at now: Instant) -> Outcome? {
     guard var current = pending, sample.measured >= current.startedAt, sample.accuracyMetres >= 0 else { return nil }
     if let best = current.best {
       if sample.accuracyMetres < best.accuracyMetres * Self.improvement { current.improvedAt = now }
@@ -80,7 +80,7 @@ public struct OneShot: Sendable {
   }
 
   /// The deadline may have come.
-  public mutating func wake(at now: Instant) -> Outcome? {
+  mutating func wake(at now: Instant) -> Outcome? {
     guard let current = pending, let deadline, now >= deadline else { return nil }
     pending = nil
     return current.best.map { .location($0) } ?? .locationUnknown

@@ -11,26 +11,26 @@ public enum SourceActivity: Hashable, Sendable {
 /// When a client is told that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
 ///
 /// Only the time counts in which a receiver searches: one that sleeps by plan has lost nothing.
-public struct Outage: Sendable {
+struct Outage: Sendable {
   /// The contract's 30 s.
-  public static var patience: Milliseconds { Milliseconds(30_000) }
+  static var patience: Milliseconds { Milliseconds(30_000) }
 
-  public private(set) var isTold = false
+  private(set) var isTold = false
   /// Since when fixes are missed; nil while nobody waits, or the source rests.
   private var waitingSince: Instant?
   /// What was waited before the source rested.
   private var waited = Milliseconds(0)
   private var isWatching = false
 
-  public init() {}
+  init() {}
 
-  public var deadline: Instant? {
+  var deadline: Instant? {
     guard isWatching, !isTold, let waitingSince else { return nil }
     return waitingSince + (waited < Self.patience ? Milliseconds(Self.patience.count - waited.count) : Milliseconds(0))
   }
 
   /// Somebody waits for fixes from now on.
-  public mutating func start(_ activity: SourceActivity, at now: Instant) {
+  mutating func start(_ activity: SourceActivity, at now: Instant) {
     guard !isWatching else { return }
     self = Outage()
     isWatching = true
@@ -38,16 +38,16 @@ public struct Outage: Sendable {
   }
 
   /// Nobody waits any longer.
-  public mutating func stop() { self = Outage() }
+  mutating func stop() { self = Outage() }
 
-  public mutating func fixArrived(at now: Instant) {
+  mutating func fixArrived(at now: Instant) {
     guard isWatching else { return }
     isTold = false
     waited = Milliseconds(0)
     if waitingSince != nil { waitingSince = now }
   }
 
-  public mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
+  mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
     guard isWatching else { return }
     switch activity {
     case .searching: if waitingSince == nil { waitingSince = now }
@@ -58,7 +58,7 @@ public struct Outage: Sendable {
   }
 
   /// Whether the client is to be told now.
-  public mutating func wake(at now: Instant) -> Bool {
+  mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
     isTold = true
     return true

@@ -4,16 +4,16 @@ import MonotonicTime
 ///
 ///     moving ──still for the activity's time──▶ paused ──a move, a restart, the property──▶ moving
 ///       └──no fix for 10 min──▶ paused without fix ──any fix, a restart, the property──▶ moving
-public struct Pausing: Sendable {
+struct Pausing: Sendable {
   /// How long within which circle is still, for an activity.
-  public struct Threshold: Hashable, Sendable {
-    public var seconds: Double
-    public var radiusMetres: Double
+  struct Threshold: Hashable, Sendable {
+    var seconds: Double
+    var radiusMetres: Double
   }
 
   /// PA-15: no document says the times. A parked car is paused later than a person who sits down, as it stands at
   /// lights and in queues; a boat or train drifts; nobody lands in the air.
-  public static func threshold(_ activity: Activity) -> Threshold? {
+  static func threshold(_ activity: Activity) -> Threshold? {
     switch activity {
     case .other: Threshold(seconds: 900, radiusMetres: 50)
     case .automotiveNavigation: Threshold(seconds: 1200, radiusMetres: 100)
@@ -24,9 +24,9 @@ public struct Pausing: Sendable {
   }
 
   /// Time without a fix after which the hardware is released (PA-6).
-  public static var secondsWithoutFix: Double { 600 }
+  static var secondsWithoutFix: Double { 600 }
 
-  public enum Action: Hashable, Sendable {
+  enum Action: Hashable, Sendable {
     case none, pause, resume
   }
 
@@ -37,24 +37,24 @@ public struct Pausing: Sendable {
   }
 
   /// Replaces the times of the table: benches and tests do not wait.
-  public var secondsForAll: Double?
-  public var activity = Activity.other
-  public private(set) var mayPause = true
+  var secondsForAll: Double?
+  var activity = Activity.other
+  private(set) var mayPause = true
   private var state = State.moving
   private var stillness = Stillness()
   private var isWatching = false
   private var waitingSince = Instant.zero
   private var lastFix: Instant?
 
-  public init() {}
+  init() {}
 
-  public var isPaused: Bool { state != .moving }
+  var isPaused: Bool { state != .moving }
 
   /// Whether it is paused because there was no fix: any fix ends it.
-  public var isPausedWithoutFix: Bool { state == .withoutFix }
+  var isPausedWithoutFix: Bool { state == .withoutFix }
 
   /// The service starts.
-  public mutating func start(at now: Instant) {
+  mutating func start(at now: Instant) {
     isWatching = true
     state = .moving
     stillness.forget()
@@ -63,25 +63,25 @@ public struct Pausing: Sendable {
   }
 
   /// The service stops: a pause ends without a word (PA-11).
-  public mutating func stop() {
+  mutating func stop() {
     isWatching = false
     state = .moving
   }
 
   /// The client started again, or forbade pausing: a pause ends (PA-10).
-  public mutating func resume(at now: Instant) -> Action {
+  mutating func resume(at now: Instant) -> Action {
     guard isPaused else { return .none }
     start(at: now)
     return .resume
   }
 
-  public mutating func setMayPause(_ mayPause: Bool, at now: Instant) -> Action {
+  mutating func setMayPause(_ mayPause: Bool, at now: Instant) -> Action {
     self.mayPause = mayPause
     return mayPause ? .none : resume(at: now)
   }
 
   /// Takes a fix; `now` is when it is known, which after a rest of the receiver is later than it was measured.
-  public mutating func receive(_ sample: Sample, at now: Instant) -> Action {
+  mutating func receive(_ sample: Sample, at now: Instant) -> Action {
     guard isWatching, sample.accuracyMetres >= 0 else { return .none }
     let radius = Self.threshold(activity)?.radiusMetres ?? 0
     lastFix = now
@@ -97,13 +97,13 @@ public struct Pausing: Sendable {
   }
 
   /// Something else saw movement: an accelerometer, another network.
-  public mutating func movementNoticed(at now: Instant) -> Action {
+  mutating func movementNoticed(at now: Instant) -> Action {
     guard case .still = state else { return .none }
     return resume(at: now)
   }
 
   /// When `wake` is due.
-  public var deadline: Instant? {
+  var deadline: Instant? {
     guard isWatching, mayPause, !isPaused else { return nil }
     return (lastFix ?? waitingSince) + Milliseconds(seconds: Self.secondsWithoutFix)
   }
@@ -111,7 +111,7 @@ public struct Pausing: Sendable {
   /// The deadline may have come.
   ///
   /// - Parameter isOutage: whether the receiver has searched in vain, and not only rested.
-  public mutating func wake(isOutage: Bool, at now: Instant) -> Action {
+  mutating func wake(isOutage: Bool, at now: Instant) -> Action {
     guard let due = deadline, now >= due else { return .none }
     guard isOutage else {
       waitingSince = now

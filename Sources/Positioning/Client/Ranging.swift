@@ -28,9 +28,9 @@ public struct Ranging: Sendable {
   }
 
   /// A report a second (BE-3).
-  public static var interval: Milliseconds { Milliseconds(1000) }
+  static var interval: Milliseconds { Milliseconds(1000) }
   /// A beacon that is not heard for this long is gone; beacons advertise ten times a second to once in some seconds.
-  public static var memory: Milliseconds { Milliseconds(10_000) }
+  static var memory: Milliseconds { Milliseconds(10_000) }
 
   private struct Heard {
     var sighting: BeaconSighting
@@ -39,26 +39,26 @@ public struct Ranging: Sendable {
     var count: Int
   }
 
-  public private(set) var targets: [Target] = []
+  private(set) var targets: [Target] = []
   private var heard: [Heard] = []
   private var reportDue: Instant?
 
-  public init() {}
+  init() {}
 
-  public var deadline: Instant? { targets.isEmpty ? nil : reportDue }
+  var deadline: Instant? { targets.isEmpty ? nil : reportDue }
 
-  public mutating func start(_ target: Target, at now: Instant) {
+  mutating func start(_ target: Target, at now: Instant) {
     guard !targets.contains(where: { $0.isSame(as: target) }) else { return }
     if targets.isEmpty { reportDue = now + Self.interval }
     targets.append(target)
   }
 
-  public mutating func stop(_ target: Target) {
+  mutating func stop(_ target: Target) {
     targets.removeAll { $0.isSame(as: target) }
     if targets.isEmpty { heard = [] }
   }
 
-  public mutating func receive(_ sighting: BeaconSighting) {
+  mutating func receive(_ sighting: BeaconSighting) {
     guard targets.contains(where: { $0.identity?.matches(sighting) ?? false }) else { return }
     if let index = heard.firstIndex(where: {
       $0.sighting.uuid == sighting.uuid && $0.sighting.major == sighting.major && $0.sighting.minor == sighting.minor
@@ -72,7 +72,7 @@ public struct Ranging: Sendable {
   }
 
   /// The report of this second, if it is due; the nearest beacon first.
-  public mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
+  mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
     guard let due = deadline, now >= due else { return [] }
     reportDue = now + Self.interval
     heard.removeAll { now.milliseconds(since: $0.sighting.heard.instant) >= Self.memory.count }

@@ -2,25 +2,25 @@ import MonotonicTime
 
 /// The significant-change service of one client (rules SC): the cached fix, a current one, then one after each move of
 /// half a kilometre, not more often than every five minutes.
-public struct SignificantChanges: Sendable {
+struct SignificantChanges: Sendable {
   /// SC-2.
-  public static var distanceMetres: Double { 500 }
+  static var distanceMetres: Double { 500 }
   /// SC-3.
-  public static var interval: Milliseconds { Milliseconds(300_000) }
+  static var interval: Milliseconds { Milliseconds(300_000) }
 
-  public private(set) var isRunning = false
-  public private(set) var lastDelivered: Sample?
+  private(set) var isRunning = false
+  private(set) var lastDelivered: Sample?
   private var startedAt = Instant.zero
   private var deliveredAt: Instant?
   /// A change that came too early: it is told when the interval is over.
   private var waiting: Sample?
 
-  public init() {}
+  init() {}
 
   /// Starts; nothing when it is running (SC-5).
   ///
   /// - Returns: whether the cached fix is to be delivered, if there is one (SC-1).
-  public mutating func start(at now: Instant) -> Bool {
+  mutating func start(at now: Instant) -> Bool {
     if isRunning { return false }
     self = SignificantChanges()
     isRunning = true
@@ -28,16 +28,16 @@ public struct SignificantChanges: Sendable {
     return true
   }
 
-  public mutating func stop() { self = SignificantChanges() }
+  mutating func stop() { self = SignificantChanges() }
 
   /// When `wake` is due.
-  public var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
+  var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
 
   /// When the next change may be told: a source need not look before.
-  public var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
+  var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
 
   /// Whether a sample is for this client now.
-  public mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
+  mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
     guard let deliveredAt, let lastDelivered else { return true }
     // A blurred fix is no move: it must lie beyond its own uncertainty.
@@ -52,13 +52,13 @@ public struct SignificantChanges: Sendable {
   }
 
   /// The change that waited for the interval, when it is over.
-  public mutating func wake(at now: Instant) -> Sample? {
+  mutating func wake(at now: Instant) -> Sample? {
     guard let due = deadline, now >= due, let sample = waiting else { return nil }
     return sample
   }
 
   /// The sample reached the client, through this service or the standard one.
-  public mutating func delivered(_ sample: Sample, at now: Instant) {
+  mutating func delivered(_ sample: Sample, at now: Instant) {
     guard isRunning, sample.measured >= startedAt else { return }
     lastDelivered = sample
     deliveredAt = now
@@ -66,5 +66,5 @@ public struct SignificantChanges: Sendable {
   }
 
   /// The cached fix reached the client; a current one is still awaited.
-  public mutating func delivered(cached: Sample) { lastDelivered = cached }
+  mutating func delivered(cached: Sample) { lastDelivered = cached }
 }

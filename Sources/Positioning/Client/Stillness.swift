@@ -1,19 +1,19 @@
 import MonotonicTime
 
 /// Since when the computer has been within a circle. Pausing, live updates and visits ask.
-public struct Stillness: Sendable {
+struct Stillness: Sendable {
   /// The first sample of the circle that the last ones lie in.
-  public private(set) var anchor: Sample?
+  private(set) var anchor: Sample?
 
-  public init() {}
+  init() {}
 
   /// A fix proves a move when it lies outside the circle by more than it may be wrong.
-  public static func isMove(_ sample: Sample, from anchor: Sample, radiusMetres: Double) -> Bool {
+  static func isMove(_ sample: Sample, from anchor: Sample, radiusMetres: Double) -> Bool {
     sample.point.distanceMetres(to: anchor.point) > max(radiusMetres, sample.accuracyMetres)
   }
 
   /// Takes a sample; true when it lies outside, and begins a circle of its own.
-  public mutating func receive(_ sample: Sample, radiusMetres: Double) -> Bool {
+  mutating func receive(_ sample: Sample, radiusMetres: Double) -> Bool {
     guard let anchor else {
       self.anchor = sample
       return false
@@ -23,5 +23,5 @@ public struct Stillness: Sendable {
     return true
   }
 
-  public mutating func forget() { anchor = nil }
+  mutating func forget() { anchor = nil }
 }

@@ -1,9 +1,9 @@
 /// A place on the ellipsoid as a vector from the earth's centre, metres: made once a fix, it answers how far another place
 /// is with three subtractions and a root.
-public struct SurfacePoint: Hashable, Sendable {
+struct SurfacePoint: Hashable, Sendable {
   let vector: SIMD3<Double>
 
-  public init(_ coordinate: Coordinate) {
+  init(_ coordinate: Coordinate) {
     let sine = Trigonometry.sine(degrees: coordinate.latitudeDegrees)
     let cosine = Trigonometry.cosine(degrees: coordinate.latitudeDegrees)
     let normal = Ellipsoid.semiMajorAxisMetres / (1 - Ellipsoid.eccentricitySquared * sine * sine).squareRoot()
@@ -15,7 +15,7 @@ public struct SurfacePoint: Hashable, Sendable {
 
   /// Metres along the surface. The chord, lengthened as on a sphere by the first two terms of the arc: within 0.01 mm
   /// up to 1 km, 0.02 m up to 100 km, 1 in 10⁴ up to 2000 km; `Geodesic` is exact at any distance.
-  public func distanceMetres(to other: SurfacePoint) -> Double {
+  func distanceMetres(to other: SurfacePoint) -> Double {
     let between = vector - other.vector
     let square = (between * between).sum()
     let ratio = square / (4 * Ellipsoid.meanRadiusMetres * Ellipsoid.meanRadiusMetres)

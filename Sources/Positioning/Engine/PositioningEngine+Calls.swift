@@ -102,6 +102,7 @@ extension PositioningEngine {
 
   /// A stream of live updates is iterated (LV-1); it takes a session of its own, unless the app brings them (LV-4).
   public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
+    guard !streams.contains(where: { $0.id == id }) else { return }
     streams.append((id, LiveUpdates(configuration)))
     streamOutage.start(activity, at: now)
     if authorization.keys.requiresExplicitSession {
@@ -148,7 +149,7 @@ extension PositioningEngine {
   }
 
   /// A CLServiceSession is made; it asks for its goal as long as it lives (SS-1).
-  public mutating func beginSession(_ id: Int, goal: ServiceSessions.Goal, at now: Instant) {
+  public mutating func beginSession(_ id: Int, goal: ServiceGoal, at now: Instant) {
     sessions.begin(id, goal: goal)
     askForSessions(at: now)
   }

@@ -23,7 +23,7 @@ public struct PositioningEngine: Sendable {
   public private(set) var application: ApplicationState
   public internal(set) var regions: Regions
   public internal(set) var visits: Visits
-  public internal(set) var cache: LocationCache
+  var cache: LocationCache
   public private(set) var facilities: Facilities
 
   let settings: PositioningSettings
@@ -84,6 +84,11 @@ public struct PositioningEngine: Sendable {
 
   /// The manager's `heading`.
   public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
+
+  /// The manager's `headingOrientation`: what it was set to, also where that left the reference as it was.
+  public func headingOrientation(of id: ClientID) -> DeviceOrientation {
+    index(of: id).map { clients[$0].heading.orientation } ?? .portrait
+  }
 
   /// What the manager ranges.
   public func rangedTargets(of id: ClientID) -> [Ranging.Target] {

@@ -2,19 +2,19 @@ import MonotonicTime
 
 /// A location as the machines of this module take it: with the instant it was measured at, and its place as a vector,
 /// so that each question of distance is a subtraction and not a trigonometric function.
-public struct Sample: Hashable, Sendable {
-  public var location: Location
+struct Sample: Hashable, Sendable {
+  var location: Location
   /// When it was measured; what a receiver kept in its memory is older than its arrival.
-  public var measured: Instant
+  var measured: Instant
   /// The place.
-  public let point: SurfacePoint
+  let point: SurfacePoint
 
-  public init(_ location: Location, measured: Instant) {
+  init(_ location: Location, measured: Instant) {
     self.location = location
     self.measured = measured
     point = SurfacePoint(location.coordinate)
   }
 
   /// One standard deviation.
-  public var accuracyMetres: Double { location.horizontalAccuracyMetres }
+  var accuracyMetres: Double { location.horizontalAccuracyMetres }
 }
