@@ -122,6 +122,18 @@ struct ModernTests {
     #expect(event?.state == .unmonitored && event?.diagnostic == .conditionLimitExceeded)
   }
 
+  @Test("MO-3 a condition that nothing here can monitor says so")
+  func unsupported() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(
+      .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1))), identifier: "shop", to: "places", at: scene.now)
+    let event = scene.engine.takeEvent(of: "places")
+    #expect(event?.state == .unmonitored && event?.diagnostic == .conditionUnsupported)
+  }
+
   @Test("MO-4 a condition whose event nobody took is not looked at")
   func waiting() {
     var scene = monitored()
@@ -168,6 +180,21 @@ struct ModernTests {
     #expect(scene.engine.sessionDiagnostic.contains(.authorizationDenied))
     scene.engine.endSession(1)
     scene.engine.authorizationChanged(to: .init(), at: scene.instant)
+    #expect(scene.prompts() == [])
+  }
+
+  @Test("SS-1 a session that wants full accuracy asks for it, and says when it was refused")
+  func fullAccuracy() {
+    var keys = Scene.allKeys
+    keys.temporaryPurposes = ["turn": "to find the turn"]
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(keys: keys, restored: restored)
+    scene.engine.beginSession(1, goal: .whenInUse, fullAccuracyPurpose: "turn", at: scene.instant)
+    #expect(scene.prompts().map(\.text) == ["to find the turn"])
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    #expect(scene.engine.sessionDiagnostic == .fullAccuracyDenied)
+    scene.engine.setApplication(.foreground, at: scene.instant)
     #expect(scene.prompts() == [])
   }
 

@@ -66,6 +66,7 @@ public struct Authorization: Sendable {
     }
   }
 
+  /// What an app may ask for.
   public enum Request: Hashable, Sendable {
     case whenInUse, always
     /// Full accuracy for this run, by the purpose's key.
@@ -74,6 +75,7 @@ public struct Authorization: Sendable {
 
   /// What the user is to be asked.
   public struct Prompt: Hashable, Sendable {
+    /// What is asked for.
     public var request: Request
     /// The app's own words (AU-11).
     public var text: String
@@ -81,6 +83,7 @@ public struct Authorization: Sendable {
     public var isUpgrade: Bool
   }
 
+  /// What the user says; `once` ends with the use.
   public enum Answer: Hashable, Sendable {
     case whenInUse, once, always, deny
     /// There was nobody to ask.
@@ -99,6 +102,7 @@ public struct Authorization: Sendable {
 
   /// Replaces whatever is stored: a service's or a test's environment.
   var override: AuthorizationStatus?
+  /// The app's own words, and what it declares of itself.
   public let keys: UsageKeys
   public private(set) var record: Record
   public private(set) var servicesAreEnabled = true
@@ -123,6 +127,7 @@ public struct Authorization: Sendable {
     return isOnce ? .authorizedWhenInUse : record.status
   }
 
+  /// What is granted of accuracy, for a time or for good.
   public var accuracy: AccuracyAuthorization {
     hasTemporaryFullAccuracy ? .full : record.accuracy
   }

@@ -29,6 +29,7 @@ public struct Monitor: Sendable {
     }
   }
 
+  /// A change of a condition: the content of a CLMonitor.Event.
   public struct Event: Hashable, Sendable {
     public var identifier: String
     public var state: State
@@ -67,6 +68,7 @@ public struct Monitor: Sendable {
     var waiting: Event?
   }
 
+  /// What it was opened with.
   public let name: String
   private var entries: [Entry] = []
 
@@ -80,7 +82,9 @@ public struct Monitor: Sendable {
     }
   }
 
+  /// Its conditions, in the order in which they were added.
   public var records: [Record] { entries.map(\.record) }
+  /// The names of its conditions.
   public var identifiers: [String] { entries.map(\.record.lastEvent.identifier) }
 
   /// How many conditions count for the limit of the app.
@@ -88,24 +92,23 @@ public struct Monitor: Sendable {
 
   func contains(_ identifier: String) -> Bool { index(of: identifier) != nil }
 
+  /// What is known of a condition; nil when there is none of this name.
   public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
 
   /// Adds a condition, in place of one with the same identifier (MO-2).
   ///
   /// - Parameters:
   ///   - assuming: the state that is taken for known.
-  ///   - isOneTooMany: then it is not monitored, and an event says so (MO-3).
+  ///   - refusal: why it is not monitored, which an event says (MO-3); nil when it is.
   mutating func add(
-    _ condition: Region.Shape, identifier: String, assuming state: State = .unknown, isOneTooMany: Bool, at now: Moment
+    _ condition: Region.Shape, identifier: String, assuming state: State = .unknown, refusal: Diagnostic?,
+    at now: Moment
   ) {
     var entry = Entry(
-      record: Record(
-        condition: condition,
-        lastEvent: Event(identifier: identifier, state: state, date: now.utc)),
-      watch: isOneTooMany ? nil : RegionWatch(condition, state: state.region, at: now.instant))
-    if isOneTooMany {
-      entry.waiting = Event(
-        identifier: identifier, state: .unmonitored, date: now.utc, diagnostic: .conditionLimitExceeded)
+      record: Record(condition: condition, lastEvent: Event(identifier: identifier, state: state, date: now.utc)),
+      watch: refusal == nil ? RegionWatch(condition, state: state.region, at: now.instant) : nil)
+    if let refusal {
+      entry.waiting = Event(identifier: identifier, state: .unmonitored, date: now.utc, diagnostic: refusal)
     }
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
   }

@@ -52,6 +52,7 @@ public struct Regions: Sendable {
     entries.map { Record($0.record.region, state: $0.watch.state, marginMetres: $0.record.marginMetres) }
   }
 
+  /// Whether nothing is monitored.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// Begins to monitor a region, in place of one with the same identifier (RG-2).

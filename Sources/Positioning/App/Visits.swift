@@ -57,6 +57,7 @@ public struct Visits: Sendable {
     current = restored?.current
   }
 
+  /// What is to be stored; it changes with a start, a stop, an arrival and a departure.
   public var record: Record { Record(isRunning: isRunning, current: current) }
 
   /// Starts for all managers; nothing when it is running.

@@ -4,7 +4,9 @@ import MonotonicTime
 public struct LiveUpdate: Hashable, Sendable {
   /// nil: there is none to report, and the diagnostic says why (LV-3).
   public var location: Location?
+  /// Nothing more comes until the computer moves.
   public var isStationary = false
+  /// Why there is no location, or none better.
   public var diagnostic: Diagnostic = []
 
   public init(location: Location?, isStationary: Bool = false, diagnostic: Diagnostic = []) {

@@ -7,7 +7,9 @@ public enum MagneticModel {
   public struct Field: Hashable, Sendable {
     /// To the geographic north.
     public var north: Double
+    /// To the geographic east.
     public var east: Double
+    /// Into the ground.
     public var down: Double
 
     /// Magnetic north from true north, −180…180, east positive.

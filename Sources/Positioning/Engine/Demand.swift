@@ -2,6 +2,7 @@ import MonotonicTime
 
 /// What a client needs now: what the power policy is fed with. A plain value; nil and false is nothing.
 public struct Demand: Hashable, Sendable {
+  /// The standard service.
   public struct Standard: Hashable, Sendable {
     /// Negative: the best there is.
     public var desiredAccuracyMetres: Double
@@ -27,11 +28,13 @@ public struct Demand: Hashable, Sendable {
     public var capacity: Int
   }
 
+  /// A request for one location.
   public struct OneShot: Hashable, Sendable {
     public var desiredAccuracyMetres: Double
     public var deadline: Instant
   }
 
+  /// The border of the monitored region or condition that is nearest.
   public struct Border: Hashable, Sendable {
     /// Metres from the newest location to the nearest border; nil while no location is known.
     public var metres: Double?
@@ -39,6 +42,7 @@ public struct Demand: Hashable, Sendable {
     public var isCrossing: Bool
   }
 
+  /// The significant-change service.
   public struct SignificantChange: Hashable, Sendable {
     /// No event before this; nil: a fix is wanted at once.
     public var nextPossible: Instant?
@@ -48,15 +52,19 @@ public struct Demand: Hashable, Sendable {
   public var oneShot: OneShot?
   public var significantChange: SignificantChange?
   public var border: Border?
+  /// Places where one stays are looked for: a fix every few minutes does.
   public var visits = false
   /// Streams of live updates; true while one of them is moving.
   public var live = false
   /// Every stream stands still: movement is looked for.
   public var liveIsStationary = false
+  /// The compass is wanted.
   public var heading = false
+  /// Beacons are listened for.
   public var beacons = false
 
   public init() {}
 
+  /// Whether nothing is needed.
   public var isEmpty: Bool { self == Demand() }
 }

@@ -77,15 +77,19 @@ extension PositioningEngine {
 
   // MARK: Regions
 
+  /// Whether there is something to monitor it with (RG-21).
+  private func isSupported(_ shape: Region.Shape) -> Bool {
+    shape.isBeacon ? facilities.hasBluetooth : facilities.hasSignificantChanges
+  }
+
   private mutating func startMonitoring(
     _ region: Region, _ marginMetres: Double?, by client: ClientSession, at now: Instant
   ) {
-    let isSupported = region.shape.isBeacon ? facilities.hasBluetooth : facilities.hasSignificantChanges
     guard authorization.status.isAuthorized, authorization.accuracy == .full else {
       client.emit(.monitoringDidFail(region, .regionMonitoringDenied), &outputs)
       return
     }
-    guard isSupported else {
+    guard isSupported(region.shape) else {
       client.emit(.monitoringDidFail(region, .regionMonitoringFailure), &outputs)
       return
     }
@@ -114,6 +118,7 @@ extension PositioningEngine {
     }
   }
 
+  /// The iteration has ended.
   public mutating func endLiveUpdates(_ id: Int) {
     streams.removeAll { $0.id == id }
     sessions.end(-1 - id)
@@ -149,11 +154,16 @@ extension PositioningEngine {
   }
 
   /// A CLServiceSession is made; it asks for its goal as long as it lives (SS-1).
-  public mutating func beginSession(_ id: Int, goal: ServiceGoal, at now: Instant) {
-    sessions.begin(id, goal: goal)
+  ///
+  /// - Parameter fullAccuracyPurpose: the key of the text to ask for full accuracy with, where it is wanted.
+  public mutating func beginSession(
+    _ id: Int, goal: ServiceGoal, fullAccuracyPurpose: String? = nil, at now: Instant
+  ) {
+    sessions.begin(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
     askForSessions(at: now)
   }
 
+  /// It was invalidated or released.
   public mutating func endSession(_ id: Int) { sessions.end(id) }
 
   /// What stands in the way of the sessions.
@@ -162,11 +172,21 @@ extension PositioningEngine {
     if sessions.isAlwaysMissing(authorization.status), authorization.record.hasAskedForUpgrade {
       diagnostic.insert(.alwaysAuthorizationDenied)
     }
+    if sessions.fullAccuracyPurpose != nil, authorization.accuracy == .reduced, isFullAccuracyRefused {
+      diagnostic.insert(.fullAccuracyDenied)
+    }
     return diagnostic
   }
 
+  /// For full accuracy the user is asked once.
+  private var sessionsRequest: Authorization.Request? {
+    if let request = sessions.request(authorization.status) { return request }
+    guard authorization.accuracy == .reduced, !isFullAccuracyRefused else { return nil }
+    return sessions.fullAccuracyPurpose.map { .temporaryFullAccuracy(purpose: $0) }
+  }
+
   mutating func askForSessions(at now: Instant) {
-    guard let request = sessions.request(authorization.status) else { return }
+    guard let request = sessionsRequest else { return }
     let isInForeground = application == .foreground
     var reply = Authorization.Reply.none
     change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
@@ -183,6 +203,7 @@ extension PositioningEngine {
     permissionsChanged(at: now)
   }
 
+  /// It was invalidated or released.
   public mutating func endBackgroundActivity(_ id: Int, at now: Instant) {
     sessions.endActivity(id)
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
@@ -195,6 +216,7 @@ extension PositioningEngine {
     monitors.append(Monitor(name, restored: restored, at: now))
   }
 
+  /// The monitor of a name, as it is now; nil when none was opened.
   public func monitor(_ name: String) -> Monitor? { monitors.first { $0.name == name } }
 
   /// Adds a condition (MO-2); more than twenty an app are not monitored (MO-3).
@@ -204,12 +226,15 @@ extension PositioningEngine {
   ) {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
     let count = monitors.reduce(0) { $0 + $1.monitoredCount }
-    let isOneTooMany = count >= Regions.limit && !monitors[index].contains(identifier)
-    monitors[index].add(condition, identifier: identifier, assuming: state, isOneTooMany: isOneTooMany, at: now)
+    var refusal: Diagnostic?
+    if count >= Regions.limit, !monitors[index].contains(identifier) { refusal = .conditionLimitExceeded }
+    if !isSupported(condition) { refusal = .conditionUnsupported }
+    monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
     if monitors[index].hasWaiting { outputs.append(.monitorHasEvent(name)) }
   }
 
+  /// Ends the monitoring of a condition.
   public mutating func removeCondition(_ identifier: String, from name: String) {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
     monitors[index].remove(identifier)

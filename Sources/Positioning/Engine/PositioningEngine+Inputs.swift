@@ -88,6 +88,7 @@ extension PositioningEngine {
   /// deferrals do not end by time before they are in.
   public mutating func batchBegins(until limit: Instant) { batchEnds = limit }
 
+  /// The receiver's memory was read to its end.
   public mutating func batchEnded(at now: Moment) {
     batchEnds = nil
     wake(at: now)
@@ -103,6 +104,7 @@ extension PositioningEngine {
 
   // MARK: Heading
 
+  /// A heading, for every manager that wants it.
   public mutating func receive(_ sample: HeadingSample) {
     let degrees = cache.newest.map { declination.degrees(at: $0, on: sample.timestamp) }
     for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
@@ -122,6 +124,7 @@ extension PositioningEngine {
     }
   }
 
+  /// The compass is calibrated.
   public mutating func calibrated() {
     for index in clients.indices where clients[index].heading.calibrated() == .hide {
       outputs.append(.hideCalibration(clients[index].id))
@@ -130,6 +133,7 @@ extension PositioningEngine {
 
   // MARK: Beacons
 
+  /// An advertisement of a beacon was heard.
   public mutating func receive(_ sighting: BeaconSighting) {
     for index in clients.indices where clients[index].runningDelivery == .deliver {
       clients[index].ranging.receive(sighting)

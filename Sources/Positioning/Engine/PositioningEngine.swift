@@ -9,6 +9,7 @@ import ReceiverStream
 public struct PositioningEngine: Sendable {
   /// What an earlier run left.
   public struct Restored: Sendable {
+    /// The newest location of the system.
     public var newest: Location?
     public var authorization: Authorization.Record?
     public var regions: [Regions.Record] = []
@@ -36,6 +37,8 @@ public struct PositioningEngine: Sendable {
   var activity = SourceActivity.searching
   /// Until when a receiver's memory is being read.
   var batchEnds: Instant?
+  /// A session's question for full accuracy was answered by no.
+  var isFullAccuracyRefused = false
   /// Who asked for full accuracy, and the token to answer with.
   var accuracyRequest: (client: ClientID, token: Int)?
   /// Whether regions were looked at until now.
@@ -108,8 +111,10 @@ public struct PositioningEngine: Sendable {
       hasBackgroundActivity: sessions.hasActivity, hasLocationMode: authorization.keys.hasLocationMode)
   }
 
+  /// Receivers, compasses or Bluetooth came or went.
   public mutating func setFacilities(_ facilities: Facilities) { self.facilities = facilities }
 
+  /// The app's state may have changed: what was allowed once ends, what waited is delivered.
   public mutating func setApplication(_ state: ApplicationState, at now: Instant) {
     application = state
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
@@ -121,7 +126,9 @@ public struct PositioningEngine: Sendable {
   public mutating func authorizationAnswered(_ answer: Authorization.Answer, at now: Instant) {
     var question: Authorization.Prompt?
     change(at: now) { question = $0.answered(answer) }
-    if case .temporaryFullAccuracy = question?.request, let request = accuracyRequest {
+    guard case .temporaryFullAccuracy = question?.request else { return }
+    isFullAccuracyRefused = answer == .deny
+    if let request = accuracyRequest {
       accuracyRequest = nil
       outputs.append(
         .temporaryAccuracy(request.client, token: request.token, answer == .notShown ? .promptDeclined : nil))
@@ -138,6 +145,7 @@ public struct PositioningEngine: Sendable {
     change(at: now) { $0.setServicesEnabled(isEnabled) }
   }
 
+  /// A policy that the user cannot change.
   public mutating func setRestricted(_ isRestricted: Bool, at now: Instant) {
     change(at: now) { $0.setRestricted(isRestricted) }
   }

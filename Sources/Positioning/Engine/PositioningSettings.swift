@@ -4,6 +4,7 @@ public struct PositioningSettings: Hashable, Sendable {
   public var pauseSeconds: Double?
   /// How many fixes a deferral keeps before it delivers them (DF-15).
   public var deferralCapacity = Deferral.defaultCapacity
+  /// What the distance of a deferral is measured along.
   public var deferralMeasure = Deferral.Measure.path
   /// The largest radius that is monitored: 1000 km, which no receiver limits (U7).
   public var maximumRegionRadiusMetres = 1_000_000.0
@@ -21,6 +22,7 @@ public struct Facilities: Hashable, Sendable {
   public var hasSignificantChanges: Bool
   /// A magnetometer, or a receiver that tells the heading.
   public var hasCompass: Bool
+  /// Beacons can be heard.
   public var hasBluetooth: Bool
 
   public init(

@@ -28,6 +28,7 @@ public struct BeaconIdentity: Hashable, Sendable {
     self.minor = minor
   }
 
+  /// Whether the beacon that was heard is one of these.
   public func matches(_ sighting: BeaconSighting) -> Bool {
     uuid == sighting.uuid && (major ?? sighting.major) == sighting.major && (minor ?? sighting.minor) == sighting.minor
   }

@@ -1,5 +1,6 @@
 /// A part of the world whose border is watched. Its identifier is its identity, within its kind.
 public struct Region: Hashable, Sendable {
+  /// Of which kind it is.
   public enum Shape: Hashable, Sendable {
     case circle(Circle)
     case beacon(BeaconIdentity)
