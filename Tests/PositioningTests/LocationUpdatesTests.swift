@@ -32,6 +32,19 @@ struct LocationUpdatesTests {
     #expect(scene.heard() == ["at -1000", "at -1000"])
   }
 
+  @Test("SU-2 what was measured before the start is not fresh, though it comes later")
+  func beforeStart() {
+    var scene = Scene()
+    scene.wait(10)
+    scene.call(.startUpdatingLocation)
+    scene.wait(1)
+    scene.engine.receive(
+      Scene.location(1, at: scene.seconds - 5), measured: Scene.instant(scene.seconds - 5), at: scene.now)
+    #expect(scene.heard() == [])
+    scene.fix(2)
+    #expect(scene.heard() == ["at 2"])
+  }
+
   @Test("SU-3 without a cache the first event is the first fresh fix")
   func noCache() {
     var scene = Scene()
