@@ -7,8 +7,8 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build days lint pages embedded peers fuzz sanitize documentation reference dependencies install-hw-rules \
-  rig-umockdev rig-vm rig-programs clean
+.PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
+  install-hw-rules rig-umockdev rig-vm rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -80,6 +80,14 @@ reference:
 # The tables in docs/ that tests make: what was measured in virtual time.
 pages: dependencies
 	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter FaultMatrixTests
+
+# docs/rules.md: which test shows which rule of Core Location's behaviour.
+rules:
+	python3 Tests/rules/rules.py
+
+# Fails when a rule has neither a test nor a reason, or the table is stale.
+check-rules:
+	python3 Tests/rules/rules.py --check
 
 # The documentation of the libraries, in .build/documentation; a warning is an error.
 documentation: dependencies

@@ -72,7 +72,8 @@ let package = Package(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Floor 4: what is decided for clients, knowing nothing of receivers' languages.
+    // Floor 4: what clients are owed, and what the receiver may do meanwhile; both know nothing of receivers' languages.
+    .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
     // Floor 5: simulated days for the power policy.
@@ -124,6 +125,9 @@ let package = Package(
     .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "CommandTests",
       dependencies: [

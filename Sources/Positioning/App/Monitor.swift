@@ -1,0 +1,195 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The conditions of one CLMonitor and what became of them (rules MO).
+///
+/// A condition has one event at most that nobody has taken; until it is taken the condition is not looked at (MO-4).
+public struct Monitor: Sendable {
+  /// The raw values are those of CLMonitor.Event.State.
+  public enum State: UInt, Sendable {
+    case unknown = 0
+    case satisfied = 1
+    case unsatisfied = 2
+    case unmonitored = 3
+
+    init(_ state: RegionState) {
+      switch state {
+      case .unknown: self = .unknown
+      case .inside: self = .satisfied
+      case .outside: self = .unsatisfied
+      }
+    }
+
+    var region: RegionState {
+      switch self {
+      case .satisfied: .inside
+      case .unsatisfied: .outside
+      case .unknown, .unmonitored: .unknown
+      }
+    }
+  }
+
+  /// A change of a condition: the content of a CLMonitor.Event.
+  public struct Event: Hashable, Sendable {
+    public var identifier: String
+    public var state: State
+    public var date: UTCTime
+    /// The beacon that was heard, where the condition left open which (MO-6).
+    public var refinement: BeaconIdentity?
+    public var diagnostic: Diagnostic = []
+
+    public init(
+      identifier: String, state: State, date: UTCTime, refinement: BeaconIdentity? = nil, diagnostic: Diagnostic = []
+    ) {
+      self.identifier = identifier
+      self.state = state
+      self.date = date
+      self.refinement = refinement
+      self.diagnostic = diagnostic
+    }
+  }
+
+  /// What is known of a condition: what is stored between runs (MO-1).
+  public struct Record: Hashable, Sendable {
+    public var condition: Region.Shape
+    /// The last event that was taken (MO-5).
+    public var lastEvent: Event
+
+    public init(condition: Region.Shape, lastEvent: Event) {
+      self.condition = condition
+      self.lastEvent = lastEvent
+    }
+  }
+
+  private struct Entry {
+    var record: Record
+    /// nil: one too many, not monitored.
+    var watch: RegionWatch?
+    var waiting: Event?
+  }
+
+  /// What it was opened with.
+  public let name: String
+  private var entries: [Entry] = []
+
+  init(_ name: String, restored: [Record] = [], at now: Instant) {
+    self.name = name
+    entries = restored.map { record in
+      Entry(
+        record: record,
+        watch: record.lastEvent.state == .unmonitored
+          ? nil : RegionWatch(record.condition, state: record.lastEvent.state.region, at: now))
+    }
+  }
+
+  /// Its conditions, in the order in which they were added.
+  public var records: [Record] { entries.map(\.record) }
+  /// The names of its conditions.
+  public var identifiers: [String] { entries.map(\.record.lastEvent.identifier) }
+
+  /// How many conditions count for the limit of the app.
+  var monitoredCount: Int { entries.count { $0.watch != nil } }
+
+  func contains(_ identifier: String) -> Bool { index(of: identifier) != nil }
+
+  /// What is known of a condition; nil when there is none of this name.
+  public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
+
+  /// Adds a condition, in place of one with the same identifier (MO-2).
+  ///
+  /// - Parameters:
+  ///   - assuming: the state that is taken for known.
+  ///   - refusal: why it is not monitored, which an event says (MO-3); nil when it is.
+  mutating func add(
+    _ condition: Region.Shape, identifier: String, assuming state: State = .unknown, refusal: Diagnostic?,
+    at now: Moment
+  ) {
+    var entry = Entry(
+      record: Record(condition: condition, lastEvent: Event(identifier: identifier, state: state, date: now.utc)),
+      watch: refusal == nil ? RegionWatch(condition, state: state.region, at: now.instant) : nil)
+    if let refusal {
+      entry.waiting = Event(identifier: identifier, state: .unmonitored, date: now.utc, diagnostic: refusal)
+    }
+    if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
+  }
+
+  mutating func remove(_ identifier: String) {
+    entries.removeAll { $0.record.lastEvent.identifier == identifier }
+  }
+
+  var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
+
+  /// Someone iterates the events: the next one.
+  mutating func take() -> Event? {
+    guard let index = entries.firstIndex(where: { $0.waiting != nil }), let event = entries[index].waiting else {
+      return nil
+    }
+    entries[index].waiting = nil
+    entries[index].record.lastEvent = event
+    return event
+  }
+
+  var deadline: Instant? {
+    var next: Instant?
+    for entry in entries where entry.waiting == nil { next = Instant.earlier(next, entry.watch?.deadline) }
+    return next
+  }
+
+  /// Monitoring is allowed again, after a time in which nobody looked.
+  mutating func lookAgain(at now: Instant) {
+    for index in entries.indices { entries[index].watch?.lookAgain(at: now) }
+  }
+
+  /// Each returns whether there is a new event.
+  mutating func receive(_ sample: Sample) -> Bool {
+    update(date: sample.location.timestamp, heard: nil) { watch in _ = watch.receive(sample) }
+  }
+
+  mutating func receive(_ sighting: BeaconSighting) -> Bool {
+    update(date: sighting.heard.utc, heard: sighting) { watch in _ = watch.receive(sighting) }
+  }
+
+  mutating func wake(at now: Moment) -> Bool {
+    update(date: now.utc, heard: nil) { watch in _ = watch.wake(at: now.instant) }
+  }
+
+  @inline(__always)
+  private mutating func update(date: UTCTime, heard: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
+    var hasNews = false
+    for index in entries.indices where entries[index].waiting == nil {
+      guard var watch = entries[index].watch else { continue }
+      let before = watch.state
+      change(&watch)
+      entries[index].watch = watch
+      let after = watch.state
+      guard after != before else { continue }
+      var event = Event(identifier: entries[index].record.lastEvent.identifier, state: State(after), date: date)
+      if after == .inside, let heard, case .beacon(let identity) = entries[index].record.condition,
+        identity.major == nil || identity.minor == nil
+      {
+        event.refinement = BeaconIdentity(uuid: heard.uuid, major: heard.major, minor: heard.minor)
+      }
+      entries[index].waiting = event
+      hasNews = true
+    }
+    return hasNews
+  }
+
+  private func index(of identifier: String) -> Int? {
+    entries.firstIndex { $0.record.lastEvent.identifier == identifier }
+  }
+
+  /// Metres to the nearest border of a circle, and whether one is just being crossed; nil without circles.
+  func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
+    var nearest: (metres: Double, isCrossing: Bool)?
+    for entry in entries {
+      guard case .circle(let watch) = entry.watch else { continue }
+      let metres = watch.borderMetres(from: point)
+      nearest = (min(nearest?.metres ?? .infinity, metres), nearest?.isCrossing ?? false || watch.isCrossing)
+    }
+    return nearest
+  }
+
+  var hasCircles: Bool { entries.contains { $0.watch != nil && !$0.record.condition.isBeacon } }
+  var hasBeacons: Bool { entries.contains { $0.watch != nil && $0.record.condition.isBeacon } }
+}

@@ -1,0 +1,49 @@
+/// Whether the app is looked at; the contract's foreground and background, and what a shell may tell besides.
+public enum ApplicationState: Int, Sendable {
+  case foreground, background, suspended
+}
+
+/// What becomes of the events of a service now.
+enum Delivery: Hashable, Sendable {
+  case deliver
+  /// Kept until the app runs again (C7).
+  case hold
+  case none
+}
+
+/// What an app may, by its authorization and by its state: the table of section 2.12 as code.
+struct Permissions: Hashable, Sendable {
+  enum Service: Hashable, Sendable {
+    case standard
+    /// Significant change, regions and visits: they wake an app.
+    case waking
+    /// Heading and ranging: they do not.
+    case running
+  }
+
+  var status: AuthorizationStatus
+  var accuracy: AccuracyAuthorization
+  var application: ApplicationState
+  /// Whether a CLBackgroundActivitySession that began in the foreground lives (SS-2).
+  var hasBackgroundActivity: Bool
+  /// UIBackgroundModes has `location`.
+  var hasLocationMode: Bool
+
+  /// In use, in the sense of WhenInUse.
+  var isInUse: Bool { application == .foreground || hasBackgroundActivity }
+
+  /// - Parameter allowsBackground: the manager's own allowance; where it was never given the mode alone counts (BG-2).
+  func delivery(_ service: Service, allowsBackground: Bool?, showsIndicator: Bool = false) -> Delivery {
+    guard status.isAuthorized else { return .none }
+    if application == .foreground { return .deliver }
+    let hasMode = hasLocationMode && allowsBackground ?? true
+    let isVisible = hasBackgroundActivity || service == .standard && hasMode && showsIndicator
+    guard status == .authorizedAlways || isVisible else { return .none }
+    if application == .background { return .deliver }
+    switch service {
+    case .standard: return hasMode ? .deliver : .hold
+    case .waking: return .deliver
+    case .running: return .none
+    }
+  }
+}

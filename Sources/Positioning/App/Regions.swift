@@ -1,0 +1,152 @@
+import MonotonicTime
+
+/// The regions of an app, which all its managers share (rules RG).
+public struct Regions: Sendable {
+  /// A region with what is known of it: what is stored between runs (RG-17).
+  public struct Record: Hashable, Sendable {
+    public var region: Region
+    public var state: RegionState
+    /// The client's own margin (RG-24).
+    public var marginMetres: Double?
+
+    public init(_ region: Region, state: RegionState, marginMetres: Double? = nil) {
+      self.region = region
+      self.state = state
+      self.marginMetres = marginMetres
+    }
+  }
+
+  /// A border that was crossed.
+  struct Crossing: Hashable, Sendable {
+    var region: Region
+    /// On which side one is now.
+    var state: RegionState
+  }
+
+  /// RG-5.
+  public static var limit: Int { 20 }
+
+  private struct Entry {
+    var record: Record
+    var watch: RegionWatch
+  }
+
+  /// The largest radius that is monitored; negative: monitoring is not supported (RG-7).
+  let maximumRadiusMetres: Double
+  private var entries: [Entry] = []
+
+  init(maximumRadiusMetres: Double, restored: [Record] = [], at now: Instant) {
+    self.maximumRadiusMetres = maximumRadiusMetres
+    entries = restored.prefix(Self.limit).map { record in
+      Entry(
+        record: record,
+        watch: RegionWatch(record.region.shape, marginMetres: record.marginMetres, state: record.state, at: now))
+    }
+  }
+
+  /// What is monitored, in the order of registration.
+  public var monitored: [Region] { entries.map(\.record.region) }
+
+  /// What is to be stored; it changes with a registration, and with a state.
+  public var records: [Record] {
+    entries.map { Record($0.record.region, state: $0.watch.state, marginMetres: $0.record.marginMetres) }
+  }
+
+  /// Whether nothing is monitored.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// Begins to monitor a region, in place of one with the same identifier (RG-2).
+  ///
+  /// - Throws: `regionMonitoringFailure` for one that is too large, has no place, or is one too many.
+  mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
+    if case .circle(let circle) = region.shape {
+      guard circle.centre.isValid, circle.radiusMetres > 0, circle.radiusMetres <= maximumRadiusMetres else {
+        throw .regionMonitoringFailure
+      }
+    }
+    let entry = Entry(
+      record: Record(region, state: .unknown, marginMetres: marginMetres),
+      watch: RegionWatch(region.shape, marginMetres: marginMetres, at: now))
+    if let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) {
+      entries[index] = entry
+      return
+    }
+    guard entries.count < Self.limit else { throw .regionMonitoringFailure }
+    entries.append(entry)
+  }
+
+  /// Ends it, by identifier; false when there is no such region (RG-9).
+  mutating func stop(_ region: Region) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return false }
+    entries.remove(at: index)
+    return true
+  }
+
+  /// `unknown` for one that is not monitored.
+  public func state(of region: Region) -> RegionState {
+    entries.first { $0.record.region.isSame(as: region) }?.watch.state ?? .unknown
+  }
+
+  var deadline: Instant? {
+    var next: Instant?
+    for index in entries.indices { next = Instant.earlier(next, entries[index].watch.deadline) }
+    return next
+  }
+
+  /// Monitoring is allowed again, after a time in which nobody looked.
+  mutating func lookAgain(at now: Instant) {
+    for index in entries.indices { entries[index].watch.lookAgain(at: now) }
+  }
+
+  /// Each takes its input to all regions; `body` gets every crossing. True when a state changed in any way.
+  @discardableResult
+  mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {
+    update(body) { watch in watch.receive(sample) }
+  }
+
+  @discardableResult
+  mutating func receive(_ sighting: BeaconSighting, _ body: (Crossing) -> Void) -> Bool {
+    update(body) { watch in watch.receive(sighting) }
+  }
+
+  @discardableResult
+  mutating func wake(at now: Instant, _ body: (Crossing) -> Void) -> Bool {
+    update(body) { watch in watch.wake(at: now) }
+  }
+
+  @inline(__always)
+  private mutating func update(_ body: (Crossing) -> Void, _ change: (inout RegionWatch) -> Bool) -> Bool {
+    var hasChanged = false
+    for index in entries.indices {
+      let before = entries[index].watch.state
+      let hasCrossed = change(&entries[index].watch)
+      let after = entries[index].watch.state
+      hasChanged = hasChanged || before != after
+      if hasCrossed { body(Crossing(region: entries[index].record.region, state: after)) }
+    }
+    return hasChanged
+  }
+
+  /// The circles that are monitored, smaller ones first: what gives up last where resources are short (RG-23).
+  public var circlesBySize: [Circle] {
+    var circles: [Circle] = []
+    for entry in entries {
+      if case .circle(let circle) = entry.record.region.shape { circles.append(circle) }
+    }
+    return circles.sorted { $0.radiusMetres < $1.radiusMetres }
+  }
+
+  /// Whether beacons have to be listened for.
+  public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
+
+  /// Metres to the nearest border, and whether one is just being crossed; nil without circles.
+  func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
+    var nearest: (metres: Double, isCrossing: Bool)?
+    for entry in entries {
+      guard case .circle(let watch) = entry.watch else { continue }
+      let metres = watch.borderMetres(from: point)
+      nearest = (min(nearest?.metres ?? .infinity, metres), nearest?.isCrossing ?? false || watch.isCrossing)
+    }
+    return nearest
+  }
+}

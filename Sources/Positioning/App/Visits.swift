@@ -1,0 +1,136 @@
+import MonotonicTime
+import ReceiverStream
+
+/// Where the computer stays, and from when to when (rules VI); one for all managers of an app.
+///
+///     moving ──5 min within 100 m──▶ there: an arrival ──beyond 100 m for 1 min──▶ moving: a departure
+///
+/// No document says the numbers. Five minutes is more than a red light or a queue and less than a purchase; 100 m is a
+/// large building, and more than a fix indoors wanders.
+public struct Visits: Sendable {
+  static var dwellSeconds: Double { 300 }
+  static var radiusMetres: Double { 100 }
+  /// For how long one must be away, so that a stray fix ends no visit.
+  static var leaveSeconds: Double { 60 }
+
+  /// What is stored between runs (VI-2).
+  public struct Record: Hashable, Sendable {
+    public var isRunning: Bool
+    /// The place where one is, if one has arrived.
+    public var current: Visit?
+
+    public init(isRunning: Bool, current: Visit?) {
+      self.isRunning = isRunning
+      self.current = current
+    }
+  }
+
+  private struct Stay {
+    var anchor: Sample
+    /// The middle of the fixes so far, degrees; and how many.
+    var middle: Coordinate
+    var count = 1.0
+    var lastInside: UTCTime
+    /// Since when fixes lie outside.
+    var awaySince: Instant?
+    /// Whether one was there before the monitoring began (VI-3).
+    var isFirst: Bool
+
+    mutating func include(_ sample: Sample) {
+      awaySince = nil
+      lastInside = sample.location.timestamp
+      count += 1
+      let coordinate = sample.location.coordinate
+      middle.latitudeDegrees += (coordinate.latitudeDegrees - middle.latitudeDegrees) / count
+      middle.longitudeDegrees += Visits.turn(coordinate.longitudeDegrees - middle.longitudeDegrees) / count
+    }
+  }
+
+  public private(set) var isRunning = false
+  /// The visit that has begun and not ended.
+  public private(set) var current: Visit?
+  private var stay: Stay?
+  private var isFirstStay = true
+
+  init(restored: Record? = nil) {
+    isRunning = restored?.isRunning ?? false
+    current = restored?.current
+  }
+
+  /// What is to be stored; it changes with a start, a stop, an arrival and a departure.
+  public var record: Record { Record(isRunning: isRunning, current: current) }
+
+  /// Starts for all managers; nothing when it is running.
+  mutating func start() {
+    guard !isRunning else { return }
+    self = Visits()
+    isRunning = true
+  }
+
+  /// Stops for all managers (VI-1).
+  mutating func stop() { self = Visits() }
+
+  /// Takes a sample; an arrival or a departure, if it is one.
+  mutating func receive(_ sample: Sample) -> Visit? {
+    guard isRunning, sample.accuracyMetres >= 0 else { return nil }
+    guard let anchor = stay?.anchor else {
+      // The place of an earlier run is where its visit goes on, or was left while nobody looked.
+      if let current, !isAt(current, sample) { return leave(current, at: sample) }
+      begin(with: sample)
+      return nil
+    }
+    if Stillness.isMove(sample, from: anchor, radiusMetres: Self.radiusMetres) { return moved(to: sample) }
+    stay?.include(sample)
+    return arrive(at: sample)
+  }
+
+  private mutating func arrive(at sample: Sample) -> Visit? {
+    guard current == nil, let stay, sample.measured.seconds(since: stay.anchor.measured) >= Self.dwellSeconds else {
+      return nil
+    }
+    current = Visit(
+      arrival: stay.isFirst ? nil : stay.anchor.location.timestamp, departure: nil, coordinate: stay.middle,
+      horizontalAccuracyMetres: max(Self.radiusMetres / 2, sample.accuracyMetres))
+    return current
+  }
+
+  private mutating func moved(to sample: Sample) -> Visit? {
+    guard var departure = current else {
+      begin(with: sample)
+      return nil
+    }
+    let since = stay?.awaySince ?? sample.measured
+    stay?.awaySince = since
+    guard sample.measured.seconds(since: since) >= Self.leaveSeconds else { return nil }
+    departure.departure = stay?.lastInside
+    current = nil
+    begin(with: sample)
+    return departure
+  }
+
+  private mutating func begin(with sample: Sample) {
+    stay = Stay(
+      anchor: sample, middle: sample.location.coordinate, lastInside: sample.location.timestamp, isFirst: isFirstStay)
+    isFirstStay = false
+  }
+
+  private func isAt(_ visit: Visit, _ sample: Sample) -> Bool {
+    sample.point.distanceMetres(to: SurfacePoint(visit.coordinate))
+      <= max(Self.radiusMetres, sample.accuracyMetres)
+  }
+
+  /// One left while nobody looked: when is not known better than now.
+  private mutating func leave(_ visit: Visit, at sample: Sample) -> Visit {
+    var departure = visit
+    departure.departure = sample.location.timestamp
+    current = nil
+    isFirstStay = false
+    begin(with: sample)
+    return departure
+  }
+
+  /// Degrees the short way round.
+  static func turn(_ degrees: Double) -> Double {
+    degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees
+  }
+}

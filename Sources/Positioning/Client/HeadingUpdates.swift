@@ -1,0 +1,119 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The heading service of one client (rules HD).
+struct HeadingUpdates: Sendable {
+  /// Degrees; 0 and below: every sample.
+  var filterDegrees = 1.0
+  /// What the client asked for.
+  private(set) var orientation = DeviceOrientation.portrait
+  /// The reference that it has: orientations without one leave the former (HD-10).
+  private var offsetDegrees = 0.0
+
+  private(set) var isRunning = false
+  /// What was delivered last, ever (HD-6).
+  private(set) var last: Heading?
+  private var wantsInitial = false
+  private var hasFailed = false
+
+  /// What the calibration display is doing.
+  private enum Calibration { case idle, asked, shown }
+  private var calibration = Calibration.idle
+
+  init() {}
+
+  mutating func setOrientation(_ orientation: DeviceOrientation) {
+    self.orientation = orientation
+    offsetDegrees = orientation.offsetDegrees ?? offsetDegrees
+  }
+
+  /// Starts; nothing when it is running (HD-5).
+  mutating func start() {
+    guard !isRunning else { return }
+    isRunning = true
+    wantsInitial = true
+    hasFailed = false
+  }
+
+  mutating func stop() {
+    isRunning = false
+    calibration = .idle
+  }
+
+  /// Takes a sample; what is to be delivered, if anything.
+  ///
+  /// - Parameter declinationDegrees: magnetic north from true north, east positive; nil while location updates do not run
+  ///   or no location is known (HD-7, HD-8).
+  mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
+    guard isRunning, let heading = self.heading(sample, declinationDegrees: declinationDegrees) else { return nil }
+    hasFailed = false
+    if !wantsInitial, filterDegrees > 0, let last, Self.turn(from: last, to: heading) < filterDegrees { return nil }
+    wantsInitial = false
+    last = heading
+    return heading
+  }
+
+  /// The source cannot tell the heading: whether the client is to be told, once until there is one again (HD-13).
+  mutating func failed() -> Bool {
+    guard isRunning, !hasFailed else { return false }
+    hasFailed = true
+    return true
+  }
+
+  private func heading(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
+    let reference = { (degrees: Double) in Trigonometry.wrapped(degrees: degrees + offsetDegrees) }
+    var magnetic = sample.magneticDegrees
+    if magnetic == nil, let degrees = sample.trueDegrees, let declinationDegrees {
+      magnetic = degrees - declinationDegrees
+    }
+    var north: Double?
+    if let declinationDegrees { north = sample.trueDegrees ?? magnetic.map { $0 + declinationDegrees } }
+    guard magnetic != nil || sample.trueDegrees != nil else { return nil }
+    return Heading(
+      magneticDegrees: magnetic.map(reference) ?? -1, trueDegrees: north.map(reference) ?? -1,
+      accuracyDegrees: sample.accuracyDegrees, fieldMicrotesla: sample.fieldMicrotesla, timestamp: sample.timestamp)
+  }
+
+  /// Degrees between two headings, 0…180, by what both have (HD-3). A true heading that comes or goes is news.
+  static func turn(from a: Heading, to b: Heading) -> Double {
+    if (a.trueDegrees < 0) != (b.trueDegrees < 0) { return 180 }
+    let degrees =
+      a.magneticDegrees >= 0 && b.magneticDegrees >= 0
+      ? b.magneticDegrees - a.magneticDegrees : b.trueDegrees - a.trueDegrees
+    let wrapped = Trigonometry.wrapped(degrees: degrees)
+    return min(wrapped, 360 - wrapped)
+  }
+
+  // MARK: Calibration (HD-14)
+
+  enum CalibrationAction: Hashable, Sendable {
+    case none, ask, show, hide
+  }
+
+  /// The compass wishes to be calibrated: the delegate is asked, once until it is.
+  mutating func calibrationWanted() -> CalibrationAction {
+    guard isRunning, calibration == .idle else { return .none }
+    calibration = .asked
+    return .ask
+  }
+
+  /// What the delegate says; one that does not implement the method says no.
+  mutating func calibrationAnswered(_ shows: Bool) -> CalibrationAction {
+    guard calibration == .asked, shows else { return .none }
+    calibration = .shown
+    return .show
+  }
+
+  /// The compass is calibrated.
+  mutating func calibrated() -> CalibrationAction {
+    defer { calibration = .idle }
+    return calibration == .shown ? .hide : .none
+  }
+
+  /// The client wishes the display away; it is not asked again until the compass was calibrated.
+  mutating func dismissCalibration() -> CalibrationAction {
+    guard calibration == .shown else { return .none }
+    calibration = .asked
+    return .hide
+  }
+}

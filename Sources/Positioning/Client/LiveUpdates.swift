@@ -1,0 +1,71 @@
+import MonotonicTime
+
+/// One element of the modern API's stream: the content of a CLLocationUpdate.
+public struct LiveUpdate: Hashable, Sendable {
+  /// nil: there is none to report, and the diagnostic says why (LV-3).
+  public var location: Location?
+  /// Nothing more comes until the computer moves.
+  public var isStationary = false
+  /// Why there is no location, or none better.
+  public var diagnostic: Diagnostic = []
+
+  public init(location: Location?, isStationary: Bool = false, diagnostic: Diagnostic = []) {
+    self.location = location
+    self.isStationary = isStationary
+    self.diagnostic = diagnostic
+  }
+}
+
+/// One stream of live updates (rules LV): every fix while moving, one element when still, silence until movement.
+///
+///     moving ──still for the configuration's time──▶ stationary, told once ──a move──▶ moving
+public struct LiveUpdates: Sendable {
+  /// The raw values are those of CLLiveUpdateConfiguration.
+  public enum Configuration: Int, Sendable {
+    case standard = 0
+    case automotiveNavigation = 1
+    case otherNavigation = 2
+    case fitness = 3
+    case airborne = 4
+
+    /// How long within which circle is stationary. Shorter than the times of pausing, as the stream goes on by itself and
+    /// nobody has to start it again.
+    var threshold: Pausing.Threshold? {
+      switch self {
+      case .standard: Pausing.Threshold(seconds: 60, radiusMetres: 30)
+      case .automotiveNavigation: Pausing.Threshold(seconds: 120, radiusMetres: 50)
+      case .otherNavigation: Pausing.Threshold(seconds: 120, radiusMetres: 100)
+      case .fitness: Pausing.Threshold(seconds: 60, radiusMetres: 20)
+      case .airborne: nil
+      }
+    }
+  }
+
+  let configuration: Configuration
+  private(set) var isStationary = false
+  private var stillness = Stillness()
+  private var told: Diagnostic?
+
+  init(_ configuration: Configuration) { self.configuration = configuration }
+
+  /// Takes a sample; the element, if there is one.
+  mutating func receive(_ sample: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
+    guard sample.accuracyMetres >= 0 else { return nil }
+    told = nil
+    guard let threshold = configuration.threshold else {
+      return LiveUpdate(location: sample.location, diagnostic: diagnostic)
+    }
+    let hasMoved = stillness.receive(sample, radiusMetres: threshold.radiusMetres)
+    if isStationary, !hasMoved { return nil }
+    let stillFor = stillness.anchor.map { sample.measured.seconds(since: $0.measured) } ?? 0
+    isStationary = stillFor >= threshold.seconds
+    return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
+  }
+
+  /// There is no location to report; the element, unless this reason was the last thing said.
+  mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
+    guard told != diagnostic, !isStationary else { return nil }
+    told = diagnostic
+    return LiveUpdate(location: nil, diagnostic: diagnostic)
+  }
+}

@@ -1,0 +1,88 @@
+import MonotonicTime
+
+/// One location on request: the best of those within about ten seconds (rules RQ).
+///
+///     idle ──request──▶ pending ──accurate enough │ no longer improving │ 10 s──▶ one outcome, idle
+struct OneShot: Sendable {
+  enum Outcome: Hashable, Sendable {
+    case location(Sample)
+    /// No fix at all by the limit (RQ-6).
+    case locationUnknown
+  }
+
+  /// The time after which the best fix so far is the answer (RQ-5).
+  static var limit: Milliseconds { Milliseconds(10_000) }
+  /// Without a number to reach, a request ends when the accuracy has not improved for this long (RQ-4): three epochs of
+  /// a usual receiver.
+  static var patience: Milliseconds { Milliseconds(3000) }
+  /// An improvement is what makes the radius smaller by a tenth.
+  static var improvement: Double { 0.9 }
+  /// The age up to which a cached fix may be the answer (RQ-15).
+  static var cacheAge: Milliseconds { Milliseconds(5000) }
+
+  private struct Pending {
+    var desiredAccuracyMetres: Double
+    var startedAt: Instant
+    var best: Sample?
+    var improvedAt: Instant
+  }
+  private var pending: Pending?
+
+  init() {}
+
+  var isPending: Bool { pending != nil }
+
+  /// The accuracy wished for; nil when nothing is pending.
+  var desiredAccuracyMetres: Double? { pending?.desiredAccuracyMetres }
+
+  /// When `wake` is due.
+  var deadline: Instant? {
+    guard let pending else { return nil }
+    let limit = pending.startedAt + Self.limit
+    guard pending.best != nil, DesiredAccuracy.isBest(pending.desiredAccuracyMetres) else { return limit }
+    return min(limit, pending.improvedAt + Self.patience)
+  }
+
+  /// Begins, unless a request is pending (RQ-8).
+  ///
+  /// - Parameter cached: the newest fix known, if any, which is the answer when it is fresh and accurate enough.
+  mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
+    guard pending == nil else { return nil }
+    if let cached, !DesiredAccuracy.isBest(desiredAccuracyMetres),
+      now.milliseconds(since: cached.measured) <= Self.cacheAge.count,
+      cached.accuracyMetres >= 0, cached.accuracyMetres <= desiredAccuracyMetres
+    {
+      return .location(cached)
+    }
+    pending = Pending(
+      desiredAccuracyMetres: desiredAccuracyMetres, startedAt: now, best: nil, improvedAt: now)
+    return nil
+  }
+
+  /// Ends without an outcome (RQ-10, RQ-11).
+  mutating func cancel() { pending = nil }
+
+  mutating func receive(_ sample: Sample, at now: Instant) -> Outcome? {
+    guard var current = pending, sample.measured >= current.startedAt, sample.accuracyMetres >= 0 else { return nil }
+    if let best = current.best {
+      if sample.accuracyMetres < best.accuracyMetres * Self.improvement { current.improvedAt = now }
+      if sample.accuracyMetres <= best.accuracyMetres { current.best = sample }
+    } else {
+      current.best = sample
+      current.improvedAt = now
+    }
+    pending = current
+    if !DesiredAccuracy.isBest(current.desiredAccuracyMetres), sample.accuracyMetres <= current.desiredAccuracyMetres {
+      pending = nil
+      return .location(sample)
+    }
+    return wake(at: now)
+  }
+
+  /// The deadline may have come.
+  mutating func wake(at now: Instant) -> Outcome? {
+    guard let current = pending, let deadline, now >= deadline else { return nil }
+    pending = nil
+    return current.best.map { .location($0) } ?? .locationUnknown
+  }
+}

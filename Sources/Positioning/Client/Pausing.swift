@@ -1,0 +1,132 @@
+import MonotonicTime
+
+/// When the standard service of a client pauses by itself, and when it goes on (rules PA).
+///
+///     moving ──still for the activity's time──▶ paused ──a move, a restart, the property──▶ moving
+///       └──no fix for 10 min──▶ paused without fix ──any fix, a restart, the property──▶ moving
+struct Pausing: Sendable {
+  /// How long within which circle is still, for an activity.
+  struct Threshold: Hashable, Sendable {
+    var seconds: Double
+    var radiusMetres: Double
+  }
+
+  /// PA-15: no document says the times. A parked car is paused later than a person who sits down, as it stands at
+  /// lights and in queues; a boat or train drifts; nobody lands in the air.
+  static func threshold(_ activity: Activity) -> Threshold? {
+    switch activity {
+    case .other: Threshold(seconds: 900, radiusMetres: 50)
+    case .automotiveNavigation: Threshold(seconds: 1200, radiusMetres: 100)
+    case .fitness: Threshold(seconds: 600, radiusMetres: 30)
+    case .otherNavigation: Threshold(seconds: 1200, radiusMetres: 200)
+    case .airborne: nil
+    }
+  }
+
+  /// Time without a fix after which the hardware is released (PA-6).
+  static var secondsWithoutFix: Double { 600 }
+
+  enum Action: Hashable, Sendable {
+    case none, pause, resume
+  }
+
+  private enum State: Hashable {
+    case moving
+    case still(since: Sample)
+    case withoutFix
+  }
+
+  /// Replaces the times of the table: benches and tests do not wait.
+  var secondsForAll: Double?
+  var activity = Activity.other
+  private(set) var mayPause = true
+  private var state = State.moving
+  private var stillness = Stillness()
+  private var isWatching = false
+  private var waitingSince = Instant.zero
+  private var lastFix: Instant?
+
+  init() {}
+
+  var isPaused: Bool { state != .moving }
+
+  /// Whether it is paused because there was no fix: any fix ends it.
+  var isPausedWithoutFix: Bool { state == .withoutFix }
+
+  /// The service starts.
+  mutating func start(at now: Instant) {
+    isWatching = true
+    state = .moving
+    stillness.forget()
+    waitingSince = now
+    lastFix = nil
+  }
+
+  /// The service stops: a pause ends without a word (PA-11).
+  mutating func stop() {
+    isWatching = false
+    state = .moving
+  }
+
+  /// The client started again, or forbade pausing: a pause ends (PA-10).
+  mutating func resume(at now: Instant) -> Action {
+    guard isPaused else { return .none }
+    start(at: now)
+    return .resume
+  }
+
+  mutating func setMayPause(_ mayPause: Bool, at now: Instant) -> Action {
+    self.mayPause = mayPause
+    return mayPause ? .none : resume(at: now)
+  }
+
+  /// Takes a fix; `now` is when it is known, which after a rest of the receiver is later than it was measured.
+  mutating func receive(_ sample: Sample, at now: Instant) -> Action {
+    guard isWatching, sample.accuracyMetres >= 0 else { return .none }
+    let radius = Self.threshold(activity)?.radiusMetres ?? 0
+    lastFix = now
+    switch state {
+    case .withoutFix: return resume(at: now)
+    case .still(let anchor):
+      guard Stillness.isMove(sample, from: anchor, radiusMetres: radius) else { return .none }
+      return resume(at: now)
+    case .moving:
+      _ = stillness.receive(sample, radiusMetres: radius)
+      return pauseIfStill(measured: sample.measured)
+    }
+  }
+
+  /// Something else saw movement: an accelerometer, another network.
+  mutating func movementNoticed(at now: Instant) -> Action {
+    guard case .still = state else { return .none }
+    return resume(at: now)
+  }
+
+  /// When `wake` is due.
+  var deadline: Instant? {
+    guard isWatching, mayPause, !isPaused else { return nil }
+    return (lastFix ?? waitingSince) + Milliseconds(seconds: Self.secondsWithoutFix)
+  }
+
+  /// The deadline may have come.
+  ///
+  /// - Parameter isOutage: whether the receiver has searched in vain, and not only rested.
+  mutating func wake(isOutage: Bool, at now: Instant) -> Action {
+    guard let due = deadline, now >= due else { return .none }
+    guard isOutage else {
+      waitingSince = now
+      lastFix = lastFix.map { _ in now }
+      return .none
+    }
+    state = .withoutFix
+    return .pause
+  }
+
+  private mutating func pauseIfStill(measured: Instant) -> Action {
+    guard mayPause, let threshold = Self.threshold(activity), let anchor = stillness.anchor,
+      measured.seconds(since: anchor.measured) >= secondsForAll ?? threshold.seconds
+    else { return .none }
+    state = .still(since: anchor)
+    return .pause
+  }
+}

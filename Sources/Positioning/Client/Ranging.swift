@@ -1,0 +1,114 @@
+import MonotonicTime
+import ReceiverStream
+
+/// What beacons a client ranges, and how near they are (rules BE).
+public struct Ranging: Sendable {
+  /// What is ranged: a region, in the old form, or a constraint.
+  public enum Target: Hashable, Sendable {
+    case region(Region)
+    case constraint(BeaconIdentity)
+
+    /// Which beacons; nil for a region that is none of beacons.
+    public var identity: BeaconIdentity? {
+      switch self {
+      case .constraint(let identity): identity
+      case .region(let region):
+        if case .beacon(let identity) = region.shape { identity } else { nil }
+      }
+    }
+
+    /// Equal attributes suffice, it need not be the same object (BE-6).
+    func isSame(as other: Target) -> Bool {
+      switch (self, other) {
+      case (.constraint(let a), .constraint(let b)): a == b
+      case (.region(let a), .region(let b)): a.identifier == b.identifier && a.shape == b.shape
+      default: false
+      }
+    }
+  }
+
+  /// A report a second (BE-3).
+  static var interval: Milliseconds { Milliseconds(1000) }
+  /// A beacon that is not heard for this long is gone; beacons advertise ten times a second to once in some seconds.
+  static var memory: Milliseconds { Milliseconds(10_000) }
+
+  private struct Heard {
+    var sighting: BeaconSighting
+    /// Sum and count of the strengths since the last report.
+    var sum: Int
+    var count: Int
+  }
+
+  private(set) var targets: [Target] = []
+  private var heard: [Heard] = []
+  private var reportDue: Instant?
+
+  init() {}
+
+  var deadline: Instant? { targets.isEmpty ? nil : reportDue }
+
+  mutating func start(_ target: Target, at now: Instant) {
+    guard !targets.contains(where: { $0.isSame(as: target) }) else { return }
+    if targets.isEmpty { reportDue = now + Self.interval }
+    targets.append(target)
+  }
+
+  mutating func stop(_ target: Target) {
+    targets.removeAll { $0.isSame(as: target) }
+    if targets.isEmpty { heard = [] }
+  }
+
+  mutating func receive(_ sighting: BeaconSighting) {
+    guard targets.contains(where: { $0.identity?.matches(sighting) ?? false }) else { return }
+    if let index = heard.firstIndex(where: {
+      $0.sighting.uuid == sighting.uuid && $0.sighting.major == sighting.major && $0.sighting.minor == sighting.minor
+    }) {
+      heard[index].sighting = sighting
+      heard[index].sum += sighting.strengthDecibelMilliwatts
+      heard[index].count += 1
+    } else {
+      heard.append(Heard(sighting: sighting, sum: sighting.strengthDecibelMilliwatts, count: 1))
+    }
+  }
+
+  /// The report of this second, if it is due; the nearest beacon first.
+  mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
+    guard let due = deadline, now >= due else { return [] }
+    reportDue = now + Self.interval
+    heard.removeAll { now.milliseconds(since: $0.sighting.heard.instant) >= Self.memory.count }
+    let reports = targets.map { target in
+      let matching = heard.filter { target.identity?.matches($0.sighting) ?? false }
+      return (target: target, beacons: matching.map(Self.beacon).sorted(by: Self.isNearer))
+    }
+    for index in heard.indices {
+      heard[index].sum = 0
+      heard[index].count = 0
+    }
+    return reports
+  }
+
+  private static func isNearer(_ a: Beacon, _ b: Beacon) -> Bool {
+    (a.accuracyMetres < 0 ? .infinity : a.accuracyMetres) < (b.accuracyMetres < 0 ? .infinity : b.accuracyMetres)
+  }
+
+  private static func beacon(_ heard: Heard) -> Beacon {
+    let sighting = heard.sighting
+    var beacon = Beacon(
+      uuid: sighting.uuid, major: sighting.major, minor: sighting.minor, proximity: .unknown, accuracyMetres: -1,
+      strengthDecibelMilliwatts: 0, timestamp: sighting.heard.utc)
+    if heard.count > 0 {
+      let mean = Double(heard.sum) / Double(heard.count)
+      let distance = distanceMetres(
+        strength: mean, atOneMetre: Double(sighting.strengthAtOneMetreDecibelMilliwatts))
+      beacon.strengthDecibelMilliwatts = Int(mean.rounded())
+      beacon.accuracyMetres = distance
+      beacon.proximity = distance < 0.5 ? .immediate : distance < 4 ? .near : .far
+    }
+    return beacon
+  }
+
+  /// In free space the strength falls with the square of the distance: 20 dB a decade.
+  static func distanceMetres(strength: Double, atOneMetre: Double) -> Double {
+    Trigonometry.powerOfTen((atOneMetre - strength) / 20)
+  }
+}

@@ -1,0 +1,70 @@
+import MonotonicTime
+
+/// The significant-change service of one client (rules SC): the cached fix, a current one, then one after each move of
+/// half a kilometre, not more often than every five minutes.
+struct SignificantChanges: Sendable {
+  /// SC-2.
+  static var distanceMetres: Double { 500 }
+  /// SC-3.
+  static var interval: Milliseconds { Milliseconds(300_000) }
+
+  private(set) var isRunning = false
+  private(set) var lastDelivered: Sample?
+  private var startedAt = Instant.zero
+  private var deliveredAt: Instant?
+  /// A change that came too early: it is told when the interval is over.
+  private var waiting: Sample?
+
+  init() {}
+
+  /// Starts; nothing when it is running (SC-5).
+  ///
+  /// - Returns: whether the cached fix is to be delivered, if there is one (SC-1).
+  mutating func start(at now: Instant) -> Bool {
+    if isRunning { return false }
+    self = SignificantChanges()
+    isRunning = true
+    startedAt = now
+    return true
+  }
+
+  mutating func stop() { self = SignificantChanges() }
+
+  /// When `wake` is due.
+  var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
+
+  /// When the next change may be told: a source need not look before.
+  var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
+
+  /// Whether a sample is for this client now.
+  mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
+    guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
+    guard let deliveredAt, let lastDelivered else { return true }
+    // A blurred fix is no move: it must lie beyond its own uncertainty.
+    let moved = sample.point.distanceMetres(to: lastDelivered.point)
+    guard moved >= max(Self.distanceMetres, sample.accuracyMetres) else {
+      waiting = nil
+      return false
+    }
+    if now.milliseconds(since: deliveredAt) >= Self.interval.count { return true }
+    waiting = sample
+    return false
+  }
+
+  /// The change that waited for the interval, when it is over.
+  mutating func wake(at now: Instant) -> Sample? {
+    guard let due = deadline, now >= due, let sample = waiting else { return nil }
+    return sample
+  }
+
+  /// The sample reached the client, through this service or the standard one.
+  mutating func delivered(_ sample: Sample, at now: Instant) {
+    guard isRunning, sample.measured >= startedAt else { return }
+    lastDelivered = sample
+    deliveredAt = now
+    waiting = nil
+  }
+
+  /// The cached fix reached the client; a current one is still awaited.
+  mutating func delivered(cached: Sample) { lastDelivered = cached }
+}

@@ -1,0 +1,20 @@
+// The one file of the module that asks the C library, for functions that the standard library has not.
+import Glibc
+
+/// Trigonometry in degrees, and what else is not in the standard library.
+enum Trigonometry {
+  static func sine(degrees: Double) -> Double { sin(degrees * .pi / 180) }
+  static func cosine(degrees: Double) -> Double { cos(degrees * .pi / 180) }
+  static func tangent(degrees: Double) -> Double { tan(degrees * .pi / 180) }
+  static func arcTangent(_ value: Double) -> Double { atan(value) }
+  static func arcTangent(y: Double, x: Double) -> Double { atan2(y, x) }
+  static func sine(_ radians: Double) -> Double { sin(radians) }
+  static func cosine(_ radians: Double) -> Double { cos(radians) }
+  static func powerOfTen(_ exponent: Double) -> Double { pow(10, exponent) }
+
+  /// The angle in 0 ≤ angle < 360.
+  static func wrapped(degrees: Double) -> Double {
+    let rest = degrees.truncatingRemainder(dividingBy: 360)
+    return rest < 0 ? (rest + 360 == 360 ? 0 : rest + 360) : rest
+  }
+}

@@ -1,0 +1,147 @@
+import MonotonicTime
+
+/// The calls of a client that concern itself alone.
+extension ClientSession {
+  /// - Returns: false for a call that the whole app is concerned with.
+  mutating func call(
+    _ call: ClientCall, facilities: Facilities, cached: Sample?, aged: Sample?, at now: Instant,
+    _ outputs: inout [PositioningOutput]
+  ) -> Bool {
+    switch call {
+    case .setDelegate(let delegate): setDelegate(delegate, &outputs)
+    case .setDesiredAccuracy(let metres):
+      updates.desiredAccuracyMetres = metres
+      checkDeferral(&outputs)
+    case .setDistanceFilter(let metres):
+      updates.distanceFilterMetres = metres
+      checkDeferral(&outputs)
+    case .setActivity(let activity): pausing.activity = activity
+    case .setPausesAutomatically(let may): carryOut(pausing.setMayPause(may, at: now), at: now, &outputs)
+    case .setAllowsBackgroundUpdates(let allows): setAllowsBackground(allows, &outputs)
+    case .setShowsBackgroundIndicator(let shows): setShowsIndicator(shows)
+    case .setHeadingFilter(let degrees): heading.filterDegrees = degrees
+    case .setHeadingOrientation(let orientation): heading.setOrientation(orientation)
+
+    case .startUpdatingLocation: startStandard(cached: cached, at: now, &outputs)
+    case .stopUpdatingLocation:
+      oneShot.cancel()
+      endStandard(at: now, &outputs)
+    case .requestLocation: requestLocation(aged: aged, at: now, &outputs)
+    case .allowDeferredUpdates(let metres, let seconds):
+      allowDeferral(metres, seconds, facilities: facilities, position: aged, at: now, &outputs)
+    case .disallowDeferredUpdates: endDeferral(.deferredCanceled, &outputs)
+
+    case .startSignificantChanges: startSignificant(facilities, cached: cached, at: now, &outputs)
+    case .stopSignificantChanges:
+      wantsSignificant = false
+      significant.stop()
+      watchOutage(at: now)
+
+    case .startHeading: if facilities.hasCompass { heading.start() }
+    case .stopHeading:
+      if heading.calibrated() == .hide { outputs.append(.hideCalibration(id)) }
+      heading.stop()
+    case .showsCalibration(let shows):
+      if heading.calibrationAnswered(shows) == .show { outputs.append(.showCalibration(id)) }
+    case .dismissCalibration:
+      if heading.dismissCalibration() == .hide { outputs.append(.hideCalibration(id)) }
+
+    case .startRanging(let target): startRanging(target, facilities, at: now, &outputs)
+    case .stopRanging(let target): ranging.stop(target)
+
+    case .requestWhenInUse, .requestAlways, .requestTemporaryFullAccuracy, .startVisits, .stopVisits,
+      .startMonitoring, .stopMonitoring, .requestState:
+      return false
+    }
+    return true
+  }
+
+  private mutating func startStandard(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    oneShot.cancel()
+    wantsStandard = true
+    switch permissions.status {
+    case .denied, .restricted: fail(.denied, &outputs)
+    case .notDetermined: break
+    case .authorizedAlways, .authorizedWhenInUse:
+      if updates.isRunning {
+        carryOut(pausing.resume(at: now), at: now, &outputs)
+      } else {
+        beginStandard(cached: cached, at: now, &outputs)
+      }
+      adviseIfNotInUse(&outputs)
+    }
+  }
+
+  private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    switch permissions.status {
+    case .denied, .restricted: fail(.denied, &outputs)
+    case .notDetermined: outputs.append(.advice(id, .requestDropped))
+    case .authorizedAlways, .authorizedWhenInUse:
+      guard !updates.isRunning else { return }
+      let outcome = oneShot.request(
+        desiredAccuracyMetres: updates.desiredAccuracyMetres, cached: aged, at: now)
+      if case .location(let sample) = outcome { emit([sample.location], &outputs) }
+      adviseIfNotInUse(&outputs)
+    }
+  }
+
+  private mutating func startSignificant(
+    _ facilities: Facilities, cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
+    guard facilities.hasSignificantChanges else {
+      outputs.append(.advice(id, .notAvailable("significant-change monitoring")))
+      return
+    }
+    wantsSignificant = true
+    switch permissions.status {
+    case .denied, .restricted: fail(.denied, &outputs)
+    case .notDetermined: break
+    case .authorizedAlways, .authorizedWhenInUse:
+      beginSignificant(cached: cached, at: now, &outputs)
+      adviseIfNotInUse(&outputs)
+    }
+  }
+
+  private mutating func allowDeferral(
+    _ metres: Double, _ seconds: Double, facilities: Facilities, position: Sample?, at now: Instant,
+    _ outputs: inout [PositioningOutput]
+  ) {
+    oneShot.cancel()
+    endDeferral(.deferredCanceled, &outputs)
+    let takesLocations = delegate?.contains(.takesLocations) ?? false
+    if let error = Deferral.refusal(
+      isUpdating: updates.isRunning && !pausing.isPaused, hasSatelliteReceiver: facilities.hasSatelliteReceiver,
+      delegateTakesLocations: takesLocations, desiredAccuracyMetres: updates.desiredAccuracyMetres,
+      isUnfiltered: updates.isUnfiltered)
+    {
+      if delegate != nil, !takesLocations {
+        outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
+      }
+      emit(.didFinishDeferredUpdates(error), &outputs)
+      return
+    }
+    deferral.allow(distanceMetres: metres, seconds: seconds, position: position, at: now)
+  }
+
+  /// A wish that does not go with deferral ends it (DF-22).
+  private mutating func checkDeferral(_ outputs: inout [PositioningOutput]) {
+    guard deferral.isActive,
+      let error = Deferral.refusal(
+        isUpdating: true, hasSatelliteReceiver: true, delegateTakesLocations: true,
+        desiredAccuracyMetres: updates.desiredAccuracyMetres, isUnfiltered: updates.isUnfiltered)
+    else { return }
+    endDeferral(error, &outputs)
+  }
+
+  private mutating func startRanging(
+    _ target: Ranging.Target, _ facilities: Facilities, at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
+    if !facilities.hasBluetooth {
+      emit(.rangingDidFail(target, .rangingUnavailable), &outputs)
+    } else if target.identity == nil || !isAuthorized || permissions.accuracy == .reduced {
+      emit(.rangingDidFail(target, .rangingFailure), &outputs)
+    } else {
+      ranging.start(target, at: now)
+    }
+  }
+}

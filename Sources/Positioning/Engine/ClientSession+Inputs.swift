@@ -1,0 +1,148 @@
+import MonotonicTime
+
+/// What comes in for a client, but its own calls.
+extension ClientSession {
+  /// A new sample; nothing is allocated for a client that does not want it.
+  mutating func receive(_ sample: Sample, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    if standardDelivery != .none || wakingDelivery != .none { outage.fixArrived(at: now) }
+    if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
+    var wantsForStandard = false
+    if updates.isRunning, standardDelivery != .none {
+      // A suspended app is not told of pauses, so it has none.
+      if standardDelivery == .deliver { carryOut(pausing.receive(sample, at: now), at: now, &outputs) }
+      wantsForStandard = !pausing.isPaused && updates.wants(sample)
+    }
+    let wantsForSignificant =
+      significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
+    guard wantsForStandard || wantsForSignificant else { return }
+    if wantsForSignificant {
+      // Both services deliver by the same method, and each fix once (SC-1, GE-5).
+      emit([sample.location], recallable: false, &outputs)
+      significant.delivered(sample, at: now)
+    }
+    if wantsForStandard { deliverStandard(sample, isDelivered: wantsForSignificant, at: now, &outputs) }
+  }
+
+  private mutating func deliverStandard(
+    _ sample: Sample, isDelivered: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
+    guard deferral.isActive else {
+      markDelivered(sample, at: now)
+      if !isDelivered { deliverOrHold([sample.location], &outputs) }
+      return
+    }
+    switch deferral.receive(sample, isBackground: isBackground, keeps: !isDelivered) {
+    case .keep: if isDelivered { markDelivered(sample, at: now) }
+    case .deliver:
+      markDelivered(sample, at: now)
+      deliverOrHold([sample.location], &outputs)
+    case .flush(let locations):
+      markDelivered(sample, at: now)
+      deliverOrHold(locations, &outputs)
+    case .finish(let locations):
+      markDelivered(sample, at: now)
+      emit(.didFinishDeferredUpdates(nil), &outputs)
+      deliverOrHold(locations, &outputs)
+    }
+  }
+
+  private mutating func markDelivered(_ sample: Sample, at now: Instant) {
+    updates.delivered(sample)
+    significant.delivered(sample, at: now)
+  }
+
+  private func finish(_ outcome: OneShot.Outcome?, _ outputs: inout [PositioningOutput]) {
+    switch outcome {
+    case nil: break
+    case .location(let sample):
+      if let delegate, !delegate.contains(.takesLocations) {
+        outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
+      }
+      emit([sample.location], &outputs)
+    case .locationUnknown: fail(.locationUnknown, &outputs)
+    }
+  }
+
+  mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
+    self.activity = activity
+    outage.sourceBecame(activity, at: now)
+  }
+
+  mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, _ outputs: inout [PositioningOutput]) {
+    guard runningDelivery == .deliver,
+      let news = heading.receive(sample, declinationDegrees: updates.isRunning ? declinationDegrees : nil)
+    else { return }
+    emit(.didUpdateHeading(news), &outputs)
+  }
+
+  /// The earliest time at which `wake` has something to do.
+  ///
+  /// - Parameter awaitsBatch: as in `wake`.
+  func deadline(awaitsBatch: Bool) -> Instant? {
+    var next = Instant.earlier(oneShot.deadline, awaitsBatch ? nil : deferral.deadline)
+    if updates.isRunning, standardDelivery == .deliver { next = Instant.earlier(next, pausing.deadline) }
+    if wakingDelivery != .none { next = Instant.earlier(next, significant.deadline) }
+    if runningDelivery == .deliver { next = Instant.earlier(next, ranging.deadline) }
+    return Instant.earlier(next, outage.deadline)
+  }
+
+  /// - Parameter awaitsBatch: a receiver's memory is being read: what it holds was measured before a deferral's end.
+  mutating func wake(at now: Instant, awaitsBatch: Bool, _ outputs: inout [PositioningOutput]) {
+    finish(oneShot.wake(at: now), &outputs)
+    if !awaitsBatch {
+      let last = deferral.lastKept
+      if let locations = deferral.wake(at: now) {
+        if let last, !locations.isEmpty { markDelivered(last, at: now) }
+        emit(.didFinishDeferredUpdates(nil), &outputs)
+        deliverOrHold(locations, &outputs)
+      }
+    }
+    if outage.wake(at: now) { fail(.locationUnknown, &outputs) }
+    if updates.isRunning, standardDelivery == .deliver {
+      carryOut(pausing.wake(isOutage: outage.isTold, at: now), at: now, &outputs)
+    }
+    if wakingDelivery != .none, let sample = significant.wake(at: now) {
+      emit([sample.location], recallable: false, &outputs)
+      significant.delivered(sample, at: now)
+    }
+    if runningDelivery == .deliver {
+      for report in ranging.wake(at: now) { emit(.didRange(report.beacons, report.target), &outputs) }
+    }
+  }
+
+  // MARK: What is read
+
+  /// The manager's `location`: what was delivered last while a service runs (SU-10, SU-23, DF-25), else the newest of the
+  /// system (LC-2).
+  func location(newest: Location?) -> Location? {
+    guard isAuthorized else { return nil }
+    let standard = updates.lastDelivered
+    let other = significant.lastDelivered
+    guard let standard else { return other?.location ?? newest }
+    guard let other else { return standard.location }
+    return (standard.measured >= other.measured ? standard : other).location
+  }
+
+  var demand: Demand {
+    var demand = Demand()
+    if updates.isRunning, standardDelivery != .none {
+      var standard = Demand.Standard(
+        desiredAccuracyMetres: updates.desiredAccuracyMetres, distanceFilterMetres: updates.distanceFilterMetres,
+        activity: pausing.activity, mayPause: pausing.mayPause, isPaused: pausing.isPaused)
+      if let metres = deferral.remainingMetres {
+        standard.deferral = Demand.Deferral(
+          remainingMetres: metres, ends: deferral.deadline, mayBatch: isBackground, capacity: deferral.capacity)
+      }
+      demand.standard = standard
+    }
+    if let metres = oneShot.desiredAccuracyMetres, let deadline = oneShot.deadline, standardDelivery != .none {
+      demand.oneShot = Demand.OneShot(desiredAccuracyMetres: metres, deadline: deadline)
+    }
+    if significant.isRunning, wakingDelivery != .none {
+      demand.significantChange = Demand.SignificantChange(nextPossible: significant.nextPossible)
+    }
+    demand.heading = heading.isRunning && runningDelivery == .deliver
+    demand.beacons = !ranging.targets.isEmpty && runningDelivery == .deliver
+    return demand
+  }
+}

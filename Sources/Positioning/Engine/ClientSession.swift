@@ -1,0 +1,232 @@
+import MonotonicTime
+
+/// All of one manager: its services, and which of their events are delivered.
+struct ClientSession: Sendable {
+  let id: ClientID
+  private(set) var delegate: DelegateAbilities?
+  private var delegates: UInt32 = 0
+  /// Counts the runs of the standard service.
+  private var run: UInt32 = 0
+
+  var updates = LocationUpdates()
+  var oneShot = OneShot()
+  var significant = SignificantChanges()
+  var pausing = Pausing()
+  var deferral: Deferral
+  var heading = HeadingUpdates()
+  var ranging = Ranging()
+  var outage = Outage()
+
+  /// What the client has started; whether it runs depends on permission.
+  var wantsStandard = false
+  var wantsSignificant = false
+  private(set) var permissions: Permissions
+  private var allowsBackground: Bool?
+  private var showsIndicator = false
+  private(set) var standardDelivery = Delivery.none
+  private(set) var wakingDelivery = Delivery.none
+  private(set) var runningDelivery = Delivery.none
+  private var isToldNotInUse = false
+  private var isToldNotRequested = false
+
+  /// What waits until the app runs again (C7).
+  private var held: [Location] = []
+  var activity: SourceActivity
+
+  /// Locations that are kept for a suspended app: seventeen minutes of them, then the oldest go.
+  static var heldLimit: Int { 1024 }
+
+  init(_ id: ClientID, permissions: Permissions, settings: PositioningSettings, activity: SourceActivity) {
+    self.id = id
+    self.permissions = permissions
+    self.activity = activity
+    deferral = Deferral(capacity: settings.deferralCapacity, measure: settings.deferralMeasure)
+    pausing.secondsForAll = settings.pauseSeconds
+    decideDeliveries()
+  }
+
+  // MARK: Events
+
+  /// Something to deliver, if there is a delegate.
+  ///
+  /// - Parameter recallable: whether the end of the standard service takes it back.
+  func emit(_ event: DelegateEvent, recallable: Bool = false, _ outputs: inout [PositioningOutput]) {
+    guard delegate != nil else { return }
+    outputs.append(.event(id, event, Ticket(delegate: delegates, run: recallable ? run : nil)))
+  }
+
+  /// Whether what was made then may be delivered now.
+  func isCurrent(_ ticket: Ticket) -> Bool {
+    delegate != nil && ticket.delegate == delegates && (ticket.run == nil || ticket.run == run)
+  }
+
+  /// Tells the delegate; one that does not listen is complained of (SU-26).
+  func fail(_ error: PositioningError, _ outputs: inout [PositioningOutput]) {
+    if let delegate, !delegate.contains(.takesErrors) {
+      outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
+    }
+    emit(.didFail(error), &outputs)
+  }
+
+  func emit(_ locations: [Location], recallable: Bool = true, _ outputs: inout [PositioningOutput]) {
+    if !locations.isEmpty { emit(.didUpdateLocations(locations), recallable: recallable, &outputs) }
+  }
+
+  /// One callback with the current status for each delegate that is assigned (AU-2).
+  mutating func setDelegate(_ delegate: DelegateAbilities?, _ outputs: inout [PositioningOutput]) {
+    self.delegate = delegate
+    delegates &+= 1
+    emit(.didChangeAuthorization(permissions.status, permissions.accuracy), &outputs)
+  }
+
+  // MARK: Permission
+
+  var isAuthorized: Bool { permissions.status.isAuthorized }
+  var isBackground: Bool { permissions.application != .foreground }
+
+  mutating func setAllowsBackground(_ allows: Bool, _ outputs: inout [PositioningOutput]) {
+    allowsBackground = allows
+    if allows, !permissions.hasLocationMode { outputs.append(.advice(id, .missingBackgroundMode)) }
+    decideDeliveries()
+  }
+
+  mutating func setShowsIndicator(_ shows: Bool) {
+    showsIndicator = shows
+    decideDeliveries()
+  }
+
+  private mutating func decideDeliveries() {
+    standardDelivery = permissions.delivery(
+      .standard, allowsBackground: allowsBackground, showsIndicator: showsIndicator)
+    wakingDelivery = permissions.delivery(.waking, allowsBackground: allowsBackground)
+    runningDelivery = permissions.delivery(.running, allowsBackground: allowsBackground)
+  }
+
+  /// Authorization or the app's state has changed; the callback about the former was made before (AU-15).
+  mutating func apply(
+    _ permissions: Permissions, cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
+    let wasAuthorized = isAuthorized
+    self.permissions = permissions
+    decideDeliveries()
+    if wasAuthorized, !isAuthorized { permissionLost(&outputs) }
+    if !wasAuthorized, isAuthorized {
+      if wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
+      if wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
+    }
+    if standardDelivery == .deliver {
+      emit(held, &outputs)
+      held = []
+    }
+    if permissions.application == .foreground, isAuthorized { deliverKept(&outputs) }
+    adviseIfNotInUse(&outputs)
+    watchOutage(at: now)
+  }
+
+  private mutating func permissionLost(_ outputs: inout [PositioningOutput]) {
+    let isUsed = wantsStandard || wantsSignificant || oneShot.isPending
+    if deferral.isActive {
+      _ = deferral.end()
+      emit(.didFinishDeferredUpdates(.deferredNotUpdatingLocation), &outputs)
+    }
+    oneShot.cancel()
+    updates.stop()
+    significant.stop()
+    pausing.stop()
+    held = []
+    run &+= 1
+    if isUsed, permissions.status != .notDetermined { fail(.denied, &outputs) }
+  }
+
+  /// Nothing is delivered, and nobody would know why (once a stay in the background).
+  func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
+
+  mutating func adviseIfNotInUse(_ outputs: inout [PositioningOutput]) {
+    if permissions.application == .foreground { isToldNotInUse = false }
+    guard !isToldNotInUse,
+      (wantsStandard || oneShot.isPending) && needsInUse(standardDelivery)
+        || wantsSignificant && needsInUse(wakingDelivery)
+    else { return }
+    isToldNotInUse = true
+    outputs.append(.advice(id, .notInUse))
+  }
+
+  /// Somebody misses fixes, or nobody does.
+  mutating func watchOutage(at now: Instant) {
+    let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery == .deliver
+    let isSignificantWaiting = significant.isRunning && wakingDelivery != .none
+    if isStandardWaiting || isSignificantWaiting { outage.start(activity, at: now) } else { outage.stop() }
+  }
+
+  /// Whether the client is to be told that nobody was asked for permission: once (AU-9).
+  mutating func adviseNotRequested() -> Bool {
+    defer { isToldNotRequested = true }
+    return !isToldNotRequested
+  }
+
+  // MARK: The standard service
+
+  mutating func beginStandard(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    guard updates.start(at: now) else { return }
+    pausing.start(at: now)
+    watchOutage(at: now)
+    guard let cached, standardDelivery != .none else { return }
+    updates.delivered(cached: cached)
+    deliverOrHold([cached.location], &outputs)
+  }
+
+  /// Ends the run: what was made for it and not delivered is recalled (SU-15), but for what is emitted from now on.
+  mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
+    wantsStandard = false
+    run &+= 1
+    endDeferral(.deferredNotUpdatingLocation, &outputs)
+    updates.stop()
+    pausing.stop()
+    held = []
+    watchOutage(at: now)
+  }
+
+  /// What was kept, then the end (DF-16, DF-17).
+  mutating func endDeferral(_ error: PositioningError, _ outputs: inout [PositioningOutput]) {
+    guard deferral.isActive else { return }
+    deliverKept(&outputs)
+    _ = deferral.end()
+    emit(.didFinishDeferredUpdates(error), &outputs)
+  }
+
+  private mutating func deliverKept(_ outputs: inout [PositioningOutput]) {
+    if let last = deferral.lastKept { updates.delivered(last) }
+    emit(deferral.take(), &outputs)
+  }
+
+  mutating func beginSignificant(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    guard significant.start(at: now) else { return }
+    watchOutage(at: now)
+    guard let cached, wakingDelivery != .none else { return }
+    significant.delivered(cached: cached)
+    emit([cached.location], recallable: false, &outputs)
+  }
+
+  mutating func deliverOrHold(_ locations: [Location], _ outputs: inout [PositioningOutput]) {
+    switch standardDelivery {
+    case .deliver: emit(locations, &outputs)
+    case .hold:
+      held += locations
+      if held.count > Self.heldLimit { held.removeFirst(held.count - Self.heldLimit) }
+    case .none: break
+    }
+  }
+
+  mutating func carryOut(_ action: Pausing.Action, at now: Instant, _ outputs: inout [PositioningOutput]) {
+    switch action {
+    case .none: return
+    case .pause:
+      endDeferral(.deferredNotUpdatingLocation, &outputs)
+      emit(.didPauseLocationUpdates, &outputs)
+    case .resume:
+      updates.expectFreshFix()
+      emit(.didResumeLocationUpdates, &outputs)
+    }
+    watchOutage(at: now)
+  }
+}

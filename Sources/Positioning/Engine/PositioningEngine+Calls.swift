@@ -1,0 +1,252 @@
+import MonotonicTime
+
+/// What clients ask.
+extension PositioningEngine {
+  /// A call of a manager; one that is gone is not heard.
+  public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
+    guard let index = index(of: id) else { return }
+    if clients[index].call(
+      call, facilities: facilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now, &outputs)
+    {
+      askIfStarted(call, by: index, at: now)
+      return
+    }
+    switch call {
+    case .requestWhenInUse: request(.whenInUse, method: index, at: now)
+    case .requestAlways: request(.always, method: index, at: now)
+    case .requestTemporaryFullAccuracy(let purpose, let token): requestFullAccuracy(purpose, token, by: id)
+    case .startVisits:
+      guard !visits.isRunning else { break }
+      visits.start()
+      outputs.append(.store(.visits))
+    case .stopVisits:
+      guard visits.isRunning else { break }
+      visits.stop()
+      outputs.append(.store(.visits))
+    case .startMonitoring(let region, let margin): startMonitoring(region, margin, by: clients[index], at: now)
+    case .stopMonitoring(let region): if regions.stop(region) { outputs.append(.store(.regions)) }
+    case .requestState(let region): clients[index].emit(.didDetermineState(regions.state(of: region), region), &outputs)
+    default: break
+    }
+  }
+
+  // MARK: Permission
+
+  private mutating func request(_ request: Authorization.Request, method index: Int, at now: Instant) {
+    var reply = Authorization.Reply.none
+    let isInForeground = application == .foreground
+    change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
+    switch reply {
+    case .none, .refused: break
+    case .prompt(let prompt): outputs.append(.prompt(prompt))
+    case .missingKey(let key):
+      outputs.append(.advice(clients[index].id, .missingUsageKey(key)))
+      clients[index].fail(.promptDeclined, &outputs)
+    }
+  }
+
+  private mutating func requestFullAccuracy(_ purpose: String, _ token: Int, by id: ClientID) {
+    let reply = authorization.request(
+      .temporaryFullAccuracy(purpose: purpose), isInForeground: application == .foreground)
+    if case .prompt(let prompt) = reply {
+      accuracyRequest = (id, token)
+      outputs.append(.prompt(prompt))
+    } else {
+      outputs.append(.temporaryAccuracy(id, token: token, .promptDeclined))
+    }
+  }
+
+  /// A start while nobody was asked (C1, AU-9).
+  private mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
+    switch call {
+    case .startUpdatingLocation, .startSignificantChanges: break
+    default: return
+    }
+    guard authorization.status == .notDetermined, authorization.asked == nil else { return }
+    if authorization.keys.isEmpty {
+      request(.whenInUse, method: index, at: now)
+    } else if authorization.keys.usage != nil {
+      // The macOS way: one permission, for everything.
+      request(.always, method: index, at: now)
+    } else if settings.startAsksForPermission {
+      request(.whenInUse, method: index, at: now)
+    } else if clients[index].adviseNotRequested() {
+      outputs.append(.advice(clients[index].id, .permissionNotRequested))
+    }
+  }
+
+  // MARK: Regions
+
+  /// Whether there is something to monitor it with (RG-21).
+  private func isSupported(_ shape: Region.Shape) -> Bool {
+    shape.isBeacon ? facilities.hasBluetooth : facilities.hasSignificantChanges
+  }
+
+  private mutating func startMonitoring(
+    _ region: Region, _ marginMetres: Double?, by client: ClientSession, at now: Instant
+  ) {
+    guard authorization.status.isAuthorized, authorization.accuracy == .full else {
+      client.emit(.monitoringDidFail(region, .regionMonitoringDenied), &outputs)
+      return
+    }
+    guard isSupported(region.shape) else {
+      client.emit(.monitoringDidFail(region, .regionMonitoringFailure), &outputs)
+      return
+    }
+    do {
+      try regions.start(region, marginMetres: marginMetres, at: now)
+      outputs.append(.store(.regions))
+      client.emit(.didStartMonitoring(region), &outputs)
+    } catch {
+      client.emit(.monitoringDidFail(region, error), &outputs)
+    }
+  }
+
+  // MARK: The modern API
+
+  /// A stream of live updates is iterated (LV-1); it takes a session of its own, unless the app brings them (LV-4).
+  public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
+    guard !streams.contains(where: { $0.id == id }) else { return }
+    streams.append((id, LiveUpdates(configuration)))
+    streamOutage.start(activity, at: now)
+    if authorization.keys.requiresExplicitSession {
+      tellStreams(at: now)
+    } else {
+      sessions.begin(-1 - id, goal: .whenInUse)
+      askForSessions(at: now)
+      if !authorization.status.isAuthorized { tellStreams(at: now) }
+    }
+  }
+
+  /// The iteration has ended.
+  public mutating func endLiveUpdates(_ id: Int) {
+    streams.removeAll { $0.id == id }
+    sessions.end(-1 - id)
+    if streams.isEmpty { streamOutage.stop() }
+  }
+
+  /// Why there is no location for a stream; empty when nothing stands in the way.
+  var diagnostic: Diagnostic {
+    var diagnostic: Diagnostic = []
+    switch authorization.status {
+    case .denied:
+      diagnostic =
+        authorization.servicesAreEnabled ? .authorizationDenied : [.authorizationDenied, .authorizationDeniedGlobally]
+    case .restricted: diagnostic = .authorizationRestricted
+    case .notDetermined:
+      diagnostic = authorization.asked == nil ? .serviceSessionRequired : .authorizationRequestInProgress
+    case .authorizedWhenInUse: if !permissions.isInUse { diagnostic = .insufficientlyInUse }
+    case .authorizedAlways: break
+    }
+    if streamOutage.isTold { diagnostic.insert(.locationUnavailable) }
+    if authorization.accuracy == .reduced { diagnostic.insert(.accuracyLimited) }
+    return diagnostic
+  }
+
+  mutating func tellStreams(at now: Instant) {
+    let diagnostic = diagnostic
+    guard !diagnostic.subtracting(.accuracyLimited).isEmpty else { return }
+    for index in streams.indices {
+      if let update = streams[index].updates.unavailable(diagnostic) {
+        outputs.append(.live(streams[index].id, update))
+      }
+    }
+  }
+
+  /// A CLServiceSession is made; it asks for its goal as long as it lives (SS-1).
+  ///
+  /// - Parameter fullAccuracyPurpose: the key of the text to ask for full accuracy with, where it is wanted.
+  public mutating func beginSession(
+    _ id: Int, goal: ServiceGoal, fullAccuracyPurpose: String? = nil, at now: Instant
+  ) {
+    sessions.begin(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
+    askForSessions(at: now)
+  }
+
+  /// It was invalidated or released.
+  public mutating func endSession(_ id: Int) { sessions.end(id) }
+
+  /// What stands in the way of the sessions.
+  public var sessionDiagnostic: Diagnostic {
+    var diagnostic = diagnostic.subtracting([.locationUnavailable, .accuracyLimited])
+    if sessions.isAlwaysMissing(authorization.status), authorization.record.hasAskedForUpgrade {
+      diagnostic.insert(.alwaysAuthorizationDenied)
+    }
+    if sessions.fullAccuracyPurpose != nil, authorization.accuracy == .reduced, isFullAccuracyRefused {
+      diagnostic.insert(.fullAccuracyDenied)
+    }
+    return diagnostic
+  }
+
+  /// For full accuracy the user is asked once.
+  private var sessionsRequest: Authorization.Request? {
+    if let request = sessions.request(authorization.status) { return request }
+    guard authorization.accuracy == .reduced, !isFullAccuracyRefused else { return nil }
+    return sessions.fullAccuracyPurpose.map { .temporaryFullAccuracy(purpose: $0) }
+  }
+
+  mutating func askForSessions(at now: Instant) {
+    guard let request = sessionsRequest else { return }
+    let isInForeground = application == .foreground
+    var reply = Authorization.Reply.none
+    change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
+    switch reply {
+    case .none, .refused: break
+    case .prompt(let prompt): outputs.append(.prompt(prompt))
+    case .missingKey(let key): outputs.append(.advice(nil, .missingUsageKey(key)))
+    }
+  }
+
+  /// A CLBackgroundActivitySession keeps the app in use, when it is begun in the foreground (SS-2).
+  public mutating func beginBackgroundActivity(_ id: Int, at now: Instant) {
+    sessions.beginActivity(id, isInForeground: application == .foreground)
+    permissionsChanged(at: now)
+  }
+
+  /// It was invalidated or released.
+  public mutating func endBackgroundActivity(_ id: Int, at now: Instant) {
+    sessions.endActivity(id)
+    if !permissions.isInUse { change(at: now) { $0.useEnded() } }
+    permissionsChanged(at: now)
+  }
+
+  /// A CLMonitor of this name; the one that is there, or what is stored of it (MO-1).
+  public mutating func openMonitor(_ name: String, restored: [Monitor.Record] = [], at now: Instant) {
+    guard monitor(name) == nil else { return }
+    monitors.append(Monitor(name, restored: restored, at: now))
+  }
+
+  /// The monitor of a name, as it is now; nil when none was opened.
+  public func monitor(_ name: String) -> Monitor? { monitors.first { $0.name == name } }
+
+  /// Adds a condition (MO-2); more than twenty an app are not monitored (MO-3).
+  public mutating func addCondition(
+    _ condition: Region.Shape, identifier: String, assuming state: Monitor.State = .unknown, to name: String,
+    at now: Moment
+  ) {
+    guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
+    let count = monitors.reduce(0) { $0 + $1.monitoredCount }
+    var refusal: Diagnostic?
+    if count >= Regions.limit, !monitors[index].contains(identifier) { refusal = .conditionLimitExceeded }
+    if !isSupported(condition) { refusal = .conditionUnsupported }
+    monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
+    outputs.append(.store(.monitor(name)))
+    if monitors[index].hasWaiting { outputs.append(.monitorHasEvent(name)) }
+  }
+
+  /// Ends the monitoring of a condition.
+  public mutating func removeCondition(_ identifier: String, from name: String) {
+    guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
+    monitors[index].remove(identifier)
+    outputs.append(.store(.monitor(name)))
+  }
+
+  /// Somebody iterates the monitor's events: the next one, nil when there is none yet.
+  public mutating func takeEvent(of name: String) -> Monitor.Event? {
+    guard let index = monitors.firstIndex(where: { $0.name == name }), let event = monitors[index].take() else {
+      return nil
+    }
+    outputs.append(.store(.monitor(name)))
+    return event
+  }
+}

@@ -1,0 +1,171 @@
+import MonotonicTime
+import ReceiverStream
+
+/// What is measured.
+extension PositioningEngine {
+  /// A fix; one without a position, or outside its receiver's limits, is none.
+  ///
+  /// - Parameter measured: when, for what comes from a receiver's memory; nil: now.
+  public mutating func receive(
+    _ fix: Fix, source: Location.Source? = nil, measured: Instant? = nil, at now: Moment
+  ) {
+    guard let location = Location(fix, received: now.utc, source: source) else { return }
+    receive(location, measured: measured, at: now)
+  }
+
+  /// A location of any origin.
+  public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
+    var sample = Sample(location, measured: measured ?? now.instant)
+    // Without permission nothing is retrieved, so nothing is remembered of it.
+    guard authorization.status.isAuthorized, sample.accuracyMetres >= 0,
+      cache.accept(sample, isRemembered: measured != nil && batchEnds != nil)
+    else { return }
+    let permissions = permissions
+    if permissions.delivery(.waking, allowsBackground: nil) != .none {
+      if authorization.accuracy == .full { monitor(sample) }
+      if let visit = visits.receive(sample) {
+        outputs.append(.store(.visits))
+        for client in clients { client.emit(.didVisit(visit), &outputs) }
+      }
+    }
+    if authorization.accuracy == .reduced {
+      guard let reduced = reduction.reduce(sample) else { return }
+      sample = reduced
+    }
+    for index in clients.indices { clients[index].receive(sample, at: now.instant, &outputs) }
+    receiveForStreams(sample, permissions, at: now.instant)
+  }
+
+  private mutating func monitor(_ sample: Sample) {
+    crossings { regions, body in regions.receive(sample, body) }
+    for index in monitors.indices where monitors[index].receive(sample) {
+      outputs.append(.monitorHasEvent(monitors[index].name))
+    }
+  }
+
+  private mutating func receiveForStreams(_ sample: Sample, _ permissions: Permissions, at now: Instant) {
+    guard !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver else { return }
+    streamOutage.fixArrived(at: now)
+    let diagnostic: Diagnostic = authorization.accuracy == .reduced ? .accuracyLimited : []
+    for index in streams.indices {
+      if let update = streams[index].updates.receive(sample, diagnostic: diagnostic) {
+        outputs.append(.live(streams[index].id, update))
+      }
+    }
+  }
+
+  /// Whether regions and conditions may be looked at now (AU-19, RG-20).
+  var mayMonitor: Bool {
+    authorization.accuracy == .full && permissions.delivery(.waking, allowsBackground: nil) != .none
+  }
+
+  /// Feeds the regions, and tells every manager of what was crossed (RG-10, RG-11).
+  mutating func crossings(_ feed: (inout Regions, (Regions.Crossing) -> Void) -> Bool) {
+    var crossed: [Regions.Crossing] = []
+    guard feed(&regions, { crossed.append($0) }) else { return }
+    outputs.append(.store(.regions))
+    for crossing in crossed {
+      let region = crossing.region
+      for client in clients {
+        switch crossing.state {
+        case .inside: if region.notifiesOnEntry { client.emit(.didEnter(region), &outputs) }
+        case .outside: if region.notifiesOnExit { client.emit(.didExit(region), &outputs) }
+        case .unknown: break
+        }
+        client.emit(.didDetermineState(crossing.state, region), &outputs)
+      }
+    }
+  }
+
+  /// The receiver went to rest by plan, or searches again.
+  public mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
+    self.activity = activity
+    for index in clients.indices { clients[index].sourceBecame(activity, at: now) }
+    streamOutage.sourceBecame(activity, at: now)
+  }
+
+  /// A receiver's memory is being read: its fixes come through `receive` with the instants they were measured at, and
+  /// deferrals do not end by time before they are in.
+  public mutating func batchBegins(until limit: Instant) { batchEnds = limit }
+
+  /// The receiver's memory was read to its end.
+  public mutating func batchEnded(at now: Moment) {
+    batchEnds = nil
+    wake(at: now)
+  }
+
+  /// Something else saw movement: an accelerometer, another network. Paused services go on.
+  public mutating func movementNoticed(at now: Instant) {
+    for index in clients.indices {
+      let action = clients[index].pausing.movementNoticed(at: now)
+      clients[index].carryOut(action, at: now, &outputs)
+    }
+  }
+
+  // MARK: Heading
+
+  /// A heading, for every manager that wants it.
+  public mutating func receive(_ sample: HeadingSample) {
+    let degrees = cache.newest.map { declination.degrees(at: $0, on: sample.timestamp) }
+    for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
+  }
+
+  /// The heading cannot be told now.
+  public mutating func headingFailed() {
+    for index in clients.indices where clients[index].heading.failed() {
+      clients[index].fail(.headingFailure, &outputs)
+    }
+  }
+
+  /// The compass wishes to be calibrated.
+  public mutating func calibrationWanted() {
+    for index in clients.indices where clients[index].heading.calibrationWanted() == .ask {
+      clients[index].emit(.shouldDisplayHeadingCalibration, &outputs)
+    }
+  }
+
+  /// The compass is calibrated.
+  public mutating func calibrated() {
+    for index in clients.indices where clients[index].heading.calibrated() == .hide {
+      outputs.append(.hideCalibration(clients[index].id))
+    }
+  }
+
+  // MARK: Beacons
+
+  /// An advertisement of a beacon was heard.
+  public mutating func receive(_ sighting: BeaconSighting) {
+    for index in clients.indices where clients[index].runningDelivery == .deliver {
+      clients[index].ranging.receive(sighting)
+    }
+    guard mayMonitor else { return }
+    crossings { regions, body in regions.receive(sighting, body) }
+    for index in monitors.indices where monitors[index].receive(sighting) {
+      outputs.append(.monitorHasEvent(monitors[index].name))
+    }
+  }
+
+  /// Bluetooth went away while beacons are ranged.
+  public mutating func rangingFailed() {
+    for client in clients {
+      for target in client.ranging.targets { client.emit(.rangingDidFail(target, .rangingFailure), &outputs) }
+    }
+  }
+}
+
+/// The declination where one is, computed anew after ten kilometres or a day: it changes by less than 0.1° in both, outside
+/// the polar regions.
+struct Declination: Sendable {
+  private var known: (point: SurfacePoint, day: Day, degrees: Double)?
+
+  mutating func degrees(at location: Location, on time: UTCTime) -> Double {
+    let point = SurfacePoint(location.coordinate)
+    if let known, known.day == time.day, known.point.distanceMetres(to: point) < 10_000 { return known.degrees }
+    let degrees =
+      MagneticModel.field(
+        at: location.coordinate, heightMetres: location.ellipsoidalAltitudeMetres, year: MagneticModel.year(of: time)
+      ).declinationDegrees
+    known = (point, time.day, degrees)
+    return degrees
+  }
+}

@@ -1,0 +1,217 @@
+import MonotonicTime
+import ReceiverStream
+
+/// Core Location's behaviour for one app: all its managers, its regions, visits, monitors and sessions, and the cache.
+///
+/// Clients' calls, fixes, headings, sightings, permission, the app's state and the time go in; `outputs` is what the shell
+/// has to carry out, in order, and empties. No delegate is called from inside a call (GE-3): the shell delivers outputs
+/// where the client lives, and asks `isCurrent` before each.
+public struct PositioningEngine: Sendable {
+  /// What an earlier run left.
+  public struct Restored: Sendable {
+    /// The newest location of the system.
+    public var newest: Location?
+    public var authorization: Authorization.Record?
+    public var regions: [Regions.Record] = []
+    public var visits: Visits.Record?
+
+    public init() {}
+  }
+
+  /// What is to be done, the oldest first; the shell empties it.
+  public var outputs: [PositioningOutput] = []
+  public internal(set) var authorization: Authorization
+  public private(set) var application: ApplicationState
+  public internal(set) var regions: Regions
+  public internal(set) var visits: Visits
+  var cache: LocationCache
+  public private(set) var facilities: Facilities
+
+  let settings: PositioningSettings
+  var clients: [ClientSession] = []
+  var monitors: [Monitor] = []
+  var streams: [(id: Int, updates: LiveUpdates)] = []
+  var sessions = ServiceSessions()
+  var reduction = ReducedAccuracy()
+  var declination = Declination()
+  var activity = SourceActivity.searching
+  /// Until when a receiver's memory is being read.
+  var batchEnds: Instant?
+  /// A session's question for full accuracy was answered by no.
+  var isFullAccuracyRefused = false
+  /// Who asked for full accuracy, and the token to answer with.
+  var accuracyRequest: (client: ClientID, token: Int)?
+  /// Whether regions were looked at until now.
+  private var isMonitoring = false
+  /// Outage of the streams of live updates.
+  var streamOutage = Outage()
+
+  public init(
+    keys: UsageKeys, facilities: Facilities, application: ApplicationState, settings: PositioningSettings = .init(),
+    authorizationOverride: AuthorizationStatus? = nil, restored: Restored = .init(), at now: Instant
+  ) {
+    self.settings = settings
+    self.facilities = facilities
+    self.application = application
+    authorization = Authorization(keys: keys, restored: restored.authorization, override: authorizationOverride)
+    regions = Regions(maximumRadiusMetres: settings.maximumRegionRadiusMetres, restored: restored.regions, at: now)
+    visits = Visits(restored: restored.visits)
+    cache = LocationCache(restored: restored.newest)
+    isMonitoring = mayMonitor
+  }
+
+  // MARK: Managers
+
+  /// A manager was created.
+  public mutating func add(_ id: ClientID) {
+    guard index(of: id) == nil else { return }
+    clients.append(ClientSession(id, permissions: permissions, settings: settings, activity: activity))
+  }
+
+  /// A manager is gone: what it started stops, but for regions and visits, which the app keeps (GE-7).
+  public mutating func remove(_ id: ClientID) { clients.removeAll { $0.id == id } }
+
+  func index(of id: ClientID) -> Int? { clients.firstIndex { $0.id == id } }
+
+  /// Whether an event may still be delivered: asked just before.
+  public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool {
+    index(of: id).map { clients[$0].isCurrent(ticket) } ?? false
+  }
+
+  // MARK: What managers show
+
+  /// The manager's `location` (rules LC); nil without permission (LC-6).
+  public func location(of id: ClientID) -> Location? {
+    index(of: id).flatMap { clients[$0].location(newest: reducedNewest) }
+  }
+
+  /// The manager's `heading`.
+  public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
+
+  /// The manager's `headingOrientation`: what it was set to, also where that left the reference as it was.
+  public func headingOrientation(of id: ClientID) -> DeviceOrientation {
+    index(of: id).map { clients[$0].heading.orientation } ?? .portrait
+  }
+
+  /// What the manager ranges.
+  public func rangedTargets(of id: ClientID) -> [Ranging.Target] {
+    index(of: id).map { clients[$0].ranging.targets } ?? []
+  }
+
+  /// `maximumRegionMonitoringDistance`; −1 where nothing can be monitored (RG-7).
+  public var maximumRegionRadiusMetres: Double {
+    facilities.hasSignificantChanges ? regions.maximumRadiusMetres : -1
+  }
+
+  // MARK: Permission and the app's state
+
+  var permissions: Permissions {
+    Permissions(
+      status: authorization.status, accuracy: authorization.accuracy, application: application,
+      hasBackgroundActivity: sessions.hasActivity, hasLocationMode: authorization.keys.hasLocationMode)
+  }
+
+  /// Receivers, compasses or Bluetooth came or went.
+  public mutating func setFacilities(_ facilities: Facilities) { self.facilities = facilities }
+
+  /// The app's state may have changed: what was allowed once ends, what waited is delivered.
+  public mutating func setApplication(_ state: ApplicationState, at now: Instant) {
+    application = state
+    if !permissions.isInUse { change(at: now) { $0.useEnded() } }
+    permissionsChanged(at: now)
+    askForSessions(at: now)
+  }
+
+  /// The user's answer to the prompt that was an output.
+  public mutating func authorizationAnswered(_ answer: Authorization.Answer, at now: Instant) {
+    var question: Authorization.Prompt?
+    change(at: now) { question = $0.answered(answer) }
+    guard case .temporaryFullAccuracy = question?.request else { return }
+    isFullAccuracyRefused = answer == .deny
+    if let request = accuracyRequest {
+      accuracyRequest = nil
+      outputs.append(
+        .temporaryAccuracy(request.client, token: request.token, answer == .notShown ? .promptDeclined : nil))
+    }
+  }
+
+  /// Somebody changed the settings from outside.
+  public mutating func authorizationChanged(to record: Authorization.Record, at now: Instant) {
+    change(at: now) { $0.changed(to: record) }
+  }
+
+  /// The global switch (GE-1).
+  public mutating func setServicesEnabled(_ isEnabled: Bool, at now: Instant) {
+    change(at: now) { $0.setServicesEnabled(isEnabled) }
+  }
+
+  /// A policy that the user cannot change.
+  public mutating func setRestricted(_ isRestricted: Bool, at now: Instant) {
+    change(at: now) { $0.setRestricted(isRestricted) }
+  }
+
+  /// Whatever changes the status tells every delegate once, and nobody when it does not (AU-3).
+  mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
+    let before = (authorization.status, authorization.accuracy, authorization.record)
+    body(&authorization)
+    if authorization.record != before.2 { outputs.append(.store(.authorization)) }
+    guard authorization.status != before.0 || authorization.accuracy != before.1 else { return }
+    reduction.forget()
+    for client in clients {
+      client.emit(.didChangeAuthorization(authorization.status, authorization.accuracy), &outputs)
+    }
+    permissionsChanged(at: now)
+    if before.0.isAuthorized, !authorization.status.isAuthorized, !regions.isEmpty {
+      for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
+    }
+    tellStreams(at: now)
+    askForSessions(at: now)
+  }
+
+  mutating func permissionsChanged(at now: Instant) {
+    let permissions = permissions
+    if mayMonitor, !isMonitoring {
+      regions.lookAgain(at: now)
+      for index in monitors.indices { monitors[index].lookAgain(at: now) }
+    }
+    isMonitoring = mayMonitor
+    let cached = cachedSample
+    for index in clients.indices { clients[index].apply(permissions, cached: cached, at: now, &outputs) }
+  }
+
+  /// The cached fix as a client may see it.
+  var cachedSample: Sample? { cache.sample.map(reducedIfNeeded) }
+  var reducedNewest: Location? { cachedSample?.location }
+
+  func reducedIfNeeded(_ sample: Sample) -> Sample {
+    guard authorization.accuracy == .reduced else { return sample }
+    var reduction = ReducedAccuracy()
+    return reduction.reduce(sample) ?? sample
+  }
+
+  // MARK: Time
+
+  /// When `wake` is due; nil when there is nothing to wait for.
+  public var deadline: Instant? {
+    var next = Instant.earlier(streamOutage.deadline, batchEnds)
+    for index in clients.indices {
+      next = Instant.earlier(next, clients[index].deadline(awaitsBatch: batchEnds != nil))
+    }
+    guard mayMonitor else { return next }
+    for index in monitors.indices { next = Instant.earlier(next, monitors[index].deadline) }
+    return Instant.earlier(next, regions.deadline)
+  }
+
+  /// The deadline has come.
+  public mutating func wake(at now: Moment) {
+    if let ends = batchEnds, now.instant >= ends { batchEnds = nil }
+    for index in clients.indices {
+      clients[index].wake(at: now.instant, awaitsBatch: batchEnds != nil, &outputs)
+    }
+    if mayMonitor { crossings { regions, body in regions.wake(at: now.instant, body) } }
+    for index in monitors.indices where mayMonitor {
+      if monitors[index].wake(at: now) { outputs.append(.monitorHasEvent(monitors[index].name)) }
+    }
+    if streamOutage.wake(at: now.instant) { tellStreams(at: now.instant) }
+  }
+}

@@ -1,0 +1,8 @@
+/// What the user is doing; the raw values are those of CLActivityType.
+public enum Activity: Int, Sendable, CaseIterable {
+  case other = 1
+  case automotiveNavigation = 2
+  case fitness = 3
+  case otherNavigation = 4
+  case airborne = 5
+}

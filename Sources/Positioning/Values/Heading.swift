@@ -1,0 +1,71 @@
+import ReceiverStream
+
+/// What a magnetometer or a receiver with two antennas says of the direction of the device's top.
+public struct HeadingSample: Hashable, Sendable {
+  /// 0…360 from magnetic north; nil from a source that knows true north only.
+  public var magneticDegrees: Double?
+  /// 0…360 from true north; nil from a compass.
+  public var trueDegrees: Double?
+  /// One standard deviation; negative: the heading is not valid.
+  public var accuracyDegrees: Double
+  /// The magnetic field along the device's axes, microtesla.
+  public var fieldMicrotesla: SIMD3<Double>
+  public var timestamp: UTCTime
+
+  public init(
+    magneticDegrees: Double? = nil, trueDegrees: Double? = nil, accuracyDegrees: Double,
+    fieldMicrotesla: SIMD3<Double> = SIMD3(), timestamp: UTCTime
+  ) {
+    self.magneticDegrees = magneticDegrees
+    self.trueDegrees = trueDegrees
+    self.accuracyDegrees = accuracyDegrees
+    self.fieldMicrotesla = fieldMicrotesla
+    self.timestamp = timestamp
+  }
+}
+
+/// Where the device points: the content of a CLHeading.
+public struct Heading: Hashable, Sendable {
+  /// 0 ≤ heading < 360; negative: unknown.
+  public var magneticDegrees: Double
+  /// 0 ≤ heading < 360; negative: unknown.
+  public var trueDegrees: Double
+  /// Negative: the heading is not valid.
+  public var accuracyDegrees: Double
+  /// Along the device's axes.
+  public var fieldMicrotesla: SIMD3<Double>
+  public var timestamp: UTCTime
+
+  public init(
+    magneticDegrees: Double, trueDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>,
+    timestamp: UTCTime
+  ) {
+    self.magneticDegrees = magneticDegrees
+    self.trueDegrees = trueDegrees
+    self.accuracyDegrees = accuracyDegrees
+    self.fieldMicrotesla = fieldMicrotesla
+    self.timestamp = timestamp
+  }
+}
+
+/// Which way the device is held; the raw values are those of CLDeviceOrientation.
+public enum DeviceOrientation: Int, Sendable, CaseIterable {
+  case unknown = 0
+  case portrait = 1
+  case portraitUpsideDown = 2
+  case landscapeLeft = 3
+  case landscapeRight = 4
+  case faceUp = 5
+  case faceDown = 6
+
+  /// Degrees from the device's top to the reference of this orientation (HD-12); nil where there is none (HD-10).
+  var offsetDegrees: Double? {
+    switch self {
+    case .portrait: 0
+    case .portraitUpsideDown: 180
+    case .landscapeLeft: 90
+    case .landscapeRight: 270
+    case .unknown, .faceUp, .faceDown: nil
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import ReceiverStream
+
+/// Where the computer was at a time: the content of a CLLocation.
+public struct Location: Hashable, Sendable {
+  /// Where a location comes from: the content of a CLLocationSourceInformation.
+  public struct Source: Hashable, Sendable {
+    /// From a simulator or a recording.
+    public var isSimulatedBySoftware: Bool
+    /// From a receiver that is attached from outside.
+    public var isProducedByAccessory: Bool
+
+    public init(isSimulatedBySoftware: Bool, isProducedByAccessory: Bool) {
+      self.isSimulatedBySoftware = isSimulatedBySoftware
+      self.isProducedByAccessory = isProducedByAccessory
+    }
+  }
+
+  public var coordinate: Coordinate
+  /// Radius of uncertainty, one standard deviation; negative: the coordinate is not valid.
+  public var horizontalAccuracyMetres: Double
+  /// Above mean sea level; 0 while unknown, which `verticalAccuracyMetres` tells.
+  public var altitudeMetres = 0.0
+  /// Above the WGS 84 ellipsoid; 0 while unknown.
+  public var ellipsoidalAltitudeMetres = 0.0
+  /// One standard deviation; negative: the altitudes are not valid.
+  public var verticalAccuracyMetres = -1.0
+  /// 0 ≤ course < 360 from true north; negative: unknown.
+  public var courseDegrees = -1.0
+  /// Negative: unknown.
+  public var courseAccuracyDegrees = -1.0
+  /// Negative: unknown.
+  public var speedMetresPerSecond = -1.0
+  /// Negative: unknown.
+  public var speedAccuracyMetresPerSecond = -1.0
+  /// When it was measured, not when it was delivered.
+  public var timestamp: UTCTime
+  /// The storey of a mapped building, 0 the ground floor; no satellite receiver knows it.
+  public var floorLevel: Int?
+  public var source: Source?
+
+  public init(
+    _ coordinate: Coordinate, horizontalAccuracyMetres: Double, timestamp: UTCTime, source: Source? = nil
+  ) {
+    self.coordinate = coordinate
+    self.horizontalAccuracyMetres = horizontalAccuracyMetres
+    self.timestamp = timestamp
+    self.source = source
+  }
+
+  /// What a fix says, if it says where.
+  ///
+  /// A fix that the receiver itself marks as outside its limits is none: a client decides by what it is given.
+  ///
+  /// - Parameters:
+  ///   - received: stands for the time of a fix whose receiver has told no date yet.
+  ///   - source: what is known of the receiver; a fix that says it is simulated is marked so in any case.
+  public init?(_ fix: Fix, received: UTCTime, source: Source? = nil) {
+    guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees
+    else { return nil }
+    let coordinate = Coordinate(latitudeDegrees: latitude, longitudeDegrees: longitude)
+    guard coordinate.isValid else { return nil }
+    self.init(
+      coordinate, horizontalAccuracyMetres: fix.horizontalAccuracyMetres ?? -1, timestamp: fix.time ?? received,
+      source: source)
+    if fix.quality == .simulated {
+      self.source = Source(
+        isSimulatedBySoftware: true, isProducedByAccessory: source?.isProducedByAccessory ?? false)
+    }
+    let separation = fix.geoidSeparationMetres
+    let aboveSea =
+      fix.heightAboveSeaLevelMetres
+      ?? fix.heightAboveEllipsoidMetres.flatMap { height in separation.map { height - $0 } }
+    if let aboveSea {
+      altitudeMetres = aboveSea
+      verticalAccuracyMetres = fix.verticalAccuracyMetres ?? -1
+    }
+    ellipsoidalAltitudeMetres =
+      fix.heightAboveEllipsoidMetres
+      ?? fix.heightAboveSeaLevelMetres.flatMap { height in separation.map { height + $0 } } ?? 0
+    if let course = fix.courseDegrees { courseDegrees = course >= 360 ? course - 360 : course }
+    courseAccuracyDegrees = fix.courseAccuracyDegrees ?? -1
+    speedMetresPerSecond = fix.speedMetresPerSecond ?? -1
+    speedAccuracyMetresPerSecond = fix.speedAccuracyMetresPerSecond ?? -1
+  }
+
+  /// Metres along the earth's surface; altitude does not count (DA-4).
+  public func distanceMetres(from other: Location) -> Double {
+    Geodesic.distanceMetres(coordinate, other.coordinate)
+  }
+}

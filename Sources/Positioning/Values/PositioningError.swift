@@ -1,0 +1,31 @@
+/// What can go wrong; the raw values are those of CLError.Code.
+public enum PositioningError: Int, Error, Sendable {
+  /// No fix now; the search goes on.
+  case locationUnknown = 0
+  /// Refused, or location services are off.
+  case denied = 1
+  case network = 2
+  /// The heading cannot be told.
+  case headingFailure = 3
+  /// No right to monitor regions.
+  case regionMonitoringDenied = 4
+  /// The region cannot be monitored: too large, one too many, not supported.
+  case regionMonitoringFailure = 5
+  case regionMonitoringSetupDelayed = 6
+  case regionMonitoringResponseDelayed = 7
+  /// Updates cannot be deferred: no satellite receiver.
+  case deferredFailed = 11
+  /// Updates are not running, or are paused.
+  case deferredNotUpdatingLocation = 12
+  /// The desired accuracy is not one of the two best.
+  case deferredAccuracyTooLow = 13
+  /// There is a distance filter.
+  case deferredDistanceFiltered = 14
+  /// Replaced by a newer request, or cancelled.
+  case deferredCanceled = 15
+  /// Beacons cannot be ranged: no Bluetooth.
+  case rangingUnavailable = 16
+  case rangingFailure = 17
+  /// The question for permission was not shown, or declined.
+  case promptDeclined = 18
+}

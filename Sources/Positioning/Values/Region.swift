@@ -1,0 +1,57 @@
+/// A part of the world whose border is watched. Its identifier is its identity, within its kind.
+public struct Region: Hashable, Sendable {
+  /// Of which kind it is.
+  public enum Shape: Hashable, Sendable {
+    case circle(Circle)
+    case beacon(BeaconIdentity)
+  }
+
+  public var identifier: String
+  public var shape: Shape
+  public var notifiesOnEntry = true
+  public var notifiesOnExit = true
+
+  public init(_ identifier: String, _ shape: Shape, notifiesOnEntry: Bool = true, notifiesOnExit: Bool = true) {
+    self.identifier = identifier
+    self.shape = shape
+    self.notifiesOnEntry = notifiesOnEntry
+    self.notifiesOnExit = notifiesOnExit
+  }
+
+  /// Whether the other region takes this one's place: same identifier, same kind (RG-2).
+  public func isSame(as other: Region) -> Bool {
+    identifier == other.identifier && shape.isBeacon == other.shape.isBeacon
+  }
+}
+
+extension Region.Shape {
+  var isBeacon: Bool {
+    switch self {
+    case .circle: false
+    case .beacon: true
+    }
+  }
+}
+
+/// A circle on the earth's surface.
+public struct Circle: Hashable, Sendable {
+  public var centre: Coordinate
+  public var radiusMetres: Double
+
+  public init(centre: Coordinate, radiusMetres: Double) {
+    self.centre = centre
+    self.radiusMetres = radiusMetres
+  }
+
+  /// Geometry alone: no hysteresis, no flags (RG-25).
+  public func contains(_ coordinate: Coordinate) -> Bool {
+    Geodesic.distanceMetres(centre, coordinate) <= radiusMetres
+  }
+}
+
+/// Where one is with respect to a region; the raw values are those of CLRegionState.
+public enum RegionState: Int, Sendable {
+  case unknown = 0
+  case inside = 1
+  case outside = 2
+}

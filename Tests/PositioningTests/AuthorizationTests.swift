@@ -1,0 +1,378 @@
+import Positioning
+import Testing
+
+@Suite("Authorization")
+struct AuthorizationTests {
+  private func whenInUseOnly() -> UsageKeys {
+    var keys = UsageKeys()
+    keys.whenInUse = "to show where you are"
+    return keys
+  }
+
+  @Test("AU-1 the status has the numbers of CLAuthorizationStatus")
+  func numbers() {
+    #expect(AuthorizationStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
+    #expect(AuthorizationStatus.authorizedAlways.rawValue == 3)
+  }
+
+  @Test("AU-2 a delegate that is assigned is told the status, whichever it is", arguments: AuthorizationStatus.allCases)
+  func assigned(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.setDelegate([.takesErrors]))
+    #expect(scene.heard() == ["status \(status)"])
+    scene.call(.setDelegate(nil))
+    #expect(scene.heard() == [])
+  }
+
+  @Test("AU-3 a change tells each manager once, no change nobody")
+  func change() {
+    var scene = Scene(.authorizedAlways, managers: 2)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    #expect(scene.heard(0) == [])
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    #expect(scene.heard(0) == ["status denied"])
+    #expect(scene.heard(1) == ["status denied"])
+  }
+
+  @Test("AU-5 the prompt does not hold up the call; the answer is what tells")
+  func asynchronous() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    #expect(scene.heard() == [])
+    #expect(scene.engine.authorization.status == .notDetermined)
+    scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
+    #expect(scene.heard() == ["status authorizedWhenInUse"])
+  }
+
+  @Test(
+    "AU-6 with a status a request does nothing",
+    arguments: [
+      AuthorizationStatus.restricted, .denied, .authorizedAlways, .authorizedWhenInUse,
+    ])
+  func decided(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.requestWhenInUse)
+    if status != .authorizedWhenInUse { scene.call(.requestAlways) }
+    #expect(scene.engine.outputs == [])
+  }
+
+  @Test(
+    "AU-6 the one exception is a single step from WhenInUse to Always",
+    arguments: [
+      (Authorization.Answer.always, ["status authorizedAlways"]), (.deny, []),
+    ])
+  func upgrade(answer: Authorization.Answer, words: [String]) {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.requestAlways)
+    #expect(scene.prompts().map(\.isUpgrade) == [true])
+    scene.engine.authorizationAnswered(answer, at: scene.instant)
+    #expect(scene.heard() == words)
+    scene.engine.authorizationChanged(
+      to: .init(status: .authorizedWhenInUse, hasAskedForUpgrade: true), at: scene.instant)
+    scene.call(.requestAlways)
+    #expect(scene.prompts() == [])
+  }
+
+  @Test("AU-7 Always includes WhenInUse, not the reverse")
+  func includes() {
+    var scene = Scene(.authorizedAlways)
+    scene.call(.startUpdatingLocation)
+    scene.fix(0)
+    #expect(scene.heard() == ["at 0"])
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.fixes(1) { $0 }
+    #expect(scene.heard() == ["at 1"])
+  }
+
+  @Test(
+    "AU-8 without the key nobody is asked, and that is loud",
+    arguments: [
+      (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription"),
+      (.requestAlways, "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription"),
+    ])
+  func missingKey(call: ClientCall, key: String) {
+    var scene = Scene(.notDetermined, keys: UsageKeys())
+    scene.call(call)
+    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.advice() == [.missingUsageKey(key)])
+    #expect(scene.prompts() == [])
+    #expect(scene.engine.authorization.status == .notDetermined)
+  }
+
+  @Test("AU-9 a start without any key is as loud; with keys it waits, and says once for what")
+  func start() {
+    var scene = Scene(.notDetermined, keys: UsageKeys())
+    scene.call(.startUpdatingLocation)
+    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.advice() == [.missingUsageKey("NSLocationWhenInUseUsageDescription")])
+    scene = Scene(.notDetermined)
+    scene.call(.startUpdatingLocation)
+    scene.call(.startUpdatingLocation)
+    #expect(scene.heard() == [])
+    #expect(scene.advice() == [.permissionNotRequested])
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == ["status authorizedWhenInUse", "at 0"])
+  }
+
+  @Test("AU-9 the key of macOS makes a start ask by itself")
+  func implicit() {
+    var keys = UsageKeys()
+    keys.usage = "to know"
+    var scene = Scene(.notDetermined, keys: keys)
+    scene.call(.startUpdatingLocation)
+    #expect(scene.prompts().map(\.text) == ["to know"])
+    scene.engine.authorizationAnswered(.always, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+  }
+
+  @Test("AU-10 Always needs both keys, or the one of old")
+  func alwaysKeys() {
+    var scene = Scene(.notDetermined, keys: whenInUseOnly())
+    scene.call(.requestAlways)
+    #expect(scene.heard() == ["failed 18"])
+    var onlyBoth = UsageKeys()
+    onlyBoth.alwaysAndWhenInUse = "always"
+    scene = Scene(.notDetermined, keys: onlyBoth)
+    scene.call(.requestAlways)
+    #expect(scene.heard() == ["failed 18"])
+    var old = UsageKeys()
+    old.always = "of old"
+    scene = Scene(.notDetermined, keys: old)
+    scene.call(.requestAlways)
+    #expect(scene.prompts().map(\.text) == ["of old"])
+  }
+
+  @Test("AU-11 the prompt bears the app's words")
+  func words() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    #expect(scene.prompts().map(\.text) == ["to show where you are"])
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    scene.engine.authorizationChanged(to: .init(), at: scene.instant)
+    scene.call(.requestAlways)
+    #expect(scene.prompts().map(\.text) == ["to remember where you were"])
+  }
+
+  @Test("AU-12 the user is asked once, and again after a reset")
+  func once() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.call(.requestAlways)
+    #expect(scene.prompts().count == 1)
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    scene.call(.requestWhenInUse)
+    #expect(scene.prompts() == [])
+    scene.engine.authorizationChanged(to: .init(), at: scene.instant)
+    scene.call(.requestWhenInUse)
+    #expect(scene.prompts().count == 1)
+  }
+
+  @Test("AU-13 a request in the background does nothing")
+  func background() {
+    var scene = Scene(.notDetermined, .background)
+    scene.call(.requestWhenInUse)
+    scene.call(.requestAlways)
+    #expect(scene.engine.outputs == [])
+  }
+
+  @Test("AU-14 a grant is stored; one for once ends with the use")
+  func persists() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestAlways)
+    scene.engine.authorizationAnswered(.always, at: scene.instant)
+    #expect(scene.engine.outputs.contains(.store(.authorization)))
+    #expect(scene.engine.authorization.record.status == .authorizedAlways)
+    scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.once, at: scene.instant)
+    #expect(scene.engine.authorization.status == .authorizedWhenInUse)
+    #expect(scene.engine.authorization.record.status == .notDetermined)
+    scene.engine.setApplication(.background, at: scene.instant)
+    #expect(scene.heard() == ["status authorizedWhenInUse", "status notDetermined"])
+  }
+
+  @Test("AU-15 denied while running: first the status, then one error, and nothing more")
+  func withdrawn() {
+    var scene = Scene()
+    scene.call(.startUpdatingLocation)
+    scene.call(.startSignificantChanges)
+    scene.fix(0)
+    _ = scene.heard()
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    scene.fixes(3) { $0 }
+    #expect(scene.heard() == ["status denied", "failed 1"])
+  }
+
+  @Test("AU-16 a grant that comes back goes on with what was started")
+  func back() {
+    var scene = Scene()
+    scene.call(.startUpdatingLocation)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    scene.fixes(3) { $0 }
+    _ = scene.heard()
+    scene.engine.setServicesEnabled(true, at: scene.instant)
+    scene.fixes(1) { _ in 9 }
+    #expect(scene.heard() == ["status authorizedAlways", "at 9"])
+  }
+
+  @Test("AU-17 with WhenInUse nothing works behind the foreground, and that is said")
+  func behind() {
+    var scene = Scene(.authorizedWhenInUse, .background)
+    scene.call(.startUpdatingLocation)
+    scene.call(.startSignificantChanges)
+    scene.call(.startHeading)
+    scene.fixes(3) { $0 }
+    scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
+    #expect(scene.heard() == [])
+    #expect(scene.advice() == [.notInUse])
+    #expect(scene.engine.demands == [])
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.fixes(1) { _ in 4 }
+    #expect(scene.heard() == ["at 4"])
+  }
+
+  @Test("AU-18 a grant is valid when the keys become more")
+  func moreKeys() {
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedWhenInUse)
+    #expect(Scene(keys: whenInUseOnly(), restored: restored).engine.authorization.status == .authorizedWhenInUse)
+    #expect(Scene(keys: Scene.allKeys, restored: restored).engine.authorization.status == .authorizedWhenInUse)
+  }
+
+  @Test("AU-19 reduced accuracy: coarse cells, no regions, no ranging, the same callback")
+  func reduced() {
+    var scene = Scene()
+    let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
+    scene.call(.startMonitoring(home))
+    scene.call(.startUpdatingLocation)
+    _ = scene.heard()
+    scene.engine.authorizationChanged(
+      to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
+    #expect(scene.heard() == ["status authorizedAlways"])
+    scene.fixes(1300) { $0 }
+    var locations: [Location] = []
+    for case .event(_, .didUpdateLocations(let some), _) in scene.engine.outputs { locations += some }
+    #expect(locations.count == 2)
+    #expect(Set(locations.map(\.coordinate)).count == 1)
+    #expect(locations.allSatisfy { $0.horizontalAccuracyMetres == 5000 })
+    #expect(locations.first.map { $0.distanceMetres(from: Scene.location(0, at: 0)) < 7500 } == true)
+    _ = scene.heard()
+    scene.call(.startMonitoring(home))
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1)))))
+    #expect(scene.heard() == ["monitoring home failed 4", "ranging failed 17"])
+    #expect(scene.engine.sharedDemand.border == nil)
+  }
+
+  @Test("AU-20 full accuracy for a time: asked where it makes sense, refused elsewhere")
+  func temporary() {
+    var keys = Scene.allKeys
+    keys.temporaryPurposes = ["turn": "to find the turn"]
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(keys: keys, restored: restored)
+    func request(_ purpose: String, _ token: Int) -> ClientCall {
+      .requestTemporaryFullAccuracy(purpose: purpose, token: token)
+    }
+    scene.call(request("none", 1))
+    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 1, .promptDeclined)])
+    scene.engine.outputs = []
+    scene.call(request("turn", 2))
+    #expect(scene.prompts().map(\.text) == ["to find the turn"])
+    scene.engine.authorizationAnswered(.once, at: scene.instant)
+    #expect(scene.heard() == ["status authorizedAlways"])
+    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
+    #expect(scene.engine.authorization.accuracy == .full)
+    scene.engine.outputs = []
+    scene.call(request("turn", 3))
+    #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 3, .promptDeclined)])
+    scene.engine.setApplication(.background, at: scene.instant)
+    #expect(scene.engine.authorization.accuracy == .reduced)
+  }
+
+  @Test("AU-21 there is one status, for the class and for each manager")
+  func one() {
+    var scene = Scene(.authorizedAlways, managers: 2)
+    scene.engine.setRestricted(true, at: scene.instant)
+    #expect(scene.heard(0) == scene.heard(1))
+    #expect(scene.engine.authorization.status == .restricted)
+  }
+
+  @Test("An environment's status stands above all but the global switch")
+  func override() {
+    var scene = Scene(.denied, override: .authorizedAlways)
+    scene.engine.setRestricted(true, at: scene.instant)
+    #expect(scene.engine.authorization.status == .authorizedAlways)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    #expect(scene.engine.authorization.status == .denied)
+  }
+
+  // MARK: Background
+
+  @Test("BG-1 background updates without the mode are said to have no effect")
+  func noMode() {
+    var scene = Scene(keys: whenInUseOnly())
+    scene.call(.setAllowsBackgroundUpdates(true))
+    #expect(scene.advice() == [.missingBackgroundMode])
+  }
+
+  @Test("BG-2 the mode alone allows them where nobody said otherwise", arguments: [nil, true, false])
+  func modeAlone(allows: Bool?) {
+    var scene = Scene()
+    if let allows { scene.call(.setAllowsBackgroundUpdates(allows)) }
+    scene.call(.startUpdatingLocation)
+    scene.engine.setApplication(.suspended, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == (allows == false ? [] : ["at 0"]))
+  }
+
+  @Test("BG-3 with WhenInUse the background needs a session or the indicator")
+  func indicator() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startUpdatingLocation)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == [])
+    scene.call(.setAllowsBackgroundUpdates(true))
+    scene.call(.setShowsBackgroundIndicator(true))
+    scene.fixes(1) { $0 }
+    #expect(scene.heard() == ["at 1"])
+  }
+
+  @Test("BG-4 with Always the background is as the foreground for a program that runs")
+  func background4() {
+    var keys = Scene.allKeys
+    keys.hasLocationMode = false
+    var scene = Scene(.authorizedAlways, .background, keys: keys)
+    scene.call(.startUpdatingLocation)
+    scene.call(.startHeading)
+    scene.fix(0)
+    scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
+    #expect(scene.heard().count == 2)
+  }
+
+  @Test("BG-8 a missing mode is no error by itself")
+  func missingMode() {
+    var scene = Scene(keys: whenInUseOnly())
+    scene.call(.startUpdatingLocation)
+    #expect(scene.advice() == [])
+  }
+
+  @Test("A suspended app keeps its newest events, and no more than it can")
+  func bounded() {
+    var scene = Scene()
+    scene.call(.setAllowsBackgroundUpdates(false))
+    scene.call(.setPausesAutomatically(false))
+    scene.call(.startUpdatingLocation)
+    scene.engine.setApplication(.suspended, at: scene.instant)
+    scene.fixes(2000) { $0 }
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    let words = scene.heard()
+    #expect(words.count == 1)
+    #expect(words.first?.split(separator: " ").count == 1025)
+    #expect(words.first?.hasSuffix(" 2000") == true)
+  }
+}

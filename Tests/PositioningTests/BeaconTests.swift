@@ -1,0 +1,161 @@
+import Positioning
+import Testing
+
+@Suite("Beacons")
+struct BeaconTests {
+  private let family = BeaconUUID(high: 0x1234, low: 0x5678)
+
+  private func sighting(_ scene: Scene, major: UInt16 = 1, minor: UInt16 = 1, strength: Int = -59) -> BeaconSighting {
+    BeaconSighting(
+      uuid: family, major: major, minor: minor, strengthDecibelMilliwatts: strength,
+      strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now)
+  }
+
+  private func region(_ identity: BeaconIdentity) -> Region { Region("shop", .beacon(identity)) }
+
+  @Test("BE-1 what is ranged is a copy")
+  func copy() {
+    var region = region(BeaconIdentity(uuid: family))
+    var scene = Scene()
+    scene.call(.startRanging(.region(region)))
+    region.identifier = "other"
+    #expect(scene.engine.rangedTargets(of: ClientID(0)) == [.region(self.region(BeaconIdentity(uuid: family)))])
+  }
+
+  @Test("BE-2 all given identifiers must match, absent ones are wild")
+  func matching() {
+    let scene = Scene()
+    let seen = sighting(scene, major: 3, minor: 4)
+    #expect(BeaconIdentity(uuid: family).matches(seen))
+    #expect(BeaconIdentity(uuid: family, major: 3).matches(seen))
+    #expect(BeaconIdentity(uuid: family, major: 3, minor: 4).matches(seen))
+    #expect(!BeaconIdentity(uuid: family, major: 3, minor: 5).matches(seen))
+    #expect(!BeaconIdentity(uuid: family, minor: 3).matches(seen))
+    #expect(!BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0)).matches(seen))
+  }
+
+  @Test("BE-3 a report a second, empty as well; what is not heard drops out")
+  func reports() {
+    var scene = Scene()
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
+    scene.wait(1)
+    #expect(scene.heard() == ["ranged "])
+    scene.engine.receive(sighting(scene, minor: 1, strength: -45))
+    scene.engine.receive(sighting(scene, minor: 2, strength: -90))
+    scene.engine.receive(sighting(scene, minor: 3, strength: -65))
+    scene.wait(1)
+    #expect(scene.heard() == ["ranged 1:immediate 3:near 2:far"])
+    scene.wait(1)
+    #expect(scene.heard() == ["ranged 1:unknown 2:unknown 3:unknown"])
+    scene.wait(9)
+    #expect(scene.heard().last == "ranged ")
+  }
+
+  @Test("BE-4 without Bluetooth ranging fails by 16, for what is no beacon by 17")
+  func errors() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: true, hasBluetooth: false))
+    scene.call(.startRanging(.region(region(BeaconIdentity(uuid: family)))))
+    #expect(scene.heard() == ["ranging failed 16"])
+    scene = Scene()
+    scene.call(.startRanging(.region(Region("a", .circle(Circle(centre: Scene.north(0), radiusMetres: 1))))))
+    #expect(scene.heard() == ["ranging failed 17"])
+  }
+
+  @Test("BE-5 the ranged regions are the manager's own")
+  func own() {
+    var scene = Scene(managers: 2)
+    scene.call(.startRanging(.region(region(BeaconIdentity(uuid: family)))), by: 0)
+    #expect(scene.engine.rangedTargets(of: ClientID(0)).count == 1)
+    #expect(scene.engine.rangedTargets(of: ClientID(1)).isEmpty)
+  }
+
+  @Test("BE-6 equal attributes suffice to stop")
+  func stop() {
+    var scene = Scene()
+    scene.call(.startRanging(.region(region(BeaconIdentity(uuid: family, major: 1)))))
+    scene.call(.stopRanging(.region(region(BeaconIdentity(uuid: family)))))
+    #expect(scene.engine.rangedTargets(of: ClientID(0)).count == 1)
+    var other = region(BeaconIdentity(uuid: family, major: 1))
+    other.notifiesOnExit = false
+    scene.call(.stopRanging(.region(other)))
+    scene.wait(5)
+    #expect(scene.heard() == [])
+  }
+
+  @Test("BE-7 a constraint is reported as one")
+  func constraint() {
+    var scene = Scene()
+    let target = Ranging.Target.constraint(BeaconIdentity(uuid: family))
+    scene.call(.startRanging(target))
+    scene.wait(1)
+    guard case .event(_, .didRange(_, let reported), _) = scene.engine.outputs.last else {
+      Issue.record("no report")
+      return
+    }
+    #expect(reported == target)
+  }
+
+  @Test("BE-8 an unknown proximity and a negative accuracy go together")
+  func unknown() {
+    var scene = Scene()
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
+    scene.engine.receive(sighting(scene))
+    scene.wait(3)
+    for case .event(_, .didRange(let beacons, _), _) in scene.engine.outputs {
+      for beacon in beacons { #expect((beacon.accuracyMetres < 0) == (beacon.proximity == .unknown)) }
+    }
+  }
+
+  @Test("BE-9 a beacon region is entered with a beacon, and left half a minute after the last one")
+  func monitoring() {
+    var scene = Scene()
+    scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
+    scene.wait(31)
+    _ = scene.heard()
+    scene.engine.receive(sighting(scene))
+    #expect(scene.heard() == ["entered shop", "shop is inside"])
+    for _ in 0..<20 {
+      scene.wait(10)
+      scene.engine.receive(sighting(scene))
+    }
+    scene.wait(29)
+    #expect(scene.heard() == [])
+    scene.wait(1)
+    #expect(scene.heard() == ["left shop", "shop is outside"])
+  }
+
+  @Test(
+    "BE-10 behind the foreground it needs Always",
+    arguments: [
+      AuthorizationStatus.authorizedWhenInUse, .authorizedAlways,
+    ])
+  func background(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
+    scene.wait(31)
+    _ = scene.heard()
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.engine.receive(sighting(scene))
+    scene.wait(1)
+    #expect(scene.heard().isEmpty == (status == .authorizedWhenInUse))
+  }
+
+  @Test("BE-9 a time in which nobody listened is no silence")
+  func nobodyListened() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
+    scene.engine.receive(sighting(scene))
+    _ = scene.heard()
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.wait(1000)
+    #expect(scene.engine.deadline == nil)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.wait(29)
+    #expect(scene.heard() == [])
+    scene.wait(1)
+    #expect(scene.heard() == ["left shop", "shop is outside"])
+  }
+}

@@ -1,0 +1,369 @@
+import Positioning
+import Testing
+
+@Suite("Deferred updates")
+struct DeferralTests {
+  private static let never = Double.greatestFiniteMagnitude
+
+  /// An app in the background whose updates run and have had their first fix.
+  private func hike(_ application: ApplicationState = .background, settings: PositioningSettings = .init()) -> Scene {
+    var scene = Scene(.authorizedAlways, application, settings: settings, managers: 2)
+    scene.call(.startUpdatingLocation)
+    scene.fix(0)
+    _ = scene.heard()
+    return scene
+  }
+
+  private func allow(metres: Double = never, seconds: Double = never) -> ClientCall {
+    .allowDeferredUpdates(metres: metres, seconds: seconds)
+  }
+
+  @Test("DF-1 each call has one finish, refused ones as well")
+  func once() {
+    var scene = hike()
+    scene.call(allow(seconds: 5))
+    scene.call(.setDistanceFilter(metres: 10))
+    scene.call(allow(seconds: 5))
+    scene.call(.setDistanceFilter(metres: -1))
+    scene.call(allow(seconds: 5))
+    scene.wait(20)
+    #expect(scene.heard() == ["finished 14", "finished 14", "finished"])
+  }
+
+  @Test("DF-2 without updates it is refused by 12")
+  func notUpdating() {
+    var scene = Scene()
+    scene.call(allow(seconds: 10))
+    #expect(scene.heard() == ["finished 12"])
+  }
+
+  @Test("DF-3 without a satellite receiver it is refused by 11")
+  func noSatellites() {
+    var scene = hike()
+    scene.engine.setFacilities(
+      Facilities(hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.call(allow(seconds: 10))
+    #expect(scene.heard() == ["finished 11"])
+  }
+
+  @Test("DF-4 it needs one of the two best accuracies", arguments: [(10.0, "finished 13"), (-2, "")])
+  func accuracy(metres: Double, word: String) {
+    var scene = hike()
+    scene.call(.setDesiredAccuracy(metres: metres))
+    scene.call(allow(seconds: 10))
+    #expect(scene.heard().joined() == word)
+  }
+
+  @Test("DF-5 a distance filter refuses it by 14")
+  func filter() {
+    var scene = hike()
+    scene.call(.setDistanceFilter(metres: 5))
+    scene.call(allow(seconds: 10))
+    #expect(scene.heard() == ["finished 14"])
+  }
+
+  @Test("DF-6 of several faults the first of 12, 11, 13, 14 is told")
+  func order() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.call(.setDesiredAccuracy(metres: 10))
+    scene.call(.setDistanceFilter(metres: 10))
+    scene.call(allow(seconds: 10))
+    scene.call(.startUpdatingLocation)
+    scene.call(allow(seconds: 10))
+    scene.engine.setFacilities(Scene.everything)
+    scene.call(allow(seconds: 10))
+    scene.call(.setDesiredAccuracy(metres: -1))
+    scene.call(allow(seconds: 10))
+    #expect(scene.heard() == ["finished 12", "finished 11", "finished 13", "finished 14"])
+  }
+
+  @Test("DF-7 a second call ends the first by 15, then begins")
+  func replaced() {
+    var scene = hike()
+    scene.call(allow(seconds: 100))
+    scene.fixes(2) { $0 }
+    scene.call(allow(seconds: 3))
+    #expect(scene.heard() == ["at 1 2", "finished 15"])
+    scene.fixes(2) { 2 + $0 }
+    scene.wait(1)
+    #expect(scene.heard() == ["finished", "at 3 4"])
+  }
+
+  @Test("DF-8 the distance counts from the position at the call, the time from its moment")
+  func criteria() {
+    var scene = hike()
+    scene.fixes(10) { $0 * 10 }
+    _ = scene.heard()
+    scene.call(allow(metres: 50, seconds: 100))
+    scene.fixes(4) { 100 + $0 * 10 }
+    #expect(scene.heard() == [])
+    scene.fixes(1) { _ in 150 }
+    #expect(scene.heard() == ["finished", "at 110 120 130 140 150"])
+    scene.call(allow(metres: 1000, seconds: 7))
+    scene.wait(6.9)
+    #expect(scene.heard() == [])
+    scene.wait(0.1)
+    #expect(scene.heard() == ["finished"])
+  }
+
+  @Test("DF-8 the way counts, not the straight line; what shakes within its accuracy is no way")
+  func path() {
+    var scene = hike()
+    scene.call(allow(metres: 60))
+    scene.fixes(5) { $0 * 10 }
+    scene.fixes(100) { 50 + $0.truncatingRemainder(dividingBy: 2) * 3 }
+    #expect(scene.heard() == [])
+    scene.fixes(1) { _ in 40 }
+    #expect(scene.heard().first == "finished")
+  }
+
+  @Test("DF-8 the straight line counts where it is set so")
+  func straight() {
+    var settings = PositioningSettings()
+    settings.deferralMeasure = .straightLine
+    var scene = hike(settings: settings)
+    scene.call(allow(metres: 60))
+    scene.fixes(5) { $0 * 10 }
+    scene.fixes(5) { 50 - $0 * 10 }
+    #expect(scene.heard() == [])
+    scene.fixes(6) { $0 * 10 }
+    #expect(scene.heard().first == "finished")
+  }
+
+  @Test("DF-9 the largest distance and time never end it", arguments: [never, .infinity])
+  func forever(limit: Double) {
+    var scene = hike()
+    scene.call(allow(metres: limit, seconds: limit))
+    scene.fixes(1000) { $0 * 40 }
+    #expect(scene.heard() == [])
+    #expect(scene.engine.demand(of: ClientID(0)).standard?.deferral?.ends == nil)
+  }
+
+  @Test("DF-10 in the foreground events are delivered, the criteria watched")
+  func foreground() {
+    var scene = hike(.foreground)
+    scene.call(allow(metres: 25))
+    scene.fixes(4) { $0 * 10 }
+    #expect(scene.heard() == ["at 10", "at 20", "finished", "at 30", "at 40"])
+  }
+
+  @Test("DF-11 in the background fixes are kept")
+  func background() {
+    var scene = hike()
+    scene.call(allow(seconds: 1000))
+    scene.fixes(500) { $0 }
+    #expect(scene.heard() == [])
+  }
+
+  @Test("DF-12 keeping begins when the app goes to the background")
+  func toBackground() {
+    var scene = hike(.foreground)
+    scene.call(allow(seconds: 4))
+    scene.fixes(1) { $0 }
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.fixes(2) { 1 + $0 }
+    #expect(scene.heard() == ["at 1"])
+    scene.wait(1)
+    #expect(scene.heard() == ["finished", "at 2 3"])
+  }
+
+  @Test("DF-13 when a criterion is met the finish comes, then what was kept, oldest first")
+  func met() {
+    var scene = hike()
+    scene.call(allow(metres: 29))
+    scene.fixes(3) { $0 * 10 }
+    #expect(scene.heard() == ["finished", "at 10 20 30"])
+  }
+
+  @Test("DF-14 after the end delivery is normal")
+  func after() {
+    var scene = hike()
+    scene.call(allow(seconds: 2))
+    scene.wait(2)
+    scene.fixes(2) { $0 }
+    #expect(scene.heard() == ["finished", "at 1", "at 2"])
+  }
+
+  @Test("DF-15 a full memory is delivered, and the deferral goes on")
+  func full() {
+    var settings = PositioningSettings()
+    settings.deferralCapacity = 3
+    var scene = hike(settings: settings)
+    scene.call(allow(seconds: 5))
+    scene.fixes(4) { $0 }
+    #expect(scene.heard() == ["at 1 2 3"])
+    scene.wait(1)
+    #expect(scene.heard() == ["finished", "at 4"])
+  }
+
+  @Test("DF-16 disallow delivers what was kept and finishes by 15")
+  func disallow() {
+    var scene = hike()
+    scene.call(allow(seconds: 100))
+    scene.fixes(2) { $0 }
+    scene.call(.disallowDeferredUpdates)
+    scene.fixes(1) { _ in 3 }
+    #expect(scene.heard() == ["at 1 2", "finished 15", "at 3"])
+  }
+
+  @Test("DF-17 a stop delivers what was kept and finishes by 12")
+  func stop() {
+    var scene = hike()
+    scene.call(allow(seconds: 100))
+    scene.fixes(2) { $0 }
+    scene.call(.stopUpdatingLocation)
+    scene.fixes(2) { $0 }
+    #expect(scene.heard() == ["at 1 2", "finished 12"])
+  }
+
+  @Test("DF-18 disallow with nothing active is silent")
+  func nothing() {
+    var scene = hike()
+    scene.call(.disallowDeferredUpdates)
+    #expect(scene.heard() == [])
+  }
+
+  @Test("DF-19 an early end always bears an error, criteria that are met never do")
+  func errors() {
+    let ends: [ClientCall] = [
+      .disallowDeferredUpdates, .stopUpdatingLocation, .setDesiredAccuracy(metres: 100), .setDistanceFilter(metres: 9),
+      .allowDeferredUpdates(metres: 1, seconds: 1),
+    ]
+    for call in ends {
+      var scene = hike()
+      scene.call(allow(seconds: 100))
+      scene.call(call)
+      #expect(scene.heard().contains { $0.hasPrefix("finished 1") }, "\(call)")
+    }
+    var scene = hike()
+    scene.call(allow(metres: 0, seconds: 100))
+    scene.fixes(1) { _ in 0 }
+    #expect(scene.heard() == ["finished", "at 0"])
+  }
+
+  @Test("DF-20 it may be called in the finish of the last one")
+  func again() {
+    var scene = hike()
+    for _ in 0..<3 {
+      scene.call(allow(metres: 19))
+      scene.fixes(2) { $0 * 10 }
+    }
+    #expect(scene.heard() == Array(repeating: ["finished", "at 10 20"], count: 3).flatMap { $0 })
+  }
+
+  @Test("DF-21 back in the foreground what was kept comes at once, and the deferral goes on")
+  func toForeground() {
+    var scene = hike()
+    scene.call(allow(seconds: 5))
+    scene.fixes(2) { $0 }
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(scene.heard() == ["at 1 2"])
+    scene.fixes(1) { _ in 3 }
+    scene.wait(3)
+    #expect(scene.heard() == ["at 3", "finished"])
+  }
+
+  @Test("DF-22 a wish that does not go with it ends it")
+  func unsupported() {
+    var scene = hike()
+    scene.call(allow(seconds: 100))
+    scene.fixes(1) { $0 }
+    scene.call(.setDesiredAccuracy(metres: 100))
+    #expect(scene.heard() == ["at 1", "finished 13"])
+    scene.call(.setDesiredAccuracy(metres: -1))
+    scene.call(allow(seconds: 100))
+    scene.call(.setDistanceFilter(metres: 1))
+    #expect(scene.heard() == ["finished 14"])
+  }
+
+  @Test("DF-23 a delegate that takes no locations cannot defer, and is told why")
+  func noMethod() {
+    var scene = hike()
+    scene.call(.setDelegate([.takesErrors]))
+    _ = scene.heard()
+    scene.call(allow(seconds: 100))
+    #expect(scene.heard() == ["finished 11"])
+    #expect(scene.advice() == [.delegateLacks("locationManager(_:didUpdateLocations:)")])
+  }
+
+  @Test("DF-24 another client's updates go on beside it")
+  func beside() {
+    var scene = hike()
+    scene.call(allow(seconds: 100))
+    scene.call(.startUpdatingLocation, by: 1)
+    _ = scene.heard(1)
+    scene.fixes(2) { $0 }
+    #expect(scene.heard(0) == [])
+    #expect(scene.heard(1) == ["at 1", "at 2"])
+  }
+
+  @Test("DF-25 the location moves with delivery, not with keeping")
+  func location() {
+    var scene = hike()
+    scene.call(allow(seconds: 3))
+    scene.fixes(2) { $0 * 10 }
+    #expect(scene.engine.location(of: ClientID(0)).map { Scene.metresNorth($0).rounded() } == 0)
+    scene.wait(1)
+    #expect(scene.engine.location(of: ClientID(0)).map { Scene.metresNorth($0).rounded() } == 20)
+  }
+
+  @Test("DF-26 it is the manager's own")
+  func own() {
+    var scene = hike()
+    scene.call(.startUpdatingLocation, by: 1)
+    scene.call(allow(seconds: 2), by: 0)
+    scene.call(allow(seconds: 4), by: 1)
+    _ = scene.heard(1)
+    scene.wait(3)
+    #expect(scene.heard(0) == ["finished"])
+    #expect(scene.heard(1) == [])
+  }
+
+  @Test("What a receiver kept is delivered with the deferral that it was kept for")
+  func batch() {
+    var scene = hike()
+    scene.call(allow(seconds: 60))
+    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.wait(59)
+    let start = scene.seconds - 59
+    scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))
+    scene.wait(3)
+    for second in 1...62 {
+      scene.engine.receive(
+        Scene.location(Double(second), at: start + Double(second)), measured: Scene.instant(start + Double(second)),
+        at: scene.now)
+    }
+    scene.engine.batchEnded(at: scene.now)
+    let kept = (1...60).map { "\($0)" }.joined(separator: " ")
+    #expect(scene.heard() == ["finished", "at \(kept)", "at 61", "at 62"])
+  }
+
+  @Test("What a receiver kept is not lost when a newer fix came before it, and is in order")
+  func lateBatch() {
+    var scene = hike()
+    scene.call(allow(seconds: 60))
+    scene.wait(59)
+    scene.fix(59)
+    scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))
+    for second in [1, 2, 3, 3, 2] as [Double] {
+      scene.engine.receive(
+        Scene.location(second, at: 1000 + second), measured: Scene.instant(1000 + second), at: scene.now)
+    }
+    scene.engine.batchEnded(at: scene.now)
+    scene.wait(1)
+    #expect(scene.heard() == ["failed 0", "finished", "at 1 2 3 59"])
+  }
+
+  @Test("The demand says how far and until when fixes may stay in the receiver")
+  func demand() {
+    var scene = hike()
+    scene.call(allow(metres: 100, seconds: 60))
+    scene.fixes(3) { $0 * 10 }
+    let deferral = scene.engine.demand(of: ClientID(0)).standard?.deferral
+    #expect(deferral?.mayBatch == true)
+    #expect(deferral.map { $0.remainingMetres.rounded() } == 70)
+    #expect(deferral?.ends == Scene.instant(1060))
+  }
+}

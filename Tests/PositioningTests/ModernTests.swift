@@ -1,0 +1,214 @@
+import Positioning
+import Testing
+
+@Suite("Live updates, monitors, sessions")
+struct ModernTests {
+  /// The elements of the stream since it was asked last.
+  private func elements(_ scene: inout Scene) -> [LiveUpdate] {
+    var elements: [LiveUpdate] = []
+    scene.engine.outputs.removeAll { output in
+      guard case .live(_, let update) = output else { return false }
+      elements.append(update)
+      return true
+    }
+    return elements
+  }
+
+  @Test("LV-1 the stream begins with its iteration and ends with it")
+  func stream() {
+    var scene = Scene()
+    scene.fix(0)
+    #expect(elements(&scene).isEmpty)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(2) { $0 * 20 }
+    #expect(elements(&scene).count == 2)
+    #expect(scene.engine.sharedDemand.live)
+    scene.engine.endLiveUpdates(1)
+    scene.fixes(2) { 50 + $0 * 20 }
+    #expect(elements(&scene).isEmpty)
+    #expect(!scene.engine.sharedDemand.live)
+  }
+
+  @Test("LV-2 who does not move is told so once, then nothing until movement")
+  func stationary() {
+    var scene = Scene()
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(200) { _ in 0 }
+    let before = elements(&scene)
+    #expect(before.count == 61)
+    #expect(before.count { $0.isStationary } == 1 && before.last?.isStationary == true)
+    #expect(scene.engine.sharedDemand.liveIsStationary)
+    scene.fixes(2) { 100 + $0 }
+    #expect(elements(&scene).map(\.isStationary) == [false, false])
+  }
+
+  @Test("LV-3 without a location an element says why, once")
+  func why() {
+    var scene = Scene()
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.wait(100)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .locationUnavailable)])
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    #expect(elements(&scene).first?.diagnostic.contains(.authorizationDenied) == true)
+  }
+
+  @Test("LV-4 a stream asks for WhenInUse by itself, unless the app brings its sessions")
+  func implicit() {
+    var scene = Scene(.notDetermined)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    #expect(scene.prompts().map(\.request) == [.whenInUse])
+    var keys = Scene.allKeys
+    keys.requiresExplicitSession = true
+    scene = Scene(.notDetermined, keys: keys)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    #expect(scene.prompts() == [])
+    #expect(elements(&scene).map(\.diagnostic) == [.serviceSessionRequired])
+  }
+
+  // MARK: Monitors
+
+  private let circle = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 100))
+
+  private func monitored() -> Scene {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(circle, identifier: "home", to: "places", at: scene.now)
+    return scene
+  }
+
+  private func states(_ scene: inout Scene) -> [Monitor.State] {
+    var states: [Monitor.State] = []
+    while let event = scene.engine.takeEvent(of: "places") { states.append(event.state) }
+    return states
+  }
+
+  @Test("MO-1 the same name is the same monitor, and its conditions come back")
+  func name() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    _ = states(&scene)
+    scene.engine.openMonitor("places", at: scene.instant)
+    #expect(scene.engine.monitor("places")?.identifiers == ["home"])
+    let records = scene.engine.monitor("places")?.records ?? []
+    scene = Scene()
+    scene.engine.openMonitor("places", restored: records, at: scene.instant)
+    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .satisfied)
+    scene.engine.removeCondition("home", from: "places")
+    #expect(scene.engine.monitor("places")?.identifiers == [])
+  }
+
+  @Test("MO-2 a condition begins unknown or as assumed, each change is an event, the same identifier replaces")
+  func changes() {
+    var scene = monitored()
+    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .unknown)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+    scene.fixes(30) { _ in 500 }
+    #expect(states(&scene) == [.unsatisfied])
+    scene.engine.addCondition(circle, identifier: "home", assuming: .satisfied, to: "places", at: scene.now)
+    #expect(scene.engine.monitor("places")?.records.count == 1)
+    scene.fixes(30) { _ in 500 }
+    #expect(states(&scene) == [.unsatisfied])
+  }
+
+  @Test("MO-3 the twenty-first condition of an app is not monitored, and an event says so")
+  func limit() {
+    var scene = Scene()
+    scene.engine.openMonitor("a", at: scene.instant)
+    scene.engine.openMonitor("places", at: scene.instant)
+    for number in 0..<20 { scene.engine.addCondition(circle, identifier: "\(number)", to: "a", at: scene.now) }
+    scene.engine.addCondition(circle, identifier: "more", to: "places", at: scene.now)
+    let event = scene.engine.takeEvent(of: "places")
+    #expect(event?.state == .unmonitored && event?.diagnostic == .conditionLimitExceeded)
+  }
+
+  @Test("MO-3 a condition that nothing here can monitor says so")
+  func unsupported() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(
+      .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1))), identifier: "shop", to: "places", at: scene.now)
+    let event = scene.engine.takeEvent(of: "places")
+    #expect(event?.state == .unmonitored && event?.diagnostic == .conditionUnsupported)
+  }
+
+  @Test("MO-4 a condition whose event nobody took is not looked at")
+  func waiting() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    scene.fixes(40) { _ in 500 }
+    scene.fixes(40) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+  }
+
+  @Test("MO-5 the record's last event is the last one taken")
+  func last() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .unknown)
+    _ = states(&scene)
+    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .satisfied)
+  }
+
+  @Test("MO-6 a wild condition's event names the beacon")
+  func refinement() {
+    var scene = Scene()
+    let family = BeaconUUID(high: 7, low: 7)
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(
+      .beacon(BeaconIdentity(uuid: family)), identifier: "shop", to: "places", at: scene.now)
+    scene.engine.receive(
+      BeaconSighting(
+        uuid: family, major: 1, minor: 9, strengthDecibelMilliwatts: -50, strengthAtOneMetreDecibelMilliwatts: -59,
+        heard: scene.now))
+    #expect(
+      scene.engine.takeEvent(of: "places")?.refinement == BeaconIdentity(uuid: family, major: 1, minor: 9))
+  }
+
+  // MARK: Sessions
+
+  @Test("SS-1 a session asks for its goal as long as it lives")
+  func session() {
+    var scene = Scene(.notDetermined, .background)
+    scene.engine.beginSession(1, goal: .always, at: scene.instant)
+    #expect(scene.prompts() == [])
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(scene.prompts().map(\.request) == [.always])
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    #expect(scene.engine.sessionDiagnostic.contains(.authorizationDenied))
+    scene.engine.endSession(1)
+    scene.engine.authorizationChanged(to: .init(), at: scene.instant)
+    #expect(scene.prompts() == [])
+  }
+
+  @Test("SS-1 a session that wants full accuracy asks for it, and says when it was refused")
+  func fullAccuracy() {
+    var keys = Scene.allKeys
+    keys.temporaryPurposes = ["turn": "to find the turn"]
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(keys: keys, restored: restored)
+    scene.engine.beginSession(1, goal: .whenInUse, fullAccuracyPurpose: "turn", at: scene.instant)
+    #expect(scene.prompts().map(\.text) == ["to find the turn"])
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    #expect(scene.engine.sessionDiagnostic == .fullAccuracyDenied)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(scene.prompts() == [])
+  }
+
+  @Test("SS-2 a background activity keeps an app in use, if it began in the foreground", arguments: [true, false])
+  func activity(inForeground: Bool) {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startUpdatingLocation)
+    if !inForeground { scene.engine.setApplication(.background, at: scene.instant) }
+    scene.engine.beginBackgroundActivity(1, at: scene.instant)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == (inForeground ? ["at 0"] : []))
+    scene.engine.endBackgroundActivity(1, at: scene.instant)
+    scene.fixes(1) { $0 }
+    #expect(scene.heard() == [])
+  }
+}

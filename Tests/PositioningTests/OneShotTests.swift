@@ -1,0 +1,182 @@
+import Positioning
+import Testing
+
+@Suite("requestLocation")
+struct OneShotTests {
+  @Test("RQ-1 exactly one outcome, with exactly one location")
+  func one() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.fixes(30) { $0 }
+    #expect(scene.heard().count == 1)
+  }
+
+  @Test("RQ-2 the most accurate fix is the answer")
+  func best() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.fixes(1, accuracy: 20) { _ in 1 }
+    scene.fixes(1, accuracy: 4) { _ in 2 }
+    scene.fixes(8, accuracy: 9) { _ in 3 }
+    #expect(scene.heard() == ["at 2"])
+  }
+
+  @Test("RQ-3 a fix that is accurate enough ends it")
+  func enough() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.requestLocation)
+    scene.fixes(1, accuracy: 150) { _ in 1 }
+    #expect(scene.heard() == [])
+    scene.fixes(1, accuracy: 100) { _ in 2 }
+    #expect(scene.heard() == ["at 2"])
+  }
+
+  @Test("RQ-4 the best accuracy runs until it improves no longer")
+  func best4() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.fixes(4, accuracy: 20) { _ in 1 }
+    #expect(scene.heard() == ["at 1"])
+    scene.call(.requestLocation)
+    for second in 1...9 {
+      scene.fixes(1, accuracy: 100 / Double(second * second)) { _ in Double(second) }
+      #expect(scene.heard() == [], "\(second)")
+    }
+    scene.wait(1)
+    #expect(scene.heard() == ["at 9"])
+  }
+
+  @Test("RQ-5 after ten seconds the best so far is the answer, below the wish as well")
+  func limit() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 10))
+    scene.call(.requestLocation)
+    scene.fixes(9, accuracy: 60) { $0 }
+    #expect(scene.heard() == [])
+    scene.wait(1)
+    #expect(scene.heard() == ["at 9"])
+  }
+
+  @Test("RQ-6 no fix by the limit is locationUnknown")
+  func none() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.wait(9.9)
+    #expect(scene.heard() == [])
+    scene.wait(0.1)
+    #expect(scene.heard() == ["failed 0"])
+  }
+
+  @Test("RQ-7 nothing comes after the outcome, and nothing is needed any longer")
+  func over() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.requestLocation)
+    #expect(scene.engine.demand(of: ClientID(0)).oneShot?.desiredAccuracyMetres == 100)
+    scene.fix(0)
+    _ = scene.heard()
+    #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
+    scene.fixes(20) { $0 }
+    #expect(scene.heard() == [])
+  }
+
+  @Test("RQ-8 a second request while one is pending adds nothing")
+  func second() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.wait(5)
+    scene.call(.requestLocation)
+    scene.wait(30)
+    #expect(scene.heard() == ["failed 0"])
+  }
+
+  @Test("RQ-9 while updates run it does nothing")
+  func running() {
+    var scene = Scene()
+    scene.call(.startUpdatingLocation)
+    scene.call(.requestLocation)
+    scene.fixes(12) { $0 }
+    #expect(scene.heard().count == 12)
+  }
+
+  @Test(
+    "RQ-10 a start or a deferral cancels it",
+    arguments: [
+      ClientCall.startUpdatingLocation, .allowDeferredUpdates(metres: 10, seconds: 10),
+    ])
+  func cancelled(call: ClientCall) {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.call(call)
+    scene.wait(15)
+    #expect(!scene.heard().contains("failed 0"))
+  }
+
+  @Test("RQ-11 a stop cancels it")
+  func stopped() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.call(.stopUpdatingLocation)
+    scene.fixes(15) { $0 }
+    #expect(scene.heard() == [])
+  }
+
+  @Test("RQ-12 the distance filter does not apply")
+  func unfiltered() {
+    var scene = Scene()
+    scene.call(.setDistanceFilter(metres: 1000))
+    scene.call(.setDesiredAccuracy(metres: 10))
+    for _ in 0..<2 {
+      scene.call(.requestLocation)
+      scene.fixes(1) { _ in 0 }
+    }
+    #expect(scene.heard() == ["at 0", "at 0"])
+  }
+
+  @Test("RQ-13 without a decision on permission it is dropped, also for later, and said so")
+  func undetermined() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestLocation)
+    #expect(scene.advice() == [.requestDropped])
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fixes(15) { $0 }
+    #expect(scene.heard() == ["status authorizedAlways"])
+  }
+
+  @Test(
+    "RQ-14 refused, restricted or with services off it fails", arguments: [AuthorizationStatus.denied, .restricted])
+  func denied(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.requestLocation)
+    #expect(scene.heard() == ["failed 1"])
+  }
+
+  @Test("RQ-15 a cached fix is the answer if it is fresh and good enough")
+  func cached() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.fix(7)
+    scene.wait(5)
+    scene.call(.requestLocation)
+    #expect(scene.heard() == ["at 7"])
+    scene.wait(0.1)
+    scene.call(.requestLocation)
+    #expect(scene.heard() == [])
+    scene.fix(8)
+    #expect(scene.heard() == ["at 8"])
+  }
+
+  @Test("RQ-16 a delegate without the methods is complained of")
+  func noMethods() {
+    var scene = Scene()
+    scene.call(.setDelegate([]))
+    scene.call(.requestLocation)
+    scene.wait(10)
+    #expect(scene.advice() == [.delegateLacks("locationManager(_:didFailWithError:)")])
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.requestLocation)
+    scene.fix(0)
+    #expect(scene.advice() == [.delegateLacks("locationManager(_:didUpdateLocations:)")])
+  }
+}

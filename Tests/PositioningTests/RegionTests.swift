@@ -1,0 +1,340 @@
+import MonotonicTime
+import Positioning
+import Testing
+
+@Suite("Regions")
+struct RegionTests {
+  private let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
+
+  private func circle(_ name: String, north: Double = 0, radius: Double = 100) -> Region {
+    Region(name, .circle(Circle(centre: Scene.north(north), radiusMetres: radius)))
+  }
+
+  /// An app that monitors a region while it stands 500 m north of it.
+  private func monitored(_ regions: [Region], _ status: AuthorizationStatus = .authorizedAlways, managers: Int = 1)
+    -> Scene
+  {
+    var scene = Scene(status, managers: managers)
+    for region in regions { scene.call(.startMonitoring(region)) }
+    scene.fixes(3) { _ in 500 }
+    for number in 0..<managers { _ = scene.heard(number) }
+    return scene
+  }
+
+  /// Goes to a place at once and stays so long.
+  private func stay(_ scene: inout Scene, at north: Double, seconds: Int) { scene.fixes(seconds) { _ in north } }
+
+  @Test("RG-1 a region that is monitored is told once, asynchronously")
+  func started() {
+    var scene = Scene()
+    scene.call(.startMonitoring(home))
+    #expect(scene.heard() == ["monitoring home"])
+  }
+
+  @Test("RG-2 the same identifier takes the place, and the state begins anew")
+  func replaced() {
+    var scene = monitored([home])
+    #expect(scene.engine.regions.state(of: home) == .outside)
+    scene.call(.startMonitoring(circle("home", radius: 700)))
+    #expect(scene.engine.regions.monitored == [circle("home", radius: 700)])
+    #expect(scene.engine.regions.state(of: home) == .unknown)
+  }
+
+  @Test("RG-3 RG-4 the regions are one set for all managers, known by their identifiers")
+  func shared() {
+    var scene = Scene(managers: 2)
+    scene.call(.startMonitoring(home), by: 0)
+    scene.call(.startMonitoring(circle("work")), by: 1)
+    scene.call(.stopMonitoring(circle("home", radius: 1)), by: 1)
+    #expect(scene.engine.regions.monitored.map(\.identifier) == ["work"])
+  }
+
+  @Test("RG-5 the twenty-first region fails by 5, replacing does not")
+  func limit() {
+    var scene = Scene()
+    for number in 0..<20 { scene.call(.startMonitoring(circle("\(number)"))) }
+    _ = scene.heard()
+    scene.call(.startMonitoring(circle("20")))
+    scene.call(.startMonitoring(circle("7", radius: 5)))
+    #expect(scene.heard() == ["monitoring 20 failed 5", "monitoring 7"])
+    #expect(scene.engine.regions.monitored.count == 20)
+  }
+
+  @Test("RG-6 a region that is too large fails by 5, as does one that is none", arguments: [1_000_001.0, 0, -5, .nan])
+  func size(radius: Double) {
+    var scene = Scene()
+    scene.call(.startMonitoring(circle("vast", radius: radius)))
+    #expect(scene.heard() == ["monitoring vast failed 5"])
+    scene.call(
+      .startMonitoring(
+        Region(
+          "none",
+          .circle(
+            Circle(
+              centre: Coordinate(latitudeDegrees: 91, longitudeDegrees: 0), radiusMetres: 10)))))
+    #expect(scene.heard() == ["monitoring none failed 5"])
+  }
+
+  @Test("RG-7 where nothing can be monitored the largest radius is −1 and a start fails by 5")
+  func unsupported() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
+    #expect(scene.engine.maximumRegionRadiusMetres == -1)
+    scene.call(.startMonitoring(home))
+    #expect(scene.heard() == ["monitoring home failed 5"])
+  }
+
+  @Test(
+    "RG-8 without permission a start fails by 4", arguments: [AuthorizationStatus.denied, .restricted, .notDetermined])
+  func permission(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.startMonitoring(home))
+    #expect(scene.heard() == ["monitoring home failed 4"])
+  }
+
+  @Test("RG-9 to stop what is not monitored has no effect; an earlier run's region stops by identifier")
+  func stop() {
+    var restored = PositioningEngine.Restored()
+    restored.regions = [Regions.Record(home, state: .inside)]
+    var scene = Scene(restored: restored)
+    scene.call(.stopMonitoring(circle("elsewhere")))
+    #expect(scene.engine.outputs == [])
+    scene.call(.stopMonitoring(circle("home", radius: 1)))
+    #expect(scene.engine.regions.monitored == [])
+    #expect(scene.engine.outputs == [.store(.regions)])
+  }
+
+  @Test("RG-10 a crossing is told to every manager, as its flags wish")
+  func everybody() {
+    var quiet = circle("quiet")
+    quiet.notifiesOnEntry = false
+    var scene = monitored([home, quiet], managers: 2)
+    stay(&scene, at: 0, seconds: 30)
+    let expected = ["entered home", "home is inside", "quiet is inside"]
+    #expect(scene.heard(0) == expected)
+    #expect(scene.heard(1) == expected)
+    stay(&scene, at: 500, seconds: 30)
+    #expect(scene.heard(0) == ["left home", "home is outside", "left quiet", "quiet is outside"])
+  }
+
+  @Test("RG-11 the state is told with every crossing")
+  func state() {
+    var scene = monitored([home])
+    stay(&scene, at: 0, seconds: 30)
+    #expect(scene.heard() == ["entered home", "home is inside"])
+  }
+
+  @Test("RG-12 a state that is asked for is told once, unknown if it is not known")
+  func asked() {
+    var scene = Scene()
+    scene.call(.startMonitoring(home))
+    _ = scene.heard()
+    scene.call(.requestState(home))
+    #expect(scene.heard() == ["home is unknown"])
+    scene.fix(500)
+    scene.call(.requestState(home))
+    scene.call(.requestState(circle("elsewhere")))
+    #expect(scene.heard() == ["home is outside", "elsewhere is unknown"])
+  }
+
+  @Test("RG-13 to begin inside is no entry")
+  func inside() {
+    var scene = Scene()
+    scene.call(.startMonitoring(home))
+    _ = scene.heard()
+    stay(&scene, at: 0, seconds: 100)
+    #expect(scene.heard() == [])
+    stay(&scene, at: 300, seconds: 30)
+    #expect(scene.heard() == ["left home", "home is outside"])
+  }
+
+  @Test("RG-14 a crossing counts past the margin and after 20 s on the new side")
+  func hysteresis() {
+    var scene = monitored([home])
+    stay(&scene, at: 50, seconds: 20)
+    #expect(scene.heard() == [])
+    stay(&scene, at: 50, seconds: 1)
+    #expect(scene.heard() == ["entered home", "home is inside"])
+    // To and fro over the border by less than the margin.
+    for _ in 0..<20 {
+      stay(&scene, at: 110, seconds: 15)
+      stay(&scene, at: 90, seconds: 5)
+    }
+    #expect(scene.heard() == [])
+    // Short ways out, however far.
+    for _ in 0..<5 {
+      stay(&scene, at: 900, seconds: 10)
+      stay(&scene, at: 0, seconds: 2)
+    }
+    #expect(scene.heard() == [])
+  }
+
+  @Test("RG-14 one stray fix among many does not delay a crossing, two do")
+  func stray() {
+    for (count, latency) in [(1, 20), (2, 32)] {
+      var scene = monitored([home])
+      stay(&scene, at: 0, seconds: 10)
+      stay(&scene, at: 130, seconds: count)
+      var seconds = 10 + count
+      while scene.heard().isEmpty, seconds < 60 {
+        stay(&scene, at: 0, seconds: 1)
+        seconds += 1
+      }
+      #expect(seconds == latency + 1, "\(count)")
+    }
+  }
+
+  @Test("RG-14 a blurred fix decides nothing, a blur widens the margin")
+  func blurred() {
+    var scene = monitored([home])
+    scene.fixes(40, accuracy: 150) { _ in 0 }
+    #expect(scene.heard() == [])
+    stay(&scene, at: 0, seconds: 30)
+    _ = scene.heard()
+    scene.fixes(25, accuracy: 90) { _ in 150 }
+    #expect(scene.heard() == [])
+    scene.fixes(1, accuracy: 90) { _ in 195 }
+    #expect(scene.heard() == ["left home", "home is outside"])
+  }
+
+  @Test("RG-15 an event comes 30 s after the crossing at most", arguments: [0.3, 0.7, 1.4, 5, 15, 40])
+  func latency(speed: Double) {
+    var scene = monitored([home])
+    // Into the middle, stays a while, and out again; the border is crossed at a known time.
+    for direction in [-1.0, 1] {
+      let from = direction < 0 ? 100 + speed * 5 : 100 - speed * 5
+      stay(&scene, at: from, seconds: 3)
+      _ = scene.heard()
+      var crossed: Double?
+      var told: Double?
+      for second in 1...60 where told == nil {
+        let past = min((from - 100) * direction + speed * Double(second), 80)
+        let place = 100 + direction * past
+        scene.fixes(1) { _ in place }
+        if crossed == nil, past >= 0 { crossed = Double(second) }
+        if !scene.heard().isEmpty { told = Double(second) }
+      }
+      let latency = told.flatMap { told in crossed.map { told - $0 } }
+      #expect(latency.map { $0 >= 20 && $0 <= 30 } == true, "\(speed) m/s \(direction): \(String(describing: latency))")
+    }
+  }
+
+  @Test("RG-16 monitoring needs neither the standard service nor its filter")
+  func independent() {
+    var scene = monitored([home])
+    scene.call(.setDistanceFilter(metres: 1e6))
+    scene.call(.startUpdatingLocation)
+    stay(&scene, at: 0, seconds: 30)
+    #expect(scene.heard().contains("entered home"))
+  }
+
+  @Test("RG-17 regions are there after a relaunch, before any start")
+  func persistent() {
+    var scene = monitored([home])
+    var restored = PositioningEngine.Restored()
+    restored.regions = scene.engine.regions.records
+    scene = Scene(restored: restored)
+    #expect(scene.engine.regions.monitored == [home])
+    #expect(scene.engine.regions.state(of: home) == .outside)
+  }
+
+  @Test("RG-19 to wake up inside is an event, to have been inside while asleep is none")
+  func asleep() {
+    var scene = monitored([home])
+    let restored = scene.engine.regions.records
+    scene.wait(3600)
+    stay(&scene, at: 500, seconds: 60)
+    #expect(scene.heard() == [])
+    var next = PositioningEngine.Restored()
+    next.regions = restored
+    scene = Scene(restored: next)
+    stay(&scene, at: 0, seconds: 30)
+    #expect(scene.heard() == ["entered home", "home is inside"])
+  }
+
+  @Test("RG-20 with WhenInUse events come in the foreground only, with Always also behind it")
+  func background() {
+    for (status, expected) in [
+      (AuthorizationStatus.authorizedWhenInUse, [String]()), (.authorizedAlways, ["entered home", "home is inside"]),
+    ] {
+      var scene = monitored([home], status)
+      scene.engine.setApplication(.background, at: scene.instant)
+      stay(&scene, at: 0, seconds: 30)
+      #expect(scene.heard() == expected)
+    }
+    var scene = monitored([home], .authorizedWhenInUse)
+    scene.engine.setApplication(.background, at: scene.instant)
+    stay(&scene, at: 0, seconds: 30)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    stay(&scene, at: 0, seconds: 30)
+    #expect(scene.heard() == ["entered home", "home is inside"])
+  }
+
+  @Test("RG-21 a beacon region needs Bluetooth")
+  func beacons() {
+    let beacon = Region("shop", .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2))))
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.call(.startMonitoring(beacon))
+    scene.call(.startMonitoring(home))
+    #expect(scene.heard() == ["monitoring shop failed 5", "monitoring home"])
+  }
+
+  @Test("RG-23 when resources are short the smaller circles are the first")
+  func bySize() {
+    let scene = monitored([circle("a", radius: 300), circle("b", radius: 50), circle("c", radius: 100)])
+    #expect(scene.engine.regions.circlesBySize.map(\.radiusMetres) == [50, 100, 300])
+  }
+
+  @Test("RG-24 the accuracy of the old call is the margin")
+  func margin() {
+    var scene = Scene()
+    scene.call(.startMonitoring(home, marginMetres: 200))
+    stay(&scene, at: 0, seconds: 3)
+    _ = scene.heard()
+    stay(&scene, at: 130, seconds: 25)
+    #expect(scene.heard() == [])
+    stay(&scene, at: 310, seconds: 1)
+    #expect(scene.heard() == ["left home", "home is outside"])
+  }
+
+  @Test("RG-25 contains is geometry alone")
+  func contains() {
+    let circle = Circle(centre: Scene.north(0), radiusMetres: 100)
+    #expect(circle.contains(Scene.north(99)) && !circle.contains(Scene.north(101)))
+  }
+
+  @Test("RG-26 a permission that ends fails the whole service, without a region")
+  func withdrawn() {
+    var scene = monitored([home])
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    #expect(scene.heard() == ["status denied", "monitoring all failed 4"])
+  }
+
+  @Test("A region across the date line has an inside")
+  func dateLine() {
+    var scene = Scene()
+    let island = Region(
+      "island",
+      .circle(
+        Circle(
+          centre: Coordinate(latitudeDegrees: -17, longitudeDegrees: 179.999), radiusMetres: 500)))
+    scene.call(.startMonitoring(island))
+    scene.engine.receive(
+      Location(
+        Coordinate(latitudeDegrees: -17, longitudeDegrees: -179.999), horizontalAccuracyMetres: 5,
+        timestamp: scene.now.utc), at: scene.now)
+    #expect(scene.engine.regions.state(of: island) == .inside)
+  }
+
+  @Test("The demand says how far the nearest border is, and when one is being crossed")
+  func demand() {
+    var scene = monitored([home, circle("far", north: -5000)])
+    #expect(scene.engine.sharedDemand.border.flatMap(\.metres).map { $0.rounded() } == 400)
+    #expect(scene.engine.sharedDemand.border?.isCrossing == false)
+    stay(&scene, at: 50, seconds: 3)
+    #expect(scene.engine.sharedDemand.border?.isCrossing == true)
+  }
+}

@@ -1,0 +1,199 @@
+import Positioning
+import Testing
+
+@Suite("Significant change and visits")
+struct SignificantChangeTests {
+  private func started() -> Scene {
+    var scene = Scene()
+    scene.call(.startSignificantChanges)
+    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.fix(0)
+    return scene
+  }
+
+  @Test("SC-1 the cached fix comes first, then a current one")
+  func first() {
+    var restored = PositioningEngine.Restored()
+    restored.newest = Scene.location(-5000, at: 0)
+    var scene = Scene(restored: restored)
+    scene.call(.startSignificantChanges)
+    scene.fixes(2) { $0 }
+    #expect(scene.heard() == ["at -5000", "at 1"])
+  }
+
+  @Test("SC-2 then only moves of half a kilometre from the last one count")
+  func distance() {
+    var scene = started()
+    scene.fixes(10, every: 400) { $0 / 400 * 100 }
+    #expect(scene.heard() == ["at 0", "at 500", "at 1000"])
+  }
+
+  @Test("SC-3 not more often than every five minutes; what came early is told then")
+  func rate() {
+    var scene = started()
+    scene.fixes(60) { $0 * 30 }
+    #expect(scene.heard() == ["at 0"])
+    scene.wait(239)
+    #expect(scene.heard() == [])
+    scene.wait(1)
+    #expect(scene.heard() == ["at 1800"])
+  }
+
+  @Test("SC-4 filter and accuracy are ignored")
+  func ignored() {
+    var scene = started()
+    scene.call(.setDistanceFilter(metres: 100_000))
+    scene.call(.setDesiredAccuracy(metres: 3000))
+    scene.fixes(1, every: 400) { _ in 510 }
+    #expect(scene.heard() == ["at 0", "at 510"])
+  }
+
+  @Test("SC-5 a second start is nothing new, stop and start are")
+  func starts() {
+    var scene = started()
+    scene.call(.startSignificantChanges)
+    scene.fixes(1) { _ in 1 }
+    #expect(scene.heard() == ["at 0"])
+    scene.call(.stopSignificantChanges)
+    scene.call(.startSignificantChanges)
+    scene.fixes(1) { _ in 2 }
+    #expect(scene.heard() == ["at 1", "at 2"])
+  }
+
+  @Test("SC-6 it runs on while the app is suspended")
+  func suspended() {
+    var scene = started()
+    _ = scene.heard()
+    scene.engine.setApplication(.suspended, at: scene.instant)
+    scene.wait(300)
+    scene.fix(700)
+    #expect(scene.heard() == ["at 700"])
+  }
+
+  @Test("SC-8 SC-9 after a relaunch the newest fix is there before the start, and comes with it")
+  func relaunch() {
+    var restored = PositioningEngine.Restored()
+    restored.newest = Scene.location(800, at: 900)
+    var scene = Scene(restored: restored)
+    #expect(scene.engine.location(of: ClientID(0)) == Scene.location(800, at: 900))
+    #expect(scene.heard() == [])
+    scene.call(.startSignificantChanges)
+    #expect(scene.heard() == ["at 800"])
+  }
+
+  @Test("SC-11 without a source a start has no effect, and a line says so")
+  func unavailable() {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
+    scene.call(.startSignificantChanges)
+    #expect(scene.heard() == [])
+    #expect(scene.advice() == [.notAvailable("significant-change monitoring")])
+    #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
+  }
+
+  @Test("SC-12 errors go to didFailWithError")
+  func errors() {
+    var scene = Scene()
+    scene.call(.startSignificantChanges)
+    scene.wait(31)
+    #expect(scene.heard() == ["failed 0"])
+    scene = Scene(.denied)
+    scene.call(.startSignificantChanges)
+    #expect(scene.heard() == ["failed 1"])
+  }
+
+  @Test("SC-13 automatic pausing does not touch it")
+  func pausing() {
+    var scene = started()
+    scene.call(.startUpdatingLocation)
+    scene.fixes(200, every: 10) { _ in 0 }
+    #expect(scene.heard().contains("paused"))
+    #expect(scene.engine.demand(of: ClientID(0)).significantChange != nil)
+    scene.fixes(1) { _ in 600 }
+    #expect(scene.heard().contains("at 600"))
+  }
+
+  @Test("A blurred fix is no change")
+  func blurred() {
+    var scene = started()
+    _ = scene.heard()
+    scene.wait(400)
+    scene.fix(900, accuracy: 2000)
+    #expect(scene.heard() == [])
+  }
+
+  // MARK: Visits
+
+  /// Ten minutes at a place, a walk of ten, twenty at another.
+  private func day(_ scene: inout Scene) {
+    scene.fixes(60, every: 10) { _ in 0 }
+    scene.fixes(60, every: 10) { $0 * 1.5 }
+    scene.fixes(120, every: 10) { _ in 900 }
+  }
+
+  @Test("VI-1 a start or stop on one manager holds for all")
+  func all() {
+    var scene = Scene(managers: 2)
+    scene.call(.startVisits, by: 0)
+    scene.engine.add(ClientID(7))
+    scene.call(.setDelegate([.takesErrors]), by: 7)
+    _ = scene.heard(7)
+    scene.fixes(31, every: 10) { _ in 0 }
+    for number in [0, 1, 7] { #expect(scene.heard(number) == ["arrived"]) }
+    scene.call(.stopVisits, by: 1)
+    day(&scene)
+    #expect(scene.heard(0) == [])
+  }
+
+  @Test("VI-2 it survives a relaunch, the visit as well")
+  func relaunchVisits() {
+    var scene = Scene()
+    scene.call(.startVisits)
+    scene.fixes(31, every: 10) { _ in 0 }
+    var restored = PositioningEngine.Restored()
+    restored.visits = scene.engine.visits.record
+    scene = Scene(restored: restored)
+    scene.fixes(10, every: 10) { _ in 5 }
+    scene.fixes(10, every: 10) { _ in 500 }
+    #expect(scene.heard() == ["departed"])
+  }
+
+  @Test("VI-3 an arrival has no departure, a departure has both; what began before is unknown")
+  func dates() {
+    var scene = Scene()
+    scene.call(.startVisits)
+    day(&scene)
+    var visits: [Visit] = []
+    for case .event(_, .didVisit(let visit), _) in scene.engine.outputs { visits.append(visit) }
+    #expect(visits.count == 3)
+    #expect(visits.first?.arrival == nil && visits.first?.departure == nil)
+    #expect(visits.dropFirst().first?.arrival == nil && visits.dropFirst().first?.departure != nil)
+    #expect(visits.last?.arrival != nil && visits.last?.departure == nil)
+    #expect(
+      visits.last.map {
+        abs(Scene.metresNorth(Location($0.coordinate, horizontalAccuracyMetres: 1, timestamp: Scene.utc(0))) - 900) < 50
+      } == true)
+  }
+
+  @Test("VI-4 in the background it needs Always")
+  func always() {
+    var scene = Scene(.authorizedWhenInUse, .background)
+    scene.call(.startVisits)
+    day(&scene)
+    #expect(scene.heard() == [])
+    scene = Scene(.authorizedAlways, .background)
+    scene.call(.startVisits)
+    day(&scene)
+    #expect(scene.heard() == ["arrived", "departed", "arrived"])
+  }
+
+  @Test("VI-5 filter and accuracy are ignored")
+  func unfiltered() {
+    var scene = Scene()
+    scene.call(.setDistanceFilter(metres: 1e6))
+    scene.call(.startVisits)
+    day(&scene)
+    #expect(scene.heard() == ["arrived", "departed", "arrived"])
+  }
+}
