@@ -95,6 +95,9 @@ let package = Package(
       name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],
       path: "Tests/rig/HotplugProbe", swiftSettings: settings),
 
+    .executableTarget(
+      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverShell", "SerialPort", "MonotonicTime"],
+      path: "Tests/rig/ManyReceivers", swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),

@@ -34,11 +34,15 @@ struct Simulate: ParsableCommand {
   @Option(help: "Send a recording instead, in the pace of its epochs; then end.")
   var replay: String?
 
+  @Option(help: "The rate it is set to when it is opened, in baud; a reset takes it back to its own.")
+  var baud: UInt32?
+
   @Flag(help: "Be on USB: the baud rate does not matter.")
   var usb = false
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if baud == 0 { throw ValidationError("--baud is a rate such as 9600.") }
     if !(speed > 0 && speed <= 1000) { throw ValidationError("--speed is above 0, and 1000 at the most.") }
   }
 
@@ -48,12 +52,27 @@ struct Simulate: ParsableCommand {
     if let replay {
       device = Replay(try readAll(replay), startingAt: now)
     } else {
-      device = VirtualLine(
-        model: model, scenario: try Scenario.read(scenario), seed: seed, startUTCSeconds: secondsSince1970(),
-        hasRate: !usb, startingAt: now)
+      device = try line(at: now)
     }
     var loop = try SimulationLoop(device, link: link ?? "", speed: speed, seconds: seconds, now: now)
     try loop.run()
+  }
+
+  private func line(at now: Instant) throws -> VirtualLine {
+    guard let baud else {
+      return VirtualLine(
+        model: model, scenario: try Scenario.read(scenario), seed: seed, startUTCSeconds: secondsSince1970(),
+        hasRate: !usb, startingAt: now)
+    }
+    // It was switched on some seconds ago, and somebody set its rate since.
+    let before = Milliseconds(5000)
+    let on = Instant(nanoseconds: now.nanoseconds - min(now.nanoseconds, before.count * 1_000_000))
+    var line = VirtualLine(
+      model: model, scenario: try Scenario.read(scenario), seed: seed,
+      startUTCSeconds: secondsSince1970() - Int64(before.count / 1000), hasRate: !usb, startingAt: on)
+    line.advance(to: now)
+    line.inject(.baudRateChange(to: baud), at: now)
+    return line
   }
 }
 
