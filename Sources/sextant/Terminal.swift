@@ -9,6 +9,9 @@ func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
 /// Whether standard error is one.
 func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
 
+/// Whether someone can answer a question, and sees it.
+func isInputTerminal() -> Bool { isatty(STDIN_FILENO) == 1 && standardErrorIsTerminal() }
+
 /// Columns and rows of the terminal; 80 by 24 where it does not say.
 func terminalSize() -> (columns: Int, rows: Int) {
   var size = winsize()

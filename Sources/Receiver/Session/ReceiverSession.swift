@@ -208,7 +208,7 @@ public struct ReceiverSession: ~Copyable {
     if let current { actions.append(.finished(current, .silent)) }
     current = nil
     exchange = nil
-    if isHeard, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
+    if isHeard, settings.restoresAtEnd, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended
@@ -636,7 +636,7 @@ public struct ReceiverSession: ~Copyable {
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
-    if let wanted = wish?.portRate, let rate, wanted != rate, settings.line == .serial, settingsRate == nil {
+    if let wanted = wish?.portRate, let rate, wanted != rate, settingsRate == nil {
       settingsRate = rate
       stage = .changingRate(
         PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))

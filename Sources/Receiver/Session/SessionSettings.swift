@@ -30,6 +30,8 @@ public struct SessionSettings: Sendable {
   public var likelyRates: [UInt32] = []
   /// What the receiver is to be set to once it said who it is.
   public var wish: @Sendable (ReceiverDescription) -> ReceiverWish = { .navigation(for: $0) }
+  /// Whether the receiver is as it was found when the session ends. Who was asked to change it leaves what was set.
+  public var restoresAtEnd = true
   /// What is known of it from before the line was lost.
   public var memory: SessionMemory?
 
