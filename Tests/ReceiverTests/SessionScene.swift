@@ -57,6 +57,10 @@ final class SessionScene {
     if held == nil { return memory?.description }
     return held!.session.description
   }
+  var port: ReceiverPortNumber? {
+    if held == nil { return nil }
+    return held!.session.port
+  }
   var isSteady: Bool {
     if held == nil { return false }
     return held!.session.isSteady

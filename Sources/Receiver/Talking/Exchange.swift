@@ -97,11 +97,11 @@ struct Exchange: Sendable {
   }
 
   /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with
-  /// the selector, CFG-VALGET's with version 1.
+  /// the selector; CFG-VALGET's has version 1, repeats layer and position, and tells no other keys than those asked for.
   private func isAnswer(_ payload: RawSpan) -> Bool {
     let selector = command.bytes[6..<command.bytes.count - 2]
     switch command.identity {
-    case .cfgVALGET?: return payload.byteCount >= 4 && payload.u1(0) == 1
+    case .cfgVALGET?: return isAnswer(payload, to: Array(selector))
     case .cfgMSG?, .cfgPRT?:
       for (index, byte) in selector.enumerated() {
         if index >= payload.byteCount || payload.u1(index) != byte { return false }
@@ -109,6 +109,22 @@ struct Exchange: Sendable {
       return true
     default: return true
     }
+  }
+
+  /// A question that was asked twice is answered twice, and the second answer can come after the next question.
+  private func isAnswer(_ payload: RawSpan, to question: [UInt8]) -> Bool {
+    guard payload.byteCount >= 4, payload.u1(0) == 1 else { return false }
+    for index in 1..<4 where payload.u1(index) != question[index] { return false }
+    let keys = stride(from: 4, through: question.count - 4, by: 4).map { question.u4($0) }
+    var pairs = ConfigurationPairs(payload.extracting(4...))
+    while let pair = pairs.next() {
+      let isAskedFor = keys.contains { key in
+        // Item 0xFFFF is all of a group, group 0xFFF all of them (interface descriptions, CFG-VALGET).
+        key == pair.id || key & 0xFFFF == 0xFFFF && (key >> 16 & 0xFFF == 0xFFF || (key ^ pair.id) & 0x0FFF_0000 == 0)
+      }
+      if !isAskedFor { return false }
+    }
+    return true
   }
 
   /// The time that bytes take on a line: start bit, eight bits, stop bit.

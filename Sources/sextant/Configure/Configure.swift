@@ -117,12 +117,15 @@ struct Configure: ParsableCommand {
   private func set() throws {
     let words = try words.map { word in try usage { () throws(SettingProblem) in try SettingWord(word) } }
     let client = try run { source in
-      ConfigureClient<SettingsEdit>(source, portRate: Self.rate) { receiver, port, hasRate throws(SettingProblem) in
+      ConfigureClient<SettingsEdit>(source, portRate: Self.rate(after:)) {
+        receiver, port, hasRate throws(SettingProblem) in
         try SettingsEdit(words, of: receiver, port: port, hasRate: hasRate)
       }
     }
     guard let edit = client.script else { return }
-    for (name, result) in zip(edit.names, edit.results) where result == .changed { try Output.write("\(name) is set\n") }
+    for (name, result) in zip(edit.names, edit.results) where result == .changed {
+      try Output.write("\(name) is set\n")
+    }
     for (name, result) in zip(edit.names, edit.results) where result == .unchanged && !isRate(name, edit) {
       try Output.write("\(name) was so already\n")
     }
@@ -139,8 +142,6 @@ struct Configure: ParsableCommand {
   private static func rate(after edit: SettingsEdit) -> UInt32? {
     edit.results.allSatisfy { $0 == .changed || $0 == .unchanged } ? edit.portRate : nil
   }
-
-  private static let rate: (SettingsEdit) -> UInt32? = { rate(after: $0) }
 
   private func save() throws {
     let client = try run { source in
@@ -204,7 +205,8 @@ struct Configure: ParsableCommand {
     if let failure = EditFailure.of(edit, isWhole: false) { throw failure }
     if !script.leftOut.isEmpty {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(path): a part of it is not for this receiver; the rest is set")
+        exitCode: CommandFailure.unavailable,
+        description: "\(path): a part of it is not for this receiver; the rest is set")
     }
   }
 

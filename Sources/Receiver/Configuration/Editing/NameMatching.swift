@@ -51,17 +51,20 @@ enum NameMatching {
     return (0...name.count - part.count).contains { name[$0..<$0 + part.count].elementsEqual(part) }
   }
 
-  /// How many letters have to be put in, taken out or exchanged (Levenshtein).
+  /// How many letters have to be put in, taken out or exchanged, or change places with their neighbour (optimal string
+  /// alignment).
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var before: [Int] = []
     var row = Array(0...b.count)
-    for (i, letter) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
+    for i in a.indices {
+      var next = [i + 1]
       for j in b.indices {
-        let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (letter == b[j] ? 0 : 1))
-        diagonal = row[j + 1]
-        row[j + 1] = next
+        var least = min(next[j] + 1, row[j + 1] + 1, row[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
+        next.append(least)
       }
+      before = row
+      row = next
     }
     return row[b.count]
   }

@@ -119,9 +119,8 @@ public struct SettingsReading: ReceiverScript {
     switch (current, outcome) {
     case (.page(let key, let layer, let position), .answered(let payload)):
       let pairs = Configuration.pairs(payload)
-      // A page that came twice, because its question was asked twice, is no answer to the next one.
-      let known = layer == Self.ram ? items : standards
-      if position > 0, !pairs.isEmpty, repetitions < 3, pairs.allSatisfy({ known[$0.id] != nil }) {
+      // Few items of all there are: a late answer to a question about some of them.
+      if key == Self.everything, position == 0, pairs.count < ConfigurationWriter.mostItems, repetitions < 3 {
         repetitions += 1
         work.insert(current, at: 0)
         return
@@ -207,7 +206,7 @@ public struct SettingsReading: ReceiverScript {
     var payload: [UInt8] = [0, layer, UInt8(truncatingIfNeeded: position), UInt8(truncatingIfNeeded: position >> 8)]
     for key in keys { payload += (0..<4).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) } }
     var command = Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
-    command.patience = Milliseconds(1000)
+    command.patience = Milliseconds(1500)
     return command
   }
 }
