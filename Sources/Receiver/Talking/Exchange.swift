@@ -20,6 +20,10 @@ struct Exchange: Sendable {
   /// The answers to several questions, as far as they came.
   private var answers: [MessageIdentity: [UInt8]] = [:]
 
+  /// The messages of a list, as far as they came; and those of an earlier attempt, where it told more.
+  private var list: [[UInt8]] = []
+  private var longestList: [[UInt8]]?
+
   /// - Parameter earliest: when it may be said at first.
   init(_ command: Command, earliest: Instant) {
     self.command = command
@@ -36,9 +40,10 @@ struct Exchange: Sendable {
     guard now >= deadline else { return (nil, nil) }
     if let answer { return (nil, .answered(answer)) }
     if hasFirstAnswer { return (nil, .answeredAll(answers)) }
+    if !list.isEmpty { return (nil, .listed(list)) }
     if sentAt != nil {
       if command.answer == .none { return (nil, .sent) }
-      if attempt == command.attempts { return (nil, .silent) }
+      if attempt == command.attempts { return (nil, longestList.map { .listed($0) } ?? .silent) }
     }
     attempt += 1
     sentAt = now
@@ -54,6 +59,9 @@ struct Exchange: Sendable {
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
     if case .messages(let wanted) = command.answer { return collect(frame, wanted, at: now, bitRate) }
     guard sentAt != nil, let identity = command.identity else { return nil }
+    if case .list(let wanted, let end) = command.answer {
+      return collect(frame, wanted, until: end, identity, at: now, bitRate)
+    }
     let payload = frame.payload
     switch frame.identity {
     case .ackACK, .ackNAK:
@@ -89,6 +97,31 @@ struct Exchange: Sendable {
     if answers.count == wanted.count { return .answeredAll(answers) }
     // The other answers stand right behind the first, if they come.
     if hasFirstAnswer { dueAt = now + Self.time(of: 160, bitRate) + Milliseconds(80) }
+    return nil
+  }
+
+  /// A list is over with its end; where messages of it were lost on the way, it is asked for again.
+  private mutating func collect(
+    _ frame: borrowing UBXFrame, _ wanted: MessageIdentity, until end: Command.ListEnd, _ identity: MessageIdentity,
+    at now: Instant, _ bitRate: UInt32?
+  ) -> Outcome? {
+    let payload = frame.payload
+    if frame.identity == wanted {
+      list.append([UInt8](copying: payload))
+      if end == .count(list.count) { return .listed(list) }
+      // The longest message of a list has 172 bytes (MGA-DBD); others come in between.
+      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
+      return nil
+    }
+    guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
+      payload.u1(3) == identity.messageID
+    else { return nil }
+    guard payload.u1(0) == 1 else { return .refused(code: payload.u1(2)) }
+    if list.count == Int(payload.littleEndian(4, as: UInt32.self)) { return .listed(list) }
+    if list.count >= longestList?.count ?? 0 { longestList = list }
+    if attempt == command.attempts { return longestList.map { .listed($0) } }
+    list = []
+    dueAt = now
     return nil
   }
 
