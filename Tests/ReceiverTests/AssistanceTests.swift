@@ -1,9 +1,10 @@
 import MonotonicTime
-@testable import Receiver
 import ReceiverSimulator
 import ReceiverStream
 import Testing
 import UBX
+
+@testable import Receiver
 
 @Suite("Assistance at the start")
 struct AssistanceTests {
@@ -80,7 +81,8 @@ struct AssistanceTests {
 
   @Test("Answers to assistance are switched off again at the end", arguments: [ReceiverModel.m8, .m10])
   func restored(_ model: ReceiverModel) throws {
-    let scene = SessionScene(model, baud: 115_200, scenario: try Scenario(parsing: "start 47 8\nsky none")) { settings in
+    let scene = SessionScene(model, baud: 115_200, scenario: try Scenario(parsing: "start 47 8\nsky none")) {
+      settings in
       settings.assistance = AssistanceSettings(records: [], clockAccuracySeconds: 0.1, readsDatabaseAtEnd: false)
     }
     scene.knowsTheTime = true
@@ -125,13 +127,16 @@ struct AssistanceTests {
     var record = AssistanceRecord(key: AssistanceRecord.Key(text: "0102 SPG 5.10"))
     record.place = place(secondsAgo: 0).0
     record.databaseTime = record.place?.time
-    record.database = (0..<3).map { AssistanceRecord.Message(identity: .mgaDBD, payload: Array(repeating: $0, count: 20)) }
+    record.database = (0..<3).map {
+      AssistanceRecord.Message(identity: .mgaDBD, payload: Array(repeating: $0, count: 20))
+    }
     let text = record.text
     #expect(AssistanceRecord(text) == record)
     // The last line's end is no loss.
     for length in 0..<text.utf8.count - 1 { #expect(AssistanceRecord(String(text.prefix(length))) == nil) }
     for (from, to) in [
-      ("place 47", "place 97"), ("1380 ", "0604 "), ("1380 ", "138 "), ("database 1780000000 3", "database 1780000000 4"),
+      ("place 47", "place 97"), ("1380 ", "0604 "), ("1380 ", "138 "),
+      ("database 1780000000 3", "database 1780000000 4"),
       ("assistance 1", "assistance 2"), ("place", "plaice"), ("1380 00", "1380 0g"),
     ] {
       #expect(AssistanceRecord(text.replacing(from, with: to)) == nil, "\(to)")

@@ -29,7 +29,8 @@ public struct AssistanceRecord: Sendable, Equatable {
 
     /// The place of a fix that keeps its receiver's limits; nil when there is none, or no time.
     public init?(_ fix: Fix) {
-      guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees,
+      guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees,
+        let longitude = fix.longitudeDegrees,
         let time = fix.time
       else { return nil }
       self.init(
@@ -123,7 +124,8 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   private static func place(_ words: ArraySlice<Substring>) -> Place? {
     let numbers = words.dropLast().compactMap { Double($0) }
-    guard words.count == 5, numbers.count == 4, numbers.allSatisfy(\.isFinite), let time = words.last.flatMap({ time($0) }),
+    guard words.count == 5, numbers.count == 4, numbers.allSatisfy(\.isFinite),
+      let time = words.last.flatMap({ time($0) }),
       abs(numbers[0]) <= 90, abs(numbers[1]) <= 180, abs(numbers[2]) < 1e5, (0..<1e7).contains(numbers[3])
     else { return nil }
     return Place(

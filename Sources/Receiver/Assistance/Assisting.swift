@@ -177,7 +177,8 @@ struct Assisting: Sendable {
       // b0 the position is valid, b5 it is latitude, longitude and height.
       flags |= 1 << 0 | 1 << 5
     }
-    let gps = now.nanosecondsSince1970 - Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay
+    let gps =
+      now.nanosecondsSince1970 - Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay
       + Int64(LeapSeconds.on(now.day)) * 1_000_000_000
     let week: Int64 = 7 * UTCTime.nanosecondsPerDay
     payload.set(u2: UInt16(truncatingIfNeeded: gps / week), at: 18)
