@@ -41,6 +41,8 @@ public struct SettingsReading: ReceiverScript {
   /// CFG-VALGET's layers (interface descriptions).
   private static let ram: UInt8 = 0
   private static let standard: UInt8 = 7
+  /// Items whose values fit into an answer of some hundred bytes.
+  private static let fewItems = 16
   /// All groups, all items.
   private static let everything: UInt32 = 0x0FFF_FFFF
 
@@ -132,18 +134,30 @@ public struct SettingsReading: ReceiverScript {
       }
     case (.keys(_, let layer), .answered(let payload)): store(Configuration.pairs(payload), layer)
     case (.keys(let keys, let layer), .refused):
-      if keys.count == 1 {
+      if keys.count > 1 { return split(keys, layer) }
+      if layer == Self.ram {
         missing.append(ConfigurationItem.with(id: keys[0])?.name.description ?? SettingValue.name(ofKey: keys[0]))
-      } else {
-        let middle = keys.count / 2
-        work.insert(.keys(Array(keys[middle...]), layer: layer), at: 0)
-        work.insert(.keys(Array(keys[..<middle]), layer: layer), at: 0)
+      }
+    case (.keys(let keys, let layer), .silent) where keys.count > 1: split(keys, layer)
+    case (.page(_, Self.standard, _), .silent) where !items.isEmpty:
+      // A line that is full has no room for long answers; the keys are known by now, and short ones get through.
+      let keys = items.keys.filter { standards[$0] == nil }.sorted()
+      work.removeAll { if case .page(_, Self.standard, _) = $0 { true } else { false } }
+      for start in stride(from: 0, to: keys.count, by: Self.fewItems) {
+        work.append(.keys(Array(keys[start..<min(start + Self.fewItems, keys.count)]), layer: Self.standard))
       }
     case (.record(let record), .answered(let payload)): records.append((record, payload))
     case (.record(let record), .refused): if case .names = filter { missing.append(record.name) }
     case (.page, .refused): break
     default: isIncomplete = true
     }
+  }
+
+  /// Asks for the two halves of what had no answer, or was refused.
+  private mutating func split(_ keys: [UInt32], _ layer: UInt8) {
+    let middle = keys.count / 2
+    work.insert(.keys(Array(keys[middle...]), layer: layer), at: 0)
+    work.insert(.keys(Array(keys[..<middle]), layer: layer), at: 0)
   }
 
   private mutating func store(_ pairs: [ConfigurationPair], _ layer: UInt8) {
