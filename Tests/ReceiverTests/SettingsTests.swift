@@ -69,6 +69,14 @@ struct SettingsTests {
     #expect(again.results == [.unchanged, .unchanged])
   }
 
+  @Test("A rate that fills the line is set after the rest", arguments: [ReceiverModel.m6, .m8])
+  func fullLine(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model, baud: nil)
+    let edit = try scene.set(["rate=4Hz", "model=sea", "messages=NAV-DOP", "CFG-NAV5.minElev=8"])
+    #expect(edit.results == [.changed, .changed, .changed, .changed], "\(edit.names(of: .silent))")
+    #expect(scene.line.receiver.epochMilliseconds == 250)
+  }
+
   @Test("What was set stays when the session ends", arguments: [ReceiverModel.m8, .m10])
   func stays(_ model: ReceiverModel) throws {
     let scene = SessionScene.configuring(model)

@@ -19,6 +19,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private static var mostSilences: Int { 3 }
 
   let path: String
+  private static var noAnswer: String {
+    "the receiver does not answer any more (cable? or a line that is full: a higher baud, or fewer messages)"
+  }
+
   private let making: Making
   private let portRate: (Script) -> UInt32?
   private let showsProgress: Bool
@@ -91,7 +95,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
             ? "the receiver does not answer; is its UBX input on, and is RX wired to TX?"
             : "no receiver was heard; check power, wiring (RX to TX) and the device's name")
       } else {
-        fail("the receiver does not answer any more")
+        fail(Self.noAnswer)
       }
       return true
     }
@@ -122,7 +126,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     guard case .talking = stage else { return }
     silences = outcome == .silent ? silences + 1 : 0
     script?.receive(outcome)
-    if silences >= Self.mostSilences, !survivesSilence { return fail("the receiver does not answer any more") }
+    if silences >= Self.mostSilences, !survivesSilence { return fail(Self.noAnswer) }
     goOn(connection, &poller, at: now)
   }
 

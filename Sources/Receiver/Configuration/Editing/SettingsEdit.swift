@@ -218,6 +218,13 @@ public struct SettingsEdit: ReceiverScript {
   }
 
   public func next() -> Command? {
+    guard var command = current else { return nil }
+    // A line that a setting has just filled has room for an answer now and then.
+    command.patience = Milliseconds(700)
+    return command
+  }
+
+  private var current: Command? {
     switch work.first {
     case .readPort: return .poll(.cfgPRT)
     case .readItems(let those), .verifyItems(let those): return Configuration.valget(pairs(those))
@@ -234,9 +241,9 @@ public struct SettingsEdit: ReceiverScript {
 
   public mutating func receive(_ outcome: Outcome) {
     guard !work.isEmpty else { return }
-    let current = work.removeFirst()
+    let finished = work.removeFirst()
     done += 1
-    switch current {
+    switch finished {
     case .readPort:
       if case .answered(let payload) = outcome, let number = payload.first { port = Int(number) }
     case .readItems(let those): receiveItems(those, outcome)
@@ -275,6 +282,8 @@ public struct SettingsEdit: ReceiverScript {
         }
       }
     }
+    // The rate last: more fixes a second than the line has room for leave none for answers.
+    records = records.filter { $0.identity != .cfgRATE } + records.filter { $0.identity == .cfgRATE }
     if needsPort, !isPortKnown { work.append(.readPort) }
     // Signals first: they stay in one message.
     let ordered = items.filter { isSignal($0) } + items.filter { !isSignal($0) }
@@ -440,14 +449,20 @@ public struct SettingsEdit: ReceiverScript {
   private mutating func startPuttingBack() {
     let items = entries.indices.filter { index in
       guard case .item = entries[index].setting else { return false }
-      return [.changed, .notVerified, .silent].contains(entries[index].result) && entries[index].found != nil
+      return isPerhapsSet(entries[index].result) && entries[index].found != nil
     }
     work += Self.batches(items).map { .putBackItems($0) }
     for (index, record) in records.enumerated() where record.found != nil {
-      guard record.entries.contains(where: { entries[$0].result == .changed }) else { continue }
-      work.append(.putBackRecord(index))
+      guard record.entries.contains(where: { isPerhapsSet(entries[$0].result) }) else { continue }
+      // The rate first: it may be what fills the line.
+      work.insert(.putBackRecord(index), at: record.identity == .cfgRATE ? 0 : work.count)
     }
     for index in entries.indices where entries[index].result == nil { entries[index].result = .withdrawn }
+  }
+
+  /// Whether a setting with this result may be other than it was.
+  private func isPerhapsSet(_ result: Result?) -> Bool {
+    [.changed, .notVerified, .silent].contains(result)
   }
 
   // MARK: Commands
@@ -507,6 +522,13 @@ extension Setting.Change {
 
   /// The field, as it follows the message's name.
   var fieldName: String {
-    if case .fields(let values) = self, let first = values.first { "." + first.field.text } else { "" }
+    switch self {
+    case .fields(let values): values.first.map { "." + $0.field.text } ?? ""
+    case .measurementPeriod: ".measRate"
+    case .dynamicModel: ".dynModel"
+    case .answersToAssistance: ".ackAiding"
+    case .messageRate: ".rate"
+    default: ""
+    }
   }
 }
