@@ -52,6 +52,7 @@ let package = Package(
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
     .target(name: "CI2C", path: "CSupport/CI2C"),
+    .target(name: "CClock", path: "CSupport/CClock"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
@@ -85,7 +86,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime", "EnergyBench", "PowerControl",
-        "CAllocationCount",
+        "CAllocationCount", "CClock",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

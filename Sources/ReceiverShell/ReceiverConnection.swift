@@ -87,6 +87,12 @@ public final class ReceiverConnection {
   public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
   /// The rate of the line.
   public var rate: UInt32? { link?.session.rate }
+  /// The receiver's port that is talked over, as far as it is known.
+  public var port: ReceiverPortNumber? { link?.session.port }
+  /// What the receiver knew of the orbits when its session ended, where it was asked for that.
+  public var navigationDatabase: [AssistanceRecord.Message] {
+    link?.session.memory.database ?? memory?.database ?? []
+  }
   public var counters: StreamCounters { link?.session.counters ?? StreamCounters() }
   public var rejectedFields: Int { link?.session.rejectedFields ?? 0 }
   /// Whether the receiver is in the wished state and listens to commands.

@@ -4,6 +4,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   var description: String
 
   static let badData: Int32 = 65
+  static let usage: Int32 = 64
   static let noInput: Int32 = 66
   static let unavailable: Int32 = 69
   static let cannotCreate: Int32 = 73

@@ -121,6 +121,12 @@ func sayRaw(_ text: String) {
   _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
+/// Shows how far long work is, in place of what was shown before.
+func putProgress(_ text: String) { sayRaw("\r\u{1B}[K\(text)") }
+
+/// Takes away what `putProgress` showed.
+func clearProgress() { sayRaw("\r\u{1B}[K") }
+
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
 

@@ -1,5 +1,6 @@
 /// The process's surroundings: its terminal, its clock, its environment. Calls of the C library with pointers to values
 /// on the stack, which is the reason for `unsafe`.
+import CClock
 import Glibc
 import ReceiverStream
 
@@ -8,6 +9,9 @@ func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
 
 /// Whether standard error is one.
 func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
+
+/// Whether someone can answer a question, and sees it.
+func isInputTerminal() -> Bool { isatty(STDIN_FILENO) == 1 && standardErrorIsTerminal() }
 
 /// Columns and rows of the terminal; 80 by 24 where it does not say.
 func terminalSize() -> (columns: Int, rows: Int) {
@@ -42,4 +46,20 @@ func systemTime() -> UTCTime? {
   let seconds = secondsSince1970()
   // 2026-01-01: this program did not exist before.
   return seconds < 1_767_225_600 ? nil : UTCTime(nanosecondsSince1970: seconds * 1_000_000_000)
+}
+
+/// How right the computer's clock is, in seconds; nil when nothing keeps it right (no NTP), or it is not set.
+func clockAccuracySeconds() -> Double? {
+  guard systemTime() != nil else { return nil }
+  let microseconds = sextant_clock_error_microseconds()
+  return microseconds < 0 ? nil : Double(microseconds) / 1e6
+}
+
+/// The folder where state is kept from one run to the next; nil when there is no place for it.
+func stateFolder() -> String? {
+  if let folder = environment("SEXTANT_STATE_DIR"), !folder.isEmpty { return folder }
+  if geteuid() == 0 { return "/var/lib/sextant" }
+  // The XDG base directory specification: relative paths are to be ignored.
+  if let folder = environment("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/sextant" }
+  return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/sextant" : nil }
 }

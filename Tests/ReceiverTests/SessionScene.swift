@@ -45,6 +45,21 @@ final class SessionScene {
     self.settings = settings
   }
 
+  /// The host comes at another time.
+  func move(to later: Instant) {
+    now = later
+    nextLook = later
+    opened = later
+  }
+
+  /// Whether the computer's clock is set.
+  var knowsTheTime = false
+  /// What the session knows for the next one.
+  var currentMemory: SessionMemory? {
+    if held == nil { return memory }
+    return held!.session.memory
+  }
+
   /// When the host opened the line at first.
   private(set) var opened = Instant.zero
   /// When a byte came first since `forgetFirstByte`.
@@ -56,6 +71,10 @@ final class SessionScene {
   var description: ReceiverDescription? {
     if held == nil { return memory?.description }
     return held!.session.description
+  }
+  var port: ReceiverPortNumber? {
+    if held == nil { return nil }
+    return held!.session.port
   }
   var isSteady: Bool {
     if held == nil { return false }
@@ -179,7 +198,8 @@ final class SessionScene {
       }
       var settings = settings
       settings.memory = memory
-      held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: nil, now: now))
+      let time = knowsTheTime ? UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000) : nil
+      held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: time, now: now))
     }
   }
 

@@ -90,9 +90,9 @@ struct Configuration: Sendable {
     switch (step, outcome) {
     case (.asking, .answered(let payload)):
       if identity == .cfgPRT, let number = payload.first { portNumber = Int(number) }
-      guard let wanted = change.applied(to: payload, port: portNumber) else { return finish(.refused) }
-      if change.isSame(wanted, payload) { return finish(.wasThere) }
-      found.append(Found(setting: .message(identity, selector: selector, .payload(payload))))
+      guard let wanted = change.applied(to: payload, identity, port: portNumber) else { return finish(.refused) }
+      if change.isSame(wanted, payload, identity) { return finish(.wasThere) }
+      found.append(Found(setting: .message(identity, selector: selector, change.undoing(payload))))
       written = wanted
       step = .writing
     case (.asking, _):
@@ -110,7 +110,7 @@ struct Configuration: Sendable {
     case (.writing, _):
       finish(.refused)
     case (.verifying, .answered(let payload)):
-      if change.isSame(payload, written) || written.count == 3 { return finish(.written) }
+      if change.isSame(payload, written, identity) || written.count == 3 { return finish(.written) }
       // Damage on the way has a right checksum too seldom to be it: an answer from before the write, or a clamp.
       guard writings < 2 else { return finish(.notVerified) }
       step = .writing

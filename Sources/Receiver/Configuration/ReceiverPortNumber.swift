@@ -28,15 +28,8 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
 enum MessageOutput {
   /// The item for a message on a port; nil where the database has none.
   static func key(of message: MessageIdentity, on port: ReceiverPortNumber) -> UInt32? {
-    guard let name = layoutName(of: message) else { return nil }
-    let wanted = Array(("CFG-MSGOUT-UBX_" + name + "_I2C").utf8)
+    guard let name = MessageNames.itemName(message) else { return nil }
+    let wanted = Array(name.utf8)
     return ConfigurationItem.named(wanted.span).map { $0.id + UInt32(port.rawValue) }
-  }
-
-  /// NAV-PVT is NAV_PVT in the items' names.
-  private static func layoutName(of message: MessageIdentity) -> String? {
-    MessageLayout.candidates(for: message).first.map { layout in
-      String(layout.name.description.map { $0 == "-" ? "_" : $0 })
-    }
   }
 }

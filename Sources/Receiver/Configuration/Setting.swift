@@ -17,16 +17,28 @@ enum Setting: Sendable, Equatable {
     case measurementPeriod(UInt16)
     case dynamicModel(UInt8)
     case constellations([UInt8])
+    /// Answers to assistance messages, CFG-NAVX5 ackAiding.
+    case answersToAssistance(Bool)
+    /// Fields by their names.
+    case fields([FieldValue])
     /// The whole payload: what was found before is put back.
     case payload([UInt8])
+  }
+
+  /// A value for a field of a CFG message.
+  struct FieldValue: Sendable, Equatable {
+    var field: FieldPath
+    var text: String
   }
 }
 
 extension Setting.Change {
   /// The payload that sets what is wished and leaves the rest of `found`; nil when `found` is no such message.
   ///
-  /// - Parameter port: the number of the port that is talked over, by CFG-PRT.
-  func applied(to found: [UInt8], port: Int) -> [UInt8]? {
+  /// - Parameters:
+  ///   - identity: the message.
+  ///   - port: the number of the port that is talked over, by CFG-PRT.
+  func applied(to found: [UInt8], _ identity: MessageIdentity, port: Int) -> [UInt8]? {
     var payload = found
     switch self {
     case .port(let wish):
@@ -57,17 +69,49 @@ extension Setting.Change {
         let isOn = wanted.contains(payload[at])
         payload[at + 4] = payload[at + 4] & ~1 | (isOn ? 1 : 0)
       }
+    case .answersToAssistance(let isOn):
+      guard payload.count >= 40 else { return nil }
+      payload[17] = isOn ? 1 : 0
+      ApplicationMask.set(.cfgNAVX5, for: ["ackAiding"], in: &payload)
+    case .fields(let values):
+      let fields = PayloadFields.list(identity, payload)
+      for value in values {
+        guard let field = fields.first(where: { $0.path.lowercased() == value.field.path.lowercased() }) else {
+          return nil
+        }
+        do { try PayloadFields.set(field, element: value.field.element, value.text, in: &payload) } catch { return nil }
+      }
+      ApplicationMask.set(identity, for: values.map(\.field.path), in: &payload)
     case .payload(let whole): payload = whole
     }
     return payload
   }
 
+  /// What puts back what `found` says.
+  func undoing(_ found: [UInt8]) -> Setting.Change {
+    switch self {
+    case .dynamicModel where found.count > 2: .dynamicModel(found[2])
+    case .answersToAssistance where found.count > 17: .answersToAssistance(found[17] != 0)
+    case .measurementPeriod: .measurementPeriod(found.u2(0))
+    default: .payload(found)
+    }
+  }
+
   /// Whether a message says what was written: without the parts that a receiver fills in by itself.
-  func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+  func isSame(_ a: [UInt8], _ b: [UInt8], _ identity: MessageIdentity) -> Bool {
     switch self {
     case .dynamicModel: a.count > 2 && b.count > 2 && a[2] == b[2]
     case .measurementPeriod: a.u2(0) == b.u2(0)
+    case .answersToAssistance: a.count > 17 && b.count > 17 && a[17] == b[17]
+    case .fields(let values): Self.isSame(values, PayloadFields.texts(identity, a), PayloadFields.texts(identity, b))
     default: a == b
+    }
+  }
+
+  private static func isSame(_ values: [Setting.FieldValue], _ a: [String: String], _ b: [String: String]) -> Bool {
+    values.allSatisfy { value in
+      let name = value.field.path.lowercased()
+      return a[name] != nil && a[name] == b[name]
     }
   }
 }
@@ -99,6 +143,8 @@ extension ReceiverWish {
   /// CFG-NAVSPG, CFG-SIGNAL).
   func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
     var pairs: [ConfigurationPair] = []
+    // The one who wishes nothing leaves this too.
+    if self == .nothing { return [] }
     pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))
     if let writesNMEA { pairs.append(ConfigurationPair(id: port.outputProtocolKey(2), bits: writesNMEA ? 1 : 0)) }
     if let readsRTCM3 { pairs.append(ConfigurationPair(id: port.inputProtocolKey(4), bits: readsRTCM3 ? 1 : 0)) }

@@ -11,7 +11,7 @@ import WireBytes
 ///         ▲                    │ (another make, or      │ silent            │                        │  │       │
 ///         │                    ▼  unknown: stays)       ▼                   ▼                        │  └ command
 ///         └── garbage, silence ◀────────────────────────┴───────────────────┴── was reset ───────────┘
-///     any ─ finish ─▶ restoring ─▶ ended
+///     any ─ finish ─▶ (keeping the orbits) ─▶ restoring ─▶ ended
 ///
 /// Each event is legal in each state. It has no clock and no file: bytes and the time go in; fixes, and what to do
 /// (`nextAction`), come out. `deadline` says when `wake` is due.
@@ -25,6 +25,7 @@ public struct ReceiverSession: ~Copyable {
     case configuring(Configuration)
     case changingRate(PortRateChange)
     case steady
+    case keeping(DatabaseReading, until: Instant)
     case restoring(Configuration)
     case restoringRate(PortRateChange)
     case ended
@@ -44,6 +45,10 @@ public struct ReceiverSession: ~Copyable {
   static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
   /// For how long the end may take.
   static var longestEnding: Milliseconds { Milliseconds(2500) }
+  /// For how long a receiver may tell what it knows of the orbits, and the rate below which that takes too long: some
+  /// hundred messages of 172 bytes at the most.
+  static var longestKeeping: Milliseconds { Milliseconds(6000) }
+  static var leastKeepingRate: UInt32 { 38_400 }
   /// How long a receiver is listened to before it is asked, for another manufacturer's sentences.
   static var listeningBeforeAsking: Milliseconds { Milliseconds(300) }
 
@@ -104,6 +109,12 @@ public struct ReceiverSession: ~Copyable {
   private var lastFrame: Instant
   private var longestGap = Milliseconds(0)
   private var settingsRate: UInt32?
+  /// The computer's time when the line was opened.
+  private let reference: UTCTime?
+  private let openedAt: Instant
+  /// What a receiver that has just started is helped with, while it is steady and nothing else is to be said.
+  private var assisting: Assisting?
+  private var isAssistingInFlight = false
 
   /// - Parameters:
   ///   - settings: what may be done.
@@ -136,6 +147,8 @@ public struct ReceiverSession: ~Copyable {
     }
     quietUntil = now
     lastFrame = now
+    self.reference = reference
+    openedAt = now
     if asking == .soon, !searches, settings.intent != .readOnly {
       // There is no rate to find by asking; a quiet receiver is asked once it had time for an epoch.
       retryAt = now + Milliseconds(1500)
@@ -208,12 +221,28 @@ public struct ReceiverSession: ~Copyable {
     if let current { actions.append(.finished(current, .silent)) }
     current = nil
     exchange = nil
-    if isHeard, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
+    endAssisting()
+    if let description, readsDatabase {
+      let until = now + Self.longestKeeping
+      endBy = until + Self.longestEnding
+      stage = .keeping(DatabaseReading(of: description), until: until)
+    } else {
+      startRestoring()
+    }
+    proceed(at: now)
+  }
+
+  private var readsDatabase: Bool {
+    guard isHeard, settings.intent != .readOnly, settings.assistance?.readsDatabaseAtEnd == true else { return false }
+    return rate.map { $0 >= Self.leastKeepingRate } ?? true
+  }
+
+  private mutating func startRestoring() {
+    if isHeard, settings.restoresAtEnd, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended
     }
-    proceed(at: now)
   }
 
   /// The line is gone: what was collected is reported, commands are silent.
@@ -244,6 +273,7 @@ public struct ReceiverSession: ~Copyable {
     next = .earlier(next, backAt)
     if exchange == nil { next = .earlier(next, retryAt) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
+    if case .keeping(_, let until) = stage { next = .earlier(next, until) }
     if exchange == nil, !submitted.isEmpty, canTalk { next = .earlier(next, quietUntil) }
     return next
   }
@@ -393,6 +423,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func interruptExchange() {
     exchange = nil
+    isAssistingInFlight = false
     if let current { actions.append(.finished(current, .silent)) }
     current = nil
   }
@@ -439,6 +470,10 @@ public struct ReceiverSession: ~Copyable {
   /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
   private mutating func proceed(at now: Instant) {
     if let endBy, now >= endBy { stage = .ended }
+    if case .keeping(_, let until) = stage, now >= until {
+      exchange = nil
+      startRestoring()
+    }
     for _ in 0..<64 {
       if isEnded { return }
       decideOnListening(at: now)
@@ -515,6 +550,13 @@ public struct ReceiverSession: ~Copyable {
         return true
       }
       begin(command)
+    case .keeping(let reading, _):
+      guard let command = reading.next() else {
+        memory.database = reading.messages
+        startRestoring()
+        return true
+      }
+      begin(command)
     case .restoring(let configuration):
       guard var command = configuration.next() else {
         finishRestoring(at: now)
@@ -536,9 +578,47 @@ public struct ReceiverSession: ~Copyable {
         startConfiguring(at: now)
         return true
       }
-      return startSubmitted()
+      return startSubmitted() || startAssisting(at: now)
     }
     return true
+  }
+
+  // MARK: Assistance
+
+  /// The time by the computer's clock.
+  private func time(at now: Instant) -> UTCTime? {
+    reference.map { time in
+      UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + Int64(now.nanoseconds - openedAt.nanoseconds))
+    }
+  }
+
+  /// The receiver has started: what is known is to be given to it once it is configured.
+  private mutating func prepareAssisting(at now: Instant) {
+    guard let assistance = settings.assistance, let description else { return }
+    assisting = Assisting(assistance, to: description, at: time(at: now))
+  }
+
+  private mutating func startAssisting(at now: Instant) -> Bool {
+    guard let time = time(at: now), let some = assisting else { return false }
+    guard let command = some.next(at: time) else {
+      endAssisting()
+      if some.given + some.refused > 0 {
+        actions.append(.report(.assisted(given: some.given, refused: some.refused)))
+      }
+      return false
+    }
+    isAssistingInFlight = true
+    begin(command)
+    return true
+  }
+
+  /// What was changed for it is put back with the rest.
+  private mutating func endAssisting() {
+    for found in assisting?.found ?? [] where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
+      memory.found.append(found)
+    }
+    assisting = nil
+    isAssistingInFlight = false
   }
 
   private mutating func store(_ change: PortRateChange) {
@@ -559,6 +639,11 @@ public struct ReceiverSession: ~Copyable {
     guard let command = exchange?.command else { return }
     exchange = nil
     quietUntil = now + command.pause
+    if isAssistingInFlight {
+      isAssistingInFlight = false
+      assisting?.receive(outcome)
+      return
+    }
     if let ticket = current {
       current = nil
       actions.append(.finished(ticket, outcome))
@@ -571,6 +656,9 @@ public struct ReceiverSession: ~Copyable {
     case .configuring(var configuration):
       configuration.receive(outcome)
       stage = .configuring(configuration)
+    case .keeping(var reading, let until):
+      reading.receive(outcome)
+      stage = .keeping(reading, until: until)
     case .restoring(var configuration):
       configuration.receive(outcome)
       stage = .restoring(configuration)
@@ -610,6 +698,7 @@ public struct ReceiverSession: ~Copyable {
       actions.append(.report(.identified(description)))
     }
     if wish == nil { wish = settings.wish(description).adapted(to: rate) }
+    prepareAssisting(at: now)
     startConfiguring(at: now)
   }
 
@@ -620,7 +709,10 @@ public struct ReceiverSession: ~Copyable {
     }
     stage = .steady
     let results = configuration.results
-    if results.contains(.written), isChecking { actions.append(.report(.wasReset)) }
+    if results.contains(.written), isChecking {
+      actions.append(.report(.wasReset))
+      prepareAssisting(at: now)
+    }
     // Who refuses all of it refuses not the message.
     let isHeeded = results.contains { $0 == .wasThere || $0 == .written }
     if isHeeded, useOlderMessages(configuration.refused) { return startConfiguring(at: now) }
@@ -636,7 +728,7 @@ public struct ReceiverSession: ~Copyable {
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
-    if let wanted = wish?.portRate, let rate, wanted != rate, settings.line == .serial, settingsRate == nil {
+    if let wanted = wish?.portRate, let rate, wanted != rate, settingsRate == nil {
       settingsRate = rate
       stage = .changingRate(
         PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))

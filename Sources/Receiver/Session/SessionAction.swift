@@ -29,6 +29,9 @@ public enum SessionReport: Sendable, Equatable {
   case configured(refused: Int)
   /// The receiver refuses or ignores what it is told; what it says by itself is used.
   case configurationFailed
+  /// The receiver, which has just started, was given the time, the place and the orbits of the last run, as far as they
+  /// are known and it takes them; the number of messages.
+  case assisted(given: Int, refused: Int)
   /// The receiver was reset and has lost its configuration, which is given to it again.
   case wasReset
   /// Nothing comes from the receiver any more.

@@ -30,6 +30,10 @@ public struct SessionSettings: Sendable {
   public var likelyRates: [UInt32] = []
   /// What the receiver is to be set to once it said who it is.
   public var wish: @Sendable (ReceiverDescription) -> ReceiverWish = { .navigation(for: $0) }
+  /// What a receiver that has just started is helped with; nil for nothing.
+  public var assistance: AssistanceSettings?
+  /// Whether the receiver is as it was found when the session ends. Who was asked to change it leaves what was set.
+  public var restoresAtEnd = true
   /// What is known of it from before the line was lost.
   public var memory: SessionMemory?
 
@@ -44,6 +48,8 @@ public struct SessionMemory: Sendable {
   /// The rate at which it was heard.
   public var rate: UInt32?
   public var description: ReceiverDescription?
+  /// What it knew of the orbits at the session's end, where it was asked for that.
+  public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.
   var found: [Configuration.Found] = []
 }

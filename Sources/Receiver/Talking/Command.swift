@@ -14,8 +14,18 @@ public struct Command: Sendable, Equatable {
     /// All of these messages, of which the first is the one that counts: the others are waited for only a little, for
     /// receivers that do not have them.
     case messages([MessageIdentity])
+    /// A message of this class and id again and again.
+    case list(MessageIdentity, ListEnd)
     /// MGA-ACK for the command's message (interface descriptions, "MGA-ACK-DATA0").
     case assistance
+  }
+
+  /// What ends a list. Where it does not come, the list ends with the receiver's silence about it.
+  public enum ListEnd: Sendable, Equatable {
+    /// MGA-ACK for the command, with the number of messages (interface descriptions, MGA-DBD).
+    case assistanceAcknowledgement
+    /// As many messages as this.
+    case count(Int)
   }
 
   /// Class and id; nil for what is no UBX frame.
@@ -73,6 +83,8 @@ public enum Outcome: Sendable, Equatable {
   case answered([UInt8])
   /// The payloads that came back to several questions.
   case answeredAll([MessageIdentity: [UInt8]])
+  /// The payloads of a list.
+  case listed([[UInt8]])
   /// No answer to any attempt.
   case silent
 }

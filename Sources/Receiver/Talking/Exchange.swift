@@ -20,6 +20,10 @@ struct Exchange: Sendable {
   /// The answers to several questions, as far as they came.
   private var answers: [MessageIdentity: [UInt8]] = [:]
 
+  /// The messages of a list, as far as they came; and those of an earlier attempt, where it told more.
+  private var list: [[UInt8]] = []
+  private var longestList: [[UInt8]]?
+
   /// - Parameter earliest: when it may be said at first.
   init(_ command: Command, earliest: Instant) {
     self.command = command
@@ -36,9 +40,10 @@ struct Exchange: Sendable {
     guard now >= deadline else { return (nil, nil) }
     if let answer { return (nil, .answered(answer)) }
     if hasFirstAnswer { return (nil, .answeredAll(answers)) }
+    if !list.isEmpty { return (nil, .listed(list)) }
     if sentAt != nil {
       if command.answer == .none { return (nil, .sent) }
-      if attempt == command.attempts { return (nil, .silent) }
+      if attempt == command.attempts { return (nil, longestList.map { .listed($0) } ?? .silent) }
     }
     attempt += 1
     sentAt = now
@@ -54,6 +59,9 @@ struct Exchange: Sendable {
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
     if case .messages(let wanted) = command.answer { return collect(frame, wanted, at: now, bitRate) }
     guard sentAt != nil, let identity = command.identity else { return nil }
+    if case .list(let wanted, let end) = command.answer {
+      return collect(frame, wanted, until: end, identity, at: now, bitRate)
+    }
     let payload = frame.payload
     switch frame.identity {
     case .ackACK, .ackNAK:
@@ -92,16 +100,41 @@ struct Exchange: Sendable {
     return nil
   }
 
+  /// A list is over with its end; where messages of it were lost on the way, it is asked for again.
+  private mutating func collect(
+    _ frame: borrowing UBXFrame, _ wanted: MessageIdentity, until end: Command.ListEnd, _ identity: MessageIdentity,
+    at now: Instant, _ bitRate: UInt32?
+  ) -> Outcome? {
+    let payload = frame.payload
+    if frame.identity == wanted {
+      list.append([UInt8](copying: payload))
+      if end == .count(list.count) { return .listed(list) }
+      // The longest message of a list has 172 bytes (MGA-DBD); others come in between.
+      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
+      return nil
+    }
+    guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
+      payload.u1(3) == identity.messageID
+    else { return nil }
+    guard payload.u1(0) == 1 else { return .refused(code: payload.u1(2)) }
+    if list.count == Int(payload.littleEndian(4, as: UInt32.self)) { return .listed(list) }
+    if list.count >= longestList?.count ?? 0 { longestList = list }
+    if attempt == command.attempts { return longestList.map { .listed($0) } }
+    list = []
+    dueAt = now
+    return nil
+  }
+
   private var hasFirstAnswer: Bool {
     if case .messages(let wanted) = command.answer { answers[wanted[0]] != nil } else { false }
   }
 
   /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with
-  /// the selector, CFG-VALGET's with version 1.
+  /// the selector; CFG-VALGET's has version 1, repeats layer and position, and tells no other keys than those asked for.
   private func isAnswer(_ payload: RawSpan) -> Bool {
     let selector = command.bytes[6..<command.bytes.count - 2]
     switch command.identity {
-    case .cfgVALGET?: return payload.byteCount >= 4 && payload.u1(0) == 1
+    case .cfgVALGET?: return isAnswer(payload, to: Array(selector))
     case .cfgMSG?, .cfgPRT?:
       for (index, byte) in selector.enumerated() {
         if index >= payload.byteCount || payload.u1(index) != byte { return false }
@@ -109,6 +142,22 @@ struct Exchange: Sendable {
       return true
     default: return true
     }
+  }
+
+  /// A question that was asked twice is answered twice, and the second answer can come after the next question.
+  private func isAnswer(_ payload: RawSpan, to question: [UInt8]) -> Bool {
+    guard payload.byteCount >= 4, payload.u1(0) == 1 else { return false }
+    for index in 1..<4 where payload.u1(index) != question[index] { return false }
+    let keys = stride(from: 4, through: question.count - 4, by: 4).map { question.u4($0) }
+    var pairs = ConfigurationPairs(payload.extracting(4...))
+    while let pair = pairs.next() {
+      let isAskedFor = keys.contains { key in
+        // Item 0xFFFF is all of a group, group 0xFFF all of them (interface descriptions, CFG-VALGET).
+        key == pair.id || key & 0xFFFF == 0xFFFF && (key >> 16 & 0xFFF == 0xFFF || (key ^ pair.id) & 0x0FFF_0000 == 0)
+      }
+      if !isAskedFor { return false }
+    }
+    return true
   }
 
   /// The time that bytes take on a line: start bit, eight bits, stop bit.

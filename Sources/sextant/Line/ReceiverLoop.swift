@@ -144,6 +144,9 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     }
   }
 
+  /// The client, with what it found, when the loop has ended.
+  consuming func takeClient() -> Client { client }
+
   private mutating func finish(at now: Instant) {
     guard !isEnding else { return }
     isEnding = true

@@ -20,6 +20,8 @@ private func text(of report: SessionReport, path: String, baud: UInt32?) -> Stri
     refused == 0 ? nil : "\(path): the receiver refused \(refused) setting\(refused == 1 ? "" : "s"); the rest is set"
   case .configurationFailed:
     "\(path): the receiver refuses to be configured; what it sends is used (is its configuration locked?)"
+  case .assisted(let given, _):
+    given == 0 ? nil : "\(path): the receiver has just started; it was given what is known from the last run"
   case .wasReset: "\(path): the receiver was reset; it has its configuration again"
   case .silent: "\(path): the receiver is silent; waiting for it (power, cable?)"
   case .notUnderstood: "\(path): nothing is understood any more; looking for the baud rate again"

@@ -8,6 +8,8 @@ enum Source: Equatable {
   /// The built-in simulator, as a receiver on a pseudo-terminal, by the name of a scenario or the path of one.
   case simulator(String)
 
+  var isSimulator: Bool { if case .simulator = self { true } else { false } }
+
   /// The choice and what to tell the user of it.
   struct Choice: Equatable {
     var source: Source

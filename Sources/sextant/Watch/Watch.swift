@@ -2,6 +2,7 @@ import ArgumentParser
 import GPSDJSON
 import Hotplug
 import Receiver
+import ReceiverShell
 
 /// `sextant watch`: what a receiver says, live.
 struct Watch: ParsableCommand {
@@ -54,6 +55,12 @@ struct Watch: ParsableCommand {
   func run() throws {
     let source = try Source.chosen(named: device)
     var settings = SessionSettings(intent: readOnly ? .readOnly : .serve, line: .serial)
+    // The built-in simulator is a new receiver each time.
+    let store = readOnly || source.isSimulator ? nil : AssistanceStore(stateFolder())
+    if let store {
+      settings.assistance = AssistanceSettings(
+        records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
+    }
     let correctionSource = corrections.flatMap { CorrectionSource($0) }
     if correctionSource != nil {
       settings.wish = { receiver in
@@ -73,6 +80,7 @@ struct Watch: ParsableCommand {
       throw error
     }
     loop.client.close()
+    if let record = loop.client.record, let time = systemTime() { store?.keep(record, at: time) }
     if loop.client.fixes == 0 {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,

@@ -12,6 +12,9 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private let baud: UInt32?
   private let epochs: Int?
   private let corrections: CorrectionClient?
+  /// What was learned of the receiver that helps it at its next start.
+  private(set) var record: AssistanceRecord?
+  private var place: AssistanceRecord.Place?
 
   /// - Parameters:
   ///   - epochs: after how many with a position to end.
@@ -33,6 +36,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
+    if let place = AssistanceRecord.Place(report.fix) { self.place = place }
   }
 
   mutating func receive(
@@ -60,6 +64,12 @@ struct WatchClient: ReceiverClient, ~Copyable {
     }
     view.set(bytes: connection.bytes)
     view.update(connection.counters, rejected: connection.rejectedFields, now)
+    if let description = connection.description, place != nil || !connection.navigationDatabase.isEmpty {
+      var record = AssistanceRecord(key: AssistanceRecord.Key(description))
+      record.place = place
+      record.database = connection.navigationDatabase
+      self.record = record
+    }
     try view.flush()
     return epochs.map { view.fixes >= $0 } ?? false
   }

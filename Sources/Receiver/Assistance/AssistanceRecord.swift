@@ -1,0 +1,171 @@
+import ReceiverStream
+import UBX
+
+/// What is kept of a receiver from one run to the next: where it was, and what it knew of the satellites' orbits. As text
+/// it is a file that docs/configuration.md describes.
+///
+/// The navigation database is the receiver's own affair: it is of use to the same receiver with the same firmware only
+/// (interface descriptions, MGA-DBD).
+public struct AssistanceRecord: Sendable, Equatable {
+  /// A position, and when it was there.
+  public struct Place: Sendable, Equatable {
+    public var latitudeDegrees: Double
+    public var longitudeDegrees: Double
+    /// Above the WGS 84 ellipsoid.
+    public var heightMetres: Double
+    /// One standard deviation.
+    public var accuracyMetres: Double
+    public var time: UTCTime
+
+    public init(
+      latitudeDegrees: Double, longitudeDegrees: Double, heightMetres: Double, accuracyMetres: Double, time: UTCTime
+    ) {
+      self.latitudeDegrees = latitudeDegrees
+      self.longitudeDegrees = longitudeDegrees
+      self.heightMetres = heightMetres
+      self.accuracyMetres = accuracyMetres
+      self.time = time
+    }
+
+    /// The place of a fix that keeps its receiver's limits; nil when there is none, or no time.
+    public init?(_ fix: Fix) {
+      guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees,
+        let longitude = fix.longitudeDegrees,
+        let time = fix.time
+      else { return nil }
+      self.init(
+        latitudeDegrees: latitude, longitudeDegrees: longitude, heightMetres: fix.heightAboveEllipsoidMetres ?? 0,
+        accuracyMetres: fix.horizontalAccuracyMetres ?? 100, time: time)
+    }
+  }
+
+  /// A message that the receiver gave, to be given back as it is.
+  public struct Message: Sendable, Equatable {
+    var identity: MessageIdentity
+    var payload: [UInt8]
+  }
+
+  /// What a record is found by: the chip's id, or the hardware version where it has none, and the firmware.
+  public struct Key: Sendable, Hashable {
+    public var text: String
+
+    public init(_ receiver: ReceiverDescription) {
+      let chip = receiver.uniqueID.map { $0.map(hexadecimal).joined() } ?? "hardware-" + receiver.hardware
+      text = chip + " " + (receiver.firmware ?? "unknown")
+    }
+
+    init(text: String) { self.text = text }
+
+    /// The key as a part of a file's name: letters, digits, points and dashes.
+    public var fileName: String {
+      String(
+        text.map { character in
+          character.isASCII && (character.isLetter || character.isNumber || character == ".") ? character : "-"
+        })
+    }
+  }
+
+  public var key: Key
+  public var place: Place?
+  /// When the receiver gave the messages.
+  public var databaseTime: UTCTime?
+  public var database: [Message] = []
+
+  public init(key: Key) { self.key = key }
+
+  private static let title = "sextant-assistance 1"
+
+  /// What a file holds.
+  public var text: String {
+    var text = "\(Self.title)\nreceiver \(key.text)\n"
+    if let place {
+      text +=
+        "place \(place.latitudeDegrees) \(place.longitudeDegrees) \(place.heightMetres) \(place.accuracyMetres) "
+        + "\(place.time.nanosecondsSince1970 / 1_000_000_000)\n"
+    }
+    if let databaseTime, !database.isEmpty {
+      text += "database \(databaseTime.nanosecondsSince1970 / 1_000_000_000) \(database.count)\n"
+      for message in database {
+        text += hexadecimal(message.identity.messageClass) + hexadecimal(message.identity.messageID) + " "
+        text += message.payload.map(hexadecimal).joined() + "\n"
+      }
+    }
+    return text + "end\n"
+  }
+
+  /// Reads a file; nil when it is not whole or not understood: assistance that may be wrong is worse than none.
+  public init?(_ text: String) {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    guard lines.popFirst() == Self.title[...], let receiver = lines.popFirst(), receiver.hasPrefix("receiver ") else {
+      return nil
+    }
+    key = Key(text: String(receiver.dropFirst("receiver ".count)))
+    while let line = lines.popFirst() {
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "end": return
+      case "place":
+        guard let place = Self.place(words.dropFirst()) else { return nil }
+        self.place = place
+      case "database":
+        guard words.count == 3, let time = Self.time(words[1]), let count = Int(words[2]), (1...4096).contains(count)
+        else { return nil }
+        databaseTime = time
+        for _ in 0..<count {
+          guard let message = lines.popFirst().flatMap({ Self.message($0) }) else { return nil }
+          database.append(message)
+        }
+      default: return nil
+      }
+    }
+    // A file that does not come to its end was cut.
+    return nil
+  }
+
+  private static func place(_ words: ArraySlice<Substring>) -> Place? {
+    let numbers = words.dropLast().compactMap { Double($0) }
+    guard words.count == 5, numbers.count == 4, numbers.allSatisfy(\.isFinite),
+      let time = words.last.flatMap({ time($0) }),
+      abs(numbers[0]) <= 90, abs(numbers[1]) <= 180, abs(numbers[2]) < 1e5, (0..<1e7).contains(numbers[3])
+    else { return nil }
+    return Place(
+      latitudeDegrees: numbers[0], longitudeDegrees: numbers[1], heightMetres: numbers[2], accuracyMetres: numbers[3],
+      time: time)
+  }
+
+  private static func time(_ word: Substring) -> UTCTime? {
+    guard let seconds = Int64(word), (0..<9_000_000_000).contains(seconds) else { return nil }
+    return UTCTime(nanosecondsSince1970: seconds * 1_000_000_000)
+  }
+
+  private static func message(_ line: Substring) -> Message? {
+    let words = line.split(separator: " ")
+    guard words.count == 2, let head = bytes(words[0]), head.count == 2, let payload = bytes(words[1]),
+      payload.count <= 512
+    else { return nil }
+    let identity = MessageIdentity(head[0], head[1])
+    // Nothing but what a receiver gives to keep is ever sent from a file.
+    guard [.mgaDBD, .aidEPH, .aidALM, .aidHUI].contains(identity) else { return nil }
+    return Message(identity: identity, payload: payload)
+  }
+
+  private static func bytes(_ word: Substring) -> [UInt8]? {
+    let digits = Array(word.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
+    for at in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = value(digits[at]), let low = value(digits[at + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

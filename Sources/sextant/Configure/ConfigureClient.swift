@@ -1,0 +1,165 @@
+import MonotonicTime
+import Receiver
+import ReceiverShell
+import ReceiverStream
+import SerialPort
+
+/// Carries a script out on a receiver: waits until it is known, says what the script says, and changes the line's rate at
+/// the end where that is asked for. It decides nothing of what is said.
+struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
+  /// Makes the script once it is known who the receiver is.
+  typealias Making = (ReceiverDescription, ReceiverPortNumber?, _ hasRate: Bool) throws(SettingProblem) -> Script
+
+  private enum Stage { case waiting, talking, changingRate(UInt32), over }
+
+  /// How long it may take to find the receiver, and how long it may then say nothing that helps.
+  private static var longestSearch: Milliseconds { Milliseconds(15_000) }
+  private static var longestPause: Milliseconds { Milliseconds(30_000) }
+  /// Commands in a row without an answer after which the receiver is given up.
+  private static var mostSilences: Int { 3 }
+
+  let path: String
+  private static var noAnswer: String {
+    "the receiver does not answer any more (cable? or a line that is full: a higher baud, or fewer messages)"
+  }
+
+  private let making: Making
+  private let portRate: (Script) -> UInt32?
+  private let showsProgress: Bool
+  private let survivesSilence: Bool
+  private var stage = Stage.waiting
+  private var ticket: SessionTicket?
+  private var silences = 0
+  private var lastProgress: Instant
+  private(set) var deadline: Instant?
+  /// The script, with what it found; nil until the receiver is known.
+  private(set) var script: Script?
+  /// Why it ended before its time.
+  private(set) var failure: CommandFailure?
+  private(set) var description: ReceiverDescription?
+  /// The rate that the line was changed to.
+  private(set) var changedRate: UInt32?
+
+  /// - Parameters:
+  ///   - path: what the receiver is called in messages.
+  ///   - survivesSilence: whether the receiver may be gone for some time: after a reset.
+  ///   - portRate: the rate that the line is to have after the script.
+  init(
+    _ path: String, survivesSilence: Bool = false, portRate: @escaping (Script) -> UInt32? = { _ in nil },
+    making: @escaping Making
+  ) {
+    self.path = path
+    self.making = making
+    self.portRate = portRate
+    self.survivesSilence = survivesSilence
+    showsProgress = standardErrorIsTerminal()
+    lastProgress = Instant(nanoseconds: MonotonicClock.now())
+    deadline = lastProgress + Self.longestSearch
+  }
+
+  var isOver: Bool { if case .over = stage { true } else { false } }
+
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
+
+  mutating func receive(
+    _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    switch (stage, event) {
+    case (.waiting, .session(.configured)): start(connection, &poller, at: now)
+    case (.waiting, .session(.notIdentified)):
+      fail("the receiver does not say who it is; only u-blox receivers can be configured")
+    case (.changingRate(let wanted), .session(.rateFound(let rate))) where rate == wanted:
+      changedRate = rate
+      stage = .over
+    case (.changingRate, .session(.rateNotChanged(let wanted))):
+      fail("the receiver was not heard at \(wanted) baud; the line is at \(connection.rate ?? 0) baud as before")
+    case (_, .finished(let finished, let outcome)) where finished == ticket:
+      ticket = nil
+      take(outcome, connection, &poller, at: now)
+    case (.over, _): break
+    case (_, .lost): fail("the receiver is gone; check the cable")
+    case (_, .ended): fail("a file cannot be configured; name a receiver's device")
+    case (_, .session(.adviseOnSilence)): if let text = text(of: event, path: path, baud: nil) { say(text) }
+    default: break
+    }
+  }
+
+  mutating func finishRound(
+    _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) throws -> Bool {
+    if case .over = stage { return true }
+    if let deadline, now >= deadline {
+      if case .waiting = stage {
+        fail(
+          connection.counters.frames > 0
+            ? "the receiver does not answer; is its UBX input on, and is RX wired to TX?"
+            : "no receiver was heard; check power, wiring (RX to TX) and the device's name")
+      } else {
+        fail(Self.noAnswer)
+      }
+      return true
+    }
+    return false
+  }
+
+  mutating func resize() {}
+
+  // MARK: The script
+
+  private mutating func start(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    guard let description = connection.description else { return }
+    self.description = description
+    do throws(SettingProblem) {
+      script = try making(description, connection.port, connection.rate != nil)
+    } catch {
+      failure = CommandFailure(exitCode: CommandFailure.usage, description: error.description)
+      stage = .over
+      return
+    }
+    stage = .talking
+    goOn(connection, &poller, at: now)
+  }
+
+  private mutating func take(
+    _ outcome: Outcome, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    guard case .talking = stage else { return }
+    silences = outcome == .silent ? silences + 1 : 0
+    script?.receive(outcome)
+    if silences >= Self.mostSilences, !survivesSilence { return fail(Self.noAnswer) }
+    goOn(connection, &poller, at: now)
+  }
+
+  private mutating func goOn(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    lastProgress = now
+    deadline = now + Self.longestPause
+    if let command = script?.next() {
+      showProgress()
+      ticket = connection.submit(command, &poller, at: now)
+      if ticket == nil { fail("the receiver is gone; check the cable") }
+      return
+    }
+    if showsProgress { clearProgress() }
+    guard let script, let rate = portRate(script), rate != connection.rate else {
+      stage = .over
+      return
+    }
+    stage = .changingRate(rate)
+    var wish = ReceiverWish()
+    wish.portRate = rate
+    connection.set(wish, &poller, at: now)
+  }
+
+  private mutating func fail(_ reason: String) {
+    if showsProgress { clearProgress() }
+    failure = CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): \(reason)")
+    stage = .over
+  }
+
+  // MARK: Progress
+
+  private func showProgress() {
+    guard showsProgress, let progress = script?.progress, progress.of > 4 else { return }
+    putProgress("\(progress.done) of \(progress.of)")
+  }
+}

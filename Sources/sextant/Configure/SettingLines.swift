@@ -1,0 +1,68 @@
+import GPSDJSON
+import Receiver
+
+/// Settings as `configure show` and `get` print them.
+struct SettingLines {
+  var device: String
+  var receiver: ReceiverDescription
+  var values: [SettingValue]
+
+  /// One line each: name, value, unit.
+  func lines() -> String {
+    let width = min(48, values.map(\.name.utf8.count).max() ?? 0)
+    return values.map { value in
+      let gap = String(repeating: " ", count: max(1, width + 2 - value.name.utf8.count))
+      return value.name + gap + value.text + (value.unit.isEmpty ? "" : " " + value.unit) + "\n"
+    }.joined()
+  }
+
+  /// One object: the receiver, and the settings with their values as numbers, arrays or strings.
+  func json() -> String {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("device", text: device)
+    member("model", receiver.model, &line)
+    member("firmware", receiver.firmware, &line)
+    line.beginArray("settings")
+    for value in values {
+      line.beginObject()
+      line.field("name", text: value.name)
+      if let key = value.key { line.field("id", Int64(key)) }
+      line.name("value")
+      put(value.text, &line)
+      if !value.unit.isEmpty { line.field("unit", text: value.unit) }
+      line.endObject()
+    }
+    line.endArray()
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  private func member(_ key: StaticString, _ value: String?, _ line: inout JSONLine) {
+    if let value {
+      line.field(key, text: value)
+    } else {
+      line.name(key)
+      line.null()
+    }
+  }
+
+  /// A value's text as JSON: bit fields as integers.
+  private func put(_ text: String, _ line: inout JSONLine) {
+    if text.hasPrefix("\"") { return line.string(text.dropFirst().dropLast().utf8) }
+    if text.hasPrefix("[") {
+      let parts = text.dropFirst().dropLast().split(separator: ",").map { number($0) }
+      return raw("[" + parts.joined(separator: ",") + "]", &line)
+    }
+    raw(number(text[...]), &line)
+  }
+
+  private func number(_ text: Substring) -> String {
+    if text.hasPrefix("0x"), let bits = UInt64(text.dropFirst(2), radix: 16) { return String(bits) }
+    // A real that is none has no number in JSON.
+    return Double(text)?.isFinite == true ? String(text) : "null"
+  }
+
+  private func raw(_ text: String, _ line: inout JSONLine) { for byte in text.utf8 { line.put(raw: byte) } }
+}
