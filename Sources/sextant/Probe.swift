@@ -100,7 +100,8 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     if counters.rtcm3Frames > 0 { protocols.append("RTCM3") }
     answer = ProbeAnswer(
       device: path, baud: connection.rate, protocols: protocols, description: connection.description)
-    // A receiver speaks all that it speaks within an epoch.
+    // A receiver speaks all that it speaks within an epoch; more than UBX and NMEA is not waited for.
+    if isIdentified, counters.ubxFrames > 0, counters.nmeaFrames > 0 { return true }
     guard let heardAt, now >= heardAt + Milliseconds(1500) else { return false }
     return isIdentified || isReadOnly
   }

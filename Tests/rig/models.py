@@ -10,7 +10,7 @@ right one, or gives no fix.
 import argparse, concurrent.futures, json, os, subprocess, sys, tempfile, time
 
 MODELS = {
-    "m6": (None, "7.03", "M6", None), "m8": ("NEO-M8N", None, "M8", "18.00"), "m8-batching": (None, None, "M8", "23.01"),
+    "m6": (None, "7.03", "M6", None), "m8": (None, "SPG 3.01", "M8", "18.00"), "m8-batching": (None, None, "M8", "23.01"),
     "m9": ("NEO-M9N", "SPG 4.04", "M9", "32.01"), "m10": ("SAM-M10Q", "SPG 5.10", "M10", "34.10"),
     "f9p": ("ZED-F9P", None, "F9", None), "f10": ("NEO-F10N", "SPG 6.00", "F10", "40.00"),
     "x20": ("ZED-X20P", "HPG 2.00", "X20", "50.01"), "clone": (None, None, "M8", None),
@@ -20,7 +20,10 @@ RATES = (9600, 38400, 115200, 230400, 460800)
 
 def run(command, limit):
     begin = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        done = subprocess.CompletedProcess(command, -1, "", f"not over after {limit} s")
     return done, time.monotonic() - begin
 
 
