@@ -103,6 +103,9 @@ struct Configuration: Sendable {
       written = selector + [rate]
       step = .writing
     case (.writing, .acknowledged):
+      // What is put back at the end is not read once more, as the user waits; but for the port, without which nothing
+      // that was put back counts.
+      if writesAtOnce, identity != .cfgPRT { return finish(.written) }
       writings += 1
       step = .verifying
     case (.writing, .silent):
@@ -132,7 +135,12 @@ struct Configuration: Sendable {
 
   /// Takes the items that stand next in the list together, at the most as many as a message can hold.
   private mutating func startBatch() {
-    guard batch.isEmpty, index < settings.count, case .item = settings[index] else { return }
+    guard batch.isEmpty, index < settings.count else { return }
+    if writesAtOnce, case .message(_, _, .payload(let whole)) = settings[index] {
+      written = whole
+      step = .writing
+    }
+    guard case .item = settings[index] else { return }
     let most = isSingle ? 1 : ConfigurationWriter.mostItems
     while index < settings.count, batch.count < most, case .item(let pair) = settings[index] {
       batch.append(pair)

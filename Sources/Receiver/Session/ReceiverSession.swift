@@ -44,7 +44,7 @@ public struct ReceiverSession: ~Copyable {
   static var firstRetryOfUnsure: Milliseconds { Milliseconds(60_000) }
   static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
   /// For how long the end may take.
-  static var longestEnding: Milliseconds { Milliseconds(2500) }
+  static var longestEnding: Milliseconds { Milliseconds(4000) }
   /// For how long a receiver may tell what it knows of the orbits, and the rate below which that takes too long: some
   /// hundred messages of 172 bytes at the most.
   static var longestKeeping: Milliseconds { Milliseconds(6000) }
@@ -99,6 +99,7 @@ public struct ReceiverSession: ~Copyable {
   private var trouble: Trouble?
   private var backAt: Instant?
   private var wasLost = false
+  private var hasHadEpoch = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
   private var isLeftAlone = false
   /// A check of the configuration is under way: what it has to write was lost.
@@ -215,6 +216,7 @@ public struct ReceiverSession: ~Copyable {
   /// The session is to end in order: what was changed is put back. It is over when `isEnded`.
   public mutating func finish(at now: Instant) {
     guard endBy == nil else { return }
+    keepFoundOfStage()
     endBy = now + Self.longestEnding
     for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
     submitted = []
@@ -248,6 +250,7 @@ public struct ReceiverSession: ~Copyable {
   /// The line is gone: what was collected is reported, commands are silent.
   public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
     listener.finish(body)
+    keepFoundOfStage()
     for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
     if let current { actions.append(.finished(current, .silent)) }
     submitted = []
@@ -269,7 +272,7 @@ public struct ReceiverSession: ~Copyable {
     var next = listener.deadline
     next = .earlier(next, exchange?.deadline)
     next = .earlier(next, endBy)
-    if isHeard, !listener.isSearching { next = .earlier(next, listener.lastByte + silenceLimit) }
+    next = .earlier(next, silenceDeadline)
     next = .earlier(next, backAt)
     if exchange == nil { next = .earlier(next, retryAt) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
@@ -320,6 +323,7 @@ public struct ReceiverSession: ~Copyable {
     watch = heard.watch
     exchange = heard.exchange
     if epochs > 0 {
+      hasHadEpoch = true
       bytesPerEpoch = max(bytesPerEpoch / 2, min(bytesThisEpoch, 8192))
       bytesThisEpoch = 0
     }
@@ -366,10 +370,17 @@ public struct ReceiverSession: ~Copyable {
     max(Self.silence, Milliseconds(3 * UInt64(wish?.measurementPeriodMilliseconds ?? 1000)))
   }
 
+  /// When silence becomes news; nil where none is expected to speak by itself: its output may be off.
+  private var silenceDeadline: Instant? {
+    guard isHeard, endBy == nil, !listener.isSearching else { return nil }
+    let speaks = hasHadEpoch || wish?.messages.contains { $0.rate > 0 } ?? (description == nil)
+    return speaks ? listener.lastByte + silenceLimit : nil
+  }
+
   /// A silent receiver is waited for at its rate: it speaks again where it spoke. If it has another rate then, that shows
   /// as garbage.
   private mutating func noticeSilence(at now: Instant) {
-    guard isHeard, now >= listener.lastByte + silenceLimit, endBy == nil, !listener.isSearching else { return }
+    guard let due = silenceDeadline, now >= due else { return }
     tell(.silent, .silent)
     loseTouch()
     if memory.description != nil { scheduleRetry(from: now) }
@@ -393,6 +404,7 @@ public struct ReceiverSession: ~Copyable {
 
   /// What was going on is over.
   private mutating func loseTouch() {
+    keepFoundOfStage()
     interruptExchange()
     watch = nil
     wasLost = true
@@ -477,7 +489,11 @@ public struct ReceiverSession: ~Copyable {
     for _ in 0..<64 {
       if isEnded { return }
       decideOnListening(at: now)
-      if exchange == nil, !startNext(at: now) { return }
+      if exchange == nil {
+        if !startNext(at: now) { return }
+        // One stage ended and the next begins.
+        if exchange == nil { continue }
+      }
       guard exchange != nil, now >= exchange!.deadline else { return }
       let backlog = Exchange.time(of: min(bytesPerEpoch, 4096), rate)
       let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate)
@@ -702,11 +718,21 @@ public struct ReceiverSession: ~Copyable {
     startConfiguring(at: now)
   }
 
-  private mutating func finishConfiguring(_ configuration: Configuration, at now: Instant) {
-    if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
+  /// What was found before it was written is kept, for the end.
+  private mutating func keepFound(_ configuration: Configuration) {
     for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
       memory.found.append(found)
     }
+  }
+
+  /// The same where the configuration is cut off: by the end, or by the loss of the line.
+  private mutating func keepFoundOfStage() {
+    if case .configuring(let configuration) = stage { keepFound(configuration) }
+  }
+
+  private mutating func finishConfiguring(_ configuration: Configuration, at now: Instant) {
+    if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
+    keepFound(configuration)
     stage = .steady
     let results = configuration.results
     if results.contains(.written), isChecking {
