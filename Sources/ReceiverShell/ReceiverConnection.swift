@@ -25,6 +25,8 @@ public final class ReceiverConnection {
     case session(SessionReport)
     /// A command that was submitted is over.
     case finished(SessionTicket, Outcome)
+    /// What comes of the retrieval of a batch.
+    case batch(BatchEvent)
   }
 
   /// How often a receiver that is gone is looked for where no event tells of its return.
@@ -216,6 +218,27 @@ public final class ReceiverConnection {
     carryOut(&poller, at: now) { _, _ in }
   }
 
+  /// The receiver is to sleep; see `ReceiverSession.sleep`.
+  public func sleep(for duration: Milliseconds?, _ poller: inout Poller, at now: Instant) {
+    guard link != nil else { return }
+    link!.session.sleep(for: duration, at: now)
+    carryOut(&poller, at: now) { _, _ in }
+  }
+
+  /// The receiver is to wake; see `ReceiverSession.wakeUp`.
+  public func wakeUp(_ poller: inout Poller, at now: Instant) {
+    guard link != nil else { return }
+    link!.session.wakeUp(at: now)
+    carryOut(&poller, at: now) { _, _ in }
+  }
+
+  /// The receiver's batch is read out; see `ReceiverSession.retrieveBatch`.
+  public func retrieveBatch(_ journal: BatchJournal, _ poller: inout Poller, at now: Instant) {
+    guard link != nil else { return }
+    link!.session.retrieveBatch(journal, at: now)
+    carryOut(&poller, at: now) { _, _ in }
+  }
+
   /// The session is to end in order; it is over when `isEnded`.
   public func finish(_ poller: inout Poller, at now: Instant) {
     guard link != nil else {
@@ -335,6 +358,7 @@ public final class ReceiverConnection {
         events.append(.rate(rate))
       case .report(let report): events.append(.session(report))
       case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
+      case .batch(let event): events.append(.batch(event))
       }
     }
     write(&poller, at: now, body)
@@ -347,6 +371,7 @@ public final class ReceiverConnection {
       case .send, .setRate: break
       case .report(let report): events.append(.session(report))
       case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
+      case .batch(let event): events.append(.batch(event))
       }
     }
   }

@@ -22,6 +22,10 @@ final class SessionScene {
   /// How often the session was woken without a byte.
   private(set) var wakeUps = 0
   private(set) var memory: SessionMemory?
+  /// What came of retrievals.
+  private(set) var batch: [BatchEvent] = []
+  /// Bytes that came from the receiver.
+  private(set) var receivedBytes = 0
   private let settings: SessionSettings
   private var nextLook = Instant.zero
 
@@ -140,6 +144,26 @@ final class SessionScene {
     return outcomes[ticket]
   }
 
+  func sleep(seconds: Double?) {
+    held?.session.sleep(for: seconds.map { Milliseconds(seconds: $0) }, at: now)
+    carryOut()
+  }
+
+  func wakeUp() {
+    held?.session.wakeUp(at: now)
+    carryOut()
+  }
+
+  func retrieve(_ journal: BatchJournal) {
+    held?.session.retrieveBatch(journal, at: now)
+    carryOut()
+  }
+
+  func takeBatch() -> [BatchEvent] {
+    defer { batch = [] }
+    return batch
+  }
+
   func set(_ wish: ReceiverWish) {
     held?.session.set(wish, at: now)
     carryOut()
@@ -169,6 +193,7 @@ final class SessionScene {
     }
     let bytes = line.takeReceived()
     if !bytes.isEmpty {
+      receivedBytes += bytes.count
       if firstByte == nil { firstByte = now }
       let span = bytes.span
       unsafe held!.session.receive(span.bytes, at: now) { report, _ in
@@ -215,6 +240,7 @@ final class SessionScene {
         _ = line.takeReceived()
       case .report(let report): reports.append((now, report))
       case .finished(let ticket, let outcome): outcomes[ticket] = outcome
+      case .batch(let event): batch.append(event)
       }
     }
   }

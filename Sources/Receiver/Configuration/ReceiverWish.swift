@@ -37,6 +37,15 @@ public struct ReceiverWish: Sendable, Equatable {
   public var dynamicModel: DynamicModel?
   /// The constellations that are used; all others are off.
   public var constellations: [Constellation]?
+  /// How it saves power while it gives fixes.
+  public var powerSave: PowerSave?
+  /// Off for the time between preparing on/off operation and switching it on: a receiver that has a fix sleeps at once,
+  /// and loses what is not stored.
+  var isPowerSaveOn = true
+  /// Fixes are kept in the receiver.
+  public var batch: BatchWish?
+  /// Nothing is to come by itself: silence is no sign that the receiver is gone.
+  public var isSilent = false
   /// The rate of the port, in baud.
   public var portRate: UInt32?
 

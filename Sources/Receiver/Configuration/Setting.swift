@@ -21,6 +21,9 @@ enum Setting: Sendable, Equatable {
     case answersToAssistance(Bool)
     /// Fields by their names.
     case fields([FieldValue])
+    case powerSave(PowerSave)
+    case lowPower(UInt8)
+    case batch(BatchWish)
     /// The whole payload: what was found before is put back.
     case payload([UInt8])
   }
@@ -82,6 +85,11 @@ extension Setting.Change {
         do { try PayloadFields.set(field, element: value.field.element, value.text, in: &payload) } catch { return nil }
       }
       ApplicationMask.set(identity, for: values.map(\.field.path), in: &payload)
+    case .powerSave(let mode): return mode.applied(toPM2: found)
+    case .lowPower(let mode):
+      guard payload.count >= 2 else { return nil }
+      payload[1] = mode
+    case .batch(let wish): return wish.applied(to: found)
     case .payload(let whole): payload = whole
     }
     return payload
@@ -104,6 +112,7 @@ extension Setting.Change {
     case .measurementPeriod: a.u2(0) == b.u2(0)
     case .answersToAssistance: a.count > 17 && b.count > 17 && a[17] == b[17]
     case .fields(let values): Self.isSame(values, PayloadFields.texts(identity, a), PayloadFields.texts(identity, b))
+    case .lowPower: a.count > 1 && b.count > 1 && a[1] == b[1]
     default: a == b
     }
   }
@@ -117,14 +126,23 @@ extension Setting.Change {
 }
 
 extension ReceiverWish {
+  /// Milliseconds from one measurement to the next: in cyclic tracking its period is that of the measurements.
+  var wantedMeasurementPeriod: UInt16? {
+    if case .cyclic(let seconds)? = powerSave {
+      UInt16(clamping: seconds * 1000)
+    } else {
+      measurementPeriodMilliseconds
+    }
+  }
+
   /// The wish as CFG messages.
-  func messageSettings() -> [Setting] {
+  func messageSettings(for receiver: ReceiverDescription) -> [Setting] {
     var settings: [Setting] = []
     if writesNMEA != nil || readsRTCM3 != nil {
       settings.append(.message(.cfgPRT, selector: [], .port(self)))
     }
-    if let measurementPeriodMilliseconds {
-      settings.append(.message(.cfgRATE, selector: [], .measurementPeriod(measurementPeriodMilliseconds)))
+    if let period = wantedMeasurementPeriod {
+      settings.append(.message(.cfgRATE, selector: [], .measurementPeriod(period)))
     }
     if let dynamicModel {
       settings.append(.message(.cfgNAV5, selector: [], .dynamicModel(dynamicModel.rawValue)))
@@ -136,6 +154,8 @@ extension ReceiverWish {
       let selector = [message.message.messageClass, message.message.messageID]
       settings.append(.message(.cfgMSG, selector: selector, .messageRate(message.rate)))
     }
+    if let batch { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
+    if let powerSave { settings += powerSave.messageSettings(for: receiver, isOn: isPowerSaveOn) }
     return settings
   }
 
@@ -148,7 +168,7 @@ extension ReceiverWish {
     pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))
     if let writesNMEA { pairs.append(ConfigurationPair(id: port.outputProtocolKey(2), bits: writesNMEA ? 1 : 0)) }
     if let readsRTCM3 { pairs.append(ConfigurationPair(id: port.inputProtocolKey(4), bits: readsRTCM3 ? 1 : 0)) }
-    if let period = measurementPeriodMilliseconds {
+    if let period = wantedMeasurementPeriod {
       pairs.append(ConfigurationPair(id: 0x3021_0001, bits: UInt64(period)))
     }
     if let dynamicModel { pairs.append(ConfigurationPair(id: 0x2011_0021, bits: UInt64(dynamicModel.rawValue))) }
@@ -161,6 +181,8 @@ extension ReceiverWish {
       guard let key = MessageOutput.key(of: message.message, on: port) else { continue }
       pairs.append(ConfigurationPair(id: key, bits: UInt64(message.rate)))
     }
+    if let batch { pairs += batch.items }
+    if let powerSave { pairs += powerSave.items(isOn: isPowerSaveOn) }
     return pairs.map { .item($0) }
   }
 }

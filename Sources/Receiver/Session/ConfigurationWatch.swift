@@ -24,7 +24,7 @@ struct ConfigurationWatch: Sendable {
   init(_ wish: ReceiverWish, message wanted: ReceiverWish.MessageRate?, from start: Instant) {
     message = wanted?.message
     // Three epochs, and never less than the pauses that receivers make when they search.
-    let epoch = UInt64(wish.measurementPeriodMilliseconds ?? 1000) * UInt64(wanted?.rate ?? 1)
+    let epoch = UInt64(wish.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
     period = max(Milliseconds(2500), Milliseconds(3 * epoch))
     expectsNoNMEA = wish.writesNMEA == false
     lastMessage = start

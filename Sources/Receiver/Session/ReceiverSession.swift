@@ -11,6 +11,7 @@ import WireBytes
 ///         ▲                    │ (another make, or      │ silent            │                        │  │       │
 ///         │                    ▼  unknown: stays)       ▼                   ▼                        │  └ command
 ///         └── garbage, silence ◀────────────────────────┴───────────────────┴── was reset ───────────┘
+///     steady ─ sleep ─▶ storing ─▶ asleep ─ time, wakeUp ─▶ waking ─ answer ─▶ configuring
 ///     any ─ finish ─▶ (keeping the orbits) ─▶ restoring ─▶ ended
 ///
 /// Each event is legal in each state. It has no clock and no file: bytes and the time go in; fixes, and what to do
@@ -26,7 +27,11 @@ public struct ReceiverSession: ~Copyable {
     case changingRate(PortRateChange)
     case steady
     case keeping(DatabaseReading, until: Instant)
+    case storing(BackupStore)
+    case asleep(SleepWatch)
+    case waking(WakeUp)
     case restoring(Configuration)
+    case restoringBackup(BackupStore)
     case restoringRate(PortRateChange)
     case ended
   }
@@ -116,6 +121,16 @@ public struct ReceiverSession: ~Copyable {
   /// What a receiver that has just started is helped with, while it is steady and nothing else is to be said.
   private var assisting: Assisting?
   private var isAssistingInFlight = false
+  /// The sleep that is wished and not yet begun: for how long.
+  private var sleepWish: SleepWish?
+  /// The settings that battery-backed memory has, as far as is known.
+  private var stored: [Setting] = []
+
+  /// Bytes that had been skipped when it fell asleep.
+  private var skippedAsleep: UInt64 = 0
+  private var retrieval: BatchRetrieval?
+
+  private struct SleepWish { var duration: Milliseconds? }
 
   /// - Parameters:
   ///   - settings: what may be done.
@@ -186,6 +201,7 @@ public struct ReceiverSession: ~Copyable {
     let action = listener.wake(at: now, frames: { heard.receive($0, at: now, bitRate) }, body)
     take(&heard, epochs: 0, at: now)
     carryOut(action, at: now)
+    if isAsleep { skippedAsleep = listener.counters.skippedBytes }
     noticeSilence(at: now)
     tellIfBack(at: now)
     proceed(at: now)
@@ -199,12 +215,48 @@ public struct ReceiverSession: ~Copyable {
     proceed(at: now)
   }
 
-  /// Has a command said when its turn comes; the outcome is told by `SessionAction.finished`. In a read-only session, and
-  /// once the session ends, it is silent at once.
+  /// The receiver is to sleep, once it is in the wished state and what was submitted is said. Its settings are put where
+  /// they outlive that. Told by `SessionReport.asleep`, `.doesNotSleep` or `.cannotSleep`.
+  ///
+  /// - Parameter duration: for how long; nil for until `wakeUp`.
+  public mutating func sleep(for duration: Milliseconds?, at now: Instant) {
+    guard endBy == nil else { return }
+    let isPossible =
+      description.map { SleepRequest.command(duration, for: $0, port: usablePort) != nil } ?? !isLeftAlone
+    guard settings.intent != .readOnly, isPossible else { return actions.append(.report(.cannotSleep)) }
+    if case .asleep = stage { return }
+    sleepWish = SleepWish(duration: duration)
+    proceed(at: now)
+  }
+
+  /// The receiver is to wake; told by `SessionReport.awake`.
+  public mutating func wakeUp(at now: Instant) {
+    sleepWish = nil
+    guard case .asleep = stage, endBy == nil else { return }
+    interruptExchange()
+    stage = .waking(WakeUp(.asked))
+    proceed(at: now)
+  }
+
+  /// The receiver's batch is read out, once it listens; what comes of it is told by `SessionAction.batch`.
+  ///
+  /// - Parameter journal: what was delivered of it before.
+  public mutating func retrieveBatch(_ journal: BatchJournal, at now: Instant) {
+    guard retrieval == nil else { return }
+    retrieval = BatchRetrieval(journal)
+    if settings.intent == .readOnly || endBy != nil || isAsleep { cutRetrieval() }
+    proceed(at: now)
+  }
+
+  /// Whether the receiver sleeps because it was asked to.
+  public var isAsleep: Bool { if case .asleep = stage { true } else { false } }
+
+  /// Has a command said when its turn comes; the outcome is told by `SessionAction.finished`. In a read-only session,
+  /// while the receiver sleeps, and once the session ends, it is silent at once.
   public mutating func submit(_ command: Command, at now: Instant) -> SessionTicket {
     tickets += 1
     let ticket = SessionTicket(number: tickets)
-    if settings.intent == .readOnly || endBy != nil {
+    if settings.intent == .readOnly || endBy != nil || isAsleep {
       actions.append(.finished(ticket, .silent))
     } else {
       submitted.append((ticket, command))
@@ -224,12 +276,13 @@ public struct ReceiverSession: ~Copyable {
     current = nil
     exchange = nil
     endAssisting()
+    cutRetrieval()
     if let description, readsDatabase {
       let until = now + Self.longestKeeping
       endBy = until + Self.longestEnding
       stage = .keeping(DatabaseReading(of: description), until: until)
     } else {
-      startRestoring()
+      startRestoring(at: now)
     }
     proceed(at: now)
   }
@@ -239,8 +292,15 @@ public struct ReceiverSession: ~Copyable {
     return rate.map { $0 >= Self.leastKeepingRate } ?? true
   }
 
-  private mutating func startRestoring() {
-    if isHeard, settings.restoresAtEnd, settings.intent != .readOnly, !memory.found.isEmpty || settingsRate != nil {
+  private mutating func startRestoring(at now: Instant) {
+    let sleeps = isAsleep || wish?.powerSave?.sleepsBetweenFixes == true
+    if isHeard || sleeps, settings.restoresAtEnd, settings.intent != .readOnly, isToRestore {
+      if sleeps {
+        // The byte is lost; what follows has to wait until the receiver reads.
+        actions.append(.send([0xFF]))
+        quietUntil = now + WakeUp.oscillatorStart
+        endBy = now + Self.longestEnding + WakeUp.oscillatorStart
+      }
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended
@@ -256,6 +316,7 @@ public struct ReceiverSession: ~Copyable {
     submitted = []
     current = nil
     exchange = nil
+    cutRetrieval()
     stage = .ended
   }
 
@@ -273,8 +334,10 @@ public struct ReceiverSession: ~Copyable {
     next = .earlier(next, exchange?.deadline)
     next = .earlier(next, endBy)
     next = .earlier(next, silenceDeadline)
+    if case .asleep(let watch) = stage { next = .earlier(next, watch.deadline) }
     next = .earlier(next, backAt)
     if exchange == nil { next = .earlier(next, retryAt) }
+    if isSteady, exchange == nil { next = .earlier(next, retrieval?.deadline) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
     if case .keeping(_, let until) = stage { next = .earlier(next, until) }
     if exchange == nil, !submitted.isEmpty, canTalk { next = .earlier(next, quietUntil) }
@@ -292,6 +355,8 @@ public struct ReceiverSession: ~Copyable {
     var frames = 0
     var isLost = false
     var sawBootText = false
+    /// LOG-BATCH payloads.
+    var batch: [[UInt8]] = []
     let looks: Bool
 
     init(evidence: VendorEvidence, watch: ConfigurationWatch?, exchange: Exchange?, looks: Bool) {
@@ -308,6 +373,7 @@ public struct ReceiverSession: ~Copyable {
       switch frame.kind {
       case .ubx:
         guard let ubx = frame.ubx else { return }
+        if ubx.identity == .logBATCH { batch.append([UInt8](copying: ubx.payload)) }
         if exchange != nil, outcome == nil { outcome = exchange!.receive(ubx, at: now, bitRate: bitRate) }
       case .nmea:
         if let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { sawBootText = true }
@@ -332,6 +398,8 @@ public struct ReceiverSession: ~Copyable {
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
+    for payload in heard.batch { retrieval?.receive(logBATCH: payload, at: now) }
+    if heard.frames > 0 { noticeWaking(at: now) }
     if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
     sawBootText = heard.sawBootText
   }
@@ -363,16 +431,33 @@ public struct ReceiverSession: ~Copyable {
     guard endBy == nil, case .steady = stage, wish != nil, description != nil else { return }
     watch = nil
     isChecking = true
+    if retrieval != nil {
+      // What it was sending is gone with it.
+      if current == nil { exchange = nil }
+      cutRetrieval()
+    }
     startConfiguring(at: now)
   }
 
   private var silenceLimit: Milliseconds {
-    max(Self.silence, Milliseconds(3 * UInt64(wish?.measurementPeriodMilliseconds ?? 1000)))
+    // In on/off operation nothing comes between two fixes, and a fix may take its time.
+    if case .onOff(let seconds)? = wish?.powerSave { return Milliseconds(UInt64(seconds) * 2000 + 120_000) }
+    return max(Self.silence, epochPeriod * 3)
+  }
+
+  private var epochPeriod: Milliseconds { Milliseconds(UInt64(wish?.wantedMeasurementPeriod ?? 1000)) }
+
+  /// Whether that nothing comes is as it should be.
+  private var expectsSilence: Bool {
+    switch stage {
+    case .asleep, .waking: true
+    default: wish?.isSilent ?? false
+    }
   }
 
   /// When silence becomes news; nil where none is expected to speak by itself: its output may be off.
   private var silenceDeadline: Instant? {
-    guard isHeard, endBy == nil, !listener.isSearching else { return nil }
+    guard isHeard, endBy == nil, !expectsSilence, !listener.isSearching else { return nil }
     let speaks = hasHadEpoch || wish?.messages.contains { $0.rate > 0 } ?? (description == nil)
     return speaks ? listener.lastByte + silenceLimit : nil
   }
@@ -393,6 +478,21 @@ public struct ReceiverSession: ~Copyable {
     let isMuch = skippedSince >= Self.garbageBytes
     let isLong = skippedSince >= 8 && now >= lastFrame + silenceLimit
     guard isMuch || isLong || listener.bytesSinceFrame >= UBXFrame.longestPayload else { return }
+    switch stage {
+    case .asleep, .waking:
+      // The rest of what it said when it fell asleep is none.
+      guard listener.counters.skippedBytes >= skippedAsleep + UInt64(Self.garbageBytes) else { return }
+    default: break
+    }
+    switch stage {
+    case .asleep(var watch):
+      // It speaks at the rate of its start: it is awake, or was never asleep.
+      guard case .isAwake(let cause) = watch.hear(at: now) else { return }
+      actions.append(.report(.awake(cause)))
+      return searchAgain(at: now)
+    case .waking: return searchAgain(at: now)
+    default: break
+    }
     guard isHeard || trouble != nil else { return }
     if trouble != .silent { tell(.notUnderstood, .notUnderstood) }
     searchAgain(at: now)
@@ -407,6 +507,7 @@ public struct ReceiverSession: ~Copyable {
     keepFoundOfStage()
     interruptExchange()
     watch = nil
+    cutRetrieval()
     wasLost = true
     isHeard = false
     backAt = nil
@@ -484,14 +585,16 @@ public struct ReceiverSession: ~Copyable {
     if let endBy, now >= endBy { stage = .ended }
     if case .keeping(_, let until) = stage, now >= until {
       exchange = nil
-      startRestoring()
+      startRestoring(at: now)
     }
+    defer { tellOfRetrieval() }
     for _ in 0..<64 {
       if isEnded { return }
+      wakeIfTime(at: now)
       decideOnListening(at: now)
       if exchange == nil {
-        if !startNext(at: now) { return }
-        // One stage ended and the next begins.
+        guard startNext(at: now) else { return }
+        // One stage is over and the next has not spoken yet: on a silent line nothing else would bring it on.
         if exchange == nil { continue }
       }
       guard exchange != nil, now >= exchange!.deadline else { return }
@@ -542,9 +645,10 @@ public struct ReceiverSession: ~Copyable {
   }
 
   private mutating func startConfiguring(at now: Instant) {
-    guard let wish, let description else { return }
+    guard var wish, let description else { return }
+    wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
-    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings()
+    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
     stage = .configuring(Configuration(list, port: port))
   }
 
@@ -569,7 +673,7 @@ public struct ReceiverSession: ~Copyable {
     case .keeping(let reading, _):
       guard let command = reading.next() else {
         memory.database = reading.messages
-        startRestoring()
+        startRestoring(at: now)
         return true
       }
       begin(command)
@@ -580,6 +684,27 @@ public struct ReceiverSession: ~Copyable {
       }
       command.attempts = 2
       begin(command)
+    case .restoringBackup(let store):
+      guard let command = store.next() else {
+        stage = .ended
+        return true
+      }
+      begin(command)
+    case .storing(let store):
+      guard let command = store.next() else {
+        finishStoring(store, at: now)
+        return true
+      }
+      begin(command)
+    case .asleep: return false
+    case .waking(let wakeUp):
+      switch wakeUp.next() {
+      case .say(let command): begin(command)
+      case .reset(let command):
+        actions.append(.report(.resetToWake))
+        begin(command)
+      case .failed: giveUpWaking(wakeUp, at: now)
+      }
     case .changingRate(var change), .restoringRate(var change):
       let action = change.next()
       store(change)
@@ -594,7 +719,7 @@ public struct ReceiverSession: ~Copyable {
         startConfiguring(at: now)
         return true
       }
-      return startSubmitted() || startAssisting(at: now)
+      return startRetrieving(at: now) || startSubmitted() || startSleeping(at: now) || startAssisting(at: now)
     }
     return true
   }
@@ -681,7 +806,18 @@ public struct ReceiverSession: ~Copyable {
     case .changingRate(var change), .restoringRate(var change):
       change.receive(outcome)
       store(change)
-    case .searching, .listening, .steady, .ended: break
+    case .storing(var store):
+      store.receive(outcome)
+      stage = .storing(store)
+    case .restoringBackup(var store):
+      store.receive(outcome)
+      stage = .restoringBackup(store)
+    case .waking(var wakeUp):
+      let isAwake = wakeUp.receive(outcome)
+      stage = .waking(wakeUp)
+      if isAwake { becomeAwake(wakeUp.cause, at: now) }
+    case .steady: retrieval?.receive(outcome, at: now)
+    case .searching, .listening, .asleep, .ended: break
     }
   }
 
@@ -741,11 +877,14 @@ public struct ReceiverSession: ~Copyable {
     }
     // Who refuses all of it refuses not the message.
     let isHeeded = results.contains { $0 == .wasThere || $0 == .written }
-    if isHeeded, useOlderMessages(configuration.refused) { return startConfiguring(at: now) }
+    if isHeeded, useOlderMessages(configuration.refused) || useSmallerBatch(configuration.refused) {
+      return startConfiguring(at: now)
+    }
     let isUnchanged = results.allSatisfy { $0 == .wasThere }
     let wasChecking = isChecking
     isChecking = false
     wasLost = false
+    if results.contains(.written) { stored = [] }
     if !results.isEmpty, !isHeeded {
       scheduleRetry(from: now)
       actions.append(.report(.configurationFailed))
@@ -761,6 +900,8 @@ public struct ReceiverSession: ~Copyable {
       return
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
+    if let batch = wish?.batch { actions.append(.report(.batching(epochs: batch.epochs))) }
+    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 
   /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Whether that was done.
@@ -772,8 +913,149 @@ public struct ReceiverSession: ~Copyable {
     return true
   }
 
+  /// More than fits is refused: less is tried. When nothing fits, the receiver does not batch.
+  private mutating func useSmallerBatch(_ refused: [Setting]) -> Bool {
+    guard let batch = wish?.batch, refused.contains(where: \.isOfBatch) else { return false }
+    wish?.batch = batch.smaller
+    if wish?.batch == nil { actions.append(.report(.batching(epochs: 0))) }
+    return true
+  }
+
+  // MARK: The batch
+
+  /// Says what the retrieval has to say; whether there was something.
+  private mutating func startRetrieving(at now: Instant) -> Bool {
+    retrieval?.wake(at: now)
+    guard let command = retrieval?.next() else { return false }
+    begin(command)
+    return true
+  }
+
+  private mutating func tellOfRetrieval() {
+    while let event = retrieval?.nextEvent() { actions.append(.batch(event)) }
+    if retrieval?.isOver == true { retrieval = nil }
+  }
+
+  private mutating func cutRetrieval() {
+    retrieval?.cut()
+    tellOfRetrieval()
+  }
+
+  // MARK: Sleeping and waking
+
+  /// Whether something is not as it was found.
+  private var isToRestore: Bool { !memory.found.isEmpty || settingsRate != nil || !memory.backup.isEmpty }
+
+  private var usablePort: ReceiverPortNumber? { settings.line == .usb ? .usb : port }
+
+  /// Begins the sleep that is wished; whether there is one.
+  private mutating func startSleeping(at now: Instant) -> Bool {
+    guard let sleepWish, let description else { return false }
+    guard let command = SleepRequest.command(sleepWish.duration, for: description, port: usablePort) else {
+      self.sleepWish = nil
+      actions.append(.report(.cannotSleep))
+      return false
+    }
+    guard stored == settingsInForce else {
+      startStoring()
+      return true
+    }
+    self.sleepWish = nil
+    watch = nil
+    let duration = SleepRequest.clamped(sleepWish.duration)
+    let sentBy = now + Exchange.time(of: command.bytes.count, rate)
+    let sleep = SleepWatch(requestedAt: sentBy, duration: duration, epoch: epochPeriod)
+    stage = .asleep(sleep)
+    isHeard = false
+    backAt = nil
+    skippedAsleep = listener.counters.skippedBytes
+    actions.append(.send(command.bytes))
+    actions.append(.report(.asleep(until: sleep.wakesAt)))
+    return true
+  }
+
+  /// What the receiver was told, as it has to outlive its sleep: the rate of the port with it.
+  private var settingsInForce: [Setting] {
+    guard var wish, let description else { return [] }
+    wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
+    guard description.can(.valset) else { return wish.messageSettings(for: description) }
+    var list = wish.itemSettings(port ?? .uart1)
+    if settingsRate != nil, let rate, let key = (port ?? .uart1).rateKey {
+      list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
+    }
+    return list
+  }
+
+  private mutating func startStoring() {
+    let last = description.flatMap { wish?.powerSave?.switching(for: $0) }
+    if last != nil, let description {
+      // It was continuous, as it is when it is put back.
+      var before = ReceiverWish()
+      before.powerSave = .continuous
+      let list =
+        description.can(.valset) ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
+      for setting in list where !memory.found.contains(where: { $0.setting.isOfSame(setting) }) {
+        memory.found.append(Configuration.Found(setting: setting))
+      }
+    }
+    stage = .storing(BackupStore(settingsInForce, before: memory.backup, last: last))
+  }
+
+  private mutating func finishStoring(_ store: BackupStore, at now: Instant) {
+    memory.backup = store.before
+    // What could not be kept is written again after the sleep.
+    stored = settingsInForce
+    stage = .steady
+    startWatch(at: now, without: [], isMuted: false)
+  }
+
+  /// Somebody speaks who was asked to be silent.
+  private mutating func noticeWaking(at now: Instant) {
+    guard case .asleep(var sleep) = stage else { return }
+    let verdict = sleep.hear(at: now)
+    stage = .asleep(sleep)
+    switch verdict {
+    case .sleeps: isHeard = false
+    case .isAwake(let cause): becomeAwake(cause, at: now)
+    case .doesNotSleep:
+      actions.append(.report(.doesNotSleep))
+      stage = .steady
+      startWatch(at: now, without: [], isMuted: false)
+    }
+  }
+
+  /// Its time is over and it is not heard: it is woken.
+  private mutating func wakeIfTime(at now: Instant) {
+    guard case .asleep(let sleep) = stage, let due = sleep.deadline, now >= due else { return }
+    stage = .waking(WakeUp(.time))
+  }
+
+  /// It answers, or speaks: what its sleep lost is written again.
+  private mutating func becomeAwake(_ cause: WakeCause, at now: Instant) {
+    actions.append(.report(.awake(cause)))
+    isHeard = true
+    lastFrame = now
+    retryAfter = Self.firstRetry
+    if rate == settingsRate { settingsRate = nil }
+    stage = .steady
+    quietUntil = max(quietUntil, now)
+    startConfiguring(at: now)
+  }
+
+  private mutating func giveUpWaking(_ wakeUp: WakeUp, at now: Instant) {
+    // It speaks, if it does not answer.
+    if isHeard { return becomeAwake(wakeUp.cause, at: now) }
+    actions.append(.report(.doesNotWake))
+    trouble = .silent
+    loseTouch()
+    scheduleRetry(from: now)
+  }
+
+  // MARK: Watching
+
   private mutating func startWatch(at now: Instant, without refused: [Setting], isMuted: Bool) {
-    guard let wish else { return }
+    // In on/off operation nothing is regular.
+    guard let wish, wish.powerSave?.sleepsBetweenFixes != true else { return }
     let message = wish.messages.first { wanted in
       wanted.rate > 0 && !refused.contains { $0.isRate(of: wanted.message) }
     }
@@ -796,7 +1078,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
     if case .restoringRate = stage {
-      stage = .ended
+      stage = .restoringBackup(BackupStore(undoing: memory.backup))
       return
     }
     stage = .steady
@@ -810,11 +1092,12 @@ public struct ReceiverSession: ~Copyable {
     }
     startWatch(at: now, without: [], isMuted: false)
     actions.append(.report(.configured(refused: 0)))
+    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 
   private mutating func finishRestoring(at now: Instant) {
     guard let settingsRate, let rate, settingsRate != rate else {
-      stage = .ended
+      stage = .restoringBackup(BackupStore(undoing: memory.backup))
       return
     }
     stage = .restoringRate(

@@ -10,6 +10,8 @@ public enum SessionAction: Sendable, Equatable {
   case report(SessionReport)
   /// A command that was submitted is over.
   case finished(SessionTicket, Outcome)
+  /// What comes of the retrieval of a batch.
+  case batch(BatchEvent)
 }
 
 /// Names a submitted command.
@@ -42,6 +44,20 @@ public enum SessionReport: Sendable, Equatable {
   case back
   /// The rate that was wished could not be reached; the line is at the old one.
   case rateNotChanged(UInt32)
+  /// It was asked to sleep, and its sleep is watched from now on: until its own time, or until it is woken.
+  case asleep(until: Instant?)
+  /// It is awake again, and answers.
+  case awake(WakeCause)
+  /// It was asked to sleep and goes on speaking.
+  case doesNotSleep
+  /// It cannot sleep, or could not be woken at this port: it was not asked to.
+  case cannotSleep
+  /// It did not wake and is being reset.
+  case resetToWake
+  /// Neither waking nor a reset helped; it is tried again ever more rarely.
+  case doesNotWake
+  /// It keeps this many epochs: as many as were wished, or as fit.
+  case batching(epochs: Int)
   /// Nothing was understood for five seconds after the start.
   case adviseOnSilence
 }

@@ -52,4 +52,6 @@ public struct SessionMemory: Sendable {
   public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.
   var found: [Configuration.Found] = []
+  /// What battery-backed memory held before it was written.
+  var backup = BackupStore.Before()
 }

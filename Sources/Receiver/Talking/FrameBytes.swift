@@ -35,6 +35,7 @@ extension [UInt8] {
     self[offset] = UInt8(truncatingIfNeeded: value)
     self[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
   }
+  mutating func append(u4 value: UInt32) { self += (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
   mutating func set(u4 value: UInt32, at offset: Int) {
     set(u2: UInt16(truncatingIfNeeded: value), at: offset)
     set(u2: UInt16(truncatingIfNeeded: value >> 16), at: offset + 2)

@@ -4,7 +4,7 @@ import ReceiverShell
 /// What happened, for people: one line, with the cure where there is one. Nil for what needs no telling.
 func text(of event: ReceiverConnection.Event, path: String, baud: UInt32?) -> String? {
   switch event {
-  case .opened, .rate, .ended, .finished, .lost: nil
+  case .opened, .rate, .ended, .finished, .batch, .lost: nil
   case .told(let text): text
   case .session(let report): text(of: report, path: path, baud: baud)
   }
@@ -27,6 +27,12 @@ private func text(of report: SessionReport, path: String, baud: UInt32?) -> Stri
   case .notUnderstood: "\(path): nothing is understood any more; looking for the baud rate again"
   case .back: "\(path): the receiver is back"
   case .rateNotChanged(let rate): "\(path): the receiver was not heard at \(rate) baud; the old rate stays"
+  case .asleep, .awake(.asked), .awake(.time), .batching: nil
+  case .awake(.unasked): "\(path): the receiver woke although nobody woke it"
+  case .doesNotSleep: "\(path): the receiver was asked to sleep and goes on"
+  case .cannotSleep: "\(path): this receiver cannot be put to sleep at this port"
+  case .resetToWake: "\(path): the receiver does not wake; resetting it"
+  case .doesNotWake: "\(path): the receiver does not wake; trying again from time to time"
   case .adviseOnSilence:
     baud.map { "\(path): nothing understood at \($0) baud for 5 s; leave --baud out to have the rate found" }
       ?? "\(path): nothing understood for 5 s; still listening (is it a receiver, and is it wired RX to TX?)"

@@ -152,7 +152,7 @@ public struct SettingsEdit: ReceiverScript {
         Entry(setting: .message(record.identity, selector: record.selector, .fields([value])), owner: owner))
       return
     }
-    let settings = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings()
+    let settings = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: receiver)
     for setting in settings { entries.append(Entry(setting: setting, owner: owner)) }
   }
 

@@ -1,0 +1,110 @@
+import UBX
+
+/// How a receiver saves power by itself while it goes on giving fixes.
+public enum PowerSave: Sendable, Hashable {
+  /// It does not.
+  case continuous
+  /// Cyclic tracking: a fix every 1…10 seconds, less power between them.
+  case cyclic(everySeconds: Int)
+  /// On/off operation: it sleeps between fixes, more than 10 seconds apart.
+  case onOff(periodSeconds: Int)
+
+  /// Whether RAM is lost between two fixes, and bytes to it are, too.
+  public var sleepsBetweenFixes: Bool { if case .onOff = self { true } else { false } }
+
+  /// Whether this receiver has it; everything has `continuous`.
+  public func isPossible(on receiver: ReceiverDescription) -> Bool {
+    switch self {
+    case .continuous: true
+    case .cyclic(let seconds):
+      1...10 ~= seconds && (receiver.can(.powerSaveCyclic) || receiver.isSuperE)
+    case .onOff(let seconds):
+      11...604_800 ~= seconds && (receiver.can(.powerSaveOnOff) || receiver.isSuperE && seconds <= 65_535)
+    }
+  }
+
+  /// Switches on/off operation on, where it outlives sleep, in one breath; after `BackupStore` has stored all else. Nil
+  /// for the modes that need no such step.
+  func switching(for receiver: ReceiverDescription) -> Command? {
+    guard sleepsBetweenFixes else { return nil }
+    if receiver.can(.valset) { return Configuration.valset(items(isOn: true), layers: 0b11) }
+    var bytes: [UInt8] = []
+    for case .message(let identity, _, let change) in messageSettings(for: receiver, isOn: true) {
+      switch change {
+      case .payload(let payload): bytes += frameBytes(identity, payload)
+      case .lowPower(let mode): bytes += frameBytes(identity, [0, mode])
+      default: break
+      }
+    }
+    // It may fall asleep between the two: the acknowledgement is missing then, and both are said again.
+    var command = BackupStore.saving
+    command.bytes = bytes + command.bytes
+    return command
+  }
+
+  /// As CFG messages. The mode is the last to be written: what it refers to is there then.
+  func messageSettings(for receiver: ReceiverDescription, isOn: Bool) -> [Setting] {
+    if receiver.isSuperE {
+      return [.message(.cfgPMS, selector: [], .payload(isOn ? preset : PowerSave.continuous.preset))]
+    }
+    let lowPower = Setting.message(.cfgRXM, selector: [], .lowPower(isOn && self != .continuous ? 1 : 0))
+    return self == .continuous ? [lowPower] : [.message(.cfgPM2, selector: [], .powerSave(self)), lowPower]
+  }
+
+  /// As items (CFG-PM), CFG-PM-OPERATEMODE the last. Cyclic tracking takes its period from CFG-RATE-MEAS.
+  func items(isOn: Bool) -> [ConfigurationPair] {
+    let mode: UInt64
+    var pairs: [ConfigurationPair] = []
+    switch self {
+    case .continuous: mode = 0
+    case .onOff(let seconds):
+      mode = 1
+      pairs = [
+        ConfigurationPair(id: 0x40D0_0002, bits: UInt64(seconds)),
+        ConfigurationPair(id: 0x40D0_0003, bits: UInt64(seconds)),
+        ConfigurationPair(id: 0x30D0_0005, bits: 0), ConfigurationPair(id: 0x10D0_000A, bits: 1),
+        ConfigurationPair(id: 0x10D0_0008, bits: 0),
+      ]
+    case .cyclic: mode = 2
+    }
+    return pairs + [ConfigurationPair(id: 0x20D0_0001, bits: isOn ? mode : 0)]
+  }
+
+  /// CFG-PMS (M8 interface description, "power mode setup"): 0 full power, 1 balanced, 2 an interval above 5 s.
+  private var preset: [UInt8] {
+    var payload = [UInt8](repeating: 0, count: 8)
+    switch self {
+    case .continuous: break
+    case .cyclic(let seconds), .onOff(let seconds):
+      payload[1] = seconds > 5 ? 2 : 1
+      if seconds > 5 { payload.set(u2: UInt16(clamping: seconds), at: 2) }
+    }
+    return payload
+  }
+
+  /// CFG-PM2 with this mode and period; the rest stays as it is. Nil when `found` is no such message.
+  func applied(toPM2 found: [UInt8]) -> [UInt8]? {
+    guard found.count >= 44 else { return nil }
+    var payload = found
+    var flags = payload.u4(4)
+    switch self {
+    case .continuous: return payload
+    case .cyclic(let seconds):
+      flags = flags & ~(3 << 17) | 1 << 17
+      payload.set(u4: UInt32(seconds) * 1000, at: 8)
+    case .onOff(let seconds):
+      // Ephemerides are renewed (bit 12), and without a sky it switches off (bit 16).
+      flags = flags & ~(3 << 17) & ~(1 << 16) | 1 << 12
+      payload.set(u4: UInt32(seconds) * 1000, at: 8)
+      payload.set(u4: UInt32(seconds) * 1000, at: 12)
+      payload.set(u2: 0, at: 20)
+    }
+    payload.set(u4: flags, at: 4)
+    return payload
+  }
+}
+
+extension ReceiverDescription {
+  /// M8 with protocol version 23: its own power modes, set by CFG-PMS.
+  var isSuperE: Bool { generation == .m8 && protocolVersion?.major == 23 }
+}

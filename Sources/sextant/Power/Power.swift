@@ -1,0 +1,96 @@
+import ArgumentParser
+import Receiver
+
+/// `sextant power`: a receiver's power states by hand.
+struct Power: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show and change a receiver's power state, with the times.",
+    discussion: """
+      status            what the receiver can do, and its mode
+      sleep SECONDS     backup for that time, silent; 0 for until it is woken
+      wake              wake a receiver that sleeps
+      mode MODE         continuous, cyclic:N (a fix every N seconds, 1…10) or onoff:N (a fix every N seconds, 11 and \
+      more) until ^C or --seconds; then it is put back
+
+      Each change of state is a line: the time in UTC, seconds since the start, the state. --log appends the same lines to \
+      a file, to be laid beside a current meter's trace. docs/power.md says what each receiver can do.
+      """)
+
+  @Option(help: "The receiver's device; without it GNSS_DEVICE, or the first receiver that is plugged in.")
+  var device: String?
+
+  @Option(help: "The line's rate, in baud; no other is tried.")
+  var baud: UInt32?
+
+  @Option(help: "Append the states to this file.")
+  var log: String?
+
+  @Option(help: "End after this many seconds.")
+  var seconds: Double?
+
+  @Argument(help: "status, sleep SECONDS, wake, or mode MODE; status without it.")
+  var action: [String] = []
+
+  func validate() throws {
+    if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
+    if PowerRequest(action) == nil {
+      throw ValidationError("say status, sleep SECONDS, wake, mode continuous, mode cyclic:N or mode onoff:N.")
+    }
+  }
+
+  func run() throws {
+    guard let request = PowerRequest(action) else { return }
+    let source = try Source.chosen(named: device)
+    var settings = SessionSettings(intent: .identify, line: .serial)
+    settings.wish = { _ in
+      var wish = ReceiverWish.nothing
+      if case .mode(let mode) = request { wish.powerSave = mode }
+      return wish
+    }
+    let end: Double? =
+      switch request {
+      case .status, .wake: seconds ?? 30
+      case .sleep, .mode: seconds
+      }
+    let client = try PowerClient(source, request, log: log)
+    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: end, client: client)
+    try loop.run()
+    if let failure = loop.client.failure { throw failure }
+  }
+}
+
+/// What is asked of a receiver.
+enum PowerRequest: Equatable, Sendable {
+  case status
+  /// For so many seconds; nil for until it is woken.
+  case sleep(seconds: Double?)
+  case wake
+  case mode(PowerSave)
+
+  /// Reads the command line's words; nil when they are no request.
+  init?(_ words: [String]) {
+    switch (words.first ?? "status", words.count) {
+    case ("status", 0...1): self = .status
+    case ("wake", 1): self = .wake
+    case ("sleep", 2):
+      guard let seconds = Double(words[1]), seconds >= 0, seconds <= SleepRequest.longest.seconds else { return nil }
+      self = .sleep(seconds: seconds == 0 ? nil : seconds)
+    case ("mode", 2):
+      guard let mode = Self.mode(words[1]) else { return nil }
+      self = .mode(mode)
+    default: return nil
+    }
+  }
+
+  private static func mode(_ word: String) -> PowerSave? {
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 1, parts[0] == "continuous" { return .continuous }
+    guard parts.count == 2, let seconds = Int(parts[1]) else { return nil }
+    switch parts[0] {
+    case "cyclic": return 1...10 ~= seconds ? .cyclic(everySeconds: seconds) : nil
+    case "onoff": return 11...604_800 ~= seconds ? .onOff(periodSeconds: seconds) : nil
+    default: return nil
+    }
+  }
+}

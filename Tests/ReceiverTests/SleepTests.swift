@@ -1,0 +1,211 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import Testing
+import UBX
+
+@Suite("A receiver that is put to sleep")
+struct SleepTests {
+  static let uBlox = ReceiverModel.allCases.filter { $0 != .nmea }
+
+  /// A session whose receiver has a fix.
+  private static func steady(_ model: ReceiverModel, _ adapt: (inout SessionSettings) -> Void = { _ in })
+    -> SessionScene
+  {
+    let scene = SessionScene(model, adapt)
+    scene.run(30) { $0.isSteady }
+    scene.run(45)
+    _ = scene.takeReports()
+    return scene
+  }
+
+  private static func isAsleep(_ scene: SessionScene) -> Bool {
+    scene.reports.contains { if case .asleep = $0.report { true } else { false } }
+  }
+
+  @Test("It sleeps for its time, silent and without a wake-up of the host, and goes on as configured", arguments: uBlox)
+  func sleeps(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: 600)
+    scene.run(3) { Self.isAsleep($0) }
+    #expect(Self.isAsleep(scene), "\(scene.reports)")
+    scene.run(4)
+    #expect(scene.line.receiver.powerState == .standby)
+    let (bytes, sent, wakeUps, sentences) = (
+      scene.receivedBytes, scene.sentBytes, scene.wakeUps, scene.counters.nmeaFrames
+    )
+    scene.run(580)
+    #expect(scene.receivedBytes == bytes)
+    #expect(scene.sentBytes == sent)
+    #expect(scene.wakeUps == wakeUps)
+    scene.run(40) { $0.reported(.awake(.time)) == 1 }
+    #expect(scene.reported(.awake(.time)) == 1, "\(scene.reports)")
+    _ = scene.takeFixes()
+    scene.run(40)
+    #expect(scene.positions.count > 25)
+    #expect(scene.reported(.wasReset) == 0 && scene.reported(.silent) == 0, "\(scene.reports)")
+    // Where settings outlive sleep, not one sentence comes.
+    let text = UInt64(8)
+    if model != .clone { #expect(scene.counters.nmeaFrames <= sentences + text) }
+    _ = scene.finish()
+    scene.line.advance(to: scene.now + Milliseconds(3000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+    // Its battery-backed memory is as it was: a power cycle brings its own settings back.
+    let now = scene.now + Milliseconds(3000)
+    scene.line.inject(.powerCycle(for: Milliseconds(500), losingBackup: false), at: now)
+    scene.line.advance(to: now + Milliseconds(5000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+  }
+
+  @Test("It is woken, and its first bytes are lost", arguments: uBlox)
+  func wakes(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: nil)
+    scene.run(100)
+    #expect(scene.line.receiver.powerState == .standby)
+    scene.wakeUp()
+    let from = scene.now
+    scene.run(20) { $0.reported(.awake(.asked)) == 1 }
+    #expect(scene.reported(.awake(.asked)) == 1, "\(scene.reports)")
+    #expect(scene.now.milliseconds(since: from) < 2500)
+    scene.run(10) { $0.isSteady }
+    scene.run(60)
+    #expect(scene.reported(.silent) == 0 && scene.reported(.wasReset) == 0)
+    #expect(scene.positions.count > 40)
+  }
+
+  @Test("One that ignores the request is noticed, and told once", arguments: uBlox)
+  func ignoresRequest(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.line.inject(.ignoreSleepRequests(for: Milliseconds(60_000)), at: scene.now)
+    scene.sleep(seconds: 600)
+    scene.run(50)
+    #expect(scene.reported(.doesNotSleep) == 1, "\(scene.reports)")
+    #expect(scene.isSteady)
+    scene.run(60)
+    #expect(scene.reported(.doesNotSleep) == 1 && scene.reported(.silent) == 0)
+  }
+
+  @Test("One that does not wake is woken again, reset, told once, and tried on", arguments: uBlox)
+  func ignoresWaking(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.line.inject(.ignoreWakeUps(for: Milliseconds(100_000)), at: scene.now)
+    scene.wakeUp()
+    scene.run(60)
+    #expect(scene.reported(.resetToWake) == 1 && scene.reported(.doesNotWake) == 1, "\(scene.reports)")
+    scene.run(300) { $0.reported(.back) == 1 }
+    #expect(scene.reported(.back) == 1, "\(scene.reports)")
+    #expect(scene.reported(.doesNotWake) == 1 && scene.reported(.silent) == 0)
+    scene.run(60)
+    #expect(scene.isSteady)
+  }
+
+  @Test("One that is deaf once is woken by the next try", arguments: uBlox)
+  func deafOnce(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.line.inject(.ignoreWakeUps(for: Milliseconds(300)), at: scene.now)
+    scene.wakeUp()
+    scene.run(20) { $0.reported(.awake(.asked)) == 1 }
+    #expect(scene.reported(.awake(.asked)) == 1 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
+  }
+
+  @Test("One that wakes by itself is noticed", arguments: uBlox)
+  func wakesByItself(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: 600)
+    scene.run(10)
+    scene.line.inject(.wakeByItself(after: Milliseconds(50_000)), at: scene.now)
+    scene.run(70)
+    #expect(scene.reported(.awake(.unasked)) == 1, "\(scene.reports)")
+    scene.run(20)
+    #expect(scene.isSteady && scene.reported(.silent) == 0)
+  }
+
+  @Test("Settings outlive sleep where they can, and are written again where they were lost")
+  func power() {
+    let scene = Self.steady(.m10)
+    scene.sleep(seconds: 60)
+    scene.run(20)
+    scene.line.inject(.powerCycle(for: Milliseconds(1000), losingBackup: true), at: scene.now)
+    scene.run(30)
+    #expect(scene.reported(.awake(.unasked)) == 1, "\(scene.reports)")
+    let sentences = scene.counters.nmeaFrames
+    scene.run(60)
+    #expect(scene.counters.nmeaFrames == sentences && scene.isSteady)
+  }
+
+  @Test("A raised rate of the port outlives sleep", arguments: [ReceiverModel.m6, .m8, .m9, .m10, .f9p])
+  func rate(_ model: ReceiverModel) {
+    let scene = Self.steady(model) { settings in
+      settings.wish = { description in
+        var wish = ReceiverWish.navigation(for: description)
+        wish.portRate = 115_200
+        return wish
+      }
+    }
+    scene.sleep(seconds: 60)
+    scene.run(70)
+    #expect(scene.reported(.awake(.time)) == 1 && scene.line.receiver.baudRate == 115_200, "\(scene.reports)")
+    #expect(scene.isSteady)
+  }
+
+  @Test("A host that ends while it sleeps leaves it as it was found")
+  func endsAsleep() {
+    let scene = Self.steady(.m10)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    #expect(scene.finish() < 3500)
+    scene.line.advance(to: scene.now + Milliseconds(3000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+  }
+
+  @Test("Another make is not put to sleep, and a read-only session says so")
+  func cannot() {
+    let plain = SessionScene(.nmea)
+    plain.run(30)
+    plain.sleep(seconds: 60)
+    plain.run(30)
+    #expect(plain.sentBytes == 0)
+    let scene = SessionScene(.m10, intent: .readOnly)
+    scene.run(30)
+    scene.sleep(seconds: 60)
+    #expect(scene.reported(.cannotSleep) == 1 && scene.sentBytes == 0)
+  }
+
+  @Test(
+    "Cyclic tracking and on/off operation are set, used and put back", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func powerSave(_ model: ReceiverModel) {
+    for mode in [PowerSave.cyclic(everySeconds: 2), .onOff(periodSeconds: 60)] {
+      let scene = SessionScene(model) { settings in
+        settings.wish = { description in
+          var wish = ReceiverWish.navigation(for: description)
+          // Combined with GLONASS older firmware refuses it (CFG-RXM).
+          wish.powerSave = mode
+          return wish
+        }
+      }
+      scene.run(30) { $0.isSteady }
+      scene.run(300)
+      let before = scene.line.receiver.chargeMilliampereSeconds
+      _ = scene.takeFixes()
+      scene.run(600)
+      let current = (scene.line.receiver.chargeMilliampereSeconds - before) / 600
+      let positions = scene.positions.count
+      switch mode {
+      case .cyclic: #expect(290...302 ~= positions, "\(model) \(mode) \(positions) \(scene.reports)")
+      default: #expect(9...60 ~= positions, "\(model) \(mode) \(positions) \(scene.reports)")
+      }
+      #expect(current < 22, "\(model) \(mode) \(current) mA")
+      #expect(scene.reported(.silent) == 0 && scene.reported(.wasReset) == 0, "\(scene.reports)")
+      _ = scene.finish()
+      scene.line.advance(to: scene.now + Milliseconds(60_000))
+      _ = scene.line.takeReceived()
+      scene.line.advance(to: scene.now + Milliseconds(70_000))
+      #expect(scene.line.takeReceived().count > 1000, "\(model) \(mode)")
+    }
+  }
+}
