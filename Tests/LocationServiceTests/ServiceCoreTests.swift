@@ -86,6 +86,15 @@ struct ServiceCoreTests {
     #expect(stored == 3)
   }
 
+  @Test("Epochs that are read together are delivered all, one that is told twice once")
+  func stall() {
+    var core = Self.core()
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    _ = core.actions(at: Self.moment(1).instant)
+    for second in [2.0, 3, 3, 4] { core.receive(Self.fix(second), source: nil, at: Self.moment(10)) }
+    #expect(Self.locations(core.actions(at: Self.moment(10).instant)) == 3)
+  }
+
   @Test("At the end the newest location is stored and the receiver released")
   func finish() {
     var core = Self.core()

@@ -150,7 +150,6 @@ open class CLLocationManager: NSObject {
     isMonitoringAvailable(for: CLCircularRegion.self) && locationServicesEnabled()
   }
   open class func isRangingAvailable() -> Bool { facility { $0.hasBluetooth } }
-  @available(*, deprecated, message: "use pauses and filters, as Apple's systems do")
   open class func deferredLocationUpdatesAvailable() -> Bool { facility { $0.hasSatelliteReceiver } }
   @available(*, deprecated, message: "use the method of the class")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
@@ -190,11 +189,9 @@ open class CLLocationManager: NSObject {
   @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
   open func stopRangingBeacons(in region: CLBeaconRegion) { call(.stopRanging(.region(region.content))) }
 
-  @available(*, deprecated, message: "works here; Apple's systems answer deferredFailed since iOS 10")
   open func allowDeferredLocationUpdates(untilTraveled distance: CLLocationDistance, timeout: TimeInterval) {
     call(.allowDeferredUpdates(metres: distance, seconds: timeout))
   }
-  @available(*, deprecated, message: "works here; Apple's systems answer deferredFailed since iOS 10")
   open func disallowDeferredLocationUpdates() { call(.disallowDeferredUpdates) }
 
   // MARK: What is told

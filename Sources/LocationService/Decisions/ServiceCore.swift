@@ -17,6 +17,7 @@ struct ServiceCore: Sendable {
   private var isNewestStored = true
   private var storeAt = Instant.zero
   private var extra: [ServiceAction] = []
+  private var lastFix: (measured: Instant, timestamp: UTCTime)?
 
   init(engine: PositioningEngine) { self.engine = engine }
 
@@ -27,10 +28,20 @@ struct ServiceCore: Sendable {
   /// A fix of a receiver.
   mutating func receive(_ fix: Fix, source: Location.Source?, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
-    engine.receive(location, at: now)
+    engine.receive(location, measured: measured(location, at: now.instant), at: now)
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
     newest = location
     isNewestStored = false
+  }
+
+  /// Epochs that are read together, as after a stall, keep their order: a later one was measured later.
+  private mutating func measured(_ location: Location, at now: Instant) -> Instant {
+    var instant = now
+    if let lastFix, instant <= lastFix.measured, location.timestamp > lastFix.timestamp {
+      instant = Instant(nanoseconds: lastFix.measured.nanoseconds + 1)
+    }
+    lastFix = (instant, location.timestamp)
+    return instant
   }
 
   /// Whether the system lets this program open its receiver; what it does not let reads as denied.

@@ -1,1 +1,0 @@
-@main struct T { static func main() {} }
