@@ -73,10 +73,12 @@ struct DeliveryTests {
     return file
   }
 
-  /// Runs this thread's loop until it is so; each turn ends with an event, the limit is for what never comes.
+  /// Runs this thread's loop until it is so. A loop does not return after a timer, by which letters come: hence the turns.
+  /// The limit is for what never comes.
   private func run(until isDone: () -> Bool) {
     let limit = Date(timeIntervalSinceNow: 20)
-    while !isDone(), Date() < limit { _ = RunLoop.current.run(mode: .default, before: limit) }
+    while !isDone(), Date() < limit {
+      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
   }
 
   @Test("AU-2, GE-3 a delegate hears the status, and not from inside the assignment")

@@ -37,7 +37,9 @@ struct ServiceCore: Sendable {
   /// Epochs that are read together, as after a stall, keep their order: a later one was measured later.
   private mutating func measured(_ location: Location, at now: Instant) -> Instant {
     var instant = now
-    if let lastFix, instant <= lastFix.measured, location.timestamp > lastFix.timestamp {
+    if let lastFix, instant <= lastFix.measured {
+      // One that is told twice is the same.
+      guard location.timestamp > lastFix.timestamp else { return lastFix.measured }
       instant = Instant(nanoseconds: lastFix.measured.nanoseconds + 1)
     }
     lastFix = (instant, location.timestamp)
