@@ -78,7 +78,8 @@ struct DeliveryTests {
   private func run(until isDone: () -> Bool) {
     let limit = Date(timeIntervalSinceNow: 20)
     while !isDone(), Date() < limit {
-      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
+      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+    }
   }
 
   @Test("AU-2, GE-3 a delegate hears the status, and not from inside the assignment")
