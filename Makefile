@@ -18,6 +18,7 @@ build: .build/release/sextant
 # Asked of make first: SwiftPM alone would link its plugin's tool anew at the second build.
 .build/release/sextant: Package.swift $(shell find Sources CSupport -type f) | dependencies
 	$(SWIFT) build -c release --product sextant
+	$(SWIFT) build -c release --product sextant-track
 	@touch $@
 
 test: dependencies
@@ -70,6 +71,7 @@ rig-vm: rig-programs
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
 	$(SWIFT) build --product sextant
+	$(SWIFT) build --product sextant-track
 
 # docs/ubx-messages.md, from the layouts and the configuration items.
 reference:

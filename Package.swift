@@ -19,7 +19,9 @@ let package = Package(
     .library(name: "SerialPort", targets: ["SerialPort"]),
     .library(name: "Hotplug", targets: ["Hotplug"]),
     .library(name: "PowerControl", targets: ["PowerControl"]),
+    .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .executable(name: "sextant", targets: ["sextant"]),
+    .executable(name: "sextant-track", targets: ["sextant-track"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -73,20 +75,41 @@ let package = Package(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
+    .target(
+      name: "SimulatorShell", dependencies: ["ReceiverSimulator", "SerialPort", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Floor 4: what clients are owed, and what the receiver may do meanwhile; both know nothing of receivers' languages.
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
-    // Floor 5: simulated days for the power policy.
+    // Floor 5: simulated days for the power policy; receivers and clients of one program, on a thread of their own.
     .target(name: "EnergyBench", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
 
-    // Floor 6: the command line.
+    .target(
+      name: "LocationService",
+      dependencies: [
+        "Positioning", "ReceiverShell", "SimulatorShell", "ReceiverSimulator", "Receiver", "ReceiverStream",
+        "SerialPort",
+        "Hotplug", "MonotonicTime",
+      ],
+      swiftSettings: settings),
+
+    // Floor 6: Apple's API, and the command line.
+    .target(
+      name: "CoreLocation", dependencies: ["LocationService", "Positioning", "ReceiverStream"], swiftSettings: settings),
+    .executableTarget(
+      name: "sextant-track",
+      dependencies: [
+        "CoreLocation", "GPSDJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/sextant-track", swiftSettings: settings),
     .executableTarget(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverShell", "ReceiverSimulator", "Recording", "MonotonicTime", "EnergyBench", "PowerControl",
-        "CAllocationCount", "CClock",
+        "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
+        "PowerControl", "CAllocationCount", "CClock",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -133,10 +156,16 @@ let package = Package(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "LocationServiceTests",
+      dependencies: ["LocationService", "Positioning", "ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
+      swiftSettings: settings),
+    .testTarget(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream",
-        "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
+        "SimulatorShell", "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

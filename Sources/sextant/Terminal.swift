@@ -63,3 +63,28 @@ func stateFolder() -> String? {
   if let folder = environment("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/sextant" }
   return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/sextant" : nil }
 }
+
+/// The folder that this program's file is in.
+func folderOfProgram() throws -> String {
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+    unsafe readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+  }
+  let path = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+  guard let slash = path.lastIndex(of: "/") else {
+    throw CommandFailure(
+      exitCode: CommandFailure.unavailable, description: "/proc/self/exe: \(message(errno)); mount /proc")
+  }
+  return String(path[..<slash])
+}
+
+/// Has another program go on in this process; execv(3). Returns only by throwing.
+func becomeProgram(_ path: String, _ arguments: [String]) throws {
+  var pointers = unsafe arguments.map { unsafe strdup($0) }
+  unsafe pointers.append(nil)
+  unsafe execv(path, pointers)
+  let code = errno
+  unsafe pointers.forEach { unsafe free($0) }
+  throw CommandFailure(
+    exitCode: CommandFailure.unavailable, description: "\(path): \(message(code)); install it beside sextant")
+}

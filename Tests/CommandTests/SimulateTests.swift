@@ -1,6 +1,7 @@
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
+import SimulatorShell
 import Testing
 
 @testable import sextant

@@ -5,6 +5,7 @@ import ReceiverShell
 import ReceiverSimulator
 import ReceiverStream
 import SerialPort
+import SimulatorShell
 
 /// What a command does with the receiver that its loop holds.
 protocol ReceiverClient: ~Copyable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
+import SimulatorShell
 
 /// `sextant simulate`: a receiver that is none, on a pseudo-terminal.
 struct Simulate: ParsableCommand {

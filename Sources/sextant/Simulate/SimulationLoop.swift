@@ -1,6 +1,7 @@
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
+import SimulatorShell
 
 /// The shell of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
 struct SimulationLoop: ~Copyable {

@@ -2,7 +2,7 @@ import MonotonicTime
 import ReceiverSimulator
 
 /// Something at the far end of a line, in a time of its own: a simulated receiver or a recording.
-protocol SimulatedDevice {
+public protocol SimulatedDevice {
   /// The rate that the host has set, baud.
   var hostRate: UInt32 { get set }
   /// False while it is unplugged.

@@ -5,15 +5,16 @@ import SerialPort
 /// A simulated device on a pseudo-terminal: what it writes takes the same way as a real one's bytes, and what is written
 /// to it reaches it at the rate that the program at the other end has set. Unplugged, its node is gone; it comes back
 /// as another one, under the same link.
-final class SimulatedReceiver {
+public final class SimulatedReceiver {
   /// What became of the node.
-  enum Change: Equatable {
+  public enum Change: Equatable, Sendable {
     case none
     case unplugged
     case pluggedIn(String)
   }
 
-  var device: any SimulatedDevice
+  /// What is at the far end.
+  public var device: any SimulatedDevice
   private var terminal: PseudoTerminal?
   private let link: String
   /// Seconds of the device for each of the computer's.
@@ -25,7 +26,7 @@ final class SimulatedReceiver {
   /// - Parameters:
   ///   - link: the name under which the device can be opened.
   ///   - now: the moment at which the device's time begins.
-  init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
+  public init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
     self.device = device
     self.link = link
     self.speed = speed
@@ -34,10 +35,10 @@ final class SimulatedReceiver {
   }
 
   /// The node, as long as it is plugged in.
-  var path: String? { terminal?.path }
+  public var path: String? { terminal?.path }
 
   /// When it has something to do.
-  var deadline: Instant? {
+  public var deadline: Instant? {
     device.deadline.map { due in
       speed == 1 || due <= started
         ? due : started + Milliseconds(seconds: due.seconds(since: started) / speed)
@@ -45,14 +46,14 @@ final class SimulatedReceiver {
   }
 
   /// The device's time.
-  func deviceTime(at now: Instant) -> Instant {
+  public func deviceTime(at now: Instant) -> Instant {
     guard speed != 1, now > started else { return now }
     let nanoseconds = Double(now.nanoseconds - started.nanoseconds) * speed
     return Instant(nanoseconds: started.nanoseconds + UInt64(nanoseconds))
   }
 
   /// Takes what was written to it, and writes what is due. The poller watches its node.
-  func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
+  public func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
     let time = deviceTime(at: now)
     // Nobody is told when the rate changes; it matters when bytes go over the line.
     if let rate = terminal?.baudRate, rate > 0 { device.hostRate = rate }

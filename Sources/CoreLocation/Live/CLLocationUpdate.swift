@@ -1,0 +1,95 @@
+import Foundation
+import LocationService
+import Positioning
+
+/// An element of the stream of live updates.
+public struct CLLocationUpdate: Sendable {
+  private let content: LiveUpdate
+  /// nil: there is none to report, and the flags say why.
+  public let location: CLLocation?
+
+  init(_ content: LiveUpdate) {
+    self.content = content
+    location = content.location.map { CLLocation($0) }
+  }
+
+  /// Nothing more comes until the device moves.
+  public var stationary: Bool { content.isStationary }
+  @available(*, deprecated, renamed: "stationary")
+  public var isStationary: Bool { stationary }
+
+  public var authorizationDenied: Bool { content.diagnostic.contains(.authorizationDenied) }
+  public var authorizationDeniedGlobally: Bool { content.diagnostic.contains(.authorizationDeniedGlobally) }
+  public var authorizationRestricted: Bool { content.diagnostic.contains(.authorizationRestricted) }
+  public var authorizationRequestInProgress: Bool { content.diagnostic.contains(.authorizationRequestInProgress) }
+  public var insufficientlyInUse: Bool { content.diagnostic.contains(.insufficientlyInUse) }
+  public var locationUnavailable: Bool { content.diagnostic.contains(.locationUnavailable) }
+  public var accuracyLimited: Bool { content.diagnostic.contains(.accuracyLimited) }
+  public var serviceSessionRequired: Bool { content.diagnostic.contains(.serviceSessionRequired) }
+
+  /// What the updates are for: it decides when the device is taken for stationary.
+  public enum LiveConfiguration: Int, Sendable {
+    case `default` = 0
+    case automotiveNavigation = 1
+    case otherNavigation = 2
+    case fitness = 3
+    case airborne = 4
+  }
+
+  /// The stream; it starts with the first iteration, and ends with the iteration or its task (LV-1).
+  public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
+    Updates(configuration: configuration)
+  }
+
+  public struct Updates: AsyncSequence, Sendable {
+    public typealias Element = CLLocationUpdate
+    let configuration: LiveConfiguration
+
+    public struct Iterator: AsyncIteratorProtocol {
+      let configuration: LiveConfiguration
+      private var stream: LiveStream?
+
+      init(configuration: LiveConfiguration) { self.configuration = configuration }
+
+      public mutating func next() async throws -> CLLocationUpdate? {
+        let stream = stream ?? LiveStream(configuration)
+        self.stream = stream
+        return await stream.next()
+      }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(configuration: configuration) }
+  }
+}
+
+/// One iteration: its end, or that of its task, ends the updates.
+private final class LiveStream {
+  /// What the service writes into.
+  private final class Reader: LiveUpdateReader {
+    let continuation: AsyncStream<CLLocationUpdate>.Continuation
+    init(_ continuation: AsyncStream<CLLocationUpdate>.Continuation) { self.continuation = continuation }
+    func receive(_ update: LiveUpdate) { continuation.yield(CLLocationUpdate(update)) }
+  }
+
+  private let service: LocationService
+  private let id: Int
+  private var iterator: AsyncStream<CLLocationUpdate>.Iterator
+
+  init(_ configuration: CLLocationUpdate.LiveConfiguration, service: LocationService = Service.shared) {
+    let (stream, continuation) = AsyncStream.makeStream(of: CLLocationUpdate.self)
+    self.service = service
+    let id = service.beginLiveUpdates(
+      LiveUpdates.Configuration(rawValue: configuration.rawValue) ?? .standard, Reader(continuation))
+    continuation.onTermination = { _ in service.endLiveUpdates(id) }
+    self.id = id
+    iterator = stream.makeAsyncIterator()
+  }
+
+  deinit { service.endLiveUpdates(id) }
+
+  func next() async -> CLLocationUpdate? {
+    var iterator = iterator
+    defer { self.iterator = iterator }
+    return await iterator.next()
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import LocationService
+import Positioning
+
+/// The service of this process, which starts with the first use.
+enum Service {
+  static let shared: LocationService = {
+    let service = LocationService(app: AppDescription(identifier: identifier, keys: keys))
+    // At an orderly end the receiver is set back as it was found.
+    LocationService.atEnd { Service.shared.finish() }
+    return service
+  }()
+
+  private static var identifier: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+
+  /// What Info.plist beside the executable says; a variable of the environment by a key's name stands for a missing one.
+  private static var keys: UsageKeys {
+    let plist = Bundle.main.infoDictionary ?? [:]
+    let environment = ProcessInfo.processInfo.environment
+    func text(_ key: String) -> String? { plist[key] as? String ?? environment[key] }
+    func flag(_ key: String) -> Bool {
+      plist[key] as? Bool ?? ["1", "true", "yes"].contains(environment[key]?.lowercased())
+    }
+    var keys = UsageKeys()
+    keys.whenInUse = text("NSLocationWhenInUseUsageDescription")
+    keys.alwaysAndWhenInUse = text("NSLocationAlwaysAndWhenInUseUsageDescription")
+    keys.always = text("NSLocationAlwaysUsageDescription")
+    keys.usage = text("NSLocationUsageDescription")
+    keys.temporaryPurposes = plist["NSLocationTemporaryUsageDescriptionDictionary"] as? [String: String] ?? [:]
+    keys.startsReduced = flag("NSLocationDefaultAccuracyReduced")
+    keys.requiresExplicitSession = flag("NSLocationRequireExplicitServiceSession")
+    let modes = plist["UIBackgroundModes"] as? [String] ?? environment["UIBackgroundModes"].map { [$0] } ?? []
+    keys.hasLocationMode = modes.contains { $0.split(whereSeparator: { " ,".contains($0) }).contains("location") }
+    return keys
+  }
+}

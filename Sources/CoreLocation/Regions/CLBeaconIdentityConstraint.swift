@@ -1,0 +1,80 @@
+import Foundation
+import Positioning
+
+/// Which beacons are meant: all that have the given parts. Two that name the same beacons are equal.
+open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  let identity: BeaconIdentity
+
+  init(_ identity: BeaconIdentity) { self.identity = identity }
+
+  /// Any major, any minor.
+  public convenience init(uuid: UUID) { self.init(BeaconIdentity(uuid: BeaconUUID(uuid))) }
+  /// Any minor.
+  public convenience init(uuid: UUID, major: CLBeaconMajorValue) {
+    self.init(BeaconIdentity(uuid: BeaconUUID(uuid), major: major))
+  }
+  public convenience init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
+    self.init(BeaconIdentity(uuid: BeaconUUID(uuid), major: major, minor: minor))
+  }
+
+  open var uuid: UUID { UUID(identity.uuid) }
+  /// nil: any.
+  open var major: CLBeaconMajorValue? { identity.major }
+  /// nil: any.
+  open var minor: CLBeaconMinorValue? { identity.minor }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? CLBeaconIdentityConstraint)?.identity == identity
+  }
+  open override var hash: Int { identity.hashValue }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+  open func encode(with coder: NSCoder) { identity.encode(with: coder) }
+  public required init?(coder: NSCoder) {
+    guard let identity = BeaconIdentity(coder: coder) else { return nil }
+    self.identity = identity
+  }
+}
+
+extension BeaconUUID {
+  init(_ uuid: UUID) {
+    let bytes = uuid.uuid
+    let values = [
+      bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7, bytes.8, bytes.9, bytes.10, bytes.11,
+      bytes.12, bytes.13, bytes.14, bytes.15,
+    ]
+    self.init(
+      high: values[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: values[8...].reduce(0) { $0 << 8 | UInt64($1) })
+  }
+}
+
+extension UUID {
+  init(_ uuid: BeaconUUID) {
+    func byte(_ half: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: half >> (56 - 8 * index)) }
+    let (a, b) = (uuid.high, uuid.low)
+    self.init(
+      uuid: (
+        byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6), byte(a, 7), byte(b, 0),
+        byte(b, 1), byte(b, 2), byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6), byte(b, 7)
+      ))
+  }
+}
+
+extension BeaconIdentity {
+  func encode(with coder: NSCoder) {
+    coder.encode(UUID(uuid).uuidString as NSString, forKey: "uuid")
+    if let major { coder.encode(Int(major), forKey: "major") }
+    if let minor { coder.encode(Int(minor), forKey: "minor") }
+  }
+
+  init?(coder: NSCoder) {
+    guard let text = coder.decodeObject(of: NSString.self, forKey: "uuid"),
+      let uuid = UUID(uuidString: text.description)
+    else { return nil }
+    func part(_ key: String) -> UInt16? {
+      coder.containsValue(forKey: key) ? UInt16(exactly: coder.decodeInteger(forKey: key)) : nil
+    }
+    self.init(uuid: BeaconUUID(uuid), major: part("major"), minor: part("minor"))
+  }
+}

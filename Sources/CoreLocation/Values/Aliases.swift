@@ -1,0 +1,22 @@
+import Foundation
+
+/// Latitude or longitude in degrees, WGS 84; north and east are positive.
+public typealias CLLocationDegrees = Double
+/// Metres.
+public typealias CLLocationDistance = Double
+/// Metres, one standard deviation; negative: not valid.
+public typealias CLLocationAccuracy = Double
+/// Metres per second; negative: not valid.
+public typealias CLLocationSpeed = Double
+/// Metres per second; negative: not valid.
+public typealias CLLocationSpeedAccuracy = Double
+/// Degrees from north, 0 ≤ direction < 360; negative: not valid.
+public typealias CLLocationDirection = Double
+/// Degrees; negative: not valid.
+public typealias CLLocationDirectionAccuracy = Double
+/// The magnetic field along an axis of the device, microtesla.
+public typealias CLHeadingComponentValue = Double
+/// The major value of an iBeacon.
+public typealias CLBeaconMajorValue = UInt16
+/// The minor value of an iBeacon.
+public typealias CLBeaconMinorValue = UInt16

@@ -1,0 +1,62 @@
+import Foundation
+import Positioning
+
+/// Where the device points.
+open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  private let content: Heading
+  private let time: Date
+
+  /// One that says nothing: for doubles in tests, which override what they need.
+  public override init() {
+    time = Date()
+    content = Heading(
+      magneticDegrees: -1, trueDegrees: -1, accuracyDegrees: -1, fieldMicrotesla: SIMD3(), timestamp: .init(time))
+  }
+
+  init(_ content: Heading) {
+    self.content = content
+    time = Date(content.timestamp)
+  }
+
+  /// 0 ≤ heading < 360.
+  open var magneticHeading: CLLocationDirection { content.magneticDegrees }
+  /// 0 ≤ heading < 360; negative: unknown.
+  open var trueHeading: CLLocationDirection { content.trueDegrees }
+  /// Negative: the heading is not valid.
+  open var headingAccuracy: CLLocationDirection { content.accuracyDegrees }
+  open var x: CLHeadingComponentValue { content.fieldMicrotesla.x }
+  open var y: CLHeadingComponentValue { content.fieldMicrotesla.y }
+  open var z: CLHeadingComponentValue { content.fieldMicrotesla.z }
+  open var timestamp: Date { time }
+
+  /// For people (DA-2).
+  open override var description: String {
+    String(
+      format: "magneticHeading %.2f trueHeading %.2f accuracy %.2f x %+.3f y %+.3f z %+.3f @ %@", magneticHeading,
+      trueHeading, headingAccuracy, x, y, z, timestamp.description as NSString)
+  }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+
+  open func encode(with coder: NSCoder) {
+    coder.encode(content.magneticDegrees, forKey: "magneticHeading")
+    coder.encode(content.trueDegrees, forKey: "trueHeading")
+    coder.encode(content.accuracyDegrees, forKey: "headingAccuracy")
+    coder.encode(content.fieldMicrotesla.x, forKey: "x")
+    coder.encode(content.fieldMicrotesla.y, forKey: "y")
+    coder.encode(content.fieldMicrotesla.z, forKey: "z")
+    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "timestamp")
+  }
+
+  public required init?(coder: NSCoder) {
+    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))
+    content = Heading(
+      magneticDegrees: coder.decodeDouble(forKey: "magneticHeading"),
+      trueDegrees: coder.decodeDouble(forKey: "trueHeading"),
+      accuracyDegrees: coder.decodeDouble(forKey: "headingAccuracy"),
+      fieldMicrotesla: SIMD3(
+        coder.decodeDouble(forKey: "x"), coder.decodeDouble(forKey: "y"), coder.decodeDouble(forKey: "z")),
+      timestamp: .init(time))
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import Positioning
+import ReceiverStream
+
+/// Where the device was, when, and how sure that is. Two locations are the same if they are the same object (DA-5).
+open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  // Sendable: nothing of it changes; subclasses keep to that.
+  private let content: Location
+  private let time: Date
+  private let source: CLLocationSourceInformation?
+
+  init(_ content: Location) {
+    self.content = content
+    time = Date(content.timestamp)
+    source = content.source.map(CLLocationSourceInformation.init)
+  }
+
+  /// A place alone: now, sea level, the accuracy of the altitude not valid.
+  public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
+    self.init(
+      coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0, horizontalAccuracy: 0,
+      verticalAccuracy: -1, timestamp: Date())
+  }
+
+  public convenience init(
+    coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
+    verticalAccuracy vAccuracy: CLLocationAccuracy, timestamp: Date
+  ) {
+    self.init(
+      coordinate: coordinate, altitude: altitude, horizontalAccuracy: hAccuracy, verticalAccuracy: vAccuracy,
+      course: -1,
+      speed: -1, timestamp: timestamp)
+  }
+
+  public convenience init(
+    coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
+    verticalAccuracy vAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed, timestamp: Date
+  ) {
+    self.init(
+      coordinate: coordinate, altitude: altitude, horizontalAccuracy: hAccuracy, verticalAccuracy: vAccuracy,
+      course: course, courseAccuracy: -1, speed: speed, speedAccuracy: -1, timestamp: timestamp)
+  }
+
+  public init(
+    coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
+    verticalAccuracy vAccuracy: CLLocationAccuracy, course: CLLocationDirection,
+    courseAccuracy: CLLocationDirectionAccuracy, speed: CLLocationSpeed, speedAccuracy: CLLocationSpeedAccuracy,
+    timestamp: Date
+  ) {
+    content = Self.content(
+      coordinate, altitude, hAccuracy, vAccuracy, course, courseAccuracy, speed, speedAccuracy, timestamp)
+    time = timestamp
+    source = nil
+  }
+
+  public init(
+    coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
+    verticalAccuracy vAccuracy: CLLocationAccuracy, course: CLLocationDirection,
+    courseAccuracy: CLLocationDirectionAccuracy, speed: CLLocationSpeed, speedAccuracy: CLLocationSpeedAccuracy,
+    timestamp: Date, sourceInfo: CLLocationSourceInformation
+  ) {
+    content = Self.content(
+      coordinate, altitude, hAccuracy, vAccuracy, course, courseAccuracy, speed, speedAccuracy, timestamp)
+    time = timestamp
+    source = sourceInfo
+  }
+
+  private static func content(
+    _ coordinate: CLLocationCoordinate2D, _ altitude: Double, _ horizontal: Double, _ vertical: Double,
+    _ course: Double, _ courseAccuracy: Double, _ speed: Double, _ speedAccuracy: Double, _ timestamp: Date
+  ) -> Location {
+    var content = Location(
+      coordinate.asCoordinate, horizontalAccuracyMetres: horizontal, timestamp: UTCTime(timestamp))
+    content.altitudeMetres = altitude
+    content.verticalAccuracyMetres = vertical
+    content.courseDegrees = course
+    content.courseAccuracyDegrees = courseAccuracy
+    content.speedMetresPerSecond = speed
+    content.speedAccuracyMetresPerSecond = speedAccuracy
+    return content
+  }
+
+  open var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D(content.coordinate) }
+  /// Metres above sea level.
+  open var altitude: CLLocationDistance { content.altitudeMetres }
+  /// Metres above the WGS 84 ellipsoid; 0 while unknown.
+  open var ellipsoidalAltitude: CLLocationDistance { content.ellipsoidalAltitudeMetres }
+  /// Negative: the coordinate is not valid.
+  open var horizontalAccuracy: CLLocationAccuracy { content.horizontalAccuracyMetres }
+  /// Negative: the altitude is not valid.
+  open var verticalAccuracy: CLLocationAccuracy { content.verticalAccuracyMetres }
+  /// From true north; negative: unknown.
+  open var course: CLLocationDirection { content.courseDegrees }
+  open var courseAccuracy: CLLocationDirectionAccuracy { content.courseAccuracyDegrees }
+  /// Negative: unknown.
+  open var speed: CLLocationSpeed { content.speedMetresPerSecond }
+  open var speedAccuracy: CLLocationSpeedAccuracy { content.speedAccuracyMetresPerSecond }
+  /// When it was measured.
+  open var timestamp: Date { time }
+  /// nil: no receiver of satellites knows the storey.
+  open var floor: CLFloor? { content.floorLevel.map(CLFloor.init) }
+  open var sourceInformation: CLLocationSourceInformation? { source }
+
+  /// Metres along the earth's surface; the altitude does not count (DA-4).
+  open func distance(from location: CLLocation) -> CLLocationDistance {
+    Geodesic.distanceMetres(coordinate.asCoordinate, location.coordinate.asCoordinate)
+  }
+
+  @available(*, deprecated, renamed: "distance(from:)")
+  open func getDistanceFrom(_ location: CLLocation) -> CLLocationDistance { distance(from: location) }
+
+  /// For people; its form is not to be relied on (DA-1).
+  open override var description: String {
+    let formatter = DateFormatter()
+    formatter.dateStyle = .short
+    formatter.timeStyle = .full
+    return String(
+      format: "<%+.8f,%+.8f> +/- %.2fm (speed %.2f mps / course %.2f) @ %@", coordinate.latitude, coordinate.longitude,
+      horizontalAccuracy, speed, course, formatter.string(from: timestamp) as NSString)
+  }
+
+  // MARK: Copying and coding
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open class var supportsSecureCoding: Bool { true }
+
+  open func encode(with coder: NSCoder) {
+    coder.encode(content.coordinate.latitudeDegrees, forKey: "latitude")
+    coder.encode(content.coordinate.longitudeDegrees, forKey: "longitude")
+    coder.encode(content.altitudeMetres, forKey: "altitude")
+    coder.encode(content.ellipsoidalAltitudeMetres, forKey: "ellipsoidalAltitude")
+    coder.encode(content.horizontalAccuracyMetres, forKey: "horizontalAccuracy")
+    coder.encode(content.verticalAccuracyMetres, forKey: "verticalAccuracy")
+    coder.encode(content.courseDegrees, forKey: "course")
+    coder.encode(content.courseAccuracyDegrees, forKey: "courseAccuracy")
+    coder.encode(content.speedMetresPerSecond, forKey: "speed")
+    coder.encode(content.speedAccuracyMetresPerSecond, forKey: "speedAccuracy")
+    coder.encode(time.timeIntervalSinceReferenceDate, forKey: "timestamp")
+    if let level = content.floorLevel { coder.encode(level, forKey: "floor") }
+    if let source {
+      coder.encode(source.isSimulatedBySoftware, forKey: "isSimulatedBySoftware")
+      coder.encode(source.isProducedByAccessory, forKey: "isProducedByAccessory")
+    }
+  }
+
+  public required init?(coder: NSCoder) {
+    guard coder.containsValue(forKey: "latitude"), coder.containsValue(forKey: "timestamp") else { return nil }
+    time = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))
+    var content = Location(
+      Coordinate(
+        latitudeDegrees: coder.decodeDouble(forKey: "latitude"),
+        longitudeDegrees: coder.decodeDouble(forKey: "longitude")),
+      horizontalAccuracyMetres: coder.decodeDouble(forKey: "horizontalAccuracy"), timestamp: UTCTime(time))
+    content.altitudeMetres = coder.decodeDouble(forKey: "altitude")
+    content.ellipsoidalAltitudeMetres = coder.decodeDouble(forKey: "ellipsoidalAltitude")
+    content.verticalAccuracyMetres = coder.decodeDouble(forKey: "verticalAccuracy")
+    content.courseDegrees = coder.decodeDouble(forKey: "course")
+    content.courseAccuracyDegrees = coder.decodeDouble(forKey: "courseAccuracy")
+    content.speedMetresPerSecond = coder.decodeDouble(forKey: "speed")
+    content.speedAccuracyMetresPerSecond = coder.decodeDouble(forKey: "speedAccuracy")
+    if coder.containsValue(forKey: "floor") { content.floorLevel = coder.decodeInteger(forKey: "floor") }
+    self.content = content
+    source =
+      coder.containsValue(forKey: "isSimulatedBySoftware")
+      ? CLLocationSourceInformation(
+        softwareSimulationState: coder.decodeBool(forKey: "isSimulatedBySoftware"),
+        andExternalAccessoryState: coder.decodeBool(forKey: "isProducedByAccessory")) : nil
+  }
+}
+
+/// The storey of a building.
+open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  private let number: Int
+
+  public override init() { number = 0 }
+  init(_ number: Int) { self.number = number }
+
+  /// 0 is the ground floor.
+  open var level: Int { number }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+  open func encode(with coder: NSCoder) { coder.encode(number, forKey: "level") }
+  public required init?(coder: NSCoder) { number = coder.decodeInteger(forKey: "level") }
+}
+
+/// Where a location comes from.
+open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  private let isSoftware: Bool
+  private let isAccessory: Bool
+
+  public init(softwareSimulationState isSoftware: Bool, andExternalAccessoryState isAccessory: Bool) {
+    self.isSoftware = isSoftware
+    self.isAccessory = isAccessory
+  }
+
+  convenience init(_ source: Location.Source) {
+    self.init(
+      softwareSimulationState: source.isSimulatedBySoftware, andExternalAccessoryState: source.isProducedByAccessory)
+  }
+
+  /// From a simulator or a recording.
+  open var isSimulatedBySoftware: Bool { isSoftware }
+  /// From a receiver that is attached from outside.
+  open var isProducedByAccessory: Bool { isAccessory }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+  open func encode(with coder: NSCoder) {
+    coder.encode(isSoftware, forKey: "isSimulatedBySoftware")
+    coder.encode(isAccessory, forKey: "isProducedByAccessory")
+  }
+  public required init?(coder: NSCoder) {
+    isSoftware = coder.decodeBool(forKey: "isSimulatedBySoftware")
+    isAccessory = coder.decodeBool(forKey: "isProducedByAccessory")
+  }
+}

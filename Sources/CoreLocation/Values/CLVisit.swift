@@ -1,0 +1,52 @@
+import Foundation
+import Positioning
+
+/// A place where the device stayed.
+open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  private let place: CLLocationCoordinate2D
+  private let radius: CLLocationAccuracy
+  private let arrival: Date
+  private let departure: Date
+
+  /// One of no place: for doubles in tests, which override what they need.
+  public override init() {
+    place = CLLocationCoordinate2D()
+    radius = 0
+    arrival = .distantPast
+    departure = .distantFuture
+  }
+
+  init(_ content: Visit) {
+    place = CLLocationCoordinate2D(content.coordinate)
+    radius = content.horizontalAccuracyMetres
+    arrival = content.arrival.map { Date($0) } ?? .distantPast
+    departure = content.departure.map { Date($0) } ?? .distantFuture
+  }
+
+  /// `distantPast` when the monitoring began there.
+  open var arrivalDate: Date { arrival }
+  /// `distantFuture` while the device is there.
+  open var departureDate: Date { departure }
+  open var coordinate: CLLocationCoordinate2D { place }
+  /// The radius of the place.
+  open var horizontalAccuracy: CLLocationAccuracy { radius }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+
+  open func encode(with coder: NSCoder) {
+    coder.encode(place.latitude, forKey: "latitude")
+    coder.encode(place.longitude, forKey: "longitude")
+    coder.encode(radius, forKey: "horizontalAccuracy")
+    coder.encode(arrival.timeIntervalSinceReferenceDate, forKey: "arrivalDate")
+    coder.encode(departure.timeIntervalSinceReferenceDate, forKey: "departureDate")
+  }
+
+  public required init?(coder: NSCoder) {
+    place = CLLocationCoordinate2D(
+      latitude: coder.decodeDouble(forKey: "latitude"), longitude: coder.decodeDouble(forKey: "longitude"))
+    radius = coder.decodeDouble(forKey: "horizontalAccuracy")
+    arrival = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "arrivalDate"))
+    departure = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "departureDate"))
+  }
+}

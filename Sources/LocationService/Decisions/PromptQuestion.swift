@@ -1,0 +1,38 @@
+import Positioning
+
+/// The question for permission as a terminal shows it, and what its answers mean.
+struct PromptQuestion: Sendable {
+  let identifier: String
+  let prompt: Authorization.Prompt
+
+  /// What is written; the app's own words stand in it (AU-11).
+  var text: String {
+    switch prompt.request {
+    case .temporaryFullAccuracy:
+      "\(identifier) wants to know the exact location for now: \(prompt.text)\nAllow? [y]es, [n]o: "
+    case .always where prompt.isUpgrade:
+      "\(identifier) wants to know the location also in the background: \(prompt.text)\n[a]lways, [k]eep as it is: "
+    case .always:
+      "\(identifier) wants to know the location: \(prompt.text)\n"
+        + "Allow? [a]lways, [w]hile in use, [o]nce, [n]o: "
+    case .whenInUse:
+      "\(identifier) wants to know the location: \(prompt.text)\nAllow? [w]hile in use, [o]nce, [n]o: "
+    }
+  }
+
+  /// What was typed; nil for what is no answer, and the question is put again.
+  func answer(_ line: String) -> Authorization.Answer? {
+    let word = line.lowercased()
+    switch prompt.request {
+    case .temporaryFullAccuracy:
+      return ["y", "yes"].contains(word) ? .once : ["n", "no"].contains(word) ? .deny : nil
+    case .always where ["a", "always", "y", "yes"].contains(word): return .always
+    case .always where prompt.isUpgrade: return ["k", "keep", "n", "no"].contains(word) ? .deny : nil
+    case .whenInUse where ["y", "yes"].contains(word): return .whenInUse
+    case .always, .whenInUse:
+      if ["w", "while"].contains(word) { return .whenInUse }
+      if ["o", "once"].contains(word) { return .once }
+      return ["n", "no"].contains(word) ? .deny : nil
+    }
+  }
+}

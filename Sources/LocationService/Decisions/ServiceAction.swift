@@ -1,0 +1,35 @@
+import Positioning
+
+/// What the service's thread has to do, in this order.
+enum ServiceAction: Equatable {
+  /// Hand an event to a client's mailbox.
+  case deliver(ClientID, DelegateEvent, Ticket)
+  case temporaryAccuracy(ClientID, token: Int, PositioningError?)
+  case showCalibration(ClientID, Bool)
+  case live(Int, LiveUpdate)
+  /// Ask the user.
+  case prompt(Authorization.Prompt)
+  /// A line for the log.
+  case say(String)
+  /// Replace a file of the state folder.
+  case store(StateFile, String)
+  /// Positions are needed; no longer needed.
+  case openReceiver, releaseReceiver
+}
+
+/// A file of the state folder.
+enum StateFile: Hashable {
+  /// The newest location, which all programs share (LC-2).
+  case newestLocation
+  case regions, visits, authorization
+
+  /// Its path in the state folder.
+  func path(of app: AppDescription) -> String {
+    switch self {
+    case .newestLocation: "newest-location"
+    case .regions: "apps/\(app.folderName)/regions"
+    case .visits: "apps/\(app.folderName)/visits"
+    case .authorization: "apps/\(app.folderName)/authorization"
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import Hotplug
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import SerialPort
+import Synchronization
+
+/// What a manager's side of the service is told, on the service's thread: it keeps it and hands it on where the manager
+/// lives.
+public protocol LocationServiceClient: AnyObject, Sendable {
+  /// An event for the delegate; `LocationService.isCurrent` is to be asked just before it is delivered.
+  func receive(_ event: DelegateEvent, _ ticket: Ticket)
+  /// A request for full accuracy is over; without an error when the user was asked.
+  func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?)
+  /// The wish to calibrate the compass is to be shown, or not any longer.
+  func calibrationShows(_ shows: Bool)
+}
+
+/// The reader of a stream of live updates; called on the service's thread.
+public protocol LiveUpdateReader: AnyObject, Sendable {
+  func receive(_ update: LiveUpdate)
+}
+
+/// Receivers, rules and memory of one program: its managers call it from any thread, its own thread does the rest.
+///
+/// A call changes what is decided at once, under a lock, and wakes the thread, which carries out what follows from it: so a
+/// call never waits for a receiver or a disk, no delegate is called from inside it, and what is read after it is what it
+/// made.
+public final class LocationService: Sendable {
+  let app: AppDescription
+  let settings: ServiceSettings
+  private let state: Mutex<State>
+
+  private struct State {
+    var core: ServiceCore
+    var clients: [ClientID: any LocationServiceClient] = [:]
+    var streams: [Int: any LiveUpdateReader] = [:]
+    var nextNumber = 0
+    var waker: Poller.Waker?
+    var isFinished = false
+    var hasEnded = false
+    /// Who waits for the end of the thread.
+    var atEnd: [Poller.Waker] = []
+  }
+
+  /// Makes the service and starts its thread.
+  ///
+  /// - Parameters:
+  ///   - app: the program.
+  ///   - settings: nil: what the environment says.
+  public init(app: AppDescription, settings: ServiceSettings? = nil) {
+    let settings = settings ?? ServiceSettings(isRoot: System.isRoot, variable: System.variable)
+    for complaint in settings.complaints { System.say(complaint) }
+    self.app = app
+    self.settings = settings
+    var positioning = PositioningSettings()
+    positioning.pauseSeconds = settings.pauseSeconds
+    let application = settings.application ?? (System.isInForeground() ? .foreground : .background)
+    let engine = PositioningEngine(
+      keys: app.keys, facilities: Self.facilities(settings.source), application: application, settings: positioning,
+      authorizationOverride: settings.authorization, restored: Self.restored(app, settings), at: System.now().instant)
+    state = Mutex(State(core: ServiceCore(engine: engine)))
+    let isStarted = BackgroundWork.start { [self] in
+      System.leaveSignalsToOthers()
+      do {
+        var thread = try ServiceThread(self)
+        thread.run()
+      } catch {
+        System.say("the location service cannot start: \(error)")
+      }
+      ended()
+    }
+    if !isStarted {
+      System.say("the location service cannot start: the system has no thread left")
+      ended()
+    }
+  }
+
+  private static func restored(_ app: AppDescription, _ settings: ServiceSettings) -> PositioningEngine.Restored {
+    var restored = PositioningEngine.Restored()
+    guard let folder = settings.stateFolder else { return restored }
+    let text = { (file: StateFile) in System.read("\(folder)/\(file.path(of: app))") }
+    restored.newest = text(.newestLocation).flatMap { StateText.location(in: $0) }
+    restored.regions = text(.regions).map { StateText.regions(in: $0) } ?? []
+    restored.visits = text(.visits).flatMap { StateText.visits(in: $0) }
+    restored.authorization = text(.authorization).flatMap { StateText.authorization(in: $0) }
+    return restored
+  }
+
+  /// What is there to measure with: a receiver that is named is taken at its word, and waited for.
+  private static func facilities(_ source: ServiceSettings.Source) -> Facilities {
+    var hasReceiver = true
+    if source == .firstFound {
+      let list = (try? DeviceList.installed()) ?? DeviceList()
+      hasReceiver = ReceiverPorts.enumerate(list: list).contains { $0.likelihood.isPlausible }
+    }
+    return Facilities(
+      hasSatelliteReceiver: hasReceiver, hasSignificantChanges: hasReceiver, hasCompass: false, hasBluetooth: false)
+  }
+
+  // MARK: Managers
+
+  /// A manager was made; it is told of its events until it is removed.
+  public func add(_ client: any LocationServiceClient) -> ClientID {
+    change { state, _ in
+      let id = ClientID(state.nextNumber)
+      state.nextNumber += 1
+      state.clients[id] = client
+      state.core.change { $0.add(id) }
+      return id
+    }
+  }
+
+  public func remove(_ id: ClientID) {
+    change { state, _ in
+      state.clients[id] = nil
+      state.core.change { $0.remove(id) }
+    }
+  }
+
+  /// What a manager was asked. Returns at once.
+  public func call(_ call: ClientCall, by id: ClientID) {
+    change { state, now in state.core.change { $0.call(call, by: id, at: now) } }
+  }
+
+  /// Looks at what is decided; brief, as others wait meanwhile.
+  public func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
+    state.withLock { body($0.core.engine) }
+  }
+
+  /// Whether an event may still be delivered.
+  public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool { read { $0.isCurrent(ticket, for: id) } }
+
+  // MARK: The modern API
+
+  /// A stream of live updates is iterated. The number ends it.
+  public func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
+    change { state, now in
+      let id = state.nextNumber
+      state.nextNumber += 1
+      state.streams[id] = reader
+      state.core.change { $0.beginLiveUpdates(id, configuration, at: now) }
+      return id
+    }
+  }
+
+  public func endLiveUpdates(_ id: Int) {
+    change { state, _ in
+      state.streams[id] = nil
+      state.core.change { $0.endLiveUpdates(id) }
+    }
+  }
+
+  /// A service session asks for its goal for as long as it lives. The number ends it.
+  public func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
+    change { state, now in
+      let id = state.nextNumber
+      state.nextNumber += 1
+      state.core.change { $0.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now) }
+      return id
+    }
+  }
+
+  public func endSession(_ id: Int) { change { state, _ in state.core.change { $0.endSession(id) } } }
+
+  /// A background activity keeps the app in use. The number ends it.
+  public func beginBackgroundActivity() -> Int {
+    change { state, now in
+      let id = state.nextNumber
+      state.nextNumber += 1
+      state.core.change { $0.beginBackgroundActivity(id, at: now) }
+      return id
+    }
+  }
+
+  public func endBackgroundActivity(_ id: Int) {
+    change { state, now in state.core.change { $0.endBackgroundActivity(id, at: now) } }
+  }
+
+  // MARK: The end
+
+  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that, three seconds at
+  /// most.
+  public func finish() {
+    guard var poller = try? Poller() else { return }
+    let waker = poller.waker
+    let hasEnded = change { state, _ in
+      if !state.isFinished { state.core.finish() }
+      state.isFinished = true
+      state.atEnd.append(waker)
+      return state.hasEnded
+    }
+    if hasEnded { return }
+    let limit = System.now().instant + Milliseconds(3500)
+    _ = try? poller.wait(deadline: limit.nanoseconds)
+  }
+
+  /// Has a function called when the program ends by `exit` or by its last line.
+  public static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
+
+  // MARK: The thread's side
+
+  /// Every change wakes the thread.
+  private func change<Value>(_ body: (inout sending State, Instant) -> Value) -> Value {
+    let now = System.now().instant
+    let (value, waker) = state.withLock { (body(&$0, now), $0.waker) }
+    waker?.wake()
+    return value
+  }
+
+  func waits(at waker: Poller.Waker) { state.withLock { $0.waker = waker } }
+
+  func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
+  func stream(_ id: Int) -> (any LiveUpdateReader)? { state.withLock { $0.streams[id] } }
+
+  var isFinished: Bool { state.withLock { $0.isFinished } }
+  var deadline: Instant? { state.withLock { $0.core.deadline } }
+
+  func actions(at now: Instant) -> [ServiceAction] {
+    state.withLock { state in
+      // An ended service opens nothing.
+      state.core.actions(at: now).filter { $0 != .openReceiver || !state.isFinished }
+    }
+  }
+
+  func wake(at now: Moment) { state.withLock { $0.core.wake(at: now) } }
+
+  func receive(_ fix: Fix, _ origin: Location.Source, at now: Moment) {
+    state.withLock { $0.core.receive(fix, source: origin, at: now) }
+  }
+
+  func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
+    state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }
+  }
+
+  func answer(_ answer: Authorization.Answer) {
+    change { state, now in state.core.change { $0.authorizationAnswered(answer, at: now) } }
+  }
+
+  /// Foreground or background may have changed; it is looked at whenever something happens anyway.
+  func lookAtApplication(at now: Moment) {
+    guard settings.application == nil else { return }
+    let found: ApplicationState = System.isInForeground() ? .foreground : .background
+    state.withLock { state in
+      if state.core.engine.application != found { state.core.change { $0.setApplication(found, at: now.instant) } }
+    }
+  }
+
+  private func ended() {
+    let waiting = state.withLock { state in
+      state.hasEnded = true
+      state.isFinished = true
+      return state.atEnd
+    }
+    for waker in waiting { waker.wake() }
+  }
+}

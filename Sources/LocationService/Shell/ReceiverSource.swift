@@ -1,0 +1,232 @@
+import Hotplug
+import MonotonicTime
+import Positioning
+import Receiver
+import ReceiverShell
+import ReceiverSimulator
+import ReceiverStream
+import SerialPort
+import SimulatorShell
+
+/// The receiver that the service uses, from the wish for it to its orderly end, on the thread of the poller.
+final class ReceiverSource {
+  /// What became of it.
+  enum News: Equatable {
+    case say(String)
+    /// Whether the system lets this program open it.
+    case permitted(Bool)
+  }
+
+  /// How often a receiver that is not there is looked for where no event tells of it.
+  private static let retry = Milliseconds(1000)
+  /// For how long the receiver may take to be set back.
+  private static let patience = Milliseconds(3000)
+  private static let port = Poller.Token(rawValue: 1)
+  private static let simulated = Poller.Token(rawValue: 2)
+  private static let devices = Poller.Token(rawValue: 3)
+
+  private let source: ServiceSettings.Source
+  private let isReadOnly: Bool
+  private var isWanted = false
+  private var connection: ReceiverConnection?
+  private var simulator: SimulatedReceiver?
+  private var monitor: MonitorBox?
+  private var nextTry: Instant?
+  private var endsAt: Instant?
+  /// The rate that it had before, to be tried first.
+  private var likelyRate: UInt32?
+  private var lastComplaint: String?
+  private var news: [News] = []
+
+  init(_ source: ServiceSettings.Source, isReadOnly: Bool) {
+    self.source = source
+    self.isReadOnly = isReadOnly
+  }
+
+  /// What is known of its fixes' origin.
+  var origin: Location.Source {
+    var isSimulator = false
+    if case .simulator = source { isSimulator = true }
+    return Location.Source(isSimulatedBySoftware: isSimulator, isProducedByAccessory: !isSimulator)
+  }
+
+  /// Whether nothing is open.
+  var isReleased: Bool { connection == nil }
+
+  func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
+
+  var deadline: Instant? {
+    var next = Instant.earlier(nextTry, endsAt)
+    next = .earlier(next, connection?.deadline)
+    next = .earlier(next, simulator?.deadline)
+    return .earlier(next, monitor?.deadline)
+  }
+
+  func open(_ poller: inout Poller, at now: Instant) {
+    isWanted = true
+    // One that is being set back is opened anew when that is done.
+    if connection == nil { attempt(&poller, at: now) }
+  }
+
+  func release(_ poller: inout Poller, at now: Instant) {
+    isWanted = false
+    nextTry = nil
+    guard let connection else { return close(&poller) }
+    endsAt = now + Self.patience
+    connection.finish(&poller, at: now)
+  }
+
+  /// What the poller reported.
+  func handle(
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void
+  ) {
+    switch event {
+    case .readable(Self.devices): hearOfDevices(&poller, at: now, body)
+    // The simulator reads at each `wake`.
+    case .readable(Self.simulated), .writable(Self.simulated), .hangUp(Self.simulated): break
+    default: connection?.handle(event, &poller, at: now) { report, _ in body(report) }
+    }
+  }
+
+  /// A round: whatever is due is done.
+  func wake(_ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void) {
+    do { _ = try simulator?.wake(&poller, token: Self.simulated, at: now) } catch {
+      complain("the built-in simulator cannot go on: \(error)")
+    }
+    if monitor?.isDue(at: now) == true { hearOfDevices(&poller, at: now, body) }
+    connection?.wake(&poller, at: now) { report, _ in body(report) }
+    tellEvents()
+    if let endsAt, now >= endsAt || connection?.isEnded == true { close(&poller) }
+    if connection?.isEnded == true, endsAt == nil, isWanted {
+      // A file or FIFO is at its end: there is no more.
+      close(&poller)
+      isWanted = false
+    }
+    if isWanted, connection == nil, now >= nextTry ?? .zero { attempt(&poller, at: now) }
+  }
+
+  // MARK: Opening
+
+  private func attempt(_ poller: inout Poller, at now: Instant) {
+    nextTry = now + Self.retry
+    do {
+      guard let path = try path(&poller, at: now) else {
+        return complain("no receiver is found; waiting for one (plug it in, or name it with GNSS_DEVICE)")
+      }
+      var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
+      if let likelyRate { settings.likelyRates = [likelyRate] }
+      let connection = ReceiverConnection(
+        path: path, settings: settings, baud: nil, token: Self.port, reference: { System.referenceTime() })
+      try connection.open(&poller, at: now)
+      if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
+      self.connection = connection
+      nextTry = nil
+      lastComplaint = nil
+      news.append(.permitted(true))
+    } catch let error as SerialPortError {
+      if case .noPermission = error.cause { news.append(.permitted(false)) }
+      complain(error.description)
+    } catch {
+      complain("\(error)")
+    }
+  }
+
+  /// Where the receiver is now; nil when there is none.
+  private func path(_ poller: inout Poller, at now: Instant) throws -> String? {
+    switch source {
+    case .device(let path): return path
+    case .firstFound: return ReceiverPorts.enumerate(list: try DeviceList.installed()).first(where: \.isUsable)?.node
+    case .simulator(let name):
+      if simulator == nil {
+        let line = VirtualLine(
+          model: .m10, scenario: try Self.scenario(name),
+          startUTCSeconds: System.now().utc.nanosecondsSince1970 / 1_000_000_000, startingAt: now)
+        simulator = try SimulatedReceiver(line, link: "/tmp/sextant-service-\(System.processID)", now: now)
+        _ = try simulator?.wake(&poller, token: Self.simulated, at: now)
+      }
+      return "/tmp/sextant-service-\(System.processID)"
+    }
+  }
+
+  private static func scenario(_ name: String) throws -> Scenario {
+    if let scenario = Scenario.named(name) { return scenario }
+    guard name.contains("/") || name.contains("."), let text = System.read(name) else {
+      throw ScenarioFailure(
+        description: "\(name): no such scenario; there are \(Scenario.names.joined(separator: ", ")), or name a file")
+    }
+    do { return try Scenario(parsing: text) } catch { throw ScenarioFailure(description: "\(name): \(error)") }
+  }
+
+  /// From its opening on the receiver is followed by what is told of devices.
+  private func follow(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
+    if monitor == nil {
+      let box = MonitorBox(list: try DeviceList.installed())
+      if let descriptor = box.fileDescriptor { try poller.add(descriptor, token: Self.devices) }
+      monitor = box
+      connection.follow(box.drain(at: now).map(\.port), at: now)
+    } else {
+      connection.follow(ReceiverPorts.enumerate(list: try DeviceList.installed()), at: now)
+    }
+  }
+
+  private func hearOfDevices(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void
+  ) {
+    for event in monitor?.drain(at: now) ?? [] {
+      connection?.receive(event, &poller, at: now) { report, _ in body(report) }
+    }
+  }
+
+  // MARK: Closing
+
+  private func close(_ poller: inout Poller) {
+    endsAt = nil
+    if let rate = connection?.rate { likelyRate = rate }
+    connection?.close(&poller) { _, _ in }
+    connection = nil
+    if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
+    monitor = nil
+  }
+
+  private func tellEvents() {
+    while let event = connection?.nextEvent() {
+      switch event {
+      case .told(let text): news.append(.say(text))
+      case .session(.silent): news.append(.say("the receiver is silent; waiting for it (power, cable?)"))
+      case .session(.adviseOnSilence):
+        news.append(.say("nothing is understood of what comes (is it a receiver, and is it wired RX to TX?)"))
+      case .session(.back): news.append(.say("the receiver is back"))
+      case .opened, .rate, .lost, .ended, .session, .finished: break
+      }
+    }
+  }
+
+  /// Said once, until it is another trouble or is over.
+  private func complain(_ text: String) {
+    guard text != lastComplaint else { return }
+    lastComplaint = text
+    news.append(.say(text))
+  }
+}
+
+extension ReceiverPort {
+  /// Whether it may be opened unasked.
+  fileprivate var isUsable: Bool { likelihood.isPlausible }
+}
+
+/// Why a scenario cannot be played.
+private struct ScenarioFailure: Error, CustomStringConvertible {
+  var description: String
+}
+
+/// Holds a monitor, which cannot be copied, so that a class can have none.
+private final class MonitorBox {
+  private var monitor: DeviceMonitor
+
+  init(list: DeviceList) { monitor = DeviceMonitor(list: list) }
+
+  var fileDescriptor: Int32? { monitor.fileDescriptor }
+  var deadline: Instant? { monitor.deadline }
+  func isDue(at now: Instant) -> Bool { monitor.isDue(at: now) }
+  func drain(at now: Instant) -> [DeviceEvent] { monitor.drain(at: now) }
+}

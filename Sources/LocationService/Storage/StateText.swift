@@ -1,0 +1,197 @@
+import Positioning
+import ReceiverStream
+
+/// What is kept between runs, as lines of text: a heading that names the kind and its version, then a line for each record,
+/// its fields apart by tabs. A line that cannot be read is left out: one bad region costs no other.
+enum StateText {
+  // MARK: Fields
+
+  /// Bytes that are not `plain` become %XX; % always does.
+  static func escape(_ text: String, plain: (UInt8) -> Bool = { $0 > 0x20 && $0 != 0x7F }) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if byte != 0x25, plain(byte) {
+        bytes.append(byte)
+      } else {
+        bytes.append(0x25)
+        let digits = Array("0123456789ABCDEF".utf8)
+        bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  static func unescape(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == 0x25, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  static func line(_ fields: [String]) -> String { fields.joined(separator: "\t") + "\n" }
+
+  /// The fields of each line after the heading; nil when the heading is another one.
+  static func lines(of text: String, heading: String) -> [[Substring]]? {
+    let lines = text.split(separator: "\n")
+    guard lines.first == heading[...] else { return nil }
+    return lines.dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+  }
+
+  static func optional<Value: CustomStringConvertible>(_ value: Value?) -> String { value?.description ?? "-" }
+  static func flag(_ value: Bool) -> String { value ? "yes" : "no" }
+
+  // MARK: Regions
+
+  private static let regions = "sextant regions 1"
+
+  static func text(of records: [Regions.Record]) -> String {
+    var text = regions + "\n"
+    for record in records {
+      let region = record.region
+      var fields: [String]
+      switch region.shape {
+      case .circle(let circle):
+        fields = [
+          "circle", circle.centre.latitudeDegrees.description, circle.centre.longitudeDegrees.description,
+          circle.radiusMetres.description,
+        ]
+      case .beacon(let identity):
+        fields = [
+          "beacon", String(identity.uuid.high, radix: 16) + ":" + String(identity.uuid.low, radix: 16),
+          optional(identity.major), optional(identity.minor),
+        ]
+      }
+      fields += [
+        flag(region.notifiesOnEntry), flag(region.notifiesOnExit), record.state.rawValue.description,
+        optional(record.marginMetres), escape(region.identifier),
+      ]
+      text += line(fields)
+    }
+    return text
+  }
+
+  static func regions(in text: String) -> [Regions.Record] {
+    (lines(of: text, heading: regions) ?? []).compactMap { fields in
+      guard fields.count == 9, let shape = shape(fields),
+        let state = Int(fields[6]).flatMap(RegionState.init(rawValue:))
+      else { return nil }
+      let region = Region(
+        unescape(fields[8]), shape, notifiesOnEntry: fields[4] == "yes", notifiesOnExit: fields[5] == "yes")
+      return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
+    }
+  }
+
+  private static func shape(_ fields: [Substring]) -> Region.Shape? {
+    switch fields[0] {
+    case "circle":
+      guard let centre = coordinate(fields[1], fields[2]), let radius = Double(fields[3]) else { return nil }
+      return .circle(Circle(centre: centre, radiusMetres: radius))
+    case "beacon":
+      let halves = fields[1].split(separator: ":").map { UInt64($0, radix: 16) }
+      guard halves.count == 2, let high = halves[0], let low = halves[1] else { return nil }
+      return .beacon(
+        BeaconIdentity(uuid: BeaconUUID(high: high, low: low), major: UInt16(fields[2]), minor: UInt16(fields[3])))
+    default: return nil
+    }
+  }
+
+  private static func coordinate(_ latitude: Substring, _ longitude: Substring) -> Coordinate? {
+    guard let latitude = Double(latitude), let longitude = Double(longitude) else { return nil }
+    let coordinate = Coordinate(latitudeDegrees: latitude, longitudeDegrees: longitude)
+    return coordinate.isValid ? coordinate : nil
+  }
+
+  // MARK: Visits
+
+  private static let visits = "sextant visits 1"
+
+  static func text(of record: Visits.Record) -> String {
+    var text = visits + "\n" + line(["running", flag(record.isRunning)])
+    if let visit = record.current {
+      text += line([
+        "visit", optional(visit.arrival?.nanosecondsSince1970), visit.coordinate.latitudeDegrees.description,
+        visit.coordinate.longitudeDegrees.description, visit.horizontalAccuracyMetres.description,
+      ])
+    }
+    return text
+  }
+
+  static func visits(in text: String) -> Visits.Record? {
+    guard let lines = lines(of: text, heading: visits) else { return nil }
+    var record = Visits.Record(isRunning: false, current: nil)
+    for fields in lines {
+      if fields.count == 2, fields[0] == "running" { record.isRunning = fields[1] == "yes" }
+      if fields.count == 5, fields[0] == "visit", let place = coordinate(fields[2], fields[3]),
+        let accuracy = Double(fields[4])
+      {
+        record.current = Visit(
+          arrival: Int64(fields[1]).map { UTCTime(nanosecondsSince1970: $0) }, departure: nil, coordinate: place,
+          horizontalAccuracyMetres: accuracy)
+      }
+    }
+    return record
+  }
+
+  // MARK: Authorization
+
+  private static let authorization = "sextant authorization 1"
+
+  static func text(of record: Authorization.Record) -> String {
+    authorization + "\n"
+      + line([
+        record.status.rawValue.description, record.accuracy.rawValue.description, flag(record.hasAskedForUpgrade),
+      ])
+  }
+
+  static func authorization(in text: String) -> Authorization.Record? {
+    guard let fields = lines(of: text, heading: authorization)?.first, fields.count == 3,
+      let status = Int(fields[0]).flatMap(AuthorizationStatus.init(rawValue:)),
+      let accuracy = Int(fields[1]).flatMap(AccuracyAuthorization.init(rawValue:))
+    else { return nil }
+    return Authorization.Record(status: status, accuracy: accuracy, hasAskedForUpgrade: fields[2] == "yes")
+  }
+
+  // MARK: The newest location
+
+  private static let location = "sextant location 1"
+
+  static func text(of newest: Location) -> String {
+    let numbers = [
+      newest.coordinate.latitudeDegrees, newest.coordinate.longitudeDegrees, newest.horizontalAccuracyMetres,
+      newest.altitudeMetres, newest.ellipsoidalAltitudeMetres, newest.verticalAccuracyMetres, newest.courseDegrees,
+      newest.courseAccuracyDegrees, newest.speedMetresPerSecond, newest.speedAccuracyMetresPerSecond,
+    ]
+    return location + "\n"
+      + line(
+        numbers.map(\.description) + [
+          newest.timestamp.nanosecondsSince1970.description, flag(newest.source?.isSimulatedBySoftware ?? false),
+          flag(newest.source?.isProducedByAccessory ?? false),
+        ])
+  }
+
+  static func location(in text: String) -> Location? {
+    guard let fields = lines(of: text, heading: location)?.first, fields.count == 13,
+      let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10])
+    else { return nil }
+    let numbers = fields[2..<10].compactMap { Double($0) }
+    guard numbers.count == 8 else { return nil }
+    var newest = Location(
+      place, horizontalAccuracyMetres: numbers[0], timestamp: UTCTime(nanosecondsSince1970: time),
+      source: Location.Source(isSimulatedBySoftware: fields[11] == "yes", isProducedByAccessory: fields[12] == "yes"))
+    newest.altitudeMetres = numbers[1]
+    newest.ellipsoidalAltitudeMetres = numbers[2]
+    newest.verticalAccuracyMetres = numbers[3]
+    newest.courseDegrees = numbers[4]
+    newest.courseAccuracyDegrees = numbers[5]
+    newest.speedMetresPerSecond = numbers[6]
+    newest.speedAccuracyMetresPerSecond = numbers[7]
+    return newest
+  }
+}

@@ -1,0 +1,95 @@
+import CoreLocation
+import Foundation
+import GPSDJSON
+
+/// Writes the delegate's calls, a line each: JSON, or words.
+struct Printer {
+  let isJSON: Bool
+
+  func print(_ event: StaticString, _ words: String = "", fields: (inout JSONLine) -> Void = { _ in }) {
+    guard isJSON else { return write("\(Self.text(of: Date())) \(event) \(words)\n") }
+    var line = JSONLine()
+    line.beginObject()
+    line.field("event", event)
+    line.field("at", text: Self.text(of: Date()))
+    fields(&line)
+    line.endObject()
+    write(line.text + "\n")
+  }
+
+  func print(_ locations: [CLLocation]) {
+    let words = locations.map(\.description).joined(separator: ", ")
+    print("didUpdateLocations", words) { line in
+      line.beginArray("locations")
+      for location in locations { Self.put(location, &line) }
+      line.endArray()
+    }
+  }
+
+  func print(_ event: StaticString, _ error: (any Error)?, region: CLRegion? = nil) {
+    let words = [region?.identifier, error?.localizedDescription].compactMap(\.self).joined(separator: ": ")
+    print(event, words) { line in
+      if let region { line.field("region", text: region.identifier) }
+      if let error {
+        line.field("code", (error as? CLError)?.code.rawValue ?? (error as NSError).code)
+        line.field("message", text: error.localizedDescription)
+      } else {
+        line.name("code")
+        line.null()
+      }
+    }
+  }
+
+  func print(_ event: StaticString, _ region: CLRegion, state: String? = nil) {
+    print(event, [region.identifier, state].compactMap(\.self).joined(separator: ": ")) { line in
+      line.field("region", text: region.identifier)
+      if let state { line.field("state", text: state) }
+    }
+  }
+
+  func print(_ visit: CLVisit) {
+    print("didVisit", "\(visit.coordinate.latitude) \(visit.coordinate.longitude)") { line in
+      Self.put("latitude", visit.coordinate.latitude, &line)
+      Self.put("longitude", visit.coordinate.longitude, &line)
+      Self.put("horizontalAccuracy", visit.horizontalAccuracy, &line)
+      if visit.arrivalDate != .distantPast { line.field("arrival", text: Self.text(of: visit.arrivalDate)) }
+      if visit.departureDate != .distantFuture { line.field("departure", text: Self.text(of: visit.departureDate)) }
+    }
+  }
+
+  func print(_ heading: CLHeading) {
+    print("didUpdateHeading", heading.description) { line in
+      line.field("timestamp", text: Self.text(of: heading.timestamp))
+      Self.put("magneticHeading", heading.magneticHeading, &line)
+      Self.put("trueHeading", heading.trueHeading, &line)
+      Self.put("headingAccuracy", heading.headingAccuracy, &line)
+    }
+  }
+
+  private static func put(_ location: CLLocation, _ line: inout JSONLine) {
+    line.beginObject()
+    line.field("timestamp", text: text(of: location.timestamp))
+    put("latitude", location.coordinate.latitude, &line)
+    put("longitude", location.coordinate.longitude, &line)
+    put("altitude", location.altitude, &line)
+    put("horizontalAccuracy", location.horizontalAccuracy, &line)
+    put("verticalAccuracy", location.verticalAccuracy, &line)
+    put("speed", location.speed, &line)
+    put("course", location.course, &line)
+    line.endObject()
+  }
+
+  private static func put(_ name: StaticString, _ value: Double, _ line: inout JSONLine) {
+    line.field(name, value, digits: 9)
+  }
+
+  /// ISO 8601 to the millisecond, as in TPV.
+  private static func text(of date: Date) -> String {
+    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  private func write(_ text: String) {
+    // Whoever read has seen enough, as `head` does: no error.
+    do { try FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) } catch { exit(0) }
+  }
+}

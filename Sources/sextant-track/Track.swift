@@ -1,0 +1,143 @@
+import ArgumentParser
+import CoreLocation
+import Foundation
+
+/// `sextant track`: a client of module CoreLocation that prints each call of its delegate. `sextant` starts it, so that no
+/// other command carries Foundation.
+@main
+struct Track: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sextant track",
+    abstract: "Follow the location as a program with Core Location does.",
+    discussion: """
+      Every call of the delegate is a line. Without --device, GNSS_DEVICE is used, else the first receiver that is \
+      plugged in. It is authorized by being typed, unless SEXTANT_AUTHORIZATION says otherwise. Press ^C to end.
+      """)
+
+  @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:SCENARIO for the built-in simulator.")
+  var device: String?
+
+  @Option(help: "The desired accuracy: best, bestForNavigation or metres.")
+  var accuracy = DesiredAccuracy(metres: kCLLocationAccuracyBest)
+
+  @Option(help: "Tell movements from this many metres on.")
+  var distanceFilter: Double?
+
+  @Option(help: "What you are doing: other, automotiveNavigation, fitness, otherNavigation or airborne.")
+  var activity = Activity.other
+
+  @Flag(help: "Do not pause when nothing moves.")
+  var noPause = false
+
+  @Option(help: "Defer updates until this many metres were travelled.")
+  var deferDistance: Double?
+
+  @Option(help: "Defer updates for this many seconds.")
+  var deferTimeout: Double?
+
+  @Flag(help: "Defer updates again after each delivery.")
+  var deferRepeat = false
+
+  @Flag(help: "Ask for one location, and end.")
+  var once = false
+
+  @Flag(help: "Tell significant changes only.")
+  var significant = false
+
+  @Flag(help: "Tell headings.")
+  var heading = false
+
+  @Option(help: ArgumentHelp("Monitor a circle; may be given more than once.", valueName: "id,lat,lon,radius"))
+  var region: [Circle] = []
+
+  @Option(help: "End after this many seconds.")
+  var seconds: Double?
+
+  @Flag(help: "Print JSON objects, one a line.")
+  var json = false
+
+  @Flag(help: "Send not one byte to the receiver.")
+  var readOnly = false
+
+  func validate() throws {
+    if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if let deferDistance, !(deferDistance > 0) { throw ValidationError("--defer-distance is a length above 0.") }
+    if let deferTimeout, !(deferTimeout > 0) { throw ValidationError("--defer-timeout is a time above 0.") }
+    if deferRepeat, deferDistance == nil, deferTimeout == nil {
+      throw ValidationError("--defer-repeat needs --defer-distance or --defer-timeout.")
+    }
+    if once, significant { throw ValidationError("--once and --significant exclude each other.") }
+  }
+
+  func run() throws {
+    if let device {
+      guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
+        say("\(device): no such device; `sextant devices` lists what there is")
+        throw ExitCode(66)
+      }
+      setVariable("GNSS_DEVICE", device)
+    }
+    if readOnly { setVariable("SEXTANT_READ_ONLY", "1") }
+    setVariable("SEXTANT_AUTHORIZATION", "always", replacing: false)
+    leaveSignalsToSources()
+    let tracker = Tracker(self)
+    tracker.start()
+    withExtendedLifetime(tracker) { RunLoop.main.run() }
+  }
+}
+
+/// A line for people, on standard error.
+func say(_ text: String) { FileHandle.standardError.write(Data("sextant: \(text)\n".utf8)) }
+
+/// `best`, `bestForNavigation` or metres.
+struct DesiredAccuracy: ExpressibleByArgument {
+  var metres: CLLocationAccuracy
+
+  init(metres: CLLocationAccuracy) { self.metres = metres }
+
+  init?(argument: String) {
+    switch argument {
+    case "best": metres = kCLLocationAccuracyBest
+    case "bestForNavigation": metres = kCLLocationAccuracyBestForNavigation
+    default:
+      guard let number = Double(argument), number > 0 else { return nil }
+      metres = number
+    }
+  }
+
+  var defaultValueDescription: String { "best" }
+}
+
+/// The activities by their names in Core Location.
+enum Activity: String, ExpressibleByArgument, CaseIterable {
+  case other, automotiveNavigation, fitness, otherNavigation, airborne
+
+  var type: CLActivityType {
+    switch self {
+    case .other: .other
+    case .automotiveNavigation: .automotiveNavigation
+    case .fitness: .fitness
+    case .otherNavigation: .otherNavigation
+    case .airborne: .airborne
+    }
+  }
+}
+
+/// `ID,LAT,LON,RADIUS`; the identifier may have commas.
+struct Circle: ExpressibleByArgument {
+  var identifier: String
+  var centre: CLLocationCoordinate2D
+  var radius: Double
+
+  init?(argument: String) {
+    let fields = argument.split(separator: ",", omittingEmptySubsequences: false)
+    guard fields.count >= 4 else { return nil }
+    let numbers = fields.suffix(3).compactMap { Double($0) }
+    guard numbers.count == 3, numbers[2] > 0 else { return nil }
+    centre = CLLocationCoordinate2D(latitude: numbers[0], longitude: numbers[1])
+    guard CLLocationCoordinate2DIsValid(centre) else { return nil }
+    identifier = fields.dropLast(3).joined(separator: ",")
+    radius = numbers[2]
+    if identifier.isEmpty { return nil }
+  }
+}

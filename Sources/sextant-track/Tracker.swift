@@ -1,0 +1,166 @@
+import CoreLocation
+import Foundation
+
+/// The client: it asks what the command line says, prints what it is told, and ends in order.
+///
+/// Sendable, as all of it happens on the main thread, whose queue brings signals and the end of time.
+final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
+  private let options: Track
+  private let printer: Printer
+  private let manager = CLLocationManager()
+  private var sources: [any DispatchSourceProtocol] = []
+  /// The time of the location that was known before; what is delivered of it is not fresh.
+  private var cached: Date?
+  private var wasDeferred = false
+  private var hasAnswer = false
+  private var isEnding = false
+  /// Asked for last, so that it is told last.
+  private var farewell: (manager: CLLocationManager, delegate: Farewell)?
+
+  init(_ options: Track) {
+    self.options = options
+    printer = Printer(isJSON: options.json)
+  }
+
+  func start() {
+    for number in [SIGINT, SIGTERM] {
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+      source.setEventHandler { [self] in
+        // Who asks twice does not want to wait for an orderly end.
+        if isEnding { exit(hasAnswer ? 0 : 69) }
+        end()
+      }
+      source.resume()
+      sources.append(source)
+    }
+    if let seconds = options.seconds {
+      DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { [self] in end() }
+    }
+    cached = manager.location?.timestamp
+    manager.desiredAccuracy = options.accuracy.metres
+    manager.distanceFilter = options.distanceFilter ?? kCLDistanceFilterNone
+    manager.activityType = options.activity.type
+    manager.pausesLocationUpdatesAutomatically = !options.noPause
+    manager.delegate = self
+    startServices()
+  }
+
+  private func startServices() {
+    if options.heading {
+      if !CLLocationManager.headingAvailable() { say("there is no compass: --heading has nothing to tell") }
+      manager.startUpdatingHeading()
+    }
+    for region in regions {
+      manager.startMonitoring(for: region)
+      manager.requestState(for: region)
+    }
+    if options.once {
+      manager.requestLocation()
+    } else if options.significant {
+      manager.startMonitoringSignificantLocationChanges()
+    } else {
+      manager.startUpdatingLocation()
+    }
+  }
+
+  private var regions: [CLCircularRegion] {
+    options.region.map { CLCircularRegion(center: $0.centre, radius: $0.radius, identifier: $0.identifier) }
+  }
+
+  /// Services are stopped, what follows from it is told, then the process ends; the service sets the receiver back.
+  private func end(_ code: Int32? = nil) {
+    guard !isEnding else { return }
+    isEnding = true
+    manager.stopUpdatingLocation()
+    manager.stopMonitoringSignificantLocationChanges()
+    manager.stopUpdatingHeading()
+    for region in regions { manager.stopMonitoring(for: region) }
+    let last = CLLocationManager()
+    let delegate = Farewell { [self] in exit(code ?? (hasAnswer ? 0 : 69)) }
+    farewell = (last, delegate)
+    last.delegate = delegate
+  }
+
+  /// A new manager's delegate is told its authorization after everything that was sent before.
+  private final class Farewell: NSObject, CLLocationManagerDelegate {
+    private let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+    func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) { body() }
+  }
+
+  // MARK: The delegate
+
+  func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
+    printer.print(locations)
+    if options.once {
+      hasAnswer = true
+      return end(0)
+    }
+    guard locations.contains(where: { $0.timestamp != cached }) else { return }
+    hasAnswer = true
+    deferUpdates(isFirst: true)
+  }
+
+  private func deferUpdates(isFirst: Bool) {
+    guard options.deferDistance != nil || options.deferTimeout != nil, isFirst != wasDeferred, !isEnding else { return }
+    wasDeferred = true
+    manager.allowDeferredLocationUpdates(
+      untilTraveled: options.deferDistance ?? CLLocationDistanceMax, timeout: options.deferTimeout ?? CLTimeIntervalMax)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
+    printer.print("didFailWithError", error)
+    if options.once { end(69) }
+  }
+
+  func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {
+    printer.print("didPauseLocationUpdates")
+  }
+
+  func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager) {
+    printer.print("didResumeLocationUpdates")
+  }
+
+  func locationManager(_ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?) {
+    printer.print("didFinishDeferredUpdates", error)
+    if options.deferRepeat { deferUpdates(isFirst: false) }
+  }
+
+  func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading) {
+    hasAnswer = true
+    printer.print(newHeading)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {
+    printer.print("didStartMonitoring", region)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
+    hasAnswer = true
+    printer.print("didEnterRegion", region)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {
+    hasAnswer = true
+    printer.print("didExitRegion", region)
+  }
+
+  func locationManager(
+    _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion
+  ) {
+    printer.print("didDetermineState", region, state: "\(state)")
+  }
+
+  func locationManager(
+    _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
+  ) {
+    printer.print("monitoringDidFail", error, region: region)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) { printer.print(visit) }
+
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    let status = "\(manager.authorizationStatus)"
+    printer.print("didChangeAuthorization", status) { $0.field("status", text: status) }
+  }
+}

@@ -1,0 +1,62 @@
+import Positioning
+import Testing
+
+@testable import LocationService
+
+@Suite("What the environment says")
+struct SettingsTests {
+  private func settings(_ variables: [String: String], isRoot: Bool = false) -> ServiceSettings {
+    ServiceSettings(isRoot: isRoot) { variables[$0] }
+  }
+
+  @Test("The receiver: a device, the simulator, or the first one found")
+  func source() {
+    #expect(settings([:]).source == .firstFound)
+    #expect(settings(["GNSS_DEVICE": ""]).source == .firstFound)
+    #expect(settings(["GNSS_DEVICE": "/dev/ttyACM0"]).source == .device("/dev/ttyACM0"))
+    #expect(settings(["GNSS_DEVICE": "sim:drive"]).source == .simulator("drive"))
+    #expect(settings(["GNSS_DEVICE": "sim:"]).source == .simulator("walk"))
+  }
+
+  @Test("The state folder: named, the system's, the user's")
+  func stateFolder() {
+    #expect(settings(["SEXTANT_STATE_DIR": "/a", "HOME": "/h"]).stateFolder == "/a")
+    #expect(settings(["HOME": "/root"], isRoot: true).stateFolder == "/var/lib/sextant")
+    #expect(settings(["HOME": "/h", "XDG_STATE_HOME": "/x"]).stateFolder == "/x/sextant")
+    #expect(settings(["HOME": "/h", "XDG_STATE_HOME": "x"]).stateFolder == "/h/.local/state/sextant")
+    #expect(settings([:]).stateFolder == nil)
+  }
+
+  @Test("State, authorization and pauses")
+  func choices() {
+    let chosen = settings([
+      "SEXTANT_APP_STATE": "background", "SEXTANT_AUTHORIZATION": "whenInUse", "SEXTANT_PAUSE_SECONDS": "2.5",
+    ])
+    #expect(chosen.application == .background)
+    #expect(chosen.authorization == .authorizedWhenInUse)
+    #expect(chosen.pauseSeconds == 2.5)
+    #expect(chosen.complaints.isEmpty)
+  }
+
+  @Test("What is not understood is said, and counts as not set")
+  func mistakes() {
+    let chosen = settings([
+      "SEXTANT_APP_STATE": "asleep", "SEXTANT_AUTHORIZATION": "yes", "SEXTANT_PAUSE_SECONDS": "-1",
+      "SEXTANT_READ_ONLY": "perhaps",
+    ])
+    #expect(chosen.application == nil)
+    #expect(chosen.authorization == nil)
+    #expect(chosen.pauseSeconds == nil)
+    #expect(!chosen.isReadOnly)
+    #expect(chosen.complaints.count == 4)
+    #expect(chosen.complaints.first?.contains("foreground, background") == true)
+  }
+
+  @Test(
+    "A program's folder has a name that leads nowhere else", arguments: ["../x", "..", "", "a/b", "org.example.Hike"])
+  func folderName(_ identifier: String) {
+    let name = AppDescription(identifier: identifier, keys: UsageKeys()).folderName
+    #expect(!name.isEmpty && !name.contains("/") && !name.hasPrefix("."))
+    #expect(identifier != "org.example.Hike" || name == identifier)
+  }
+}

@@ -1,0 +1,73 @@
+import Positioning
+import ReceiverStream
+import Testing
+
+@testable import LocationService
+
+@Suite("What is kept between runs")
+struct StateTextTests {
+  private let records = [
+    Regions.Record(
+      Region(
+        "home\t50 % of\nthe time",
+        .circle(
+          Circle(centre: Coordinate(latitudeDegrees: 48.1234567891, longitudeDegrees: -11.5), radiusMetres: 123.25)),
+        notifiesOnExit: false), state: .inside, marginMetres: 30),
+    Regions.Record(
+      Region(
+        "Küche",
+        .beacon(BeaconIdentity(uuid: BeaconUUID(high: 0xFEDC_BA98_7654_3210, low: 7), major: 65_535, minor: nil))),
+      state: .unknown),
+  ]
+
+  @Test("RG-17 regions come back as they were, whatever their names are")
+  func regions() {
+    #expect(StateText.regions(in: StateText.text(of: records)) == records)
+    #expect(StateText.regions(in: StateText.text(of: [])).isEmpty)
+  }
+
+  @Test("A line that cannot be read costs no other region")
+  func damagedRegions() {
+    var lines = StateText.text(of: records).split(separator: "\n").map(String.init)
+    lines.insert("circle\tnorth\t1\t2", at: 1)
+    lines.append("sphere\t1\t2\t3\tyes\tyes\t0\t-\tx")
+    #expect(StateText.regions(in: lines.joined(separator: "\n")) == records)
+    #expect(StateText.regions(in: "another file\n" + StateText.text(of: records)).isEmpty)
+  }
+
+  @Test("VI-2 a visit that goes on is not lost")
+  func visits() {
+    let visit = Visit(
+      arrival: UTCTime(nanosecondsSince1970: 1_780_000_000_123_456_789), departure: nil,
+      coordinate: Coordinate(latitudeDegrees: -33.9, longitudeDegrees: 18.4), horizontalAccuracyMetres: 22.5)
+    for record in [
+      Visits.Record(isRunning: true, current: visit), Visits.Record(isRunning: true, current: nil),
+      Visits.Record(isRunning: false, current: nil),
+    ] {
+      #expect(StateText.visits(in: StateText.text(of: record)) == record)
+    }
+    #expect(StateText.visits(in: "") == nil)
+  }
+
+  @Test("AU-14 grants come back", arguments: AuthorizationStatus.allCases)
+  func authorization(_ status: AuthorizationStatus) {
+    let record = Authorization.Record(status: status, accuracy: .reduced, hasAskedForUpgrade: true)
+    #expect(StateText.authorization(in: StateText.text(of: record)) == record)
+    #expect(StateText.authorization(in: "sextant authorization 1\n9\t0\tno\n") == nil)
+  }
+
+  @Test("LC-3 the newest location comes back, to the last digit")
+  func location() {
+    var location = Location(
+      Coordinate(latitudeDegrees: 48.123_456_789_012_3, longitudeDegrees: 0.1 + 0.2), horizontalAccuracyMetres: 2.5,
+      timestamp: UTCTime(nanosecondsSince1970: 1_780_000_000_999_999_999),
+      source: Location.Source(isSimulatedBySoftware: true, isProducedByAccessory: false))
+    location.altitudeMetres = -3.25
+    location.ellipsoidalAltitudeMetres = 44.5
+    location.verticalAccuracyMetres = 4
+    location.courseDegrees = 359.9
+    location.speedMetresPerSecond = 1e-7
+    #expect(StateText.location(in: StateText.text(of: location)) == location)
+    #expect(StateText.location(in: "sextant location 1\n91\t0\n") == nil)
+  }
+}
