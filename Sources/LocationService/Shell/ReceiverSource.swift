@@ -196,7 +196,7 @@ final class ReceiverSource {
       case .session(.adviseOnSilence):
         news.append(.say("nothing is understood of what comes (is it a receiver, and is it wired RX to TX?)"))
       case .session(.back): news.append(.say("the receiver is back"))
-      case .opened, .rate, .lost, .ended, .session, .finished: break
+      case .opened, .rate, .lost, .ended, .session, .finished, .batch: break
       }
     }
   }
