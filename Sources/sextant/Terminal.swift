@@ -2,6 +2,7 @@
 /// on the stack, which is the reason for `unsafe`.
 import CClock
 import Glibc
+import ReceiverShell
 import ReceiverStream
 
 /// Whether standard output is a terminal that people look at.
@@ -56,13 +57,7 @@ func clockAccuracySeconds() -> Double? {
 }
 
 /// The folder where state is kept from one run to the next; nil when there is no place for it.
-func stateFolder() -> String? {
-  if let folder = environment("SEXTANT_STATE_DIR"), !folder.isEmpty { return folder }
-  if geteuid() == 0 { return "/var/lib/sextant" }
-  // The XDG base directory specification: relative paths are to be ignored.
-  if let folder = environment("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/sextant" }
-  return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/sextant" : nil }
-}
+func stateFolder() -> String? { StateFolder.path(isRoot: geteuid() == 0, environment) }
 
 /// The folder that this program's file is in.
 func folderOfProgram() throws -> String {

@@ -5,7 +5,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Every fault with every receiver: what was seen is docs/faults.md, which this test compares. `make fault-matrix` writes
+/// Every fault with every receiver: what was seen is docs/faults.md, which this test compares. `make pages` writes
 /// it anew.
 @Suite("Every fault with every receiver")
 struct FaultMatrixTests {

@@ -1,4 +1,5 @@
 import Positioning
+import ReceiverShell
 
 /// What the environment of a program says about its location service.
 public struct ServiceSettings: Sendable, Equatable {
@@ -39,7 +40,7 @@ public struct ServiceSettings: Sendable, Equatable {
         source = .device(device)
       }
     }
-    stateFolder = Self.stateFolder(isRoot: isRoot, value)
+    stateFolder = StateFolder.path(isRoot: isRoot, variable)
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])
     authorization = choice(
@@ -56,14 +57,6 @@ public struct ServiceSettings: Sendable, Equatable {
         complaints.append("SEXTANT_PAUSE_SECONDS is \(text): give a number of seconds above 0")
       }
     }
-  }
-
-  private static func stateFolder(isRoot: Bool, _ value: (String) -> String?) -> String? {
-    if let folder = value("SEXTANT_STATE_DIR") { return folder }
-    if isRoot { return "/var/lib/sextant" }
-    // The XDG base directory specification: a relative path is to be passed over.
-    if let folder = value("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/sextant" }
-    return value("HOME").map { $0 + "/.local/state/sextant" }
   }
 
   private mutating func choice<Value>(

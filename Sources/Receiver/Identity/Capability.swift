@@ -23,8 +23,7 @@ public enum Capability: String, Sendable, CaseIterable {
   /// Tells what it measures (RXM-RAWX).
   case rawMeasurements
 
-  /// What the documents say of a generation and its firmware (interface descriptions and data sheets; the table
-  /// "cross-generation matrix" of docs/receivers.md says which).
+  /// What the interface descriptions and data sheets say of a generation and its firmware.
   static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]
   {
     let type = firmware?.split(separator: " ").first.map(String.init) ?? ""

@@ -113,7 +113,6 @@ public struct ReceiverSession: ~Copyable {
   private var bytesThisEpoch = 0
   private var bytesPerEpoch = 600
   private var lastFrame: Instant
-  private var longestGap = Milliseconds(0)
   private var settingsRate: UInt32?
   /// The computer's time when the line was opened.
   private let reference: UTCTime?

@@ -1,0 +1,15 @@
+/// Where state is kept from one run to the next.
+public enum StateFolder {
+  /// The folder's path; nil when there is no place for it.
+  ///
+  /// - Parameters:
+  ///   - isRoot: whether the process is root's.
+  ///   - variable: a variable of the environment.
+  public static func path(isRoot: Bool, _ variable: (String) -> String?) -> String? {
+    if let folder = variable("SEXTANT_STATE_DIR"), !folder.isEmpty { return folder }
+    if isRoot { return "/var/lib/sextant" }
+    // The XDG base directory specification: relative paths are to be ignored.
+    if let folder = variable("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/sextant" }
+    return variable("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/sextant" : nil }
+  }
+}
