@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-vm rig-programs clean
+  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -68,6 +68,13 @@ rig-umockdev: rig-programs
 
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
+
+# A receiver's own batches and its power states, with the real commands on simulated receivers; readers are killed.
+rig-batch: rig-programs
+	python3 Tests/rig/batch.py .build/debug
+
+rig-power: rig-programs
+	python3 Tests/rig/power.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

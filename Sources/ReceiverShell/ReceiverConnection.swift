@@ -39,7 +39,7 @@ public final class ReceiverConnection {
   /// Bytes received so far.
   public private(set) var bytes: UInt64 = 0
 
-  private let settings: SessionSettings
+  private var settings: SessionSettings
   private let baud: UInt32?
   private let reference: @Sendable () -> UTCTime?
   private var link: Link?
@@ -153,6 +153,8 @@ public final class ReceiverConnection {
     if baud != nil, lineRate != nil { settings.line = .bound }
     if !line.isWritable { settings.intent = .readOnly }
     let session = ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
+    // It begins at the first opening only.
+    self.settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
     link = Link(line: line, session: session, interest: .readable)
     nextTry = nil
@@ -233,9 +235,11 @@ public final class ReceiverConnection {
   }
 
   /// The receiver's batch is read out; see `ReceiverSession.retrieveBatch`.
-  public func retrieveBatch(_ journal: BatchJournal, _ poller: inout Poller, at now: Instant) {
+  public func retrieveBatch(
+    _ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant
+  ) {
     guard link != nil else { return }
-    link!.session.retrieveBatch(journal, at: now)
+    link!.session.retrieveBatch(journal, earlier: earlier, at: now)
     carryOut(&poller, at: now) { _, _ in }
   }
 

@@ -80,6 +80,8 @@ enum ReceiverLine: ~Copyable {
   func setBaudRate(_ rate: UInt32) {
     switch self {
     case .port(let port):
+      // What came at this rate is right.
+      if port.baudRate == rate { return }
       // A rate that the hardware does not have is passed over by the search.
       try? port.setBaudRate(rate)
       try? port.discardInput()

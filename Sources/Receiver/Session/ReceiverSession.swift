@@ -71,7 +71,8 @@ public struct ReceiverSession: ~Copyable {
   public var isSteady: Bool { if case .steady = stage { true } else { false } }
   /// Whether nothing is being looked for, said or waited for: only epochs are to come.
   public var isAtRest: Bool {
-    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil else { return false }
+    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil, retrieval == nil
+    else { return false }
     return switch stage {
     case .steady: true
     case .listening(let askAt): askAt == nil
@@ -128,6 +129,10 @@ public struct ReceiverSession: ~Copyable {
   /// Bytes that had been skipped when it fell asleep.
   private var skippedAsleep: UInt64 = 0
   private var retrieval: BatchRetrieval?
+  /// LOG-BATCH payloads that nobody asked for yet: a reader that was killed has asked, and the receiver goes on.
+  private var unaskedBatch: [[UInt8]] = []
+  /// More than any receiver holds.
+  static var mostUnasked: Int { 1024 }
 
   private struct SleepWish { var duration: Milliseconds? }
 
@@ -149,7 +154,8 @@ public struct ReceiverSession: ~Copyable {
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
     listener = Listener(
-      searchingFrom: searches ? lineRate : nil, likely: likely, asking: asking, reference: reference, now: now)
+      searchingFrom: searches ? lineRate : nil, likely: likely, asking: asking,
+      unfinishedFrame: settings.unfinishedFrame, reference: reference, now: now)
     rate =
       switch settings.line {
       case .serial, .bound: lineRate
@@ -239,10 +245,14 @@ public struct ReceiverSession: ~Copyable {
 
   /// The receiver's batch is read out, once it listens; what comes of it is told by `SessionAction.batch`.
   ///
-  /// - Parameter journal: what was delivered of it before.
-  public mutating func retrieveBatch(_ journal: BatchJournal, at now: Instant) {
+  /// - Parameters:
+  ///   - journal: what was delivered of it before.
+  ///   - earlier: LOG-BATCH payloads that were received before and perhaps not delivered, oldest first; see `BatchLog`.
+  public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
     guard retrieval == nil else { return }
-    retrieval = BatchRetrieval(journal)
+    retrieval = BatchRetrieval(journal, earlier: earlier)
+    for payload in unaskedBatch { retrieval?.receive(logBATCH: payload, at: now) }
+    unaskedBatch = []
     if settings.intent == .readOnly || endBy != nil || isAsleep { cutRetrieval() }
     proceed(at: now)
   }
@@ -397,7 +407,7 @@ public struct ReceiverSession: ~Copyable {
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
-    for payload in heard.batch { retrieval?.receive(logBATCH: payload, at: now) }
+    for payload in heard.batch { takeBatched(payload, at: now) }
     if heard.frames > 0 { noticeWaking(at: now) }
     if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
     sawBootText = heard.sawBootText
@@ -921,6 +931,14 @@ public struct ReceiverSession: ~Copyable {
   }
 
   // MARK: The batch
+
+  private mutating func takeBatched(_ payload: [UInt8], at now: Instant) {
+    if retrieval != nil {
+      retrieval?.receive(logBATCH: payload, at: now)
+    } else if settings.intent != .readOnly, unaskedBatch.count < Self.mostUnasked {
+      unaskedBatch.append(payload)
+    }
+  }
 
   /// Says what the retrieval has to say; whether there was something.
   private mutating func startRetrieving(at now: Instant) -> Bool {
