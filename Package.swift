@@ -83,15 +83,19 @@ let package = Package(
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
+    // Between floors 4 and 5: the policy and one receiver's session, joined.
+    .target(
+      name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Floor 5: simulated days for the power policy; receivers and clients of one program, on a thread of their own.
     .target(name: "EnergyBench", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
 
     .target(
       name: "LocationService",
       dependencies: [
-        "Positioning", "ReceiverShell", "SimulatorShell", "ReceiverSimulator", "Receiver", "ReceiverStream",
-        "SerialPort",
-        "Hotplug", "MonotonicTime",
+        "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
+        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime",
       ],
       swiftSettings: settings),
 
@@ -150,6 +154,11 @@ let package = Package(
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "ReceiverPowerTests",
+      dependencies: [
+        "ReceiverPower", "PowerControl", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+      ], swiftSettings: settings),
     .testTarget(
       name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(

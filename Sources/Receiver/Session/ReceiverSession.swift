@@ -123,6 +123,8 @@ public struct ReceiverSession: ~Copyable {
   private var isAssistingInFlight = false
   /// The sleep that is wished and not yet begun: for how long.
   private var sleepWish: SleepWish?
+  /// The wish that was last told, or is being told.
+  private var toldWish: ReceiverWish?
   /// The settings that battery-backed memory has, as far as is known.
   private var stored: [Setting] = []
 
@@ -237,6 +239,8 @@ public struct ReceiverSession: ~Copyable {
   /// The receiver is to wake; told by `SessionReport.awake`.
   public mutating func wakeUp(at now: Instant) {
     sleepWish = nil
+    // One that was given up is tried now, and not when its turn comes.
+    if case .searching = stage, retryAt != nil, endBy == nil { retryAt = now }
     guard case .asleep = stage, endBy == nil else { return }
     interruptExchange()
     stage = .waking(WakeUp(.asked))
@@ -655,6 +659,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startConfiguring(at now: Instant) {
     guard var wish, let description else { return }
+    toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
     let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
@@ -725,6 +730,10 @@ public struct ReceiverSession: ~Copyable {
     case .steady:
       if let retryAt, now >= retryAt {
         self.retryAt = nil
+        startConfiguring(at: now)
+        return true
+      }
+      if hasNewWish {
         startConfiguring(at: now)
         return true
       }
@@ -863,6 +872,9 @@ public struct ReceiverSession: ~Copyable {
     startConfiguring(at: now)
   }
 
+  /// The wish was changed while the receiver could not be told.
+  private var hasNewWish: Bool { description != nil && toldWish != nil && wish != nil && wish != toldWish }
+
   /// What was found before it was written is kept, for the end.
   private mutating func keepFound(_ configuration: Configuration) {
     for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
@@ -879,6 +891,8 @@ public struct ReceiverSession: ~Copyable {
     if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
     keepFound(configuration)
     stage = .steady
+    // It was changed meanwhile.
+    if hasNewWish { return startConfiguring(at: now) }
     let results = configuration.results
     if results.contains(.written), isChecking {
       actions.append(.report(.wasReset))
@@ -909,7 +923,7 @@ public struct ReceiverSession: ~Copyable {
       return
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
-    if let batch = wish?.batch { actions.append(.report(.batching(epochs: batch.epochs))) }
+    if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
     if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 
@@ -924,7 +938,7 @@ public struct ReceiverSession: ~Copyable {
 
   /// More than fits is refused: less is tried. When nothing fits, the receiver does not batch.
   private mutating func useSmallerBatch(_ refused: [Setting]) -> Bool {
-    guard let batch = wish?.batch, refused.contains(where: \.isOfBatch) else { return false }
+    guard let batch = wish?.batch, batch.isOn, refused.contains(where: \.isOfBatch) else { return false }
     wish?.batch = batch.smaller
     if wish?.batch == nil { actions.append(.report(.batching(epochs: 0))) }
     return true
@@ -1105,6 +1119,7 @@ public struct ReceiverSession: ~Copyable {
     } else {
       settingsRate = nil
       wish?.portRate = nil
+      toldWish?.portRate = nil
       actions.append(.report(.rateNotChanged(change.to)))
     }
     startWatch(at: now, without: [], isMuted: false)
