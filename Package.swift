@@ -89,7 +89,11 @@ let package = Package(
       swiftSettings: settings),
 
     // Floor 5: simulated days for the power policy; receivers and clients of one program, on a thread of their own.
-    .target(name: "EnergyBench", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
+    .target(
+      name: "EnergyBench",
+      dependencies: [
+        "PowerControl", "ReceiverPower", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+      ], swiftSettings: settings),
 
     .target(
       name: "LocationService",

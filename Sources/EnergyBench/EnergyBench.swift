@@ -1,4 +1,5 @@
 import PowerControl
+import ReceiverSimulator
 
 /// The energy bench: simulated days under the power policy, beside always on, the receiver's own power save mode and a lower
 /// bound.
@@ -24,6 +25,14 @@ public struct EnergyBench: Sendable {
     let ledger = run.runDay()
     return row(day, abilities, ledger)
   }
+
+  /// The same day through the session, the line and the simulated receiver; nil for a receiver that is not simulated.
+  public func runThroughReceiver(_ day: Day, _ abilities: ReceiverAbilities) -> EnergyRow? {
+    guard let model = Self.simulated[abilities.name] else { return nil }
+    return row(day, abilities, ChainRun(day: day, model: model, policy: policy, seed: seed).runDay())
+  }
+
+  private static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
 
   /// The same, and its states over time as a picture (SVG).
   public func picture(_ day: Day, _ abilities: ReceiverAbilities) -> String {

@@ -93,4 +93,20 @@ public struct Path: Sendable {
 
   /// The beginnings of all ways, in seconds of the day.
   public var departures: [Double] { legs.filter { $0.metres > 0 }.map(\.startSeconds) }
+
+  /// The path as straight pieces of even speed: the time, and where it is then. Where speed changes a piece is a second.
+  var pieces: [(untilSeconds: Double, place: Place)] {
+    var pieces: [(Double, Place)] = []
+    for leg in legs {
+      let end = leg.startSeconds + leg.seconds
+      if leg.metres > 0 {
+        let ramp = leg.speed / Self.acceleration
+        let up = stride(from: leg.startSeconds + 1, to: leg.startSeconds + ramp, by: 1)
+        let down = stride(from: end - ramp, to: end, by: 1)
+        for time in Array(up) + Array(down) { pieces.append((time, place(at: time))) }
+      }
+      pieces.append((end, leg.to))
+    }
+    return pieces
+  }
 }

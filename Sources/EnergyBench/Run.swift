@@ -291,40 +291,6 @@ struct Run {
     ledger.hostWakeups = wakeups.total
     ledger.hostWakeupsInWorstHour = wakeups.worst
     ledger.switchesInWorstHour = switches.worst
-    ledger.movementsMissed = pendingDepartures.filter { day.seconds - $0 > 300 }.count
-    for client in clients {
-      ledger.fixesDelivered += client.delivered
-      ledger.fixesLate += client.late
-      ledger.worstStalenessSeconds = max(ledger.worstStalenessSeconds, client.worstStaleness)
-      judgeCrossings(client)
-    }
-  }
-
-  /// Reported crossings against the true ones that lasted.
-  private mutating func judgeCrossings(_ client: BenchClient) {
-    guard case .region(let centre, let radius) = client.script.wish else { return }
-    var reported = client.crossings[...]
-    for crossing in trueCrossings(centre, radius) {
-      if let first = reported.first, first - crossing < 300 {
-        ledger.worstCrossingSeconds = max(ledger.worstCrossingSeconds ?? 0, first - crossing)
-        if first - crossing > PowerPolicy.standard.crossingSeconds { ledger.fixesLate += 1 }
-        reported.removeFirst()
-      } else {
-        ledger.crossingsMissed += 1
-      }
-    }
-  }
-
-  private func trueCrossings(_ centre: Path.Place, _ radius: Double) -> [Double] {
-    var crossings: [Double] = []
-    var inside = day.path.place(at: 0).metres(to: centre) < radius
-    var time = 0.0
-    while time < day.seconds {
-      let isInside = day.path.place(at: time).metres(to: centre) < radius
-      if isInside != inside { crossings.append(time) }
-      inside = isInside
-      time += 0.5
-    }
-    return crossings
+    ledger.judge(clients, on: day, unnoticed: pendingDepartures)
   }
 }

@@ -81,6 +81,18 @@ public struct Scenario: Sendable, Equatable {
     if distance > 0 { append(.straight(to: point), seconds: distance / speed) }
   }
 
+  /// Adds a movement to a place that is so many metres north and east of the start; none when it is there already.
+  public mutating func move(northMetres: Double, eastMetres: Double, seconds: Double) {
+    let point = TangentPlane.Point(north: northMetres, east: eastMetres)
+    append(end == point ? .stay : .straight(to: point), seconds: seconds)
+  }
+
+  /// Metres north and east of the start.
+  public func metres(latitudeDegrees: Double, longitudeDegrees: Double) -> (north: Double, east: Double) {
+    let point = plane.point(latitude: latitudeDegrees, longitude: longitudeDegrees)
+    return (point.north, point.east)
+  }
+
   /// Changes the sky from a second on. A change of the same second is replaced.
   public mutating func setSky(_ sky: SkyView, fromSeconds seconds: Double) {
     let change = SkyChange(atSeconds: seconds, sky: sky)

@@ -26,6 +26,9 @@ struct BenchEnergy: ParsableCommand {
   @Flag(help: "The policy may choose fewer constellations where the accuracy asked for allows it.")
   var reducedConstellations = false
 
+  @Flag(help: "Run each day through the session, the line and a simulated receiver as well, and print both currents.")
+  var throughReceiver = false
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -45,6 +48,16 @@ struct BenchEnergy: ParsableCommand {
     if let svg {
       guard models.count == 1, days.count == 1 else { throw ValidationError("--svg needs --model and --scenario.") }
       try Output.write(bench.picture(days[0], models[0]), to: svg)
+      return
+    }
+    if throughReceiver {
+      var comparison = EnergyComparison(json: json)
+      for model in models {
+        for day in days {
+          guard let real = bench.runThroughReceiver(day, model) else { continue }
+          try Output.write(comparison.line(bench.run(day, model), real))
+        }
+      }
       return
     }
     let rows = models.flatMap { model in days.map { bench.run($0, model) } }

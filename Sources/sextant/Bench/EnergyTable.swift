@@ -32,21 +32,64 @@ struct EnergyTable {
     return text
   }
 
-  private func noticed(_ seconds: Double?, missed: Int) -> String {
-    missed > 0 ? "\(missed) missed" : seconds.map { fixed($0, 1) } ?? "-"
-  }
+}
 
-  private func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.utf8.count))
-  }
+/// The bench's plant beside the real chain, a line for each day.
+struct EnergyComparison {
+  let json: Bool
+  private var hasHeading = false
 
-  private func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-  }
+  init(json: Bool) { self.json = json }
 
-  private func fixed(_ value: Double, _ digits: Int) -> String {
-    var line = JSONLine()
-    line.decimal(min(value, 999_999_999), digits: digits)
-    return line.text
+  mutating func line(_ plant: EnergyRow, _ chain: EnergyRow) -> String {
+    let difference = chain.averageMilliamperes / plant.averageMilliamperes - 1
+    if json {
+      var line = JSONLine()
+      line.beginObject()
+      line.field("model", text: plant.model)
+      line.field("scenario", text: plant.scenario)
+      line.field("plantMilliamperes", plant.averageMilliamperes, digits: 4)
+      line.field("chainMilliamperes", chain.averageMilliamperes, digits: 4)
+      line.field("difference", difference, digits: 4)
+      line.field("fixesDelivered", chain.ledger.fixesDelivered)
+      line.field("fixesLate", chain.ledger.fixesLate)
+      line.field("fixesLost", chain.ledger.fixesLost)
+      line.endObject()
+      line.endLine()
+      return line.text
+    }
+    let ledger = chain.ledger
+    let heading =
+      hasHeading
+      ? ""
+      : "model day                      plant mA  chain mA  differs  chain on %   fixes  late  lost  noticed s  "
+        + "crossed s  sky s  wake-ups\n"
+    hasHeading = true
+    return heading + pad(plant.model, 6) + pad(plant.scenario, 24) + right(fixed(plant.averageMilliamperes, 3), 9)
+      + right(fixed(chain.averageMilliamperes, 3), 10)
+      + right((difference >= 0 ? "+" : "-") + fixed(abs(difference) * 100, 1) + " %", 9)
+      + right(fixed(chain.shareOfAlwaysOn * 100, 2), 12) + right(String(ledger.fixesDelivered), 8)
+      + right(String(ledger.fixesLate), 6) + right(String(ledger.fixesLost), 6)
+      + right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
+      + right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)
+      + right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7) + right(String(ledger.hostWakeups), 10) + "\n"
   }
+}
+
+private func pad(_ text: String, _ width: Int) -> String {
+  text + String(repeating: " ", count: max(0, width - text.utf8.count))
+}
+
+private func right(_ text: String, _ width: Int) -> String {
+  String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+}
+
+private func fixed(_ value: Double, _ digits: Int) -> String {
+  var line = JSONLine()
+  line.decimal(min(value, 999_999_999), digits: digits)
+  return line.text
+}
+
+private func noticed(_ seconds: Double?, missed: Int) -> String {
+  missed > 0 ? "\(missed) missed" : seconds.map { fixed($0, 1) } ?? "-"
 }

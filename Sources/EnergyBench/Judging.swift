@@ -1,0 +1,55 @@
+import PowerControl
+
+// What the day's programs were promised against what they got.
+extension Ledger {
+  /// Adds what the programs noted.
+  ///
+  /// - Parameter departures: those of paused clients that were not noticed by the end.
+  mutating func judge(_ clients: [BenchClient], on day: Day, unnoticed departures: [Double]) {
+    movementsMissed = departures.filter { day.seconds - $0 > 300 }.count
+    for client in clients {
+      fixesDelivered += client.delivered
+      fixesLate += client.late
+      worstStalenessSeconds = max(worstStalenessSeconds, client.worstStaleness)
+      judgeCrossings(client, on: day)
+    }
+  }
+
+  /// Reported crossings against the true ones that lasted.
+  private mutating func judgeCrossings(_ client: BenchClient, on day: Day) {
+    guard case .region(let centre, let radius) = client.script.wish else { return }
+    var reported = client.crossings[...]
+    for crossing in day.crossings(centre, radius) {
+      if let first = reported.first, first - crossing < 300 {
+        worstCrossingSeconds = max(worstCrossingSeconds ?? 0, first - crossing)
+        if first - crossing > PowerPolicy.standard.crossingSeconds { fixesLate += 1 }
+        reported.removeFirst()
+      } else {
+        crossingsMissed += 1
+      }
+    }
+  }
+}
+
+extension Day {
+  /// When a border is truly crossed.
+  fileprivate func crossings(_ centre: Path.Place, _ radius: Double) -> [Double] {
+    var crossings: [Double] = []
+    var inside = path.place(at: 0).metres(to: centre) < radius
+    var time = 0.0
+    while time < seconds {
+      let isInside = path.place(at: time).metres(to: centre) < radius
+      if isInside != inside { crossings.append(time) }
+      inside = isInside
+      time += 0.5
+    }
+    return crossings
+  }
+
+  /// The last return of the sky that a time lies behind; nil before the first.
+  func skyReturn(before seconds: Double) -> Double? {
+    let last = sky.lastIndex { $0.fromSeconds <= seconds }
+    guard let last, last > 0, sky[last].sky != .none, sky[last - 1].sky == .none else { return nil }
+    return sky[last].fromSeconds
+  }
+}
