@@ -433,7 +433,7 @@ public final class ReceiverConnection {
         return lose(&poller, at: now, body)
       }
     }
-    if link!.policy.restUntil != nil, !link!.session.isAtRest { link!.policy.interrupt() }
+    link!.policy.attend(to: link!.session.attention, at: now)
     var wanted: Poller.Interest = link!.policy.restUntil == nil ? .readable : []
     if !link!.unsent.isEmpty { wanted.insert(.writable) }
     guard wanted != link!.interest else { return }

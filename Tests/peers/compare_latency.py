@@ -6,9 +6,10 @@ usage: compare_latency.py SEXTANT [--epochs N] [--json]
 Both read a pseudo-terminal that is fed as a 115200 baud line is: 12 bytes a millisecond, epochs at 5 Hz, in UBX and in
 NMEA. Latency is from the write of an epoch's last byte to the epoch's last TPV or SKY line at the client (a pipe for
 sextant, a TCP connection for gpsd). CPU time is the kernel's run time of the process, wake-ups are its voluntary context switches.
-gpsd is skipped, and that is said, where it is not installed.
+gpsd is skipped, and that is said, where it is not installed. The floor is floor.c, a program that only reads and writes: what no
+program can be faster than here. It is skipped where there is no C compiler.
 """
-import argparse, calendar, json, os, pty, select, shutil, socket, struct, subprocess, sys, termios, threading, time, tty
+import argparse, calendar, json, os, pty, select, shutil, socket, struct, subprocess, sys, tempfile, termios, threading, time, tty
 
 CHUNK, TICK, PERIOD = 12, 0.001, 0.2
 START = calendar.timegm((2026, 6, 1, 12, 0, 0))
@@ -171,10 +172,10 @@ def measure(name, start, make, epochs):
     }
 
 
-def start_sextant(binary):
+def start_into_pipe(*command):
     def start(path):
         read, write = os.pipe()
-        process = subprocess.Popen([binary, "watch", "--json", "--device", path], stdout=write, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*command, path], stdout=write, stderr=subprocess.DEVNULL)
         os.close(write)
 
         def close():
@@ -214,9 +215,10 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     has_gpsd = shutil.which("gpsd") is not None
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     rows = []
     for kind, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
-        ours = measure("sextant", start_sextant(arguments.sextant), make, arguments.epochs)
+        ours = measure("sextant", start_into_pipe(arguments.sextant, "watch", "--json", "--device"), make, arguments.epochs)
         rows.append({"input": kind, **ours})
         if has_gpsd:
             theirs = measure("gpsd", start_gpsd, make, arguments.epochs)
@@ -224,6 +226,12 @@ def main():
             rows.append({"input": kind, "program": "ratio", **{
                 key: round(ours[key] / theirs[key], 3) for key in
                 ("latencyMedianMicroseconds", "cpuMicrosecondsPerEpoch", "wakeupsPerEpoch")}})
+        if compiler:
+            with tempfile.TemporaryDirectory() as folder:
+                floor = os.path.join(folder, "floor")
+                source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "floor.c")
+                subprocess.run([compiler, "-O2", "-o", floor, source], check=True)
+                rows.append({"input": kind, **measure("floor", start_into_pipe(floor), make, arguments.epochs)})
     if arguments.json:
         print(json.dumps({"rows": rows}))
     else:

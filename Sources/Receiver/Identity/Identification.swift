@@ -11,6 +11,7 @@ struct Identification: Sendable {
 
   private var step = Step.asking
   private let isProved: Bool
+  private let isRepeated: Bool
   private let rate: UInt32?
   private var communication: [UInt8] = []
 
@@ -21,10 +22,12 @@ struct Identification: Sendable {
 
   /// - Parameters:
   ///   - isProved: whether it is a u-blox receiver for sure, so that it may be told to speak UBX.
+  ///   - isRepeated: whether it was asked all this before and did not answer: one look is enough then.
   ///   - port: the port, where the kind of line tells it.
   ///   - rate: the line's rate.
-  init(isProved: Bool, port: ReceiverPortNumber?, rate: UInt32?) {
+  init(isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?) {
     self.isProved = isProved
+    self.isRepeated = isRepeated
     self.port = port
     self.rate = rate
   }
@@ -33,7 +36,11 @@ struct Identification: Sendable {
 
   func next() -> Command? {
     switch step {
-    case .asking, .askingAgain: return .polls([.monVER, .secUNIQID, .monCOMMS])
+    case .asking, .askingAgain:
+      var command = Command.polls([.monVER, .secUNIQID, .monCOMMS])
+      // A line that is full only delays the answers; noise that takes three of them away is asked again later.
+      command.attempts = isRepeated || step == .askingAgain ? 2 : 3
+      return command
     case .switchingOn:
       // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
@@ -49,7 +56,7 @@ struct Identification: Sendable {
   mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
     case (.asking, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)): take(answers)
-    case (.asking, _): step = isProved && rate != nil ? .switchingOn : .done
+    case (.asking, _): step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     case (.switchingOn, _): step = .askingAgain
     case (.askingForPort, .answered(let payload)):
       port = Self.port(before: communication, after: payload)

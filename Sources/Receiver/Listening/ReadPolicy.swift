@@ -10,7 +10,20 @@ import MonotonicTime
 /// A line of 115200 baud brings 12 bytes a millisecond, and each wakes a process that listens. The kernel keeps them
 /// meanwhile (64 KiB, tty_buffer.c), so that a process that sleeps until just before an epoch's last byte wakes two or
 /// three times an epoch and hands it out as early as one that wakes each millisecond.
+///
+/// An answer is listened for at once. One that is overdue may never come: the line is then read in pieces, with a nap after
+/// each, until the epoch is about to end.
 public struct ReadPolicy: Sendable {
+  /// What the line is listened to for.
+  public enum Attention: Sendable, Equatable {
+    /// Epochs alone: nothing was said that is to be answered.
+    case epochs
+    /// An answer that did not come in its time, or from a receiver that has not answered yet.
+    case overdueAnswer
+    /// An answer, or a sign of life.
+    case answer
+  }
+
   /// Epochs at a steady pace before the line is left alone.
   static var epochsToLearn: Int { 3 }
   /// The shortest time before the expected end at which the line is listened to again, seconds.
@@ -19,6 +32,8 @@ public struct ReadPolicy: Sendable {
   static var shortestRest: Double { 0.002 }
   /// Parts of an epoch come closer together than this, seconds.
   static var longestPart: Double { 0.02 }
+  /// How long the line is left alone after each piece while an answer is overdue, seconds: the longest delay of an answer.
+  static var nap: Double { 0.01 }
   /// Bytes of an epoch that a kernel is trusted to keep.
   static var mostKept: Int { 16_384 }
 
@@ -30,6 +45,7 @@ public struct ReadPolicy: Sendable {
   private var scatter = 0.001
   private var bytes = 0
   private var bytesPerEpoch = 0
+  private var lastAttention = Attention.epochs
   /// When a rest ended, as long as nothing was read after it.
   private var rested: Instant?
 
@@ -67,10 +83,23 @@ public struct ReadPolicy: Sendable {
     rested = now
   }
 
-  /// Something is being said to the receiver, or looked for: its answer is to be heard at once.
-  public mutating func interrupt() {
-    restUntil = nil
-    rested = nil
+  /// A piece was read, or something was said: rests as far as what is waited for allows.
+  public mutating func attend(to attention: Attention, at now: Instant) {
+    defer { lastAttention = attention }
+    switch attention {
+    case .epochs:
+      // The question is over, in the middle of an epoch: the rest of that is not listened to either.
+      if lastAttention != .epochs, restUntil == nil { rest(at: now) }
+      if restUntil != nil { rested = nil }
+    case .answer:
+      restUntil = nil
+      rested = nil
+    case .overdueAnswer:
+      // Nothing was read since the last nap: the next byte is waited for, not the next nap.
+      guard rested == nil else { return }
+      if restUntil == nil { rest(at: now) }
+      if let until = restUntil { restUntil = min(until, now.moved(by: Self.nap)) }
+    }
   }
 
   /// The line changed: its pace has to be learned anew.

@@ -70,7 +70,7 @@ public struct ReceiverSession: ~Copyable {
   /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
   public var isSteady: Bool { if case .steady = stage { true } else { false } }
   /// Whether nothing is being looked for, said or waited for: only epochs are to come.
-  public var isAtRest: Bool {
+  private var isAtRest: Bool {
     guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil, retrieval == nil
     else { return false }
     return switch stage {
@@ -78,6 +78,12 @@ public struct ReceiverSession: ~Copyable {
     case .listening(let askAt): askAt == nil
     default: false
     }
+  }
+  /// What the line is listened to for.
+  public var attention: ReadPolicy.Attention {
+    if isAtRest { return .epochs }
+    let isOverdue = exchange.map { $0.isOverdue || isUnanswered } ?? false
+    return isOverdue && isHeard && endBy == nil && !listener.isSearching ? .overdueAnswer : .answer
   }
   /// For the next session with the same receiver.
   public private(set) var memory: SessionMemory
@@ -108,6 +114,8 @@ public struct ReceiverSession: ~Copyable {
   private var hasHadEpoch = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
   private var isLeftAlone = false
+  /// It speaks and was asked who it is in vain.
+  private var isUnanswered = false
   /// A check of the configuration is under way: what it has to write was lost.
   private var isChecking = false
   private var sawBootText = false
@@ -654,7 +662,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startIdentifying() {
     let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
-    stage = .identifying(Identification(isProved: isProved, port: port, rate: rate))
+    stage = .identifying(Identification(isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate))
   }
 
   private mutating func startConfiguring(at now: Instant) {
@@ -843,6 +851,7 @@ public struct ReceiverSession: ~Copyable {
     port = port ?? identification.port
     guard let description = identification.description else {
       if memory.description == nil { actions.append(.report(.notIdentified(isOtherVendor: false))) }
+      isUnanswered = isHeard && memory.description == nil
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
       stage = isHeard ? .listening(askAt: nil) : .searching
       switch evidence.verdict {
@@ -854,6 +863,7 @@ public struct ReceiverSession: ~Copyable {
       }
       return
     }
+    isUnanswered = false
     if description != memory.description {
       // Another receiver at the same place has settings of its own.
       if let known = memory.description,

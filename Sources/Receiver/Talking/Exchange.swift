@@ -30,6 +30,9 @@ struct Exchange: Sendable {
     self.earliest = earliest
   }
 
+  /// Whether it was said again because no answer came.
+  var isOverdue: Bool { attempt > 1 }
+
   /// When something is to be done.
   var deadline: Instant { sentAt == nil ? earliest : dueAt ?? earliest }
 

@@ -1,0 +1,129 @@
+import MonotonicTime
+import ReceiverStream
+import Testing
+import UBX
+
+@testable import Receiver
+
+@Suite("How often a line wakes the process")
+struct WakeUpTests {
+  /// A shell in virtual time at a line of 115200 baud: 12 bytes a millisecond, five epochs a second.
+  private struct Shell: ~Copyable {
+    var session: ReceiverSession
+    var policy = ReadPolicy()
+    var now = Instant.zero
+    private(set) var wakeUps = 0
+    /// When each epoch was handed out, after its last byte.
+    private(set) var delays: [Double] = []
+    /// When something was said.
+    private(set) var said: [Instant] = []
+    private var kept: [UInt8] = []
+
+    init(_ intent: SessionSettings.Intent = .serve) {
+      session = ReceiverSession(
+        SessionSettings(intent: intent, line: .bound), lineRate: 115_200, reference: nil, now: .zero)
+    }
+
+    /// Epochs of three messages, 382 bytes each, from a receiver that does not answer.
+    mutating func run(epochs: Range<Int>) {
+      for number in epochs {
+        let bytes = Self.epoch(number)
+        let begin = Instant.zero + Milliseconds(300 + 200 * UInt64(number))
+        var at = 0
+        while at < bytes.count {
+          let arrival = begin + Milliseconds(UInt64(at / 12))
+          pass(until: arrival)
+          now = arrival
+          let end = min(at + 12, bytes.count)
+          kept += bytes[at..<end]
+          at = end
+          if policy.restUntil == nil {
+            wakeUps += 1
+            read(isLast: at == bytes.count)
+          }
+        }
+      }
+    }
+
+    private mutating func pass(until end: Instant) {
+      while let due = Instant.earlier(session.deadline, policy.restUntil), due <= end {
+        now = max(now, due)
+        wakeUps += 1
+        if let until = policy.restUntil, now >= until {
+          policy.wake(at: now)
+          read(isLast: false)
+        }
+        if let due = session.deadline, now >= due { session.wake(at: now) { _, _ in } }
+        carryOut()
+      }
+    }
+
+    private mutating func read(isLast: Bool) {
+      defer { carryOut() }
+      guard !kept.isEmpty else { return }
+      var endsEpoch = false
+      let bytes = kept
+      unsafe session.receive(bytes.span.bytes, at: now) { _, _ in endsEpoch = true }
+      policy.receive(bytes: kept.count, endsEpoch: endsEpoch, at: now)
+      if endsEpoch { delays.append(isLast ? 0 : 1) }
+      kept = []
+    }
+
+    private mutating func carryOut() {
+      while let action = session.nextAction() {
+        if case .send = action { said.append(now) }
+      }
+      policy.attend(to: session.attention, at: now)
+    }
+
+    private static func epoch(_ number: Int) -> [UInt8] {
+      var time = [UInt8](repeating: 0, count: 4)
+      let milliseconds = UInt32(100_000 + 200 * number)
+      for index in 0..<4 { time[index] = UInt8(truncatingIfNeeded: milliseconds >> (8 * index)) }
+      var pvt = time + [UInt8](repeating: 0, count: 88)
+      pvt.replaceSubrange(4..<12, with: [0xEA, 0x07, 6, 1, 12, 0, UInt8(number / 5 % 60), 0x07])
+      pvt[20] = 3
+      pvt[21] = 1
+      var satellites = time + [1, 20, 0, 0]
+      for index in 0..<20 { satellites += [0, UInt8(index + 1), 40, 30, 10, 0, 0, 0, 0x1F, 9, 0, 0] }
+      return frameBytes(.navPVT, pvt) + frameBytes(.navDOP, time + [UInt8](repeating: 1, count: 14))
+        + frameBytes(.navSAT, satellites)
+    }
+  }
+
+  @Test("A receiver that is only listened to wakes it twice an epoch")
+  func rests() {
+    var shell = Shell(.readOnly)
+    shell.run(epochs: 0..<20)
+    let before = shell.wakeUps
+    shell.run(epochs: 20..<100)
+    let perEpoch = Double(shell.wakeUps - before) / 80
+    #expect(perEpoch <= 2.2, "\(perEpoch)")
+    #expect(shell.delays.count >= 98)
+    #expect(shell.delays.suffix(90).allSatisfy { $0 == 0 })
+  }
+
+  @Test("One that speaks and never answers wakes it no more than three times, with the questions that it is asked")
+  func neverAnswers() {
+    var shell = Shell()
+    shell.run(epochs: 0..<20)
+    let before = shell.wakeUps
+    let asked = shell.said.count
+    shell.run(epochs: 20..<100)
+    let perEpoch = Double(shell.wakeUps - before) / 80
+    #expect(perEpoch <= 3, "\(perEpoch)")
+    #expect(shell.delays.suffix(90).allSatisfy { $0 == 0 })
+    // It is still asked.
+    #expect(shell.said.count > asked)
+  }
+
+  @Test("Each later question costs no more than its answer's time")
+  func laterQuestions() {
+    var shell = Shell()
+    shell.run(epochs: 0..<100)
+    let before = shell.wakeUps
+    shell.run(epochs: 100..<500)
+    let perEpoch = Double(shell.wakeUps - before) / 400
+    #expect(perEpoch <= 2.2, "\(perEpoch)")
+  }
+}
