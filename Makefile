@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-vm rig-programs clean
+  install-hw-rules rig-umockdev rig-vm rig-track rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -68,6 +68,10 @@ rig-umockdev: rig-programs
 
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
+
+# `sextant track` on a terminal: permission, questions, unplugging, kills.
+rig-track: rig-programs
+	Tests/rig/authorize.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

@@ -109,7 +109,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
-        "PowerControl", "CAllocationCount", "CClock",
+        "PowerControl", "CAllocationCount", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -157,7 +157,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",
-      dependencies: ["LocationService", "Positioning", "ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+      dependencies: ["LocationService", "Positioning", "ReceiverShell", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),

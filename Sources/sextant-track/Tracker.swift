@@ -42,6 +42,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.activityType = options.activity.type
     manager.pausesLocationUpdatesAutomatically = !options.noPause
     manager.delegate = self
+    if manager.authorizationStatus == .notDetermined { manager.requestAlwaysAuthorization() }
     startServices()
   }
 

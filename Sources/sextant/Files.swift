@@ -54,6 +54,12 @@ struct InputFile: ~Copyable {
   }
 }
 
+/// Whether there is a regular file.
+func isFile(_ path: String) -> Bool {
+  var status = stat()
+  return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+}
+
 /// All bytes of a file; `-` is standard input.
 func readAll(_ path: String) throws -> [UInt8] {
   var bytes: [UInt8] = []

@@ -128,7 +128,7 @@ struct ServiceCoreTests {
     #expect(actions.contains(.openReceiver))
   }
 
-  @Test("AU-3 a receiver that may not be opened reads as denied, until it may")
+  @Test("AU-3 AU-16 a receiver that may not be opened reads as denied, until it may")
   func permission() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
@@ -138,8 +138,10 @@ struct ServiceCoreTests {
     #expect(
       denied.contains { if case .deliver(_, .didChangeAuthorization(.denied, _), _) = $0 { true } else { false } })
     #expect(denied.contains { if case .deliver(_, .didFail(.denied), _) = $0 { true } else { false } })
-    core.receiverIsPermitted(true, at: Self.moment(3).instant)
-    let granted = core.actions(at: Self.moment(3).instant)
+    // It is tried again for as long as somebody would use it, and however long that takes.
+    #expect(!core.actions(at: Self.moment(600).instant).contains(.releaseReceiver))
+    core.receiverIsPermitted(true, at: Self.moment(601).instant)
+    let granted = core.actions(at: Self.moment(601).instant)
     #expect(
       granted.contains {
         if case .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _) = $0 { true } else { false }

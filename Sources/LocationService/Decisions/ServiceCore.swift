@@ -15,11 +15,26 @@ struct ServiceCore: Sendable {
   private var releaseAt: Instant?
   private var newest: Location?
   private var isNewestStored = true
+  private var isNewestRemembered = true
   private var storeAt = Instant.zero
   private var extra: [ServiceAction] = []
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
 
-  init(engine: PositioningEngine) { self.engine = engine }
+  /// What holds where nothing is stored.
+  private let undecided: Authorization.Record
+  /// The text of the program's permission, as it was read or stored last.
+  private var knownAuthorization: String?
+
+  /// - Parameters:
+  ///   - undecided: the permission of a program that nobody has decided about.
+  ///   - storedAuthorization: the text that the engine was made with.
+  init(
+    engine: PositioningEngine, undecided: Authorization.Record = .init(), storedAuthorization: String? = nil
+  ) {
+    self.engine = engine
+    self.undecided = undecided
+    knownAuthorization = storedAuthorization
+  }
 
   // MARK: What goes in
 
@@ -32,6 +47,7 @@ struct ServiceCore: Sendable {
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
     newest = location
     isNewestStored = false
+    isNewestRemembered = false
   }
 
   /// Epochs that are read together, as after a stall, keep their order: a later one was measured later.
@@ -48,8 +64,19 @@ struct ServiceCore: Sendable {
 
   /// Whether the system lets this program open its receiver; what it does not let reads as denied.
   mutating func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
-    guard engine.authorization.servicesAreEnabled != isPermitted else { return }
-    engine.setServicesEnabled(isPermitted, at: now)
+    engine.setReceiverForbidden(!isPermitted, at: now)
+  }
+
+  /// What was decided outside the program, at the start and when its files may have changed (AU-3).
+  mutating func administration(_ administration: Administration, at now: Instant) {
+    engine.setServicesEnabled(administration.servicesAreOn, at: now)
+    engine.setRestricted(administration.isRestricted, at: now)
+    // What the program itself has stored is no news, and must not undo what was answered since.
+    guard administration.authorization != knownAuthorization else { return }
+    knownAuthorization = administration.authorization
+    guard let text = administration.authorization else { return engine.authorizationChanged(to: undecided, at: now) }
+    guard let record = StateText.authorization(in: text) else { return }
+    engine.authorizationChanged(to: record, at: now)
   }
 
   /// The program ends: what is known is kept.
@@ -74,6 +101,10 @@ struct ServiceCore: Sendable {
     extra = []
     let outputs = engine.outputs
     engine.outputs = []
+    if !isNewestRemembered, let newest {
+      isNewestRemembered = true
+      actions.append(.remember(StateText.text(of: newest)))
+    }
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     decideReceiver(at: now, &actions)
     if !isNewestStored, now >= storeAt {
@@ -91,7 +122,7 @@ struct ServiceCore: Sendable {
     extra.append(.store(.newestLocation, StateText.text(of: newest)))
   }
 
-  private func action(for output: PositioningOutput) -> ServiceAction? {
+  private mutating func action(for output: PositioningOutput) -> ServiceAction? {
     switch output {
     case .event(let id, let event, let ticket): .deliver(id, event, ticket)
     case .prompt(let prompt): .prompt(prompt)
@@ -102,14 +133,29 @@ struct ServiceCore: Sendable {
     case .advice(_, let advice): .say(advice.message)
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
-    case .store(.authorization): .store(.authorization, StateText.text(of: engine.authorization.record))
+    case .store(.authorization): storeAuthorization()
     // No monitor is opened by this service.
     case .store(.monitor), .monitorHasEvent: nil
     }
   }
 
+  private mutating func storeAuthorization() -> ServiceAction? {
+    let record = engine.authorization.record
+    let text = StateText.text(of: record)
+    // What was read from the file stands there already; a file that was removed is not made anew.
+    guard text != knownAuthorization, knownAuthorization != nil || record != undecided else { return nil }
+    knownAuthorization = text
+    return .store(.authorization, text)
+  }
+
+  /// Whether a receiver is wanted. One that may not be opened is tried again for as long as somebody would use it.
+  private var needsReceiver: Bool {
+    engine.demands.contains(where: \.needsPosition)
+      || engine.authorization.receiverIsForbidden && engine.hasStartedPositionService
+  }
+
   private mutating func decideReceiver(at now: Instant, _ actions: inout [ServiceAction]) {
-    if engine.demands.contains(where: \.needsPosition) {
+    if needsReceiver {
       releaseAt = nil
       if !isReceiverWanted { actions.append(.openReceiver) }
       isReceiverWanted = true

@@ -17,10 +17,14 @@ public struct ServiceSettings: Sendable, Equatable {
   public var source = Source.firstFound
   /// SEXTANT_STATE_DIR, else what the system has for it; nil where there is no such place, and nothing is kept.
   public var stateFolder: String?
+  /// Where the newest location is kept at every fix, in memory; nil where there is no such place.
+  var runFolder: String?
   /// SEXTANT_APP_STATE; nil: it is found out.
   public var application: ApplicationState?
   /// SEXTANT_AUTHORIZATION; nil: what is stored counts.
   public var authorization: AuthorizationStatus?
+  /// SEXTANT_DEFAULT_AUTHORIZATION: what holds until somebody has decided; nil: not determined.
+  public var defaultAuthorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
   public var pauseSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
@@ -43,12 +47,13 @@ public struct ServiceSettings: Sendable, Equatable {
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])
-    authorization = choice(
-      value, "SEXTANT_AUTHORIZATION",
-      [
-        ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),
-        ("restricted", .restricted), ("notDetermined", .notDetermined),
-      ])
+    runFolder = RunFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)
+    let statuses: [(String, AuthorizationStatus)] = [
+      ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),
+      ("restricted", .restricted), ("notDetermined", .notDetermined),
+    ]
+    authorization = choice(value, "SEXTANT_AUTHORIZATION", statuses)
+    defaultAuthorization = choice(value, "SEXTANT_DEFAULT_AUTHORIZATION", statuses)
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? false
     if let text = value("SEXTANT_PAUSE_SECONDS") {
       if let seconds = Double(text), seconds > 0 {

@@ -29,6 +29,7 @@ public protocol LiveUpdateReader: AnyObject, Sendable {
 public final class LocationService: Sendable {
   let app: AppDescription
   let settings: ServiceSettings
+  let store: StateStore
   private let state: Mutex<State>
 
   private struct State {
@@ -56,10 +57,21 @@ public final class LocationService: Sendable {
     var positioning = PositioningSettings()
     positioning.pauseSeconds = settings.pauseSeconds
     let application = settings.application ?? (System.isInForeground() ? .foreground : .background)
+    store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
+    var restored = store.restored(System.say)
+    let undecided = Authorization.Record(
+      status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
+    let stored = restored.authorization.map { StateText.text(of: $0) }
+    restored.authorization = restored.authorization ?? undecided
+    let now = System.now().instant
     let engine = PositioningEngine(
       keys: app.keys, facilities: Self.facilities(settings.source), application: application, settings: positioning,
-      authorizationOverride: settings.authorization, restored: Self.restored(app, settings), at: System.now().instant)
-    state = Mutex(State(core: ServiceCore(engine: engine)))
+      authorizationOverride: settings.authorization, restored: restored, at: now)
+    var core = ServiceCore(engine: engine, undecided: undecided, storedAuthorization: stored)
+    let administration = store.administration()
+    for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { System.say(complaint) }
+    core.administration(administration, at: now)
+    state = Mutex(State(core: core))
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -74,17 +86,6 @@ public final class LocationService: Sendable {
       System.say("the location service cannot start: the system has no thread left")
       ended()
     }
-  }
-
-  private static func restored(_ app: AppDescription, _ settings: ServiceSettings) -> PositioningEngine.Restored {
-    var restored = PositioningEngine.Restored()
-    guard let folder = settings.stateFolder else { return restored }
-    let text = { (file: StateFile) in System.read("\(folder)/\(file.path(of: app))") }
-    restored.newest = text(.newestLocation).flatMap { StateText.location(in: $0) }
-    restored.regions = text(.regions).map { StateText.regions(in: $0) } ?? []
-    restored.visits = text(.visits).flatMap { StateText.visits(in: $0) }
-    restored.authorization = text(.authorization).flatMap { StateText.authorization(in: $0) }
-    return restored
   }
 
   /// What is there to measure with: a receiver that is named is taken at its word, and waited for.
@@ -231,6 +232,10 @@ public final class LocationService: Sendable {
 
   func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
     state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }
+  }
+
+  func administration(_ administration: Administration, at now: Instant) {
+    state.withLock { $0.core.administration(administration, at: now) }
   }
 
   func answer(_ answer: Authorization.Answer) {

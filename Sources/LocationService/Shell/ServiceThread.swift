@@ -8,11 +8,15 @@ struct ServiceThread: ~Copyable {
   private var poller: Poller
   private let receiver: ReceiverSource
   private var isStateComplained = false
+  private var administration: AdministrationWatch
 
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
     receiver = ReceiverSource(service.settings.source, isReadOnly: service.settings.isReadOnly)
+    administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
+    // What was changed between the start and the watch.
+    service.administration(administration.look(), at: System.now().instant)
     service.waits(at: poller.waker)
   }
 
@@ -36,6 +40,10 @@ struct ServiceThread: ~Copyable {
     let service = service
     let origin = receiver.origin
     for event in events {
+      if event == .readable(AdministrationWatch.token) {
+        service.administration(administration.hear(), at: now.instant)
+        continue
+      }
       receiver.handle(event, &poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
     }
     receiver.wake(&poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
@@ -57,6 +65,7 @@ struct ServiceThread: ~Copyable {
     case .live(let id, let update): service.stream(id)?.receive(update)
     case .prompt(let prompt): ask(prompt)
     case .say(let text): System.say(text)
+    case .remember(let text): service.store.remember(text)
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
@@ -64,9 +73,8 @@ struct ServiceThread: ~Copyable {
   }
 
   private mutating func store(_ file: StateFile, _ text: String) {
-    guard let folder = service.settings.stateFolder else { return }
     do throws(StateFolderError) {
-      try System.replace("\(folder)/\(file.path(of: service.app))", with: text)
+      try service.store.store(file, text)
     } catch {
       if !isStateComplained { System.say(error.description) }
       isStateComplained = true
@@ -83,7 +91,8 @@ struct ServiceThread: ~Copyable {
         if let answer = question.answer(line) { return service.answer(answer) }
       }
       System.say(
-        "nobody can be asked for permission here (no terminal): set SEXTANT_AUTHORIZATION to whenInUse or always")
+        "nobody can be asked for permission here (no terminal): say `sextant authorize grant "
+          + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
       service.answer(.notShown)
     }
     if !isStarted { service.answer(.notShown) }

@@ -26,6 +26,12 @@ extension PositioningEngine {
     (clients.map(\.demand) + [sharedDemand]).filter { !$0.isEmpty }
   }
 
+  /// Whether a service that needs positions was started and not stopped, whether or not it may have them now.
+  public var hasStartedPositionService: Bool {
+    clients.contains { $0.wantsStandard || $0.wantsSignificant } || !regions.isEmpty || visits.isRunning
+      || !streams.isEmpty || monitors.contains { $0.hasCircles }
+  }
+
   private var border: Demand.Border? {
     guard let point = cache.sample?.point else {
       let hasCircles = !regions.circlesBySize.isEmpty || monitors.contains { $0.hasCircles }

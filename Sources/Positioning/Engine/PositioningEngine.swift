@@ -150,6 +150,11 @@ public struct PositioningEngine: Sendable {
     change(at: now) { $0.setRestricted(isRestricted) }
   }
 
+  /// The system lets this program open its receiver, or not; what may not be opened reads as denied.
+  public mutating func setReceiverForbidden(_ isForbidden: Bool, at now: Instant) {
+    change(at: now) { $0.setReceiverForbidden(isForbidden) }
+  }
+
   /// Whatever changes the status tells every delegate once, and nobody when it does not (AU-3).
   mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
     let before = (authorization.status, authorization.accuracy, authorization.record)
