@@ -72,9 +72,11 @@ rig-vm: rig-programs
 # `sextant track` on a terminal: permission, questions, unplugging, kills.
 rig-track: rig-programs
 	Tests/rig/authorize.py .build/debug
+	Tests/rig/kills.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
+	$(SWIFT) build --product StateKeeper
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextant-track
 

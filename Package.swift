@@ -122,6 +122,9 @@ let package = Package(
     .executableTarget(
       name: "ManyReceivers", dependencies: ["Receiver", "ReceiverShell", "SerialPort", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
+    .executableTarget(
+      name: "StateKeeper", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
+      path: "Tests/rig/StateKeeper", swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),

@@ -121,6 +121,9 @@ struct StateStoreTests {
     #expect(scene.restored().newest?.timestamp == Self.location(130).timestamp)
     try scene.store.store(.newestLocation, StateText.text(of: Self.location(160)))
     #expect(scene.restored().newest?.timestamp == Self.location(160).timestamp)
+    // Who empties the state folder wants to have it forgotten.
+    WholeFile.remove(scene.path(.newestLocation))
+    #expect(scene.restored().newest == nil)
   }
 
   @Test("What a killed writer left is removed, what a living one writes is not")
@@ -145,6 +148,7 @@ struct StateStoreTests {
     #expect(path(false, "/s", variables) == "/run/user/7/sextant/%2Fs")
     #expect(path(false, "/s") == nil)
     #expect(path(false, "s", variables) == nil)
+    #expect(path(true, "/s", ["SEXTANT_RUN_DIR": "/r"]) == "/r/%2Fs")
     #expect(path(true, nil) == nil)
   }
 

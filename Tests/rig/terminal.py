@@ -22,6 +22,8 @@ class Track:
         self.master, slave = pty.openpty()
         variables = {key: value for key, value in os.environ.items() if not key.startswith(("SEXTANT_", "GNSS_"))}
         variables.update(environment or {})
+        # What is remembered of this computer's run goes where the state goes.
+        variables.setdefault("SEXTANT_RUN_DIR", variables.get("SEXTANT_STATE_DIR", "/tmp") + "/run")
 
         def prepare():
             os.setsid()

@@ -16,6 +16,8 @@ struct ServiceCore: Sendable {
   private var newest: Location?
   private var isNewestStored = true
   private var isNewestRemembered = true
+  /// Whether the disk has a newest location.
+  private var hasStored: Bool
   private var storeAt = Instant.zero
   private var extra: [ServiceAction] = []
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
@@ -34,6 +36,7 @@ struct ServiceCore: Sendable {
     self.engine = engine
     self.undecided = undecided
     knownAuthorization = storedAuthorization
+    hasStored = engine.newest != nil
   }
 
   // MARK: What goes in
@@ -103,6 +106,13 @@ struct ServiceCore: Sendable {
     engine.outputs = []
     if !isNewestRemembered, let newest {
       isNewestRemembered = true
+      // The very first one comes to the disk before anybody is told of it; later ones hold up no delivery.
+      if !hasStored, !isNewestStored {
+        storeAt = now + Self.storeInterval
+        storeNewest()
+        actions += extra
+        extra = []
+      }
       actions.append(.remember(StateText.text(of: newest)))
     }
     for output in outputs { actions.append(contentsOf: action(for: output)) }
@@ -119,6 +129,7 @@ struct ServiceCore: Sendable {
   private mutating func storeNewest() {
     guard !isNewestStored, let newest else { return }
     isNewestStored = true
+    hasStored = true
     extra.append(.store(.newestLocation, StateText.text(of: newest)))
   }
 

@@ -40,7 +40,8 @@ struct StateStore {
     } write: {
       StateText.text(of: $0)
     }
-    if let newer = newestOfThisRun, restored.newest.map({ newer.timestamp > $0.timestamp }) ?? true {
+    // Where the disk has none, the folder was emptied: what this run remembers was to be forgotten as well.
+    if let stored = restored.newest, let newer = newestOfThisRun, newer.timestamp > stored.timestamp {
       restored.newest = newer
     }
     return restored
@@ -123,10 +124,13 @@ struct StateStore {
 /// Where this run of the computer keeps what a power cut may take.
 enum RunFolder {
   /// The folder's path, one for each state folder; nil when there is no such place.
+  ///
+  /// - Parameter variable: a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
   static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {
     guard let stateFolder, stateFolder.hasPrefix("/") else { return nil }
-    let run = isRoot ? "/run" : variable("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+    func folder(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let run = folder("SEXTANT_RUN_DIR") ?? (isRoot ? "/run/sextant" : folder("XDG_RUNTIME_DIR").map { $0 + "/sextant" })
     let name = StateText.escape(stateFolder) { $0 > 0x20 && $0 != 0x7F && $0 != 0x2F }
-    return run.map { "\($0)/sextant/\(name)" }
+    return run.map { "\($0)/\(name)" }
   }
 }

@@ -85,6 +85,9 @@ public struct PositioningEngine: Sendable {
     index(of: id).flatMap { clients[$0].location(newest: reducedNewest) }
   }
 
+  /// The newest location that is known, whoever may see it.
+  public var newest: Location? { cache.newest }
+
   /// The manager's `heading`.
   public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
 
