@@ -50,7 +50,7 @@ public final class LocationService: Sendable {
   ///   - app: the program.
   ///   - settings: nil: what the environment says.
   public init(app: AppDescription, settings: ServiceSettings? = nil) {
-    let settings = settings ?? ServiceSettings(isRoot: System.isRoot, variable: System.variable)
+    let settings = settings ?? .ofThisProcess()
     for complaint in settings.complaints { System.say(complaint) }
     self.app = app
     self.settings = settings

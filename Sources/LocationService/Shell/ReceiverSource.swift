@@ -27,6 +27,7 @@ final class ReceiverSource {
 
   private let source: ServiceSettings.Source
   private let isReadOnly: Bool
+  private let baud: UInt32?
   private var isWanted = false
   private var connection: ReceiverConnection?
   private var simulator: SimulatedReceiver?
@@ -38,9 +39,10 @@ final class ReceiverSource {
   private var lastComplaint: String?
   private var news: [News] = []
 
-  init(_ source: ServiceSettings.Source, isReadOnly: Bool) {
-    self.source = source
-    self.isReadOnly = isReadOnly
+  init(_ settings: ServiceSettings) {
+    source = settings.source
+    isReadOnly = settings.isReadOnly
+    baud = settings.baud
   }
 
   /// What is known of its fixes' origin.
@@ -116,7 +118,7 @@ final class ReceiverSource {
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
       let connection = ReceiverConnection(
-        path: path, settings: settings, baud: nil, token: Self.port, reference: { System.referenceTime() })
+        path: path, settings: settings, baud: baud, token: Self.port, reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection

@@ -13,7 +13,7 @@ struct ServiceThread: ~Copyable {
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
-    receiver = ReceiverSource(service.settings.source, isReadOnly: service.settings.isReadOnly)
+    receiver = ReceiverSource(service.settings)
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     // What was changed between the start and the watch.
     service.administration(administration.look(), at: System.now().instant)
