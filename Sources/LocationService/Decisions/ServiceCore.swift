@@ -70,6 +70,14 @@ struct ServiceCore: Sendable {
     engine.setReceiverForbidden(!isPermitted, at: now)
   }
 
+  /// There is a receiver on this machine, from now on and also when it goes again (GE-6).
+  mutating func receiverCame() {
+    var facilities = engine.facilities
+    facilities.hasSatelliteReceiver = true
+    facilities.hasSignificantChanges = true
+    engine.setFacilities(facilities)
+  }
+
   /// What was decided outside the program, at the start and when its files may have changed (AU-3).
   mutating func administration(_ administration: Administration, at now: Instant) {
     engine.setServicesEnabled(administration.servicesAreOn, at: now)

@@ -21,6 +21,14 @@ public protocol LiveUpdateReader: AnyObject, Sendable {
   func receive(_ update: LiveUpdate)
 }
 
+/// Why a receiver that is there cannot be opened.
+public enum ReceiverTrouble: Sendable {
+  /// The system does not let this program.
+  case forbidden
+  /// Another program has it.
+  case held
+}
+
 /// Receivers, rules and memory of one program: its managers call it from any thread, its own thread does the rest.
 ///
 /// A call changes what is decided at once, under a lock, and wakes the thread, which carries out what follows from it: so a
@@ -38,6 +46,8 @@ public final class LocationService: Sendable {
     var streams: [Int: any LiveUpdateReader] = [:]
     var nextNumber = 0
     var waker: Poller.Waker?
+    var trouble: ReceiverTrouble?
+    var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
     var isFinished = false
     var hasEnded = false
     /// Who waits for the end of the thread.
@@ -232,7 +242,30 @@ public final class LocationService: Sendable {
 
   func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
     state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }
+    trouble(isPermitted ? nil : .forbidden)
   }
+
+  func receiverIsHeld() { trouble(.held) }
+
+  private func trouble(_ trouble: ReceiverTrouble?) {
+    let listener = state.withLock { state in
+      defer { state.trouble = trouble }
+      return state.trouble == trouble ? nil : state.troubleListener
+    }
+    listener?(trouble)
+  }
+
+  /// Has a function told, on the service's thread, why the receiver cannot be opened, and nil when it is.
+  public func listenToTrouble(_ listener: @escaping @Sendable (ReceiverTrouble?) -> Void) {
+    let trouble = state.withLock { state in
+      state.troubleListener = listener
+      return state.trouble
+    }
+    if let trouble { listener(trouble) }
+  }
+
+  /// There is a receiver on this machine now.
+  func receiverCame() { state.withLock { $0.core.receiverCame() } }
 
   func administration(_ administration: Administration, at now: Instant) {
     state.withLock { $0.core.administration(administration, at: now) }

@@ -15,6 +15,8 @@ final class ReceiverSource {
     case say(String)
     /// Whether the system lets this program open it.
     case permitted(Bool)
+    /// Another program has it.
+    case held
   }
 
   /// How often a receiver that is not there is looked for where no event tells of it.
@@ -69,6 +71,9 @@ final class ReceiverSource {
     // One that is being set back is opened anew when that is done.
     if connection == nil { attempt(&poller, at: now) }
   }
+
+  /// A receiver may have come: one that is waited for is tried at the next round.
+  func lookAgain() { if nextTry != nil { nextTry = .zero } }
 
   func release(_ poller: inout Poller, at now: Instant) {
     isWanted = false
@@ -126,7 +131,11 @@ final class ReceiverSource {
       lastComplaint = nil
       news.append(.permitted(true))
     } catch let error as SerialPortError {
-      if case .noPermission = error.cause { news.append(.permitted(false)) }
+      switch error.cause {
+      case .noPermission: news.append(.permitted(false))
+      case .held: news.append(.held)
+      default: break
+      }
       complain(error.description)
     } catch {
       complain("\(error)")
@@ -222,7 +231,7 @@ private struct ScenarioFailure: Error, CustomStringConvertible {
 }
 
 /// Holds a monitor, which cannot be copied, so that a class can have none.
-private final class MonitorBox {
+final class MonitorBox {
   private var monitor: DeviceMonitor
 
   init(list: DeviceList) { monitor = DeviceMonitor(list: list) }

@@ -9,12 +9,15 @@ struct ServiceThread: ~Copyable {
   private let receiver: ReceiverSource
   private var isStateComplained = false
   private var administration: AdministrationWatch
+  private var lookout: ReceiverLookout
 
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
     receiver = ReceiverSource(service.settings)
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
+    lookout = ReceiverLookout(
+      isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
     // What was changed between the start and the watch.
     service.administration(administration.look(), at: System.now().instant)
     service.waits(at: poller.waker)
@@ -27,7 +30,7 @@ struct ServiceThread: ~Copyable {
       service.lookAtApplication(at: now)
       for action in service.actions(at: now.instant) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
-      let due = Instant.earlier(service.deadline, receiver.deadline)
+      let due = Instant.earlier(.earlier(service.deadline, receiver.deadline), lookout.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return System.say("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -39,6 +42,11 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let service = service
     let origin = receiver.origin
+    if lookout.sees(events, &poller, at: now.instant) {
+      service.receiverCame()
+      // Who waits for it is not to wait for the next try.
+      receiver.lookAgain()
+    }
     for event in events {
       if event == .readable(AdministrationWatch.token) {
         service.administration(administration.hear(), at: now.instant)
@@ -51,6 +59,7 @@ struct ServiceThread: ~Copyable {
       switch news {
       case .say(let text): System.say(text)
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
+      case .held: service.receiverIsHeld()
       }
     }
     service.wake(at: now)
