@@ -1,5 +1,7 @@
 import MonotonicTime
 import Positioning
+import ReceiverPower
+import ReceiverStream
 import Testing
 
 @testable import LocationService
@@ -9,6 +11,10 @@ struct AdministrationTests {
   private static let client = ClientID(0)
 
   private static func instant(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
+
+  private static func moment(_ seconds: UInt64) -> Moment {
+    Moment(instant(seconds), utc: UTCTime(nanosecondsSince1970: Int64(seconds) * 1_000_000_000))
+  }
 
   private static func core(
     stored: Authorization.Record? = nil, undecided: Authorization.Record = .init(),
@@ -26,7 +32,8 @@ struct AdministrationTests {
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
     return ServiceCore(
-      engine: engine, undecided: undecided, storedAuthorization: stored.map { StateText.text(of: $0) })
+      engine: engine, director: PowerDirector(at: .zero), undecided: undecided,
+      storedAuthorization: stored.map { StateText.text(of: $0) })
   }
 
   private static func administration(
@@ -40,7 +47,7 @@ struct AdministrationTests {
   }
 
   private static func statuses(_ core: inout ServiceCore, at seconds: UInt64) -> [AuthorizationStatus] {
-    core.actions(at: instant(seconds)).compactMap { action in
+    core.actions(at: moment(seconds)).compactMap { action in
       if case .deliver(_, .didChangeAuthorization(let status, _), _) = action { status } else { nil }
     }
   }
@@ -55,7 +62,7 @@ struct AdministrationTests {
     for (second, status) in [AuthorizationStatus.authorizedAlways, .denied, .authorizedWhenInUse].enumerated() {
       core.administration(Self.administration(status), at: Self.instant(UInt64(second)))
       core.administration(Self.administration(status), at: Self.instant(UInt64(second)))
-      let actions = core.actions(at: Self.instant(UInt64(second)))
+      let actions = core.actions(at: Self.moment(UInt64(second)))
       #expect(core.engine.authorization.status == status)
       #expect(!Self.stores(actions))
       #expect(actions.count { if case .deliver(_, .didChangeAuthorization, _) = $0 { true } else { false } } == 1)
@@ -66,29 +73,29 @@ struct AdministrationTests {
   func reset() {
     var core = Self.core(stored: .init(status: .denied))
     core.administration(Self.administration(nil), at: Self.instant(1))
-    let actions = core.actions(at: Self.instant(1))
+    let actions = core.actions(at: Self.moment(1))
     #expect(core.engine.authorization.status == .notDetermined)
     #expect(!Self.stores(actions))
     core.change { $0.call(.requestWhenInUse, by: Self.client, at: Self.instant(2)) }
-    #expect(core.actions(at: Self.instant(2)).contains { if case .prompt = $0 { true } else { false } })
+    #expect(core.actions(at: Self.moment(2)).contains { if case .prompt = $0 { true } else { false } })
   }
 
   @Test("AU-5 an answer that is not on the disk yet is not undone by what stands there")
   func race() {
     var core = Self.core()
     core.change { $0.call(.requestWhenInUse, by: Self.client, at: Self.instant(1)) }
-    _ = core.actions(at: Self.instant(1))
+    _ = core.actions(at: Self.moment(1))
     core.change { $0.authorizationAnswered(.whenInUse, at: Self.instant(2)) }
     core.administration(Self.administration(nil), at: Self.instant(2))
     #expect(core.engine.authorization.status == .authorizedWhenInUse)
-    #expect(Self.stores(core.actions(at: Self.instant(2))))
+    #expect(Self.stores(core.actions(at: Self.moment(2))))
   }
 
   @Test("What was told by the command line holds until somebody decides")
   func undecided() {
     var core = Self.core(undecided: .init(status: .authorizedAlways))
     core.administration(Self.administration(nil), at: Self.instant(1))
-    #expect(core.actions(at: Self.instant(1)) == [])
+    #expect(core.actions(at: Self.moment(1)) == [])
     core.administration(Self.administration(.denied), at: Self.instant(2))
     core.administration(Self.administration(nil), at: Self.instant(3))
     #expect(Self.statuses(&core, at: 3) == [.denied, .authorizedAlways])

@@ -329,7 +329,6 @@ struct AuthorizationTests {
     scene.engine.setReceiverForbidden(true, at: scene.instant)
     #expect(scene.heard() == ["status denied", "failed 1"])
     #expect(scene.engine.authorization.servicesAreEnabled)
-    #expect(scene.engine.hasStartedPositionService)
     scene.engine.setReceiverForbidden(false, at: scene.instant)
     scene.wait(1)
     scene.fix(0)

@@ -38,6 +38,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var defaultAuthorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
   public var pauseSeconds: Double?
+  /// SEXTANT_PAUSE_PROBE_SECONDS: the first look at a paused client comes after this time.
+  public var pauseProbeSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
   public var isReadOnly = false
   /// What could not be understood, a line for each; it counts as not set.
@@ -69,13 +71,15 @@ public struct ServiceSettings: Sendable, Equatable {
     authorization = choice(value, "SEXTANT_AUTHORIZATION", statuses)
     defaultAuthorization = choice(value, "SEXTANT_DEFAULT_AUTHORIZATION", statuses)
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? isReadOnly
-    if let text = value("SEXTANT_PAUSE_SECONDS") {
-      if let seconds = Double(text), seconds > 0 {
-        pauseSeconds = seconds
-      } else {
-        complaints.append("SEXTANT_PAUSE_SECONDS is \(text): give a number of seconds above 0")
-      }
-    }
+    pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
+    pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
+  }
+
+  private mutating func seconds(_ value: (String) -> String?, _ name: String) -> Double? {
+    guard let text = value(name) else { return nil }
+    if let seconds = Double(text), seconds > 0, seconds.isFinite { return seconds }
+    complaints.append("\(name) is \(text): give a number of seconds above 0")
+    return nil
   }
 
   /// What the environment and the configuration files of this process say; a file with a mistake is told of, and not used.

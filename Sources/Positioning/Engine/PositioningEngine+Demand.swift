@@ -21,15 +21,12 @@ extension PositioningEngine {
     return demand
   }
 
+  /// What each manager needs, those that need nothing too.
+  public var demandsOfManagers: [(id: ClientID, demand: Demand)] { clients.map { ($0.id, $0.demand) } }
+
   /// What everybody needs, a manager each and the app last; those that need nothing are left out.
   public var demands: [Demand] {
     (clients.map(\.demand) + [sharedDemand]).filter { !$0.isEmpty }
-  }
-
-  /// Whether a service that needs positions was started and not stopped, whether or not it may have them now.
-  public var hasStartedPositionService: Bool {
-    clients.contains { $0.wantsStandard || $0.wantsSignificant } || !regions.isEmpty || visits.isRunning
-      || !streams.isEmpty || monitors.contains { $0.hasCircles }
   }
 
   private var border: Demand.Border? {
