@@ -59,11 +59,13 @@ class Track:
                 self.events += [json.loads(line) for line in lines]
         return bool(ready)
 
-    def wait_for(self, what, seconds=20, **fields):
-        """The next event of that name with those fields; what came before it is dropped."""
+    def wait_for(self, what, seconds=20, without=None, **fields):
+        """The next event of that name with those fields; what came before it is dropped, and must not be a `without`."""
         limit = time.monotonic() + seconds
         while True:
             for index, event in enumerate(self.events):
+                if event["event"] == without:
+                    raise Failure(f"{without} came before {what}: {event}")
                 if event["event"] == what and all(event.get(key) == value for key, value in fields.items()):
                     del self.events[: index + 1]
                     return event

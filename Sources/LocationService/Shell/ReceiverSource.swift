@@ -41,6 +41,8 @@ final class ReceiverSource {
   private var monitor: MonitorBox?
   private var nextTry: Instant?
   private var endsAt: Instant?
+  /// What is read has come to its end.
+  private var isAtEnd = false
   /// The rate that it had before, to be tried first.
   private var likelyRate: UInt32?
   private var lastComplaint: String?
@@ -143,8 +145,8 @@ final class ReceiverSource {
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     tellEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true { close(&poller) }
-    if connection?.isEnded == true, endsAt == nil, isWanted {
-      // A file or FIFO is at its end: there is no more.
+    // A file is at its end: there is no more. One that is gone comes back, and is the connection's business.
+    if isAtEnd, endsAt == nil {
       close(&poller)
       isWanted = false
     }
@@ -248,6 +250,7 @@ final class ReceiverSource {
 
   private func close(_ poller: inout Poller) {
     endsAt = nil
+    isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
     connection?.close(&poller) { _, _ in }
     connection = nil
@@ -275,7 +278,10 @@ final class ReceiverSource {
       news.append(
         .receiver(.session(report, wish: connection?.wish, receiver: connection?.description, port: connection?.port)))
     case .batch(let event): news.append(.receiver(.batch(event)))
-    case .lost, .ended: news.append(.receiver(.lost))
+    case .lost: news.append(.receiver(.lost))
+    case .ended:
+      isAtEnd = true
+      news.append(.receiver(.lost))
     case .opened, .rate, .told, .finished: break
     }
   }
