@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-programs clean
+  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-track rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -69,6 +69,12 @@ rig-umockdev: rig-programs
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
 
+# `sextant track` on a terminal: permission, questions, unplugging, kills.
+rig-track: rig-programs
+	Tests/rig/authorize.py .build/debug
+	Tests/rig/unplug.py .build/debug
+	Tests/rig/kills.py .build/debug
+
 # A receiver's own batches and its power states, with the real commands on simulated receivers; readers are killed.
 rig-batch: rig-programs
 	python3 Tests/rig/batch.py .build/debug
@@ -78,6 +84,7 @@ rig-power: rig-programs
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
+	$(SWIFT) build --product StateKeeper
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextant-track
 

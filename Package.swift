@@ -117,7 +117,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
-        "PowerControl", "CAllocationCount", "CClock",
+        "PowerControl", "CAllocationCount", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -130,6 +130,9 @@ let package = Package(
     .executableTarget(
       name: "ManyReceivers", dependencies: ["Receiver", "ReceiverShell", "SerialPort", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
+    .executableTarget(
+      name: "StateKeeper", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
+      path: "Tests/rig/StateKeeper", swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
@@ -171,8 +174,8 @@ let package = Package(
     .testTarget(
       name: "LocationServiceTests",
       dependencies: [
-        "LocationService", "Positioning", "PowerControl", "ReceiverPower", "Receiver", "ReceiverSimulator",
-        "ReceiverStream", "MonotonicTime",
+        "LocationService", "Positioning", "PowerControl", "ReceiverPower", "Receiver", "ReceiverShell",
+        "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

@@ -11,7 +11,7 @@ struct Track: ParsableCommand {
     abstract: "Follow the location as a program with Core Location does.",
     discussion: """
       Every call of the delegate is a line. Without --device, GNSS_DEVICE is used, else the first receiver that is \
-      plugged in. It is authorized by being typed, unless SEXTANT_AUTHORIZATION says otherwise. Press ^C to end.
+      plugged in. It is authorized by being typed, unless SEXTANT_AUTHORIZATION or `sextant authorize` says otherwise. Press ^C to end.
       """)
 
   @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:SCENARIO for the built-in simulator.")
@@ -78,7 +78,10 @@ struct Track: ParsableCommand {
       setVariable("GNSS_DEVICE", device)
     }
     if readOnly { setVariable("SEXTANT_READ_ONLY", "1") }
-    setVariable("SEXTANT_AUTHORIZATION", "always", replacing: false)
+    setVariable("SEXTANT_DEFAULT_AUTHORIZATION", "always", replacing: false)
+    let purpose = "to print where this computer is"
+    setVariable("NSLocationWhenInUseUsageDescription", purpose, replacing: false)
+    setVariable("NSLocationAlwaysAndWhenInUseUsageDescription", purpose, replacing: false)
     leaveSignalsToSources()
     let tracker = Tracker(self)
     tracker.start()

@@ -1,4 +1,4 @@
-import CoreLocation
+@_spi(Sextant) import CoreLocation
 import Foundation
 
 /// The client: it asks what the command line says, prints what it is told, and ends in order.
@@ -14,6 +14,8 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private var wasDeferred = false
   private var hasAnswer = false
   private var isEnding = false
+  /// Whether the receiver may not be opened.
+  private var isForbidden = false
   /// Asked for last, so that it is told last.
   private var farewell: (manager: CLLocationManager, delegate: Farewell)?
 
@@ -27,7 +29,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
       source.setEventHandler { [self] in
         // Who asks twice does not want to wait for an orderly end.
-        if isEnding { exit(hasAnswer ? 0 : 69) }
+        if isEnding { exit(code) }
         end()
       }
       source.resume()
@@ -36,12 +38,18 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     if let seconds = options.seconds {
       DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { [self] in end() }
     }
+    CLLocationManager.listenToReceiverTrouble { [self] isHeld in
+      isForbidden = isHeld == false
+      // Who has it was told; one that is taken away while it runs is waited for.
+      if isHeld == true, !hasAnswer { end(75) }
+    }
     cached = manager.location?.timestamp
     manager.desiredAccuracy = options.accuracy.metres
     manager.distanceFilter = options.distanceFilter ?? kCLDistanceFilterNone
     manager.activityType = options.activity.type
     manager.pausesLocationUpdatesAutomatically = !options.noPause
     manager.delegate = self
+    if manager.authorizationStatus == .notDetermined { manager.requestAlwaysAuthorization() }
     startServices()
   }
 
@@ -67,6 +75,9 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     options.region.map { CLCircularRegion(center: $0.centre, radius: $0.radius, identifier: $0.identifier) }
   }
 
+  /// How it ends: 0 with an answer, 77 at a receiver that may not be opened, else 69.
+  private var code: Int32 { hasAnswer ? 0 : isForbidden ? 77 : 69 }
+
   /// Services are stopped, what follows from it is told, then the process ends; the service sets the receiver back.
   private func end(_ code: Int32? = nil) {
     guard !isEnding else { return }
@@ -76,7 +87,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.stopUpdatingHeading()
     for region in regions { manager.stopMonitoring(for: region) }
     let last = CLLocationManager()
-    let delegate = Farewell { [self] in exit(code ?? (hasAnswer ? 0 : 69)) }
+    let delegate = Farewell { [self] in exit(code ?? self.code) }
     farewell = (last, delegate)
     last.delegate = delegate
   }
@@ -110,7 +121,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
     printer.print("didFailWithError", error)
-    if options.once { end(69) }
+    if options.once { end() }
   }
 
   func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {

@@ -55,6 +55,15 @@ struct InputFile: ~Copyable {
   }
 }
 
+/// Whether there is a regular file.
+func isFile(_ path: String) -> Bool {
+  var status = stat()
+  return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+}
+
+/// Whether there is anything under a path.
+func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
 /// All bytes of a file; `-` is standard input.
 func readAll(_ path: String) throws -> [UInt8] {
   var bytes: [UInt8] = []

@@ -37,11 +37,12 @@ struct Probe: ParsableCommand {
   }
 
   func run() throws {
-    let source = try Source.chosen(named: device)
-    var settings = SessionSettings(intent: readOnly ? .readOnly : .identify, line: .serial)
+    let choice = try Source.chosen(named: device, for: .listening)
+    let source = choice.source
+    var settings = SessionSettings(intent: readOnly || choice.isReadOnly ? .readOnly : .identify, line: .serial)
     settings.wish = { _ in .nothing }
-    let client = ProbeClient(source, baud: baud, isReadOnly: readOnly)
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
+    let client = ProbeClient(source, baud: baud ?? choice.baud, isReadOnly: readOnly || choice.isReadOnly)
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     try loop.run()
     guard let answer = loop.client.answer else {
       throw CommandFailure(

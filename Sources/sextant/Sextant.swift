@@ -9,7 +9,8 @@ struct Sextant: ParsableCommand {
     commandName: "sextant",
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
     subcommands: [
-      Decode.self, Devices.self, Probe.self, Watch.self, Track.self, Configure.self, Record.self, Power.self,
+      Decode.self, Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self,
+      Power.self,
       Batch.self, Simulate.self, Bench.self,
     ])
 

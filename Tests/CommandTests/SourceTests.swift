@@ -1,4 +1,5 @@
 import Hotplug
+import ReceiverShell
 import Testing
 
 @testable import sextant
@@ -16,6 +17,27 @@ struct SourceTests {
   func environment(simulator: String) throws {
     #expect(try Source.choose(named: nil, environment: "/dev/gnss0", ports: []).source == .device("/dev/gnss0"))
     #expect(try Source.choose(named: nil, environment: simulator, ports: []).source == .simulator("walk"))
+  }
+
+  @Test("The configuration file comes behind both, and is about receivers that nobody names")
+  func configuration() throws {
+    var file = ReceiverConfiguration()
+    file.devices = ["/dev/a", "/dev/b"]
+    file.baud = 115_200
+    file.isReadOnly = true
+    let choice = try Source.choose(named: nil, environment: nil, configuration: file, ports: [])
+    #expect(choice == Source.Choice(source: .device("/dev/a"), note: nil, baud: 115_200, isReadOnly: true))
+    let second = try Source.choose(named: nil, environment: nil, configuration: file, ports: []) { $0 == "/dev/b" }
+    #expect(second.source == .device("/dev/b"))
+    let none = try Source.choose(named: nil, environment: nil, configuration: file, ports: []) { _ in false }
+    #expect(none.source == .device("/dev/a"))
+    for (named, environment) in [("/dev/c", nil), (nil, "/dev/c")] as [(String?, String?)] {
+      let choice = try Source.choose(named: named, environment: environment, configuration: file, ports: [])
+      #expect(choice == Source.Choice(source: .device("/dev/c"), note: nil))
+    }
+    file.devices = []
+    let found = try Source.choose(named: nil, environment: nil, configuration: file, ports: [])
+    #expect(found.source == .simulator("walk") && found.isReadOnly)
   }
 
   @Test("A scenario that does not exist is refused with those that do")

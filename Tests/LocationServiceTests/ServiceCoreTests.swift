@@ -17,13 +17,15 @@ struct ServiceCoreTests {
       Instant(nanoseconds: UInt64(nanoseconds)), utc: UTCTime(nanosecondsSince1970: startUTC + nanoseconds))
   }
 
-  private static func core(_ override: AuthorizationStatus? = .authorizedAlways, keys: UsageKeys = .init())
-    -> ServiceCore
-  {
-    let all = Facilities(
-      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+  private static var receiver: Facilities {
+    Facilities(hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+  }
+
+  private static func core(
+    _ override: AuthorizationStatus? = .authorizedAlways, keys: UsageKeys = .init(), facilities: Facilities = receiver
+  ) -> ServiceCore {
     var engine = PositioningEngine(
-      keys: keys, facilities: all, application: .foreground, authorizationOverride: override, at: .zero)
+      keys: keys, facilities: facilities, application: .foreground, authorizationOverride: override, at: .zero)
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
@@ -126,7 +128,7 @@ struct ServiceCoreTests {
     #expect(actions.contains(.openReceiver))
   }
 
-  @Test("AU-3 a receiver that may not be opened reads as denied, until it may")
+  @Test("AU-3 AU-16 a receiver that may not be opened reads as denied, until it may")
   func permission() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
@@ -136,12 +138,66 @@ struct ServiceCoreTests {
     #expect(
       denied.contains { if case .deliver(_, .didChangeAuthorization(.denied, _), _) = $0 { true } else { false } })
     #expect(denied.contains { if case .deliver(_, .didFail(.denied), _) = $0 { true } else { false } })
-    core.receiverIsPermitted(true, at: Self.moment(3).instant)
-    let granted = core.actions(at: Self.moment(3))
+    // It is tried again for as long as somebody would use it, and however long that takes.
+    #expect(!core.actions(at: Self.moment(600)).contains(.releaseReceiver))
+    core.receiverIsPermitted(true, at: Self.moment(601).instant)
+    let granted = core.actions(at: Self.moment(601))
     #expect(
       granted.contains {
         if case .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _) = $0 { true } else { false }
       })
+  }
+
+  @Test("GE-6 a receiver that is plugged in after the start is something to measure with, also while it is away again")
+  func laterReceiver() {
+    let none = Facilities(
+      hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false)
+    var core = Self.core(facilities: none)
+    let region = Region(
+      "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
+    func heard(_ seconds: Double) -> [DelegateEvent] {
+      core.actions(at: Self.moment(seconds)).compactMap { action in
+        if case .deliver(_, let event, _) = action { event } else { nil }
+      }
+    }
+    Self.call(.startMonitoring(region), &core, at: 1)
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    #expect(heard(1) == [.monitoringDidFail(region, .regionMonitoringFailure)])
+    core.wake(at: Self.moment(31))
+    #expect(heard(31) == [.didFail(.locationUnknown)])
+    core.receiverCame()
+    #expect(core.engine.facilities.hasSatelliteReceiver && core.engine.facilities.hasSignificantChanges)
+    core.receive(Self.fix(40), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(40))
+    #expect(heard(40).contains { if case .didUpdateLocations = $0 { true } else { false } })
+    Self.call(.startMonitoring(region), &core, at: 41)
+    #expect(heard(41) == [.didStartMonitoring(region)])
+  }
+
+  @Test("SU-17 GE-6 a receiver that is pulled out is told of once, and its return by its first fix")
+  func unplugged() {
+    var core = Self.core()
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    _ = core.actions(at: Self.moment(1))
+    var heard: [String] = []
+    func pass(from: Int, to: Int, hasReceiver: Bool) {
+      for second in from..<to {
+        let now = Self.moment(Double(second))
+        if hasReceiver { core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: now) }
+        core.wake(at: now)
+        for case .deliver(_, let event, _) in core.actions(at: now) {
+          switch event {
+          case .didFail(let error): heard.append("\(second): \(error)")
+          case .didUpdateLocations where heard.last?.hasSuffix("fixes") != true: heard.append("\(second): fixes")
+          default: break
+          }
+        }
+      }
+    }
+    pass(from: 2, to: 10, hasReceiver: true)
+    pass(from: 10, to: 300, hasReceiver: false)
+    pass(from: 300, to: 310, hasReceiver: true)
+    pass(from: 310, to: 400, hasReceiver: false)
+    #expect(heard == ["2: fixes", "39: locationUnknown", "300: fixes", "339: locationUnknown"])
   }
 
   @Test("AU-11 the question bears the app's words, and its answers mean what they say")

@@ -1,4 +1,5 @@
 import Positioning
+import ReceiverShell
 import Testing
 
 @testable import LocationService
@@ -16,6 +17,20 @@ struct SettingsTests {
     #expect(settings(["GNSS_DEVICE": "/dev/ttyACM0"]).source == .device("/dev/ttyACM0"))
     #expect(settings(["GNSS_DEVICE": "sim:drive"]).source == .simulator("drive"))
     #expect(settings(["GNSS_DEVICE": "sim:"]).source == .simulator("walk"))
+  }
+
+  @Test("The configuration file is about a receiver that the environment does not name")
+  func configuration() {
+    var file = ReceiverConfiguration()
+    file.devices = ["sim:drive"]
+    file.baud = 9600
+    file.isReadOnly = true
+    let configured = ServiceSettings(isRoot: false, configuration: file) { _ in nil }
+    #expect(configured.source == .simulator("drive") && configured.baud == 9600 && configured.isReadOnly)
+    let named = ServiceSettings(isRoot: false, configuration: file) { ["GNSS_DEVICE": "/dev/a"][$0] }
+    #expect(named.source == .device("/dev/a") && named.baud == nil && !named.isReadOnly)
+    let open = ServiceSettings(isRoot: false, configuration: file) { ["SEXTANT_READ_ONLY": "0"][$0] }
+    #expect(!open.isReadOnly)
   }
 
   @Test("The state folder: named, the system's, the user's")

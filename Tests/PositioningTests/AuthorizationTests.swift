@@ -310,6 +310,31 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .denied)
   }
 
+  @Test("An environment's undecided status ends with the user's answer")
+  func answeredOverride() {
+    var scene = Scene(.authorizedAlways, override: .notDetermined)
+    #expect(scene.engine.authorization.status == .notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.notShown, at: scene.instant)
+    #expect(scene.engine.authorization.status == .notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.deny, at: scene.instant)
+    #expect(scene.heard() == ["status denied"])
+  }
+
+  @Test("A receiver that may not be opened reads as denied; the switch and what was granted stay")
+  func forbidden() {
+    var scene = Scene(.authorizedAlways)
+    scene.call(.startUpdatingLocation)
+    scene.engine.setReceiverForbidden(true, at: scene.instant)
+    #expect(scene.heard() == ["status denied", "failed 1"])
+    #expect(scene.engine.authorization.servicesAreEnabled)
+    scene.engine.setReceiverForbidden(false, at: scene.instant)
+    scene.wait(1)
+    scene.fix(0)
+    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+  }
+
   // MARK: Background
 
   @Test("BG-1 background updates without the mode are said to have no effect")

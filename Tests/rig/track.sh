@@ -5,7 +5,7 @@ bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
 simulator=
 trap '[ -z "$simulator" ] || kill "$simulator"; rm -rf "$work"' EXIT
-export SEXTANT_STATE_DIR="$work/state" SEXTANT_APP_STATE=foreground
+export SEXTANT_STATE_DIR="$work/state" SEXTANT_RUN_DIR="$work/run" SEXTANT_APP_STATE=foreground
 
 fail() { echo "track.sh: $1" >&2; cat "$work/out" >&2; exit 1; }
 has() { grep -q "$1" "$work/out" || fail "there is no $1"; }

@@ -13,6 +13,8 @@ enum ServiceAction: Equatable {
   case prompt(Authorization.Prompt)
   /// A line for the log.
   case say(String)
+  /// Keep the newest location where the end of the process does not take it.
+  case remember(String)
   /// Replace a file of the state folder.
   case store(StateFile, String)
   /// Positions are needed for the first time; the program ends.
@@ -33,13 +35,18 @@ enum StateFile: Hashable {
   case newestLocation
   case regions, visits, authorization
 
+  /// What such files are called.
+  static let names: Set<String> = ["newest-location", "regions", "visits", "authorization"]
+
+  static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
+
   /// Its path in the state folder.
   func path(of app: AppDescription) -> String {
     switch self {
     case .newestLocation: "newest-location"
-    case .regions: "apps/\(app.folderName)/regions"
-    case .visits: "apps/\(app.folderName)/visits"
-    case .authorization: "apps/\(app.folderName)/authorization"
+    case .regions: "\(Self.appFolder(app))/regions"
+    case .visits: "\(Self.appFolder(app))/visits"
+    case .authorization: "\(Self.appFolder(app))/authorization"
     }
   }
 }

@@ -26,14 +26,31 @@ struct ServiceCore: Sendable {
   private var isReceiverWanted = false
   private var newest: Location?
   private var isNewestStored = true
+  private var isNewestRemembered = true
+  /// Whether the disk has a newest location.
+  private var hasStored: Bool
   private var storeAt = Instant.zero
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
   /// The program ends: the receiver is released then.
   private var releaseAt: Instant?
 
-  init(engine: PositioningEngine, director: PowerDirector) {
+  /// What holds where nothing is stored.
+  private let undecided: Authorization.Record
+  /// The text of the program's permission, as it was read or stored last.
+  private var knownAuthorization: String?
+
+  /// - Parameters:
+  ///   - undecided: the permission of a program that nobody has decided about.
+  ///   - storedAuthorization: the text that the engine was made with.
+  init(
+    engine: PositioningEngine, director: PowerDirector, undecided: Authorization.Record = .init(),
+    storedAuthorization: String? = nil
+  ) {
     self.engine = engine
     self.director = director
+    self.undecided = undecided
+    knownAuthorization = storedAuthorization
+    hasStored = engine.newest != nil
   }
 
   // MARK: What goes in
@@ -62,6 +79,7 @@ struct ServiceCore: Sendable {
     if let newest, newest.timestamp > location.timestamp { return }
     newest = location
     isNewestStored = false
+    isNewestRemembered = false
   }
 
   /// The instant of a time: by the newest fix that came as it was measured, else by the computer's clock.
@@ -86,8 +104,27 @@ struct ServiceCore: Sendable {
 
   /// Whether the system lets this program open its receiver; what it does not let reads as denied.
   mutating func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
-    guard engine.authorization.servicesAreEnabled != isPermitted else { return }
-    engine.setServicesEnabled(isPermitted, at: now)
+    engine.setReceiverForbidden(!isPermitted, at: now)
+  }
+
+  /// There is a receiver on this machine, from now on and also when it goes again (GE-6).
+  mutating func receiverCame() {
+    var facilities = engine.facilities
+    facilities.hasSatelliteReceiver = true
+    facilities.hasSignificantChanges = true
+    engine.setFacilities(facilities)
+  }
+
+  /// What was decided outside the program, at the start and when its files may have changed (AU-3).
+  mutating func administration(_ administration: Administration, at now: Instant) {
+    engine.setServicesEnabled(administration.servicesAreOn, at: now)
+    engine.setRestricted(administration.isRestricted, at: now)
+    // What the program itself has stored is no news, and must not undo what was answered since.
+    guard administration.authorization != knownAuthorization else { return }
+    knownAuthorization = administration.authorization
+    guard let text = administration.authorization else { return engine.authorizationChanged(to: undecided, at: now) }
+    guard let record = StateText.authorization(in: text) else { return }
+    engine.authorizationChanged(to: record, at: now)
   }
 
   /// The program ends: what is known is kept, and what the receiver holds for a client is fetched.
@@ -127,6 +164,17 @@ struct ServiceCore: Sendable {
     var actions: [ServiceAction] = []
     let outputs = engine.outputs
     engine.outputs = []
+    if !isNewestRemembered, let newest {
+      isNewestRemembered = true
+      // The very first one comes to the disk before anybody is told of it; later ones hold up no delivery.
+      if !hasStored, !isNewestStored {
+        storeAt = now.instant + Self.storeInterval
+        storeNewest()
+        actions += extra
+        extra = []
+      }
+      actions.append(.remember(StateText.text(of: newest)))
+    }
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     noteDelivered(actions)
     decideReceiver(at: now.instant, &actions)
@@ -144,10 +192,11 @@ struct ServiceCore: Sendable {
   private mutating func storeNewest() {
     guard !isNewestStored, let newest else { return }
     isNewestStored = true
+    hasStored = true
     extra.append(.store(.newestLocation, StateText.text(of: newest)))
   }
 
-  private func action(for output: PositioningOutput) -> ServiceAction? {
+  private mutating func action(for output: PositioningOutput) -> ServiceAction? {
     switch output {
     case .event(let id, let event, let ticket): .deliver(id, event, ticket)
     case .prompt(let prompt): .prompt(prompt)
@@ -158,10 +207,19 @@ struct ServiceCore: Sendable {
     case .advice(_, let advice): .say(advice.message)
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
-    case .store(.authorization): .store(.authorization, StateText.text(of: engine.authorization.record))
+    case .store(.authorization): storeAuthorization()
     // No monitor is opened by this service.
     case .store(.monitor), .monitorHasEvent: nil
     }
+  }
+
+  private mutating func storeAuthorization() -> ServiceAction? {
+    let record = engine.authorization.record
+    let text = StateText.text(of: record)
+    // What was read from the file stands there already; a file that was removed is not made anew.
+    guard text != knownAuthorization, knownAuthorization != nil || record != undecided else { return nil }
+    knownAuthorization = text
+    return .store(.authorization, text)
   }
 
   /// The receiver stays ours until the program ends: while nobody needs it, it sleeps.

@@ -11,16 +11,31 @@ public struct ServiceSettings: Sendable, Equatable {
     case simulator(String)
     /// The first receiver that is plugged in, now or later.
     case firstFound
+
+    /// By a device's name.
+    init(_ name: String) {
+      guard name.hasPrefix("sim:") else {
+        self = .device(name)
+        return
+      }
+      self = .simulator(name == "sim:" ? "walk" : String(name.dropFirst(4)))
+    }
   }
 
-  /// GNSS_DEVICE.
+  /// GNSS_DEVICE, else the configuration file's first device.
   public var source = Source.firstFound
+  /// The rate that the configuration file binds; nil: it is found.
+  public var baud: UInt32?
   /// SEXTANT_STATE_DIR, else what the system has for it; nil where there is no such place, and nothing is kept.
   public var stateFolder: String?
+  /// Where the newest location is kept at every fix, in memory; nil where there is no such place.
+  var runFolder: String?
   /// SEXTANT_APP_STATE; nil: it is found out.
   public var application: ApplicationState?
   /// SEXTANT_AUTHORIZATION; nil: what is stored counts.
   public var authorization: AuthorizationStatus?
+  /// SEXTANT_DEFAULT_AUTHORIZATION: what holds until somebody has decided; nil: not determined.
+  public var defaultAuthorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
   public var pauseSeconds: Double?
   /// SEXTANT_PAUSE_PROBE_SECONDS: the first look at a paused client comes after this time.
@@ -32,26 +47,30 @@ public struct ServiceSettings: Sendable, Equatable {
 
   /// - Parameters:
   ///   - isRoot: whether the program is the system's.
+  ///   - configuration: the configuration file; it is about a receiver that the environment does not name.
   ///   - variable: a variable of the environment.
-  public init(isRoot: Bool, variable: (String) -> String?) {
+  public init(
+    isRoot: Bool, configuration: ReceiverConfiguration = .init(), variable: (String) -> String?
+  ) {
     func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
     if let device = value("GNSS_DEVICE") {
-      if device.hasPrefix("sim:") {
-        source = .simulator(device == "sim:" ? "walk" : String(device.dropFirst(4)))
-      } else {
-        source = .device(device)
-      }
+      source = Source(device)
+    } else {
+      if let device = configuration.devices.first { source = Source(device) }
+      baud = configuration.baud
+      isReadOnly = configuration.isReadOnly
     }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])
-    authorization = choice(
-      value, "SEXTANT_AUTHORIZATION",
-      [
-        ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),
-        ("restricted", .restricted), ("notDetermined", .notDetermined),
-      ])
-    isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? false
+    runFolder = RunFolder.path(isRoot: isRoot, stateFolder: stateFolder, variable)
+    let statuses: [(String, AuthorizationStatus)] = [
+      ("always", .authorizedAlways), ("whenInUse", .authorizedWhenInUse), ("denied", .denied),
+      ("restricted", .restricted), ("notDetermined", .notDetermined),
+    ]
+    authorization = choice(value, "SEXTANT_AUTHORIZATION", statuses)
+    defaultAuthorization = choice(value, "SEXTANT_DEFAULT_AUTHORIZATION", statuses)
+    isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? isReadOnly
     pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
     pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
   }
@@ -61,6 +80,18 @@ public struct ServiceSettings: Sendable, Equatable {
     if let seconds = Double(text), seconds > 0, seconds.isFinite { return seconds }
     complaints.append("\(name) is \(text): give a number of seconds above 0")
     return nil
+  }
+
+  /// What the environment and the configuration files of this process say; a file with a mistake is told of, and not used.
+  static func ofThisProcess() -> ServiceSettings {
+    do throws(ReceiverConfigurationError) {
+      let configuration = try ReceiverConfiguration.installed(System.variable)
+      return ServiceSettings(isRoot: System.isRoot, configuration: configuration, variable: System.variable)
+    } catch {
+      var settings = ServiceSettings(isRoot: System.isRoot, variable: System.variable)
+      if System.variable("GNSS_DEVICE")?.isEmpty != false { settings.complaints.append(error.description) }
+      return settings
+    }
   }
 
   private mutating func choice<Value>(

@@ -23,6 +23,14 @@ public protocol LiveUpdateReader: AnyObject, Sendable {
   func receive(_ update: LiveUpdate)
 }
 
+/// Why a receiver that is there cannot be opened.
+public enum ReceiverTrouble: Sendable {
+  /// The system does not let this program.
+  case forbidden
+  /// Another program has it.
+  case held
+}
+
 /// Receivers, rules and memory of one program: its managers call it from any thread, its own thread does the rest.
 ///
 /// A call changes what is decided at once, under a lock, and wakes the thread, which carries out what follows from it: so a
@@ -31,6 +39,7 @@ public protocol LiveUpdateReader: AnyObject, Sendable {
 public final class LocationService: Sendable {
   let app: AppDescription
   let settings: ServiceSettings
+  let store: StateStore
   private let state: Mutex<State>
 
   private struct State {
@@ -39,6 +48,8 @@ public final class LocationService: Sendable {
     var streams: [Int: any LiveUpdateReader] = [:]
     var nextNumber = 0
     var waker: Poller.Waker?
+    var trouble: ReceiverTrouble?
+    var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
     var isFinished = false
     var hasEnded = false
     /// Who waits for the end of the thread.
@@ -51,21 +62,33 @@ public final class LocationService: Sendable {
   ///   - app: the program.
   ///   - settings: nil: what the environment says.
   public init(app: AppDescription, settings: ServiceSettings? = nil) {
-    let settings = settings ?? ServiceSettings(isRoot: System.isRoot, variable: System.variable)
+    let settings = settings ?? .ofThisProcess()
     for complaint in settings.complaints { System.say(complaint) }
     self.app = app
     self.settings = settings
     var positioning = PositioningSettings()
     positioning.pauseSeconds = settings.pauseSeconds
     let application = settings.application ?? (System.isInForeground() ? .foreground : .background)
+    store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
+    var restored = store.restored(System.say)
+    let undecided = Authorization.Record(
+      status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
+    let stored = restored.authorization.map { StateText.text(of: $0) }
+    restored.authorization = restored.authorization ?? undecided
+    let now = System.now().instant
     let engine = PositioningEngine(
       keys: app.keys, facilities: Self.facilities(settings.source), application: application, settings: positioning,
-      authorizationOverride: settings.authorization, restored: Self.restored(app, settings), at: System.now().instant)
+      authorizationOverride: settings.authorization, restored: restored, at: now)
     var policy = PowerPolicy.standard
     policy.pauseSeconds = settings.pauseSeconds
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
-    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: System.now().instant)
-    state = Mutex(State(core: ServiceCore(engine: engine, director: director)))
+    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: now)
+    var core = ServiceCore(
+      engine: engine, director: director, undecided: undecided, storedAuthorization: stored)
+    let administration = store.administration()
+    for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { System.say(complaint) }
+    core.administration(administration, at: now)
+    state = Mutex(State(core: core))
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -80,17 +103,6 @@ public final class LocationService: Sendable {
       System.say("the location service cannot start: the system has no thread left")
       ended()
     }
-  }
-
-  private static func restored(_ app: AppDescription, _ settings: ServiceSettings) -> PositioningEngine.Restored {
-    var restored = PositioningEngine.Restored()
-    guard let folder = settings.stateFolder else { return restored }
-    let text = { (file: StateFile) in System.read("\(folder)/\(file.path(of: app))") }
-    restored.newest = text(.newestLocation).flatMap { StateText.location(in: $0) }
-    restored.regions = text(.regions).map { StateText.regions(in: $0) } ?? []
-    restored.visits = text(.visits).flatMap { StateText.visits(in: $0) }
-    restored.authorization = text(.authorization).flatMap { StateText.authorization(in: $0) }
-    return restored
   }
 
   /// What is there to measure with: a receiver that is named is taken at its word, and waited for.
@@ -247,6 +259,33 @@ public final class LocationService: Sendable {
 
   func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
     state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }
+    trouble(isPermitted ? nil : .forbidden)
+  }
+
+  func receiverIsHeld() { trouble(.held) }
+
+  private func trouble(_ trouble: ReceiverTrouble?) {
+    let listener = state.withLock { state in
+      defer { state.trouble = trouble }
+      return state.trouble == trouble ? nil : state.troubleListener
+    }
+    listener?(trouble)
+  }
+
+  /// Has a function told, on the service's thread, why the receiver cannot be opened, and nil when it is.
+  public func listenToTrouble(_ listener: @escaping @Sendable (ReceiverTrouble?) -> Void) {
+    let trouble = state.withLock { state in
+      state.troubleListener = listener
+      return state.trouble
+    }
+    if let trouble { listener(trouble) }
+  }
+
+  /// There is a receiver on this machine now.
+  func receiverCame() { state.withLock { $0.core.receiverCame() } }
+
+  func administration(_ administration: Administration, at now: Instant) {
+    state.withLock { $0.core.administration(administration, at: now) }
   }
 
   func answer(_ answer: Authorization.Answer) {

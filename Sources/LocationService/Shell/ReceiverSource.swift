@@ -16,6 +16,8 @@ final class ReceiverSource {
     case say(String)
     /// Whether the system lets this program open it.
     case permitted(Bool)
+    /// Another program has it.
+    case held
     /// What the session with the receiver tells, and what its line does.
     case receiver(ReceiverNews)
     /// An earlier process of this program left the receiver collecting; said before the line is opened.
@@ -32,12 +34,15 @@ final class ReceiverSource {
 
   private let source: ServiceSettings.Source
   private let isReadOnly: Bool
+  private let baud: UInt32?
   private var isWanted = false
   private var connection: ReceiverConnection?
   private var simulator: SimulatedReceiver?
   private var monitor: MonitorBox?
   private var nextTry: Instant?
   private var endsAt: Instant?
+  /// What is read has come to its end.
+  private var isAtEnd = false
   /// The rate that it had before, to be tried first.
   private var likelyRate: UInt32?
   private var lastComplaint: String?
@@ -46,9 +51,10 @@ final class ReceiverSource {
   private var batch: BatchKeeper?
 
   /// - Parameter batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
-  init(_ source: ServiceSettings.Source, isReadOnly: Bool, batchFolder: String?) {
-    self.source = source
-    self.isReadOnly = isReadOnly
+  init(_ settings: ServiceSettings, batchFolder: String?) {
+    source = settings.source
+    isReadOnly = settings.isReadOnly
+    baud = settings.baud
     self.batchFolder = batchFolder
   }
 
@@ -76,6 +82,9 @@ final class ReceiverSource {
     // One that is being set back is opened anew when that is done.
     if connection == nil { attempt(&poller, at: now) }
   }
+
+  /// A receiver may have come: one that is waited for is tried at the next round.
+  func lookAgain() { if nextTry != nil { nextTry = .zero } }
 
   func release(_ poller: inout Poller, at now: Instant) {
     isWanted = false
@@ -136,8 +145,8 @@ final class ReceiverSource {
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     tellEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true { close(&poller) }
-    if connection?.isEnded == true, endsAt == nil, isWanted {
-      // A file or FIFO is at its end: there is no more.
+    // A file is at its end: there is no more. One that is gone comes back, and is the connection's business.
+    if isAtEnd, endsAt == nil {
       close(&poller)
       isWanted = false
     }
@@ -156,7 +165,7 @@ final class ReceiverSource {
       if let likelyRate { settings.likelyRates = [likelyRate] }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
-        path: path, settings: settings, baud: nil, token: Self.port, reference: { System.referenceTime() })
+        path: path, settings: settings, baud: baud, token: Self.port, reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection
@@ -164,7 +173,11 @@ final class ReceiverSource {
       lastComplaint = nil
       news.append(.permitted(true))
     } catch let error as SerialPortError {
-      if case .noPermission = error.cause { news.append(.permitted(false)) }
+      switch error.cause {
+      case .noPermission: news.append(.permitted(false))
+      case .held: news.append(.held)
+      default: break
+      }
       complain(error.description)
     } catch {
       complain("\(error)")
@@ -237,6 +250,7 @@ final class ReceiverSource {
 
   private func close(_ poller: inout Poller) {
     endsAt = nil
+    isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
     connection?.close(&poller) { _, _ in }
     connection = nil
@@ -264,7 +278,10 @@ final class ReceiverSource {
       news.append(
         .receiver(.session(report, wish: connection?.wish, receiver: connection?.description, port: connection?.port)))
     case .batch(let event): news.append(.receiver(.batch(event)))
-    case .lost, .ended: news.append(.receiver(.lost))
+    case .lost: news.append(.receiver(.lost))
+    case .ended:
+      isAtEnd = true
+      news.append(.receiver(.lost))
     case .opened, .rate, .told, .finished: break
     }
   }
@@ -288,7 +305,7 @@ private struct ScenarioFailure: Error, CustomStringConvertible {
 }
 
 /// Holds a monitor, which cannot be copied, so that a class can have none.
-private final class MonitorBox {
+final class MonitorBox {
   private var monitor: DeviceMonitor
 
   init(list: DeviceList) { monitor = DeviceMonitor(list: list) }

@@ -8,13 +8,20 @@ struct ServiceThread: ~Copyable {
   private var poller: Poller
   private let receiver: ReceiverSource
   private var isStateComplained = false
+  private var administration: AdministrationWatch
+  private var lookout: ReceiverLookout
 
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
     receiver = ReceiverSource(
-      service.settings.source, isReadOnly: service.settings.isReadOnly,
+      service.settings,
       batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
+    administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
+    lookout = ReceiverLookout(
+      isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
+    // What was changed between the start and the watch.
+    service.administration(administration.look(), at: System.now().instant)
     service.waits(at: poller.waker)
   }
 
@@ -25,7 +32,7 @@ struct ServiceThread: ~Copyable {
       service.lookAtApplication(at: now)
       for action in service.actions(at: now) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
-      let due = Instant.earlier(service.deadline, receiver.deadline)
+      let due = Instant.earlier(.earlier(service.deadline, receiver.deadline), lookout.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return System.say("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -37,7 +44,16 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let service = service
     let origin = receiver.origin
+    if lookout.sees(events, &poller, at: now.instant) {
+      service.receiverCame()
+      // Who waits for it is not to wait for the next try.
+      receiver.lookAgain()
+    }
     for event in events {
+      if event == .readable(AdministrationWatch.token) {
+        service.administration(administration.hear(), at: now.instant)
+        continue
+      }
       receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
     receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
@@ -47,6 +63,7 @@ struct ServiceThread: ~Copyable {
       case .receiver(let news): service.receive(news, at: now)
       case .batchIsLeft: service.batchIsLeft()
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
+      case .held: service.receiverIsHeld()
       }
     }
     service.wake(at: now)
@@ -61,6 +78,7 @@ struct ServiceThread: ~Copyable {
     case .live(let id, let update): service.stream(id)?.receive(update)
     case .prompt(let prompt): ask(prompt)
     case .say(let text): System.say(text)
+    case .remember(let text): service.store.remember(text)
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
@@ -72,9 +90,8 @@ struct ServiceThread: ~Copyable {
   }
 
   private mutating func store(_ file: StateFile, _ text: String) {
-    guard let folder = service.settings.stateFolder else { return }
     do throws(StateFolderError) {
-      try System.replace("\(folder)/\(file.path(of: service.app))", with: text)
+      try service.store.store(file, text)
     } catch {
       if !isStateComplained { System.say(error.description) }
       isStateComplained = true
@@ -91,7 +108,8 @@ struct ServiceThread: ~Copyable {
         if let answer = question.answer(line) { return service.answer(answer) }
       }
       System.say(
-        "nobody can be asked for permission here (no terminal): set SEXTANT_AUTHORIZATION to whenInUse or always")
+        "nobody can be asked for permission here (no terminal): say `sextant authorize grant "
+          + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
       service.answer(.notShown)
     }
     if !isStarted { service.answer(.notShown) }

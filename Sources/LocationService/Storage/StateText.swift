@@ -2,7 +2,8 @@ import Positioning
 import ReceiverStream
 
 /// What is kept between runs, as lines of text: a heading that names the kind and its version, then a line for each record,
-/// its fields apart by tabs. A line that cannot be read is left out: one bad region costs no other.
+/// its fields apart by tabs. A line that cannot be read is left out: one bad region costs no other. A last line without its
+/// end was cut, and counts as unreadable: half a number is a number as well.
 enum StateText {
   // MARK: Fields
 
@@ -39,7 +40,8 @@ enum StateText {
 
   /// The fields of each line after the heading; nil when the heading is another one.
   static func lines(of text: String, heading: String) -> [[Substring]]? {
-    let lines = text.split(separator: "\n")
+    guard let end = text.lastIndex(of: "\n") else { return nil }
+    let lines = text[..<end].split(separator: "\n")
     guard lines.first == heading[...] else { return nil }
     return lines.dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
   }
@@ -49,10 +51,10 @@ enum StateText {
 
   // MARK: Regions
 
-  private static let regions = "sextant regions 1"
+  static let regionsHeading = "sextant regions 1"
 
   static func text(of records: [Regions.Record]) -> String {
-    var text = regions + "\n"
+    var text = regionsHeading + "\n"
     for record in records {
       let region = record.region
       var fields: [String]
@@ -78,14 +80,15 @@ enum StateText {
   }
 
   static func regions(in text: String) -> [Regions.Record] {
-    (lines(of: text, heading: regions) ?? []).compactMap { fields in
-      guard fields.count == 9, let shape = shape(fields),
-        let state = Int(fields[6]).flatMap(RegionState.init(rawValue:))
-      else { return nil }
-      let region = Region(
-        unescape(fields[8]), shape, notifiesOnEntry: fields[4] == "yes", notifiesOnExit: fields[5] == "yes")
-      return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
-    }
+    (lines(of: text, heading: regionsHeading) ?? []).compactMap(region)
+  }
+
+  static func region(_ fields: [Substring]) -> Regions.Record? {
+    guard fields.count == 9, let shape = shape(fields), let state = Int(fields[6]).flatMap(RegionState.init(rawValue:))
+    else { return nil }
+    let region = Region(
+      unescape(fields[8]), shape, notifiesOnEntry: fields[4] == "yes", notifiesOnExit: fields[5] == "yes")
+    return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
   }
 
   private static func shape(_ fields: [Substring]) -> Region.Shape? {
@@ -110,10 +113,10 @@ enum StateText {
 
   // MARK: Visits
 
-  private static let visits = "sextant visits 1"
+  static let visitsHeading = "sextant visits 1"
 
   static func text(of record: Visits.Record) -> String {
-    var text = visits + "\n" + line(["running", flag(record.isRunning)])
+    var text = visitsHeading + "\n" + line(["running", flag(record.isRunning)])
     if let visit = record.current {
       text += line([
         "visit", optional(visit.arrival?.nanosecondsSince1970), visit.coordinate.latitudeDegrees.description,
@@ -124,34 +127,41 @@ enum StateText {
   }
 
   static func visits(in text: String) -> Visits.Record? {
-    guard let lines = lines(of: text, heading: visits) else { return nil }
+    guard let lines = lines(of: text, heading: visitsHeading) else { return nil }
     var record = Visits.Record(isRunning: false, current: nil)
     for fields in lines {
-      if fields.count == 2, fields[0] == "running" { record.isRunning = fields[1] == "yes" }
-      if fields.count == 5, fields[0] == "visit", let place = coordinate(fields[2], fields[3]),
-        let accuracy = Double(fields[4])
-      {
-        record.current = Visit(
-          arrival: Int64(fields[1]).map { UTCTime(nanosecondsSince1970: $0) }, departure: nil, coordinate: place,
-          horizontalAccuracyMetres: accuracy)
-      }
+      if let isRunning = isRunning(fields) { record.isRunning = isRunning }
+      if let visit = visit(fields) { record.current = visit }
     }
     return record
   }
 
+  static func isRunning(_ fields: [Substring]) -> Bool? {
+    fields.count == 2 && fields[0] == "running" ? fields[1] == "yes" : nil
+  }
+
+  static func visit(_ fields: [Substring]) -> Visit? {
+    guard fields.count == 5, fields[0] == "visit", let place = coordinate(fields[2], fields[3]),
+      let accuracy = Double(fields[4])
+    else { return nil }
+    return Visit(
+      arrival: Int64(fields[1]).map { UTCTime(nanosecondsSince1970: $0) }, departure: nil, coordinate: place,
+      horizontalAccuracyMetres: accuracy)
+  }
+
   // MARK: Authorization
 
-  private static let authorization = "sextant authorization 1"
+  static let authorizationHeading = "sextant authorization 1"
 
   static func text(of record: Authorization.Record) -> String {
-    authorization + "\n"
+    authorizationHeading + "\n"
       + line([
         record.status.rawValue.description, record.accuracy.rawValue.description, flag(record.hasAskedForUpgrade),
       ])
   }
 
   static func authorization(in text: String) -> Authorization.Record? {
-    guard let fields = lines(of: text, heading: authorization)?.first, fields.count == 3,
+    guard let fields = lines(of: text, heading: authorizationHeading)?.first, fields.count == 3,
       let status = Int(fields[0]).flatMap(AuthorizationStatus.init(rawValue:)),
       let accuracy = Int(fields[1]).flatMap(AccuracyAuthorization.init(rawValue:))
     else { return nil }
@@ -160,7 +170,7 @@ enum StateText {
 
   // MARK: The newest location
 
-  private static let location = "sextant location 1"
+  static let locationHeading = "sextant location 1"
 
   static func text(of newest: Location) -> String {
     let numbers = [
@@ -168,7 +178,7 @@ enum StateText {
       newest.altitudeMetres, newest.ellipsoidalAltitudeMetres, newest.verticalAccuracyMetres, newest.courseDegrees,
       newest.courseAccuracyDegrees, newest.speedMetresPerSecond, newest.speedAccuracyMetresPerSecond,
     ]
-    return location + "\n"
+    return locationHeading + "\n"
       + line(
         numbers.map(\.description) + [
           newest.timestamp.nanosecondsSince1970.description, flag(newest.source?.isSimulatedBySoftware ?? false),
@@ -177,7 +187,7 @@ enum StateText {
   }
 
   static func location(in text: String) -> Location? {
-    guard let fields = lines(of: text, heading: location)?.first, fields.count == 13,
+    guard let fields = lines(of: text, heading: locationHeading)?.first, fields.count == 13,
       let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10])
     else { return nil }
     let numbers = fields[2..<10].compactMap { Double($0) }

@@ -45,35 +45,54 @@ enum System {
   // MARK: Files
 
   /// A whole file; nil when there is none that can be read.
-  static func read(_ path: String) -> String? {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return readToEnd(descriptor)
-  }
+  static func read(_ path: String) -> String? { (try? contents(path)) ?? nil }
 
-  private static func readToEnd(_ descriptor: Int32) -> String? {
+  /// A whole file; nil when there is none.
+  ///
+  /// - Throws: what the system says of one that cannot be read.
+  static func contents(_ path: String) throws(StateFolderError) -> String? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw StateFolderError(path, errno)
+    }
+    defer { close(descriptor) }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      if count < 0 { return nil }
+      if count < 0 { throw StateFolderError(path, errno) }
       if count == 0 { return String(decoding: bytes, as: UTF8.self) }
       bytes += piece[..<count]
     }
   }
 
-  /// Replaces a file in one step: whoever reads it, also after a loss of power, sees the old one or the new one.
+  /// Removes a folder in which there is nothing.
+  static func removeIfEmpty(_ folder: String) { _ = unsafe rmdir(folder) }
+
+  /// What a replaced file has to outlive.
+  enum Durability {
+    /// A loss of power.
+    case durably
+    /// A loss of power; and every user may read it.
+    case forEverybody
+    /// The process: it is not brought to a disk.
+    case forThisRun
+  }
+
+  /// Replaces a file in one step: whoever reads it sees the old one or the new one, if it is so wished after a loss of power
+  /// as well.
   ///
   /// - Throws: what the system says of it.
-  static func replace(_ path: String, with text: String) throws(StateFolderError) {
+  static func replace(_ path: String, with text: String, _ durability: Durability) throws(StateFolderError) {
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    makeFolder(folder)
+    makeFolder(folder, durability == .forEverybody ? 0o755 : 0o700)
     // Other programs write the same file under names of their own.
     let temporary = "\(path).\(getpid())"
-    let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw StateFolderError(path: temporary, reason: reason(errno)) }
+    let mode: mode_t = durability == .forEverybody ? 0o644 : 0o600
+    let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+    guard descriptor >= 0 else { throw StateFolderError(path, errno) }
     let bytes = Array(text.utf8)
     var written = 0
     while written < bytes.count {
@@ -84,34 +103,57 @@ enum System {
       if count < 0 { return try fail(descriptor, temporary) }
       written += count
     }
-    guard fsync(descriptor) == 0 else { return try fail(descriptor, temporary) }
+    if durability != .forThisRun, fsync(descriptor) != 0 { return try fail(descriptor, temporary) }
+    if geteuid() == 0 { giveToOwner(of: folder, descriptor) }
+    guard unsafe rename(temporary, path) == 0 else { return try fail(descriptor, temporary) }
     close(descriptor)
-    guard unsafe rename(temporary, path) == 0 else { throw StateFolderError(path: path, reason: reason(errno)) }
     // The new name is in the folder, which is a file as well.
-    let parent = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if parent >= 0 {
-      fsync(parent)
-      close(parent)
-    }
+    if durability != .forThisRun { sync(folder) }
+  }
+
+  private static func sync(_ folder: String) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  /// What the system's administrator writes into a user's folder the user's programs have to read.
+  private static func giveToOwner(of folder: String, _ descriptor: Int32) {
+    var status = stat()
+    if unsafe stat(folder, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
   }
 
   private static func fail(_ descriptor: Int32, _ path: String) throws(StateFolderError) {
-    let error = StateFolderError(path: path, reason: reason(errno))
+    let error = StateFolderError(path, errno)
     close(descriptor)
     unsafe unlink(path)
     throw error
   }
 
   /// With the folders above it; what is there already is left as it is, what cannot be made shows when it is written to.
-  private static func makeFolder(_ path: String) {
+  private static func makeFolder(_ path: String, _ mode: mode_t) {
     if unsafe path.isEmpty || access(path, F_OK) == 0 { return }
-    makeFolder(path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
-    unsafe mkdir(path, 0o700)
+    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    makeFolder(parent, mode)
+    guard unsafe mkdir(path, mode) == 0 else { return }
+    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor >= 0 {
+      if geteuid() == 0 { giveToOwner(of: parent.isEmpty ? "/" : parent, descriptor) }
+      close(descriptor)
+    }
+    sync(parent.isEmpty ? "/" : parent)
   }
 
-  private static func reason(_ code: Int32) -> String {
-    guard let text = unsafe strerror(code) else { return "error \(code)" }
-    return unsafe String(cString: text)
+  /// Whether there is such a process.
+  static func isAlive(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno == EPERM }
+
+  /// Removes a file; one that does not exist is removed already.
+  ///
+  /// - Throws: what the system says of it.
+  static func remove(_ path: String) throws(StateFolderError) {
+    guard unsafe unlink(path) != 0, errno != ENOENT, errno != ENOTDIR else { return }
+    throw StateFolderError(path, errno)
   }
 
   // MARK: The terminal
@@ -157,12 +199,21 @@ enum System {
   static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }
 }
 
-/// What is to be kept cannot be.
-struct StateFolderError: Error, CustomStringConvertible {
-  var path: String
-  var reason: String
+/// A file of the state folder cannot be read or written.
+public struct StateFolderError: Error, CustomStringConvertible {
+  public var path: String
+  /// What the system says of it.
+  public var reason: String
+  /// Whether it is a matter of permission.
+  public var isForbidden: Bool
 
-  var description: String {
+  init(_ path: String, _ code: Int32) {
+    self.path = path
+    reason = if let text = unsafe strerror(code) { unsafe String(cString: text) } else { "error \(code)" }
+    isForbidden = code == EACCES || code == EPERM || code == EROFS
+  }
+
+  public var description: String {
     "\(path): \(reason); what was learnt is forgotten at the end (name a folder that can be written with SEXTANT_STATE_DIR)"
   }
 }

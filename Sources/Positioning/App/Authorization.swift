@@ -100,13 +100,15 @@ public struct Authorization: Sendable {
     case refused
   }
 
-  /// Replaces whatever is stored: a service's or a test's environment.
-  var override: AuthorizationStatus?
+  /// Replaces whatever is stored: a service's or a test's environment. The user's answer to a question ends it.
+  private(set) var override: AuthorizationStatus?
   /// The app's own words, and what it declares of itself.
   public let keys: UsageKeys
   public private(set) var record: Record
   public private(set) var servicesAreEnabled = true
   public private(set) var isRestricted = false
+  /// The system does not let this program open its receiver.
+  public private(set) var receiverIsForbidden = false
   /// The question that waits for its answer.
   public private(set) var asked: Prompt?
   /// "Allow once": as long as the app is in use.
@@ -119,9 +121,10 @@ public struct Authorization: Sendable {
     record = restored ?? Record(accuracy: keys.startsReduced ? .reduced : .full)
   }
 
-  /// C3: services off read as denied, and what was granted survives; C4: a policy reads as restricted.
+  /// C3: services off read as denied, and what was granted survives; so does a receiver that may not be opened. C4: a
+  /// policy reads as restricted.
   public var status: AuthorizationStatus {
-    if !servicesAreEnabled { return .denied }
+    if !servicesAreEnabled || receiverIsForbidden { return .denied }
     if let override { return override }
     if isRestricted { return .restricted }
     return isOnce ? .authorizedWhenInUse : record.status
@@ -182,6 +185,7 @@ public struct Authorization: Sendable {
       hasTemporaryFullAccuracy = answer != .deny && answer != .notShown
       return prompt
     }
+    if answer != .notShown { override = nil }
     switch answer {
     case .notShown: if prompt.isUpgrade { record.hasAskedForUpgrade = false }
     case .once: if !prompt.isUpgrade { isOnce = true }
@@ -203,6 +207,8 @@ public struct Authorization: Sendable {
   mutating func setServicesEnabled(_ isEnabled: Bool) { servicesAreEnabled = isEnabled }
 
   mutating func setRestricted(_ isRestricted: Bool) { self.isRestricted = isRestricted }
+
+  mutating func setReceiverForbidden(_ isForbidden: Bool) { receiverIsForbidden = isForbidden }
 
   /// The app is not in use any longer: what was allowed once ends (AU-14), and so does full accuracy for a time.
   mutating func useEnded() {

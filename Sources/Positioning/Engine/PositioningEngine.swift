@@ -85,6 +85,9 @@ public struct PositioningEngine: Sendable {
     index(of: id).flatMap { clients[$0].location(newest: reducedNewest) }
   }
 
+  /// The newest location that is known, whoever may see it.
+  public var newest: Location? { cache.newest }
+
   /// The manager's `heading`.
   public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
 
@@ -148,6 +151,11 @@ public struct PositioningEngine: Sendable {
   /// A policy that the user cannot change.
   public mutating func setRestricted(_ isRestricted: Bool, at now: Instant) {
     change(at: now) { $0.setRestricted(isRestricted) }
+  }
+
+  /// The system lets this program open its receiver, or not; what may not be opened reads as denied.
+  public mutating func setReceiverForbidden(_ isForbidden: Bool, at now: Instant) {
+    change(at: now) { $0.setReceiverForbidden(isForbidden) }
   }
 
   /// Whatever changes the status tells every delegate once, and nobody when it does not (AU-3).

@@ -42,7 +42,8 @@ struct Batch: ParsableCommand {
   }
 
   func run() throws {
-    let source = try Source.chosen(named: device)
+    let choice = try Source.chosen(named: device, for: .sending)
+    let source = choice.source
     guard let folder = stateFolder() else {
       throw CommandFailure(
         exitCode: CommandFailure.configuration,
@@ -61,7 +62,7 @@ struct Batch: ParsableCommand {
       action == .start && description.can(.batching) ? .batching(batch, for: description) : .silent
     }
     settings.unfinishedFrame = client.unfinishedFrame
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     try loop.run()
     if let failure = loop.client.failure { throw failure }
     if !loop.client.isDone {

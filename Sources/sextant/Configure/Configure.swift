@@ -261,12 +261,13 @@ struct Configure: ParsableCommand {
   private func run<Script: ReceiverScript>(
     _ making: (_ path: String) -> ConfigureClient<Script>
   ) throws -> ConfigureClient<Script> {
-    let source = try Source.chosen(named: device)
+    let choice = try Source.chosen(named: device, for: .sending)
+    let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.wish = { _ in .nothing }
     settings.restoresAtEnd = false
     let path = if case .device(let path) = source { path } else { "built-in simulator" }
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: nil, client: making(path))
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: nil, client: making(path))
     try loop.run()
     if let failure = loop.client.failure { throw failure }
     guard loop.client.isOver else {

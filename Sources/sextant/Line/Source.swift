@@ -1,4 +1,5 @@
 import Hotplug
+import ReceiverShell
 import ReceiverSimulator
 
 /// Where a command's bytes come from.
@@ -14,18 +15,39 @@ enum Source: Equatable {
   struct Choice: Equatable {
     var source: Source
     var note: String?
+    /// The rate that the configuration binds.
+    var baud: UInt32?
+    /// The configuration wants not one byte to be sent.
+    var isReadOnly = false
   }
 
-  /// Decides: what the user named comes first, then GNSS_DEVICE, then the first receiver that is plugged in, then the
-  /// simulator.
+  /// Decides: what the user named comes first, then GNSS_DEVICE, then the configuration file, then the first receiver that is
+  /// plugged in, then the simulator. What the file says of a receiver holds for one that nobody named.
   ///
   /// - Parameters:
   ///   - named: the device of the command line.
   ///   - environment: the value of GNSS_DEVICE.
+  ///   - configuration: the configuration file.
   ///   - ports: what is plugged in, best first.
-  static func choose(named: String?, environment: String?, ports: [ReceiverPort]) throws -> Choice {
+  ///   - isThere: whether there is such a device now: of several the first one that is there is taken.
+  static func choose(
+    named: String?, environment: String?, configuration: ReceiverConfiguration = .init(), ports: [ReceiverPort],
+    isThere: (String) -> Bool = { _ in true }
+  ) throws -> Choice {
     if let named { return try Choice(source: parse(named), note: nil) }
     if let environment, !environment.isEmpty { return try Choice(source: parse(environment), note: nil) }
+    var choice = try unnamed(configuration.devices, ports, isThere)
+    choice.baud = configuration.baud
+    choice.isReadOnly = configuration.isReadOnly
+    return choice
+  }
+
+  private static func unnamed(
+    _ devices: [String], _ ports: [ReceiverPort], _ isThere: (String) -> Bool
+  ) throws -> Choice {
+    if let device = devices.first(where: isThere) ?? devices.first {
+      return try Choice(source: parse(device), note: nil)
+    }
     if let port = ports.first(where: { $0.likelihood == .receiver }) {
       return Choice(source: .device(port.node), note: "receiver found: \(port.node) (\(port.name ?? "GNSS receiver"))")
     }
@@ -39,15 +61,40 @@ enum Source: Equatable {
       note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
   }
 
+  /// What a command does at its receiver.
+  enum Use {
+    /// It has a way to send nothing.
+    case listening
+    /// It is nothing without sending.
+    case sending
+  }
+
   /// The source of a command, and a line on standard error where the user did not choose it.
-  static func chosen(named: String?) throws -> Source {
+  static func chosen(named: String?, for use: Use) throws -> Choice {
     let fromEnvironment = sextant.environment("GNSS_DEVICE")
-    let isChosen = named != nil || fromEnvironment?.isEmpty == false
+    let isNamed = named != nil || fromEnvironment?.isEmpty == false
+    let configuration = isNamed ? .init() : try installedConfiguration()
+    let isChosen = isNamed || !configuration.devices.isEmpty
     let choice = try choose(
-      named: named, environment: fromEnvironment,
-      ports: isChosen ? [] : ReceiverPorts.enumerate(list: try installedList()))
+      named: named, environment: fromEnvironment, configuration: configuration,
+      ports: isChosen ? [] : ReceiverPorts.enumerate(list: try installedList()),
+      isThere: { $0.contains(":") || exists($0) })
+    if choice.isReadOnly, use == .sending {
+      throw CommandFailure(
+        exitCode: CommandFailure.configuration,
+        description: "the configuration file says read-only; name the receiver with --device to send to it")
+    }
     if let note = choice.note { say(note) }
-    return choice.source
+    return choice
+  }
+
+  /// The configuration files, with a mistake in them as the command's failure.
+  private static func installedConfiguration() throws -> ReceiverConfiguration {
+    do throws(ReceiverConfigurationError) {
+      return try ReceiverConfiguration.installed(sextant.environment)
+    } catch {
+      throw CommandFailure(exitCode: CommandFailure.configuration, description: error.description)
+    }
   }
 
   private static func parse(_ name: String) throws -> Source {

@@ -41,7 +41,8 @@ struct Power: ParsableCommand {
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
-    let source = try Source.chosen(named: device)
+    let choice = try Source.chosen(named: device, for: .sending)
+    let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.wish = { _ in
       var wish = ReceiverWish.nothing
@@ -54,7 +55,7 @@ struct Power: ParsableCommand {
       case .sleep, .mode: seconds
       }
     let client = try PowerClient(source, request, log: log)
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: end, client: client)
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: end, client: client)
     try loop.run()
     if let failure = loop.client.failure { throw failure }
   }

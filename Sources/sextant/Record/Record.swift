@@ -59,7 +59,8 @@ struct Record: ParsableCommand {
   }
 
   func run() throws {
-    let source = try Source.chosen(named: device)
+    let choice = try Source.chosen(named: device, for: configure ? .sending : .listening)
+    let source = choice.source
     let rotation = rotate.flatMap { RecordingPlan.Rotation($0) }
     let target = try RecordingFile(path: file, isRaw: raw, rotates: rotation != nil, keep: keep)
     if let found = target.found {
@@ -67,8 +68,9 @@ struct Record: ParsableCommand {
       say("\(file): going on with a recording of \(found.streamBytes) bytes\(cut)")
     }
     let settings = SessionSettings(intent: configure ? .serve : .readOnly, line: .serial)
-    let client = RecordClient(source, baud: baud, plan: RecordingPlan(rotation: rotation), isRaw: raw, into: target)
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
+    let client = RecordClient(
+      source, baud: baud ?? choice.baud, plan: RecordingPlan(rotation: rotation), isRaw: raw, into: target)
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     var failure: (any Error)?
     do { try loop.run() } catch { failure = error }
     do { try loop.client.close() } catch { failure = failure ?? error }

@@ -9,7 +9,7 @@ struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Watch a receiver live.",
     discussion: """
-      Without --device, GNSS_DEVICE is watched, else the first receiver that is plugged in, else the built-in simulator. \
+      Without --device, GNSS_DEVICE is watched, else what ~/.config/sextant/config names, else the first receiver that is plugged in, else the built-in simulator. \
       The baud rate is found. A u-blox receiver is set to write what a fix is made of, in UBX; at the end it is as it \
       was found. Nothing is sent to other receivers. Press ^C to end.
       """)
@@ -53,13 +53,20 @@ struct Watch: ParsableCommand {
   }
 
   func run() throws {
-    let source = try Source.chosen(named: device)
-    var settings = SessionSettings(intent: readOnly ? .readOnly : .serve, line: .serial)
+    let choice = try Source.chosen(named: device, for: .listening)
+    let source = choice.source
+    let isReadOnly = readOnly || choice.isReadOnly
+    var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
     // The built-in simulator is a new receiver each time.
-    let store = readOnly || source.isSimulator ? nil : AssistanceStore(stateFolder())
+    let store = isReadOnly || source.isSimulator ? nil : AssistanceStore(stateFolder())
     if let store {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
+    }
+    if choice.isReadOnly, corrections != nil {
+      throw CommandFailure(
+        exitCode: CommandFailure.configuration,
+        description: "the configuration file says read-only; name the receiver with --device to send it corrections")
     }
     let correctionSource = corrections.flatMap { CorrectionSource($0) }
     if correctionSource != nil {
@@ -70,9 +77,9 @@ struct Watch: ParsableCommand {
       }
     }
     let client = WatchClient(
-      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud, epochs: count,
+      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud ?? choice.baud, epochs: count,
       corrections: correctionSource)
-    var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
+    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     do {
       try loop.run()
     } catch {

@@ -1,0 +1,70 @@
+/// What the machine's administrator has decided for all users, as /etc/sextant/policy says it.
+///
+/// A line is one of
+///
+///     services off            nobody is told where the computer is
+///     restrict APP            that program is not, and its user cannot change it
+///
+/// What follows a `#` is a remark. A program is named as `sextant authorize` shows it.
+public struct LocationPolicy: Sendable, Equatable {
+  /// Where it lies.
+  public static let path = "/etc/sextant/policy"
+
+  public private(set) var servicesAreOff = false
+  public private(set) var restricted: Set<String> = []
+  /// The numbers of lines that are not understood, from 1.
+  public private(set) var mistakes: [Int] = []
+
+  /// Reads the lines; a file that does not exist decides nothing.
+  public init(parsing text: String?) {
+    for (index, line) in (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
+    {
+      switch Line(line) {
+      case .nothing: break
+      case .servicesOff: servicesAreOff = true
+      case .restrict(let app): restricted.insert(app)
+      case .mistake: mistakes.append(index + 1)
+      }
+    }
+  }
+
+  private enum Line: Equatable {
+    case nothing, servicesOff, restrict(String), mistake
+
+    init(_ line: Substring) {
+      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+      switch words.first {
+      case nil: self = .nothing
+      case "services" where words.count == 2 && words[1] == "off": self = .servicesOff
+      case "services" where words.count == 2 && words[1] == "on": self = .nothing
+      case "restrict" where words.count == 2: self = .restrict(StateText.unescape(words[1]))
+      default: self = .mistake
+      }
+    }
+  }
+
+  /// The cure for the lines that are not understood; nil when all are.
+  public var complaint: String? {
+    guard let first = mistakes.first else { return nil }
+    return "\(Self.path):\(first): not understood; a line is `services off` or `restrict APP`"
+  }
+
+  /// The text with services switched; its other lines stay as they are.
+  public static func text(_ text: String?, servicesOff: Bool) -> String {
+    edited(text, without: .servicesOff, adding: servicesOff ? "services off" : nil)
+  }
+
+  /// The text with a program restricted or not; its other lines stay as they are.
+  public static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
+    let word = StateText.escape(app) { $0 > 0x20 && $0 != 0x7F && $0 != 0x23 }
+    return edited(text, without: .restrict(app), adding: isRestricted ? "restrict \(word)" : nil)
+  }
+
+  private static func edited(_ text: String?, without line: Line, adding new: String?) -> String {
+    var lines = (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    if lines.last == "" { lines.removeLast() }
+    lines.removeAll { Line($0) == line }
+    if let new { lines.append(new[...]) }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}

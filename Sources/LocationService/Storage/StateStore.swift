@@ -1,0 +1,136 @@
+import Positioning
+import ReceiverShell
+
+/// What is kept of a program from one run to the next, as files; what cannot be read is set aside and told once.
+struct StateStore {
+  /// nil: nothing is kept.
+  let folder: String?
+  /// Where the newest location is kept at every fix: memory that outlives the process, and not the computer's run.
+  let runFolder: String?
+  let app: AppDescription
+
+  /// What earlier runs left.
+  ///
+  /// - Parameter say: takes a line for each file that is not as it should be.
+  func restored(_ say: (String) -> Void) -> PositioningEngine.Restored {
+    var restored = PositioningEngine.Restored()
+    guard let folder else { return restored }
+    sweep(folder)
+    sweep("\(folder)/\(StateFile.appFolder(app))")
+    if let runFolder { sweep(runFolder) }
+    restored.regions =
+      load(.regions, say) {
+        StateText.regions(in: $0)
+      } write: {
+        StateText.text(of: $0)
+      } ?? []
+    restored.visits = load(.visits, say) {
+      StateText.visits(in: $0)
+    } write: {
+      StateText.text(of: $0)
+    }
+    restored.authorization =
+      load(.authorization, say) {
+        StateText.authorization(in: $0)
+      } write: {
+        StateText.text(of: $0)
+      }
+    restored.newest = load(.newestLocation, say) {
+      StateText.location(in: $0)
+    } write: {
+      StateText.text(of: $0)
+    }
+    // Where the disk has none, the folder was emptied: what this run remembers was to be forgotten as well.
+    if let stored = restored.newest, let newer = newestOfThisRun, newer.timestamp > stored.timestamp {
+      restored.newest = newer
+    }
+    return restored
+  }
+
+  /// The text of a file as it is now; nil when there is none.
+  func text(of file: StateFile) -> String? {
+    folder.flatMap { System.read("\($0)/\(file.path(of: app))") }
+  }
+
+  /// What was decided outside the program, as it is now.
+  func administration() -> Administration {
+    var administration = Administration(app: app.identifier)
+    administration.authorization = text(of: .authorization)
+    administration.services = folder.flatMap { System.read("\($0)/\(ServicesSwitch.path)") }
+    administration.policy = System.read(LocationPolicy.path)
+    return administration
+  }
+
+  /// The folders that the files of `administration` are in.
+  var administrationFolders: [String] {
+    let inState = [StateFile.appFolder(app), "settings"].map { name in folder.map { "\($0)/\(name)" } }
+    return inState.compactMap(\.self) + ["/etc/sextant"]
+  }
+
+  /// Replaces a file, and brings it to the disk.
+  func store(_ file: StateFile, _ text: String) throws(StateFolderError) {
+    guard let folder else { return }
+    try System.replace("\(folder)/\(file.path(of: app))", with: text, .durably)
+  }
+
+  /// Keeps the newest location until the computer is switched off. Where there is no place for that, once a minute has to
+  /// do.
+  func remember(_ text: String) {
+    guard let runFolder else { return }
+    try? System.replace("\(runFolder)/newest-location", with: text, .forThisRun)
+  }
+
+  private var newestOfThisRun: Location? {
+    runFolder.flatMap { System.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
+  }
+
+  private func load<Value>(
+    _ file: StateFile, _ say: (String) -> Void, read: (String) -> Value?, write: (Value) -> String
+  ) -> Value? {
+    guard let folder else { return nil }
+    let path = "\(folder)/\(file.path(of: app))"
+    let text: String
+    do throws(StateFolderError) {
+      guard let found = try System.contents(path) else { return nil }
+      text = found
+    } catch {
+      say("\(path): \(error.reason); what it holds is not used (give yourself the permission, or remove it)")
+      return nil
+    }
+    let value = read(text)
+    guard let damage = StateText.damage(in: text, of: file) else { return value }
+    say(damage.text(path: path))
+    // The copy comes first, then what is left takes the file's place: at each instant one of both is there.
+    try? System.replace(path + StateDamage.suffix, with: text, .durably)
+    if damage != .foreign, let value {
+      try? System.replace(path, with: write(value), .durably)
+    } else {
+      WholeFile.remove(path)
+    }
+    return damage == .foreign ? nil : value
+  }
+
+  /// Removes what writers left that were killed: a file's name, and behind it the number of a process that is gone.
+  private func sweep(_ folder: String) {
+    for name in WholeFile.names(in: folder) {
+      guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
+        StateFile.names.contains(String(name[..<dot])), !System.isAlive(process)
+      else { continue }
+      WholeFile.remove("\(folder)/\(name)")
+    }
+  }
+}
+
+/// Where this run of the computer keeps what a power cut may take.
+enum RunFolder {
+  /// The folder's path, one for each state folder; nil when there is no such place.
+  ///
+  /// - Parameter variable: a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
+  static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {
+    guard let stateFolder, stateFolder.hasPrefix("/") else { return nil }
+    func folder(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let run = folder("SEXTANT_RUN_DIR") ?? (isRoot ? "/run/sextant" : folder("XDG_RUNTIME_DIR").map { $0 + "/sextant" })
+    let name = StateText.escape(stateFolder) { $0 > 0x20 && $0 != 0x7F && $0 != 0x2F }
+    return run.map { "\($0)/\(name)" }
+  }
+}

@@ -1,0 +1,180 @@
+import ArgumentParser
+import LocationService
+import Positioning
+
+/// `sextant authorize`: which programs may know where they are.
+struct Authorize: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say which programs may know where they are.",
+    discussion: """
+      APP is a name that `sextant authorize` shows (a program's bundle identifier, or its executable's name), or the path of \
+      an executable. A program that runs hears of a change at once. Permission is kept for each user by itself: use `sudo` \
+      for the programs that root runs, `sudo -u NAME` for a service's.
+      """,
+    subcommands: [
+      Show.self, Grant.self, Deny.self, Reset.self, Services.self, Restrict.self, Unrestrict.self,
+    ],
+    defaultSubcommand: Show.self)
+}
+
+extension Authorize {
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show what is decided.")
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+      let book = try book()
+      let listing = PermissionListing(
+        folder: book.stateFolder, isOn: book.servicesAreOn, isOnForUser: book.servicesAreOnForUser,
+        entries: book.entries())
+      if let complaint = PermissionBook.policyComplaint { say(complaint) }
+      try Output.write(json ? listing.json() : listing.lines())
+    }
+  }
+
+  struct Grant: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Let a program know where it is.")
+
+    enum Extent: String, ExpressibleByArgument, CaseIterable { case always, whenInUse }
+
+    enum Accuracy: EnumerableFlag {
+      case full, reduced
+
+      static func help(for value: Self) -> ArgumentHelp? {
+        value == .full ? "As exactly as it is known." : "To about 5 km."
+      }
+    }
+
+    @Argument(help: "The program.") var app: String
+    @Argument(help: "always, or whenInUse: in the foreground only.") var extent: Extent
+    @Flag var accuracy: Accuracy?
+
+    func run() throws {
+      let status: AuthorizationStatus = extent == .always ? .authorizedAlways : .authorizedWhenInUse
+      try change(app) { (book, app) throws(StateFolderError) in
+        try book.set(status, accuracy: accuracy.map { $0 == .full ? .full : .reduced }, for: app)
+      }
+    }
+  }
+
+  struct Deny: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Refuse it.")
+    @Argument(help: "The program.") var app: String
+
+    func run() throws {
+      try change(app) { (book, app) throws(StateFolderError) in try book.set(.denied, for: app) }
+    }
+  }
+
+  struct Reset: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Forget what was decided; the program may ask again.")
+    @Argument(help: "The program; none with --all.") var app: String?
+    @Flag(help: "All programs.") var all = false
+
+    func validate() throws {
+      if all == (app != nil) { throw ValidationError("Name a program, or say --all.") }
+    }
+
+    func run() throws {
+      let book = try book()
+      let apps = app.map { [$0] } ?? book.entries().map(\.app)
+      for app in apps { try change(app) { (book, app) throws(StateFolderError) in try book.reset(app) } }
+    }
+  }
+
+  struct Services: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Switch all location services on or off; what was granted is kept.")
+
+    enum Position: String, ExpressibleByArgument, CaseIterable { case on, off }
+
+    @Argument(help: "on or off.") var position: Position
+    @Flag(help: "For all users of this machine (root).") var machine = false
+
+    func run() throws {
+      let isOn = position == .on
+      try reporting {
+        if machine {
+          try PermissionBook.changePolicy { LocationPolicy.text($0, servicesOff: !isOn) }
+        } else {
+          try book().setServices(on: isOn)
+        }
+      }
+      if isOn, !machine, try !book().servicesAreOn {
+        say("services stay off: the machine's administrator has switched them off (\(LocationPolicy.path))")
+      }
+    }
+  }
+
+  struct Restrict: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keep a program of every user from it, which no user can change (root).")
+    @Argument(help: "The program.") var app: String
+
+    func run() throws { try restrict(app, true) }
+  }
+
+  struct Unrestrict: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Leave it to each user again (root).")
+    @Argument(help: "The program.") var app: String
+
+    func run() throws { try restrict(app, false) }
+  }
+}
+
+// MARK: What the subcommands share
+
+/// The book of the user who calls.
+private func book() throws -> PermissionBook {
+  guard let folder = stateFolder() else {
+    throw CommandFailure(
+      exitCode: CommandFailure.cannotCreate,
+      description: "there is no place to keep it: set HOME, or name a folder with SEXTANT_STATE_DIR")
+  }
+  return PermissionBook(stateFolder: folder)
+}
+
+/// The name that a program is known by.
+private func identifier(_ app: String) throws -> String {
+  if app.isEmpty { throw CommandFailure(exitCode: CommandFailure.usage, description: "the program has no name") }
+  guard app.contains("/") else { return app }
+  guard isFile(app) else {
+    throw CommandFailure(
+      exitCode: CommandFailure.noInput, description: "\(app): no such program; name one that `sextant authorize` shows")
+  }
+  return BundleIdentifier.identifier(ofExecutable: app)
+}
+
+private func change(
+  _ app: String, _ body: (PermissionBook, String) throws(StateFolderError) -> Void
+) throws {
+  let name = try identifier(app)
+  try reporting {
+    let book = try book()
+    if !book.knows(name) {
+      say("\(name) has kept nothing here so far (\(book.stateFolder)); what is decided counts when it starts")
+    }
+    try body(book, name)
+  }
+}
+
+private func restrict(_ app: String, _ isRestricted: Bool) throws {
+  let name = try identifier(app)
+  try reporting {
+    try PermissionBook.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
+  }
+}
+
+/// Failures as lines with their cure.
+private func reporting(_ body: () throws -> Void) throws {
+  do {
+    try body()
+  } catch let error as StateFolderError {
+    throw CommandFailure(
+      exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
+      description: "\(error.path): \(error.reason)"
+        + (error.isForbidden ? "; use sudo, or name another folder with SEXTANT_STATE_DIR" : ""))
+  }
+}

@@ -1,0 +1,56 @@
+import GPSDJSON
+import LocationService
+import Positioning
+
+/// What `sextant authorize` shows.
+struct PermissionListing {
+  var folder: String
+  /// Whether services are on, by the user's switch and the machine's policy.
+  var isOn: Bool
+  var isOnForUser: Bool
+  var entries: [PermissionBook.Entry]
+
+  /// For people: the switch, then a line for each program.
+  func lines() -> String {
+    var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
+    if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
+    let width = entries.map(\.app.count).max() ?? 0
+    for entry in entries {
+      var words = [Self.name(entry.status)]
+      if entry.accuracy == .reduced { words.append("to about 5 km") }
+      if entry.isRestricted { words.append("restricted by the machine's administrator") }
+      if entry.isUnreadable { words.append("what was decided cannot be read") }
+      if entry.regions > 0 { words.append("\(entry.regions) region\(entry.regions == 1 ? "" : "s")") }
+      if entry.visits { words.append("visits") }
+      text +=
+        entry.app + String(repeating: " ", count: width - entry.app.count + 2) + words.joined(separator: ", ") + "\n"
+    }
+    return text
+  }
+
+  /// One object.
+  func json() -> String {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("services", isOn)
+    line.field("folder", text: folder)
+    line.beginArray("apps")
+    for entry in entries {
+      line.beginObject()
+      line.field("app", text: entry.app)
+      line.field("status", text: Self.name(entry.status))
+      line.field("accuracy", text: entry.accuracy == .full ? "full" : "reduced")
+      line.field("regions", entry.regions)
+      line.field("visits", entry.visits)
+      line.field("restricted", entry.isRestricted)
+      line.endObject()
+    }
+    line.endArray()
+    line.endObject()
+    line.endLine()
+    return line.text
+  }
+
+  /// The status's name in Core Location.
+  private static func name(_ status: AuthorizationStatus) -> String { "\(status)" }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import ReceiverShell
+
+@Suite("The configuration file")
+struct ReceiverConfigurationTests {
+  private func read(_ text: String) throws -> ReceiverConfiguration {
+    try ReceiverConfiguration(parsing: text, file: "/etc/sextant/config")
+  }
+
+  @Test("Keys and values, remarks, several receivers")
+  func values() throws {
+    let text = """
+      # The van's receivers
+      device     /dev/gnss/by-id/usb-u-blox#1   # the roof
+      device /dev/serial/by-path/with space
+      \tbaud\t115200\r
+      read-only yes
+
+      supply gpio /dev/gpiochip0 17
+      """
+    var wanted = ReceiverConfiguration()
+    wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
+    wanted.baud = 115_200
+    wanted.isReadOnly = true
+    wanted.supply = "gpio /dev/gpiochip0 17"
+    #expect(try read(text) == wanted)
+    #expect(try read("") == ReceiverConfiguration())
+  }
+
+  @Test(
+    "A mistake names the file, the line and the cure",
+    arguments: [
+      ("device", 1, "nothing follows"), ("\nbaud fast", 2, "baud 115200"), ("baud 0", 1, "baud 115200"),
+      ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only and supply"),
+      ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "nothing follows"),
+    ])
+  func mistakes(text: String, line: Int, words: String) {
+    #expect {
+      try read(text)
+    } throws: { error in
+      let text = "\(error)"
+      return text.hasPrefix("/etc/sextant/config:\(line): ") && text.contains(words)
+    }
+  }
+
+  @Test("Where the files lie: the user's comes first")
+  func places() {
+    func paths(_ variables: [String: String]) -> [String] { ReceiverConfiguration.paths { variables[$0] } }
+    #expect(paths(["HOME": "/h"]) == ["/h/.config/sextant/config", "/etc/sextant/config"])
+    #expect(paths(["HOME": "/h", "XDG_CONFIG_HOME": "/x"]).first == "/x/sextant/config")
+    #expect(paths(["XDG_CONFIG_HOME": "x"]) == ["/etc/sextant/config"])
+  }
+
+  @Test("The user's file outweighs the machine's key by key, and one that is not there says nothing")
+  func files() throws {
+    let folder = "/tmp/sextant-configuration-tests-\(UInt64.random(in: 0 ... .max))"
+    try WholeFile.makeFolder(folder + "/sextant")
+    defer { WholeFile.remove(folder + "/sextant/config") }
+    func installed() throws -> ReceiverConfiguration {
+      try ReceiverConfiguration.installed { $0 == "XDG_CONFIG_HOME" ? folder : nil }
+    }
+    let before = try installed()
+    try WholeFile.replace(folder + "/sextant/config", with: "device /dev/mine\n")
+    #expect(try installed().devices == ["/dev/mine"])
+    #expect(try installed().baud == before.baud)
+    try WholeFile.replace(folder + "/sextant/config", with: "devise /dev/mine\n")
+    #expect(throws: ReceiverConfigurationError.self) { try installed() }
+  }
+}

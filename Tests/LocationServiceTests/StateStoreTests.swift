@@ -1,0 +1,170 @@
+import Positioning
+import ReceiverShell
+import ReceiverStream
+import Testing
+
+@testable import LocationService
+
+@Suite("What is kept, on a disk")
+struct StateStoreTests {
+  /// A state folder of its own, and the lines that were said.
+  private final class Scene {
+    let folder: String
+    let store: StateStore
+    var said: [String] = []
+
+    init(_ name: String, isRunKept: Bool = false) {
+      folder = "/tmp/sextant-tests-\(System.processID)-\(name)"
+      store = StateStore(
+        folder: folder, runFolder: isRunKept ? folder + "/run" : nil,
+        app: AppDescription(identifier: "hike", keys: UsageKeys()))
+    }
+
+    deinit {
+      for part in ["", "/apps/hike", "/apps", "/run"] {
+        for name in WholeFile.names(in: folder + part) { WholeFile.remove("\(folder)\(part)/\(name)") }
+      }
+      for part in ["/apps/hike", "/apps", "/run", ""] { System.removeIfEmpty(folder + part) }
+    }
+
+    func restored() -> PositioningEngine.Restored { store.restored { said.append($0) } }
+    var names: [String] { WholeFile.names(in: folder + "/apps/hike") }
+    func path(_ file: StateFile) -> String { "\(folder)/\(file.path(of: store.app))" }
+  }
+
+  private static let circle = Region.Shape.circle(
+    Circle(centre: Coordinate(latitudeDegrees: 48.5, longitudeDegrees: 11.25), radiusMetres: 100))
+  private static let records = ["a", "b"].map { Regions.Record(Region($0, circle), state: .inside) }
+
+  private static func location(_ seconds: Int64) -> Location {
+    Location(
+      Coordinate(latitudeDegrees: 1, longitudeDegrees: 2), horizontalAccuracyMetres: 3,
+      timestamp: UTCTime(nanosecondsSince1970: seconds * 1_000_000_000))
+  }
+
+  @Test("A file with a line that cannot be read is told of once, kept whole beside it, and costs nothing else")
+  func damaged() throws {
+    let scene = Scene("damaged")
+    let text = StateText.text(of: Self.records) + "circle\t1\n"
+    try scene.store.store(.regions, text)
+    #expect(scene.restored().regions == Self.records)
+    #expect(scene.said.count == 1)
+    #expect(scene.said.first?.contains(scene.path(.regions)) == true)
+    #expect(System.read(scene.path(.regions) + ".unreadable") == text)
+    #expect(scene.restored().regions == Self.records)
+    #expect(scene.said.count == 1)
+  }
+
+  @Test("A file of somebody else is set aside, told of once, and not used")
+  func foreign() throws {
+    let scene = Scene("foreign")
+    for file in [StateFile.regions, .visits, .authorization, .newestLocation] {
+      try scene.store.store(file, "sextant anything 7\n\u{0}\u{1}\n")
+    }
+    let restored = scene.restored()
+    #expect(restored.regions.isEmpty && restored.visits == nil && restored.authorization == nil)
+    #expect(restored.newest == nil)
+    #expect(scene.said.count == 4)
+    #expect(scene.names == ["authorization.unreadable", "regions.unreadable", "visits.unreadable"])
+    _ = scene.restored()
+    #expect(scene.said.count == 4)
+  }
+
+  @Test("A folder in a file's place is complained of, and nothing breaks")
+  func folderAsFile() throws {
+    let scene = Scene("folder")
+    try WholeFile.makeFolder(scene.path(.regions))
+    #expect(scene.restored().regions.isEmpty)
+    #expect(scene.said.count == 1)
+    System.removeIfEmpty(scene.path(.regions))
+  }
+
+  @Test("Wherever a file is cut, it is noticed, and no value is taken that was not written")
+  func cuts() {
+    let texts: [(StateFile, String)] = [
+      (.regions, StateText.text(of: Self.records)),
+      (.authorization, StateText.text(of: Authorization.Record(status: .authorizedAlways))),
+      (.newestLocation, StateText.text(of: Self.location(1_780_000_000))),
+      (
+        .visits,
+        StateText.text(
+          of: Visits.Record(
+            isRunning: true,
+            current: Visit(
+              arrival: nil, departure: nil, coordinate: Coordinate(latitudeDegrees: 1, longitudeDegrees: 2),
+              horizontalAccuracyMetres: 20)))
+      ),
+    ]
+    for (file, text) in texts {
+      #expect(StateText.damage(in: text, of: file) == nil)
+      for length in 0..<text.utf8.count {
+        let cut = String(decoding: text.utf8.prefix(length), as: UTF8.self)
+        switch file {
+        case .regions: #expect(Self.records.starts(with: StateText.regions(in: cut)))
+        case .authorization: #expect(StateText.authorization(in: cut) == nil)
+        case .newestLocation: #expect(StateText.location(in: cut) == nil)
+        case .visits: #expect(StateText.visits(in: cut)?.current == nil)
+        }
+        // A list that ends behind a line is a shorter list; a text with one line is damaged wherever it ends.
+        if !cut.hasSuffix("\n") || file == .authorization || file == .newestLocation {
+          #expect(StateText.damage(in: cut, of: file) != nil, "\(file) cut at \(length)")
+        }
+      }
+    }
+  }
+
+  @Test("LC-3 the newest location of a killed run is known, also when it was not brought to the disk")
+  func newest() throws {
+    let scene = Scene("newest", isRunKept: true)
+    try scene.store.store(.newestLocation, StateText.text(of: Self.location(100)))
+    scene.store.remember(StateText.text(of: Self.location(130)))
+    #expect(scene.restored().newest?.timestamp == Self.location(130).timestamp)
+    try scene.store.store(.newestLocation, StateText.text(of: Self.location(160)))
+    #expect(scene.restored().newest?.timestamp == Self.location(160).timestamp)
+    // Who empties the state folder wants to have it forgotten.
+    WholeFile.remove(scene.path(.newestLocation))
+    #expect(scene.restored().newest == nil)
+  }
+
+  @Test("What a killed writer left is removed, what a living one writes is not")
+  func leftOvers() throws {
+    let scene = Scene("left")
+    try scene.store.store(.regions, StateText.text(of: Self.records))
+    // No process has such a number: the kernel's limit is 2²².
+    for name in ["regions.2000000000", "regions.\(System.processID)", "regions.old", "notes.2000000000"] {
+      try System.replace("\(scene.folder)/apps/hike/\(name)", with: "x", .forThisRun)
+    }
+    _ = scene.restored()
+    #expect(scene.names == ["notes.2000000000", "regions", "regions.\(System.processID)", "regions.old"].sorted())
+  }
+
+  @Test("Where this run's memory is: the system's, the user's, or nowhere")
+  func runFolder() {
+    let variables = ["XDG_RUNTIME_DIR": "/run/user/7"]
+    func path(_ isRoot: Bool, _ state: String?, _ variables: [String: String] = [:]) -> String? {
+      RunFolder.path(isRoot: isRoot, stateFolder: state) { variables[$0] }
+    }
+    #expect(path(true, "/var/lib/sextant") == "/run/sextant/%2Fvar%2Flib%2Fsextant")
+    #expect(path(false, "/s", variables) == "/run/user/7/sextant/%2Fs")
+    #expect(path(false, "/s") == nil)
+    #expect(path(false, "s", variables) == nil)
+    #expect(path(true, "/s", ["SEXTANT_RUN_DIR": "/r"]) == "/r/%2Fs")
+    #expect(path(true, nil) == nil)
+  }
+
+  @Test("Permissions are read and written by name, and the book shows what is kept")
+  func book() throws {
+    let scene = Scene("book")
+    let book = PermissionBook(stateFolder: scene.folder)
+    #expect(book.entries() == [])
+    #expect(book.servicesAreOnForUser)
+    try scene.store.store(.regions, StateText.text(of: Self.records))
+    try book.set(.authorizedWhenInUse, accuracy: .reduced, for: "hike")
+    try book.set(.denied, for: "hike")
+    let entry = try #require(book.entries().first)
+    #expect(entry.app == "hike" && entry.status == .denied && entry.accuracy == .reduced && entry.regions == 2)
+    #expect(scene.restored().authorization?.status == .denied)
+    try book.reset("hike")
+    #expect(book.entries().map(\.status) == [.notDetermined])
+  }
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""`sextant track` on a terminal while its receiver goes, comes back, may not be opened, or is somebody else's.
+
+usage: unplug.py FOLDER
+
+FOLDER has the programs. It says ok, or what is wrong; it takes less than a minute. Root: other users are played.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from terminal import Failure, Track, expect
+
+SEXTANT = os.path.join(os.path.abspath(sys.argv[1]), "sextant")
+NOBODY = 65534
+
+
+class Simulator:
+    """A receiver on a pseudo-terminal."""
+
+    def __init__(self, folder):
+        self.link = os.path.join(folder, "receiver")
+        self.process = subprocess.Popen([SEXTANT, "simulate", "--model", "m10", "--link", self.link],
+                                        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        while not os.path.exists(self.link):
+            time.sleep(0.05)
+
+    def order(self, text):
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.terminate()
+        self.process.wait()
+
+
+def unplugged(folder):
+    """locationUnknown comes once, 30 s after the loss, and the return by the first fix (SU-17, GE-6)."""
+    simulator = Simulator(folder)
+    track = Track(SEXTANT, "--device", simulator.link, environment={"SEXTANT_STATE_DIR": folder + "/state"})
+    try:
+        track.wait_for("didUpdateLocations", 30)
+        simulator.order("fault unplug 31s")
+        track.wait_for("didFailWithError", 45, code=0)
+        track.wait_for("didUpdateLocations", 60, without="didFailWithError")
+        expect(track.interrupt(), 0, "the exit code after a return")
+    finally:
+        track.kill()
+        simulator.end()
+
+
+def forbidden(folder):
+    """What may not be opened reads as denied, with a line that names the cure, until it may be opened."""
+    os.chmod(folder, 0o777)
+    simulator = Simulator(folder)
+    node = os.path.realpath(simulator.link)
+    os.chown(node, 0, 0)
+    os.chmod(node, 0o600)
+    environment = {"SEXTANT_STATE_DIR": folder + "/state", "HOME": folder}
+    try:
+        track = Track(SEXTANT, "--device", simulator.link, environment=environment, user=NOBODY)
+        track.wait_for("didChangeAuthorization", status="denied")
+        track.wait_for("didFailWithError", code=1)
+        track.wait_for_screen("no permission")
+        expect(track.interrupt(), 77, "the exit code without permission")
+        track = Track(SEXTANT, "--device", simulator.link, environment=environment, user=NOBODY)
+        track.wait_for("didChangeAuthorization", status="denied")
+        os.chmod(node, 0o666)
+        track.wait_for("didChangeAuthorization", status="authorizedAlways")
+        track.wait_for("didUpdateLocations", 30)
+        expect(track.interrupt(), 0, "the exit code when permission came")
+    finally:
+        simulator.end()
+
+
+def held(folder):
+    """What another program has is told with its name, and ends with 75."""
+    simulator = Simulator(folder)
+    environment = {"SEXTANT_STATE_DIR": folder + "/state"}
+    holder = Track(SEXTANT, "--device", simulator.link, environment=environment)
+    try:
+        holder.wait_for("didUpdateLocations", 30)
+        track = Track(SEXTANT, "--device", simulator.link, environment=environment)
+        track.wait_for_screen(f"(pid {holder.process.pid})")
+        expect(track.end(), 75, "the exit code at a receiver that is held")
+        track = Track(SEXTANT, "--device", folder + "/none", environment=environment)
+        expect(track.end(), 66, "the exit code at a device that does not exist")
+        expect(holder.interrupt(), 0, "the holder's exit code")
+    finally:
+        holder.kill()
+        simulator.end()
+
+
+def silent(folder):
+    """Without a fix a run of some seconds ends with 69."""
+    os.mkfifo(folder + "/receiver")
+    keeper = os.open(folder + "/receiver", os.O_RDWR)
+    track = Track(SEXTANT, "--device", folder + "/receiver", "--seconds", "2",
+                  environment={"SEXTANT_STATE_DIR": folder + "/state"})
+    expect(track.end(), 69, "the exit code without a fix")
+    os.close(keeper)
+
+
+def main():
+    faults = []
+
+    def run(check, folder):
+        try:
+            check(folder)
+        except Failure as failure:
+            faults.append(f"unplug.py: {check.__name__}: {failure}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        threads = []
+        for check in (unplugged, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
+            own = os.path.join(folder, check.__name__)
+            os.mkdir(own)
+            threads.append(threading.Thread(target=run, args=(check, own)))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if faults:
+        sys.exit("\n".join(faults))
+    print("ok")
+
+
+main()
