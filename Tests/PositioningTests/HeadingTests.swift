@@ -190,6 +190,26 @@ struct HeadingTests {
     #expect(scene.engine.heading(of: ClientID(0))?.accuracyDegrees == -1)
   }
 
+  @Test("HD-7 true north alone is not shown without location updates, magnetic north is made of it where one is known")
+  func trueAlone() {
+    var scene = started()
+    let sample = HeadingSample(trueDegrees: 2, accuracyDegrees: 0.3, timestamp: scene.now.utc)
+    scene.engine.receive(sample)
+    #expect(scene.heard() == [])
+    scene.fix(0)
+    scene.engine.receive(sample)
+    #expect(scene.heard() == ["heading 358"])
+  }
+
+  @Test("What is needed of the compass is its finest client's; nothing when nobody asks")
+  func demand() {
+    var scene = started()
+    scene.call(.setHeadingFilter(degrees: 20))
+    #expect(scene.engine.demands.map(\.headingFilterDegrees) == [20])
+    scene.call(.stopHeading)
+    #expect(scene.engine.demands.isEmpty)
+  }
+
   @Test("A receiver that knows true north gives magnetic north by the declination")
   func receiver() {
     var scene = started()
