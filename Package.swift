@@ -59,6 +59,8 @@ let package = Package(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
+    .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
+    .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime"], swiftSettings: settings),
     .target(name: "HostSensors", dependencies: ["MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
@@ -174,6 +176,7 @@ let package = Package(
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
+    .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
   ],
