@@ -94,7 +94,7 @@ let package = Package(
       dependencies: [
         "Positioning", "ReceiverShell", "SimulatorShell", "ReceiverSimulator", "Receiver", "ReceiverStream",
         "SerialPort",
-        "Hotplug", "MonotonicTime",
+        "Hotplug", "HostSensors", "SystemBus", "MonotonicTime",
       ],
       swiftSettings: settings),
 
@@ -160,7 +160,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",
-      dependencies: ["LocationService", "Positioning", "ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+      dependencies: ["LocationService", "HostSensors", "SystemBus", "Positioning", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),

@@ -54,7 +54,8 @@ struct ServiceCoreTests {
     var core = Self.core()
     #expect(core.actions(at: Self.moment(1).instant).isEmpty)
     Self.call(.startUpdatingLocation, &core, at: 2)
-    #expect(core.actions(at: Self.moment(2).instant) == [.openReceiver])
+    #expect(
+      core.actions(at: Self.moment(2).instant) == [.openReceiver, .sense(SensorDemand(suspends: true))])
     #expect(core.actions(at: Self.moment(3).instant).isEmpty)
     Self.call(.stopUpdatingLocation, &core, at: 10)
     #expect(core.actions(at: Self.moment(10).instant).isEmpty)

@@ -24,6 +24,19 @@ struct HeadingTests {
     #expect(scene.heard() == [])
   }
 
+  @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
+  func comesLater() {
+    let none = Facilities(
+      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+    var scene = Scene(facilities: none, managers: 2)
+    scene.call(.startHeading)
+    scene.call(.startHeading, by: 1)
+    scene.call(.stopHeading, by: 1)
+    scene.engine.setFacilities(Scene.everything)
+    turn(&scene, to: 1)
+    #expect(scene.heard() == ["heading 1"])
+  }
+
   @Test("HD-2 one initial event, then each change of the filter's size")
   func filter() {
     var scene = started()

@@ -34,7 +34,7 @@ enum HostFiles {
 }
 
 /// An attribute that is read again and again. sysfs makes its content anew for each read from its start.
-final class HostFile {
+final class HostFile: Sendable {
   private let path: String
   private let descriptor: Int32
 

@@ -1,6 +1,6 @@
 /// Asks a sensor for what it measures now. A reading can take as long as the sensor needs for a measurement, up to some
 /// hundred milliseconds at its slowest rate.
-public struct SensorReader: ~Copyable {
+public struct SensorReader: Sendable {
   /// The sensor did not answer: it is gone, or its bus has a fault.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public var path: String

@@ -15,18 +15,25 @@ enum ServiceAction: Equatable {
   case store(StateFile, String)
   /// Positions are needed; no longer needed.
   case openReceiver, releaseReceiver
+  /// What the computer's own sensors have to give from now on.
+  case sense(SensorDemand)
+  /// The computer may suspend now.
+  case readyForSuspend
 }
 
 /// A file of the state folder.
 enum StateFile: Hashable {
   /// The newest location, which all programs share (LC-2).
   case newestLocation
+  /// The device's own magnetic field, which all programs share.
+  case compass
   case regions, visits, authorization
 
   /// Its path in the state folder.
   func path(of app: AppDescription) -> String {
     switch self {
     case .newestLocation: "newest-location"
+    case .compass: "compass"
     case .regions: "apps/\(app.folderName)/regions"
     case .visits: "apps/\(app.folderName)/visits"
     case .authorization: "apps/\(app.folderName)/authorization"

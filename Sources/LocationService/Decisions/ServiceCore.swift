@@ -12,11 +12,13 @@ struct ServiceCore: Sendable {
 
   private(set) var engine: PositioningEngine
   private var isReceiverWanted = false
+  private var isFinished = false
   private var releaseAt: Instant?
   private var newest: Location?
   private var isNewestStored = true
   private var storeAt = Instant.zero
-  private var extra: [ServiceAction] = []
+  var extra: [ServiceAction] = []
+  var sensing = HostSensing()
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
 
   init(engine: PositioningEngine) { self.engine = engine }
@@ -27,6 +29,8 @@ struct ServiceCore: Sendable {
 
   /// A fix of a receiver.
   mutating func receive(_ fix: Fix, source: Location.Source?, at now: Moment) {
+    // Behind the location, which tells how far magnetic north is off.
+    defer { receiveHeading(of: fix, at: now) }
     guard let location = Location(fix, received: now.utc, source: source) else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
@@ -54,19 +58,28 @@ struct ServiceCore: Sendable {
 
   /// The program ends: what is known is kept.
   mutating func finish() {
+    isFinished = true
     storeNewest()
     if isReceiverWanted { extra.append(.releaseReceiver) }
     isReceiverWanted = false
+    if let action = asked(SensorDemand()) { extra.append(action) }
+  }
+
+  /// The computer is about to suspend: what is known is kept, as it may not come back.
+  mutating func hostSuspends() {
+    storeNewest()
+    extra.append(.readyForSuspend)
   }
 
   mutating func wake(at now: Moment) {
+    wakeSensing(at: now.instant)
     if let due = engine.deadline, now.instant >= due { engine.wake(at: now) }
   }
 
   // MARK: What comes out
 
   /// When `wake` and `actions` are due.
-  var deadline: Instant? { Instant.earlier(engine.deadline, releaseAt) }
+  var deadline: Instant? { Instant.earlier(Instant.earlier(engine.deadline, releaseAt), sensingDeadline) }
 
   /// What is to be done now, once.
   mutating func actions(at now: Instant) -> [ServiceAction] {
@@ -76,6 +89,7 @@ struct ServiceCore: Sendable {
     engine.outputs = []
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     decideReceiver(at: now, &actions)
+    if !isFinished { decideSensors(isReceiverWanted: isReceiverWanted, &actions) }
     if !isNewestStored, now >= storeAt {
       storeAt = now + Self.storeInterval
       storeNewest()
@@ -109,7 +123,7 @@ struct ServiceCore: Sendable {
   }
 
   private mutating func decideReceiver(at now: Instant, _ actions: inout [ServiceAction]) {
-    if engine.demands.contains(where: \.needsPosition) {
+    if engine.demands.contains(where: \.needsPosition) || needsReceiverForHeading {
       releaseAt = nil
       if !isReceiverWanted { actions.append(.openReceiver) }
       isReceiverWanted = true

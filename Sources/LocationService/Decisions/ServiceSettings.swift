@@ -25,6 +25,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var pauseSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
   public var isReadOnly = false
+  /// SEXTANT_SYSFS: where the computer's own sensors are looked for, else /sys; for tests of a compass that is none.
+  public var sensorRoot = "/sys"
   /// What could not be understood, a line for each; it counts as not set.
   public private(set) var complaints: [String] = []
 
@@ -40,6 +42,7 @@ public struct ServiceSettings: Sendable, Equatable {
         source = .device(device)
       }
     }
+    if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])

@@ -60,6 +60,7 @@ public final class LocationService: Sendable {
       keys: app.keys, facilities: Self.facilities(settings.source), application: application, settings: positioning,
       authorizationOverride: settings.authorization, restored: Self.restored(app, settings), at: System.now().instant)
     state = Mutex(State(core: ServiceCore(engine: engine)))
+    lookAtSensors()
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -120,6 +121,7 @@ public final class LocationService: Sendable {
 
   /// What a manager was asked. Returns at once.
   public func call(_ call: ClientCall, by id: ClientID) {
+    if call.needsSensors { lookAtSensors() }
     change { state, now in state.core.change { $0.call(call, by: id, at: now) } }
   }
 
@@ -207,6 +209,12 @@ public final class LocationService: Sendable {
     waker?.wake()
     return value
   }
+
+  /// Changes what is decided, from any thread.
+  func changeCore(_ body: @Sendable (inout ServiceCore, Instant) -> Void) { change { body(&$0.core, $1) } }
+
+  /// The same from the service's own thread, which looks at what follows from it anyway.
+  func updateCore(_ body: @Sendable (inout ServiceCore) -> Void) { state.withLock { body(&$0.core) } }
 
   func waits(at waker: Poller.Waker) { state.withLock { $0.waker = waker } }
 

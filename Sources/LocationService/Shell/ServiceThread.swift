@@ -7,11 +7,14 @@ struct ServiceThread: ~Copyable {
   private let service: LocationService
   private var poller: Poller
   private let receiver: ReceiverSource
+  private let bus = BusSource()
+  private let sensors: SensorThread
   private var isStateComplained = false
 
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
+    sensors = SensorThread(service)
     receiver = ReceiverSource(service.settings.source, isReadOnly: service.settings.isReadOnly)
     service.waits(at: poller.waker)
   }
@@ -23,7 +26,7 @@ struct ServiceThread: ~Copyable {
       service.lookAtApplication(at: now)
       for action in service.actions(at: now.instant) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
-      let due = Instant.earlier(service.deadline, receiver.deadline)
+      let due = Instant.earlier(Instant.earlier(service.deadline, receiver.deadline), bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return System.say("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -45,7 +48,20 @@ struct ServiceThread: ~Copyable {
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       }
     }
+    bus.wake(&poller, at: now.instant)
+    while let news = bus.nextNews() { tell(news, at: now) }
     service.wake(at: now)
+  }
+
+  private mutating func tell(_ news: BusSource.News, at now: Moment) {
+    switch news {
+    case .say(let text): System.say(text)
+    case .canHearBeacons(let can): service.updateCore { core in core.canHearBeacons(can, at: now.instant) }
+    case .heard(let beacon, let strength):
+      service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
+    case .suspending: service.updateCore { core in core.hostSuspends() }
+    case .resumed: break
+    }
   }
 
   private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
@@ -60,6 +76,10 @@ struct ServiceThread: ~Copyable {
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
+    case .sense(let demand):
+      bus.set(demand, &poller, at: now.instant)
+      sensors.set(demand)
+    case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
     }
   }
 
