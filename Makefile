@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-vm rig-sensors rig-programs clean
+  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-sensors rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -75,6 +75,13 @@ rig-sensors: rig-programs
 	  echo "installing dbus, python3-dbus and python3-gi" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi >/dev/null; }
 	/usr/bin/python3 Tests/rig/sensors.py .build/debug
+
+# A receiver's own batches and its power states, with the real commands on simulated receivers; readers are killed.
+rig-batch: rig-programs
+	python3 Tests/rig/batch.py .build/debug
+
+rig-power: rig-programs
+	python3 Tests/rig/power.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

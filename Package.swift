@@ -86,15 +86,20 @@ let package = Package(
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
+    // Between floors 4 and 5: the policy and one receiver's session, joined.
+    .target(
+      name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Floor 5: simulated days for the power policy; receivers and clients of one program, on a thread of their own.
     .target(name: "EnergyBench", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
 
     .target(
       name: "LocationService",
       dependencies: [
-        "Positioning", "ReceiverShell", "SimulatorShell", "ReceiverSimulator", "Receiver", "ReceiverStream",
-        "SerialPort",
-        "Hotplug", "HostSensors", "SystemBus", "MonotonicTime",
+        "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
+        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
+        "MonotonicTime",
       ],
       swiftSettings: settings),
 
@@ -154,14 +159,22 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
+      name: "ReceiverPowerTests",
+      dependencies: [
+        "ReceiverPower", "PowerControl", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+      ], swiftSettings: settings),
+    .testTarget(
       name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",
-      dependencies: ["LocationService", "HostSensors", "SystemBus", "Positioning", "ReceiverStream", "MonotonicTime"],
-      swiftSettings: settings),
+      dependencies: [
+        "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
+        "ReceiverSimulator",
+        "ReceiverStream", "MonotonicTime",
+      ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),

@@ -76,10 +76,20 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
+  /// Forgets what came and was not read.
+  func discardInput() {
+    switch self {
+    case .port(let port): try? port.discardInput()
+    case .polled: break
+    }
+  }
+
   /// Sets the rate, and forgets what came at the old one.
   func setBaudRate(_ rate: UInt32) {
     switch self {
     case .port(let port):
+      // What came at this rate is right.
+      if port.baudRate == rate { return }
       // A rate that the hardware does not have is passed over by the search.
       try? port.setBaudRate(rate)
       try? port.discardInput()

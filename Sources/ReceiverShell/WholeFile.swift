@@ -29,6 +29,11 @@ public enum WholeFile {
   ///   - path: the file; `-` is standard input.
   ///   - limit: bytes that are read at the most; a longer file is a problem (EFBIG).
   public static func read(_ path: String, limit: Int = 1 << 20) throws(FileProblem) -> String {
+    String(decoding: try readBytes(path, limit: limit), as: UTF8.self)
+  }
+
+  /// Reads the bytes of a file; see `read`.
+  public static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileProblem) -> [UInt8] {
     let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileProblem(path, errno) }
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
@@ -36,7 +41,7 @@ public enum WholeFile {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {
       let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+      if count == 0 { return bytes }
       if count < 0 {
         if errno == EINTR { continue }
         throw FileProblem(path, errno)

@@ -3,6 +3,7 @@
 /// The one place of the command line that calls the C library; its calls take pointers, which is the reason for
 /// `unsafe` here. Each pointer is to memory that a value in this file owns, and none leaves the call.
 import Glibc
+import Receiver
 
 /// A recording that is read in pieces into memory that is allocated once.
 struct InputFile: ~Copyable {
@@ -79,6 +80,27 @@ enum Output {
   static func write(_ text: String) throws {
     let characters = Array(text.utf8)
     try unsafe write(characters.span.bytes)
+  }
+
+  static func write(_ characters: [UInt8]) throws { try unsafe write(characters.span.bytes) }
+
+  /// Where the standard output ends, if it is a file.
+  static var place: PrintedPlace? {
+    var found = stat()
+    guard unsafe fstat(STDOUT_FILENO, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+    return PrintedPlace(device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: UInt64(found.st_size))
+  }
+
+  /// The last bytes of the standard output's file; fewer if they cannot be read.
+  static func last(_ count: Int) -> [UInt8] {
+    // The shell opens it for writing alone.
+    let descriptor = unsafe open("/proc/self/fd/\(STDOUT_FILENO)", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0, let size = place?.size, size >= UInt64(count) else { return [] }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let start = Int(size) - count
+    let read = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, start) }
+    return read == count ? bytes : []
   }
 
   /// Writes a file anew.

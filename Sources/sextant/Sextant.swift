@@ -1,4 +1,5 @@
 import ArgumentParser
+import ReceiverShell
 import SerialPort
 
 /// The command line. Errors go to standard error in one line, with an exit code after sysexits.h.
@@ -23,6 +24,9 @@ struct Sextant: ParsableCommand {
     } catch let failure as CommandFailure {
       say(failure.description)
       leave(with: failure.exitCode)
+    } catch let problem as FileProblem {
+      say("\(problem.path): \(problem.reason)")
+      leave(with: problem.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate)
     } catch {
       exit(withError: error)
     }

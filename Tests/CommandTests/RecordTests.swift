@@ -36,7 +36,7 @@ struct RecordTests {
 
   @Test("The bytes come back, from a recording and from plain bytes")
   func bytes() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try record([[1, 2], [3]], to: folder.path + "/a")
     try record([[1, 2], [3]], to: folder.path + "/b", isRaw: true)
     #expect(try stream(folder.path + "/a") == [1, 2, 3])
@@ -45,7 +45,7 @@ struct RecordTests {
 
   @Test("A recording is gone on with, and its torn tail is cut")
   func continued() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = folder.path + "/a"
     try record([[1, 2]], to: path)
     try append([0x89, 0x53, 0x58, 0x44, 9, 0], to: path)
@@ -58,7 +58,7 @@ struct RecordTests {
 
   @Test("What is there and no recording is not touched, and raw bytes go into a new file alone")
   func refused() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = folder.path + "/a"
     try record([ascii("something else")], to: path, isRaw: true)
     for isRaw in [false, true] {
@@ -73,7 +73,7 @@ struct RecordTests {
 
   @Test("Full files get numbers, the oldest go, and together they are the stream")
   func rotated() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = folder.path + "/a"
     let pieces = (0..<6 as Range<UInt8>).map { [UInt8](repeating: $0, count: 500) }
     try record(pieces, to: path, rotation: .bytes(900))
@@ -96,7 +96,7 @@ struct RecordTests {
 
   @Test("Two do not record into one file, and a recording of nothing leaves none")
   func alone() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = folder.path + "/a"
     do {
       let first = try RecordingFile(path: path, isRaw: false, rotates: false, keep: nil)
@@ -112,7 +112,7 @@ struct RecordTests {
 
   @Test("A summary tells what was recorded")
   func json() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: false, keep: nil)
     var client = RecordClient(
       .device("/dev/ttyACM0"), baud: nil, plan: RecordingPlan(rotation: nil), isRaw: false, into: file)
@@ -121,26 +121,4 @@ struct RecordTests {
     let line = client.json("a")
     #expect(line.hasPrefix(#"{"file":"a","device":"/dev/ttyACM0","bytes":3,"frames":0,"seconds":"#))
   }
-}
-
-/// A folder of its own for one test, removed with all that is in it.
-private struct Folder: ~Copyable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/record-XXXXXX".utf8CString)
-    // mkdtemp(3) writes the name into the array, which outlives the call.
-    guard unsafe mkdtemp(&template) != nil else {
-      throw CommandFailure(exitCode: CommandFailure.cannotCreate, description: message(errno))
-    }
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
-  deinit {
-    for name in names { unsafe unlink("\(path)/\(name)") }
-    unsafe rmdir(path)
-  }
-
-  /// The names in the folder, sorted.
-  var names: [String] { namesOfFiles(in: path).filter { $0 != "." && $0 != ".." }.sorted() }
 }

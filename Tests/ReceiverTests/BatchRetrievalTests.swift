@@ -174,6 +174,28 @@ struct BatchRetrievalTests {
     #expect(Self.steps(first + rest).allSatisfy { $0 > 0 } && rest.count > 20)
   }
 
+  @Test("Killed in the middle: the next process takes what still comes, and tells what nobody heard", arguments: models)
+  func killed(_ model: ReceiverModel) {
+    let scene = Self.batching(model, 120)
+    var journal = Self.journal(scene)
+    scene.run(60)
+    scene.retrieve(journal)
+    scene.run(10) { $0.batch.count >= 10 }
+    scene.kill(for: 300) {
+      $0.wish = { _ in .silent }
+      $0.unfinishedFrame = []
+      $0.intent = .identify
+    }
+    let (first, _) = Self.take(scene, &journal)
+    scene.run(60) { $0.isSteady }
+    let (rest, told) = Self.retrieve(scene, &journal)
+    let steps = Self.steps(first + rest)
+    let missing = steps.reduce(0) { $0 + Int($1 / 1000) - 1 }
+    #expect(first.count >= 10 && rest.count > 20 && steps.allSatisfy { $0 > 0 })
+    // 300 ms of a line that brings a fix in 112 ms, or 28 ms at 38400 baud.
+    #expect((1...(model == .m9 ? 12 : 4)).contains(missing) && journal.lost == missing, "\(missing) missing, \(told)")
+  }
+
   @Test("A reboot while it batches is noticed, and it batches again", arguments: models)
   func reboots(_ model: ReceiverModel) {
     let scene = Self.batching(model, 120)

@@ -26,7 +26,7 @@ final class SessionScene {
   private(set) var batch: [BatchEvent] = []
   /// Bytes that came from the receiver.
   private(set) var receivedBytes = 0
-  private let settings: SessionSettings
+  private var settings: SessionSettings
   private var nextLook = Instant.zero
 
   init(
@@ -176,6 +176,14 @@ final class SessionScene {
     carryOut()
     run(10) { $0.isEnded }
     return now.milliseconds(since: from)
+  }
+
+  /// The process is killed and started again after so many milliseconds; what the line brings meanwhile is lost.
+  func kill(for gap: UInt64, _ adapt: (inout SessionSettings) -> Void) {
+    held = nil
+    memory = nil
+    adapt(&settings)
+    nextLook = now + Milliseconds(gap)
   }
 
   private func step(before end: Instant) {

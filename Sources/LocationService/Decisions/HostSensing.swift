@@ -23,6 +23,10 @@ struct HostSensing: Sendable {
   var canHearBeacons: Bool?
   /// The magnetometer does not answer.
   var isCompassFaulty = false
+  /// There is an accelerometer, and it answers.
+  var hasAccelerometer = false
+  /// It is shown, and does not answer.
+  var isAccelerometerFaulty = false
   /// When the receiver told its heading last.
   private(set) var toldByReceiver: Instant?
   private var lastSample: HeadingSample?

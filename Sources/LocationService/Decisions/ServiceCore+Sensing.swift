@@ -1,6 +1,7 @@
 import HostSensors
 import MonotonicTime
 import Positioning
+import PowerControl
 import ReceiverStream
 import SystemBus
 
@@ -9,7 +10,9 @@ extension ServiceCore {
   // MARK: What goes in
 
   /// What sensors the kernel shows now; they come and go.
-  mutating func hostHas(magnetometer: Bool, bluetoothAdapter: Bool, at now: Instant) {
+  mutating func hostHas(magnetometer: Bool, accelerometer: Bool, bluetoothAdapter: Bool, at now: Instant) {
+    if !accelerometer { sensing.isAccelerometerFaulty = false }
+    setAccelerometer(accelerometer && !sensing.isAccelerometerFaulty, at: now)
     if !magnetometer { sensing.isCompassFaulty = false }
     sensing.hasMagnetometer = magnetometer
     sensing.hasAdapter = bluetoothAdapter
@@ -68,8 +71,37 @@ extension ServiceCore {
     }
   }
 
-  /// An accelerometer has noticed movement.
-  mutating func movementNoticed(at now: Instant) { change { $0.movementNoticed(at: now) } }
+  /// An accelerometer has noticed movement: paused clients go on, and the receiver looks where they are.
+  mutating func movementNoticed(at now: Moment) {
+    engine.movementNoticed(at: now.instant)
+    director.handle(.movementHint(.accelerometer), at: now.instant)
+    drain(at: now)
+  }
+
+  /// The accelerometer does not answer any more: the receiver looks for movement itself.
+  mutating func accelerometerFailed(at now: Instant) {
+    sensing.isAccelerometerFaulty = true
+    setAccelerometer(false, at: now)
+  }
+
+  private mutating func setAccelerometer(_ isPresent: Bool, at now: Instant) {
+    guard sensing.hasAccelerometer != isPresent else { return }
+    sensing.hasAccelerometer = isPresent
+    director.handle(.accelerometer(isPresent: isPresent), at: now)
+  }
+
+  /// The receiver has gone, and its heading with it.
+  mutating func receiverHeadingLost(at now: Instant) {
+    sensing.receiverLost()
+    updateFacilities(at: now)
+  }
+
+  /// The computer is back, or did not suspend at all.
+  mutating func hostResumed(after seconds: Double, at now: Moment) {
+    isSuspendWaiting = false
+    director.handle(.hostResumed(suspendedSeconds: seconds), at: now.instant)
+    drain(at: now)
+  }
 
   // MARK: What comes out
 
@@ -81,6 +113,25 @@ extension ServiceCore {
 
   private var asksForHeading: Bool { engine.demands.contains(where: \.heading) }
 
+  /// What the managers need of the receiver: who needs its heading needs it awake all the time.
+  var demandsOfManagers: [(id: Positioning.ClientID, demand: Positioning.Demand)] {
+    guard needsReceiverForHeading else { return engine.demandsOfManagers }
+    return engine.demandsOfManagers.map { id, demand in
+      guard demand.heading else { return (id, demand) }
+      var demand = demand
+      demand.standard = nil
+      demand.live = true
+      return (id, demand)
+    }
+  }
+
+  /// The suspend may begin as soon as the receiver rests.
+  mutating func tellSuspend() {
+    guard isSuspendWaiting, director.isAtRest else { return }
+    isSuspendWaiting = false
+    extra.append(.readyForSuspend)
+  }
+
   /// Time has passed.
   mutating func wakeSensing(at now: Instant) {
     guard let due = sensingDeadline, now >= due else { return }
@@ -90,17 +141,18 @@ extension ServiceCore {
   }
 
   /// What the sensors are to give from now on, when that has changed.
-  mutating func decideSensors(isReceiverWanted: Bool, _ actions: inout [ServiceAction]) {
+  mutating func decideSensors(isReceiverWanted: Bool) {
     var demand = SensorDemand()
     for client in engine.demands {
       if client.heading {
         demand.headingFilterDegrees = min(demand.headingFilterDegrees ?? .infinity, max(0, client.headingFilterDegrees))
       }
       if client.beacons { demand.beacons = true }
-      if client.standard?.isPaused ?? false || client.liveIsStationary { demand.movement = true }
     }
+    // While the receiver rests nobody else would notice.
+    demand.movement = sensing.hasAccelerometer && isReceiverWanted && director.isResting
     demand.suspends = isReceiverWanted
-    if let action = asked(demand) { actions.append(action) }
+    if let action = asked(demand) { extra.append(action) }
   }
 
   /// What asks the sensors for this; nil when they were asked for it before.

@@ -180,8 +180,8 @@ final class BusSource {
       case .hold(let file): lock = file
       case .letGo: lock = nil
       case .suspending: news.append(.suspending)
-      // How long it took, if it took place, the clocks tell.
-      case .resumed: break
+      // For how long, if at all, the clocks tell.
+      case .resumed: news.append(.resumed(suspendedSeconds: 0))
       }
     }
     while let output = beacons.nextOutput() {

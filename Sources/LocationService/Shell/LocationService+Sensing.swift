@@ -16,7 +16,10 @@ extension LocationService {
     let tree = SensorTree(root: settings.sensorRoot)
     let magnetometer = tree.has(.magneticField)
     let adapter = tree.hasBluetoothAdapter && BusSource.mayHaveBus
-    changeCore { $0.hostHas(magnetometer: magnetometer, bluetoothAdapter: adapter, at: $1) }
+    let accelerometer = tree.has(.acceleration)
+    changeCore {
+      $0.hostHas(magnetometer: magnetometer, accelerometer: accelerometer, bluetoothAdapter: adapter, at: $1)
+    }
   }
 
   // MARK: From the sensors' thread
@@ -31,5 +34,7 @@ extension LocationService {
     changeCore { core, _ in core.receive(event, ofSensor: name) }
   }
 
-  func movementNoticed(at now: Instant) { changeCore { core, _ in core.movementNoticed(at: now) } }
+  func movementNoticed(at now: Moment) { changeCore { core, _ in core.movementNoticed(at: now) } }
+
+  func accelerometerFailed(at now: Instant) { changeCore { core, _ in core.accelerometerFailed(at: now) } }
 }

@@ -151,9 +151,9 @@ private struct SensorWork {
 
   private mutating func feel(at now: Moment) {
     nextMovement = now.instant + MovementWatch.period
-    guard let acceleration = acceleration() else { return }
+    guard let acceleration = acceleration() else { return service.accelerometerFailed(at: now.instant) }
     var watch = movement ?? MovementWatch()
-    if watch.receive(acceleration) { service.movementNoticed(at: now.instant) }
+    if watch.receive(acceleration) { service.movementNoticed(at: now) }
     movement = watch
   }
 

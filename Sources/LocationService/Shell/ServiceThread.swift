@@ -15,7 +15,9 @@ struct ServiceThread: ~Copyable {
     poller = try Poller()
     self.service = service
     sensors = SensorThread(service)
-    receiver = ReceiverSource(service.settings.source, isReadOnly: service.settings.isReadOnly)
+    receiver = ReceiverSource(
+      service.settings.source, isReadOnly: service.settings.isReadOnly,
+      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
     service.waits(at: poller.waker)
   }
 
@@ -24,7 +26,7 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.lookAtApplication(at: now)
-      for action in service.actions(at: now.instant) { carryOut(action, at: now) }
+      for action in service.actions(at: now) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
       let due = Instant.earlier(Instant.earlier(service.deadline, receiver.deadline), bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
@@ -39,12 +41,14 @@ struct ServiceThread: ~Copyable {
     let service = service
     let origin = receiver.origin
     for event in events {
-      receiver.handle(event, &poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
+      receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
-    receiver.wake(&poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
+    receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     while let news = receiver.nextNews() {
       switch news {
       case .say(let text): System.say(text)
+      case .receiver(let news): service.receive(news, at: now)
+      case .batchIsLeft: service.batchIsLeft()
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       }
     }
@@ -59,8 +63,8 @@ struct ServiceThread: ~Copyable {
     case .canHearBeacons(let can): service.updateCore { core in core.canHearBeacons(can, at: now.instant) }
     case .heard(let beacon, let strength):
       service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
-    case .suspending: service.updateCore { core in core.hostSuspends() }
-    case .resumed: break
+    case .suspending: service.updateCore { core in core.hostSuspends(at: now) }
+    case .resumed(let seconds): service.updateCore { core in core.hostResumed(after: seconds, at: now) }
     }
   }
 
@@ -80,6 +84,10 @@ struct ServiceThread: ~Copyable {
       bus.set(demand, &poller, at: now.instant)
       sensors.set(demand)
     case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
+    case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
+    case .keepBatch(let journal): receiver.keepBatch(journal)
+    case .noteBatch(let journal): receiver.noteBatch(journal)
+    case .forgetBatch(let collects): receiver.forgetBatch(collects: collects)
     }
   }
 

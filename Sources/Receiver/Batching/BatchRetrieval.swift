@@ -29,8 +29,9 @@ public enum BatchLoss: Sendable, Equatable {
 ///     asking ── MON-BATCH: so many wait ──▶ receiving ── all came, or quiet ──▶ asking … ── none wait ──▶ over
 ///
 /// LOG-RETRIEVEBATCH is said with sendMonFirst, so that MON-BATCH tells how many follow and with which number the first
-/// comes. A number that is left out was lost on the line. What was delivered before, by number and time, is not delivered
-/// again: firmware may keep what it has sent. Fixes that come in meanwhile are read in the next round.
+/// comes, and so with which the last: entries of an earlier retrieval, whose reader was killed, may come before it. A
+/// number that is left out was lost on the line. What was delivered before, by number and time, is not delivered again:
+/// firmware may keep what it has sent. Fixes that come in meanwhile are read in the next round.
 public struct BatchRetrieval: Sendable {
   private enum Step { case asking, receiving, over }
 
@@ -38,8 +39,10 @@ public struct BatchRetrieval: Sendable {
   public private(set) var journal: BatchJournal
   private var step = Step.asking
   private var isSaid = false
-  private var expected = 0
-  private var came = 0
+  /// Entries that the receiver announced for this round.
+  private var announced = 0
+  /// The number of the last of them; nil while that is not known.
+  private var lastOfRound: UInt16?
   private var fixes = 0
   private var fixesBefore = 0
   private var cameWhileAsking = false
@@ -53,8 +56,18 @@ public struct BatchRetrieval: Sendable {
   /// Rounds that bring nothing new before it is given up: a receiver that keeps what it sent shows itself after one.
   static var mostFruitless: Int { 3 }
 
-  /// - Parameter journal: what was delivered before.
-  public init(_ journal: BatchJournal) { self.journal = journal }
+  /// - Parameters:
+  ///   - journal: what was delivered before.
+  ///   - earlier: LOG-BATCH payloads that were received before, oldest first, by a reader that did not come to deliver
+  ///     them all: those that the journal knows are passed over.
+  public init(_ journal: BatchJournal, earlier: [[UInt8]] = []) {
+    self.journal = journal
+    for payload in earlier {
+      guard let entry = BatchedFix(logBATCH: payload) else { continue }
+      if let last = self.journal.lastNumber, Int16(bitPattern: entry.number &- last) <= 0 { continue }
+      take(entry)
+    }
+  }
 
   /// Whether it is over.
   public var isOver: Bool { step == .over }
@@ -77,8 +90,8 @@ public struct BatchRetrieval: Sendable {
     if case .answered(let payload) = outcome, let status = BatchStatus(payload) {
       begin(status, at: now)
     } else if cameWhileAsking {
-      // MON-BATCH was damaged on the line, and what it announced comes.
-      expected = .max
+      // MON-BATCH was damaged on the line, or an earlier retrieval goes on, and the receiver heeds no second one.
+      (announced, lastOfRound) = (.max, nil)
       receiving(at: now)
     } else {
       cut()
@@ -88,13 +101,22 @@ public struct BatchRetrieval: Sendable {
   /// A LOG-BATCH payload came.
   public mutating func receive(logBATCH payload: [UInt8], at now: Instant) {
     guard step != .over, let entry = BatchedFix(logBATCH: payload) else { return }
-    came += 1
     if step == .asking { cameWhileAsking = true }
     if dueAt != nil { dueAt = now + Self.quiet }
+    take(entry)
+    if step == .receiving, isComplete { endRound() }
+  }
+
+  private mutating func take(_ entry: BatchedFix) {
     noticeGap(before: entry.number)
     journal.lastNumber = entry.number
     deliver(entry)
-    if step == .receiving, came >= expected { endRound() }
+  }
+
+  /// Whether the last entry of the round is there.
+  private var isComplete: Bool {
+    guard let lastOfRound, let last = journal.lastNumber else { return false }
+    return Int16(bitPattern: last &- lastOfRound) >= 0
   }
 
   /// The deadline has come.
@@ -115,10 +137,11 @@ public struct BatchRetrieval: Sendable {
     noticeDrops(status)
     // Entries that overtook the answer have been counted already.
     if !cameWhileAsking { noticeGap(before: status.nextNumber) }
-    expected = status.fillLevel
-    if expected == 0 { return finish() }
+    announced = status.fillLevel
+    if announced == 0 { return finish() }
+    lastOfRound = status.nextNumber &+ UInt16(truncatingIfNeeded: announced - 1)
     receiving(at: now)
-    if came >= expected { endRound() }
+    if isComplete { endRound() }
   }
 
   private mutating func receiving(at now: Instant) {
@@ -129,12 +152,12 @@ public struct BatchRetrieval: Sendable {
   private mutating func endRound() {
     fruitless = fixes == fixesBefore ? fruitless + 1 : 0
     // The one or two that came in since then can wait.
-    if came >= expected, expected <= 2 || fruitless > 0 { return finish() }
+    if isComplete, announced <= 2 || fruitless > 0 { return finish() }
     if fruitless >= Self.mostFruitless { return cut() }
     step = .asking
     isSaid = false
     cameWhileAsking = false
-    came = 0
+    lastOfRound = nil
     dueAt = nil
   }
 

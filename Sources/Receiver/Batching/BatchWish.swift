@@ -12,6 +12,11 @@ public struct BatchWish: Sendable, Hashable {
     self.isExtended = isExtended
   }
 
+  /// Fixes are not kept any longer.
+  public static let off = BatchWish(epochs: 0, isExtended: false)
+
+  var isOn: Bool { epochs > 0 }
+
   /// Sizes to try when more is refused, largest first: what firmware is documented to hold (integration manuals of M8
   /// SPG 3.51 and M10 SPG 5.10), then ever less.
   static let sizes = [600, 443, 309, 300, 261, 221, 156, 132, 100, 50, 20, 10]
@@ -32,6 +37,10 @@ public struct BatchWish: Sendable, Hashable {
   func applied(to found: [UInt8]) -> [UInt8]? {
     guard found.count >= 8 else { return nil }
     var payload = found
+    guard isOn else {
+      payload[1] &= ~1
+      return payload
+    }
     payload[1] = payload[1] & ~0b1101 | 1 | (isExtended ? 1 << 2 : 0)
     payload.set(u2: UInt16(clamping: epochs), at: 2)
     payload.set(u2: min(payload.u2(4), UInt16(clamping: epochs)), at: 4)
@@ -40,7 +49,8 @@ public struct BatchWish: Sendable, Hashable {
 
   /// As items (CFG-BATCH), the switch the last.
   var items: [ConfigurationPair] {
-    [
+    guard isOn else { return [ConfigurationPair(id: 0x1026_0013, bits: 0)] }
+    return [
       ConfigurationPair(id: 0x1026_001A, bits: isExtended ? 1 : 0), ConfigurationPair(id: 0x1026_001B, bits: 0),
       ConfigurationPair(id: 0x3026_0015, bits: UInt64(clamping: epochs)), ConfigurationPair(id: 0x1026_0013, bits: 1),
     ]

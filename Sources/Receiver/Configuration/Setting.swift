@@ -150,11 +150,13 @@ extension ReceiverWish {
     if let constellations {
       settings.append(.message(.cfgGNSS, selector: [], .constellations(constellations.map(\.rawValue))))
     }
+    // What is kept and sent as well is known by its time; what is neither kept nor sent is lost.
+    if let batch, batch.isOn { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
     for message in messages {
       let selector = [message.message.messageClass, message.message.messageID]
       settings.append(.message(.cfgMSG, selector: selector, .messageRate(message.rate)))
     }
-    if let batch { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
+    if let batch, !batch.isOn { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
     if let powerSave { settings += powerSave.messageSettings(for: receiver, isOn: isPowerSaveOn) }
     return settings
   }

@@ -59,6 +59,7 @@ public struct BaudRateSearch: Sendable {
 
   private let asking: Asking
   private let order: [UInt32]
+  private var isProvenRate: Bool
   private var index = 0
   private var round: Round
   private var rounds = 0
@@ -71,10 +72,14 @@ public struct BaudRateSearch: Sendable {
   /// Starts listening at `rate`, the one the line is set to.
   ///
   /// - Parameters:
+  ///   - isProven: whether frames came at this rate just before: then the rest of one is no reason to leave it.
   ///   - likely: rates to try before the usual ones: what the receiver had before.
   ///   - asking: whether bytes may be sent.
-  public init(at rate: UInt32, likely: [UInt32] = [], asking: Asking = .never, now: Instant) {
+  public init(
+    at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], asking: Asking = .never, now: Instant
+  ) {
     self.rate = rate
+    isProvenRate = isProven
     self.asking = asking
     since = now
     var order = [rate]
@@ -109,7 +114,8 @@ public struct BaudRateSearch: Sendable {
     garbage += skipped
     self.isText = self.isText && isText
     guard round != .asking else { return .none }
-    let patience = round == .listeningQuickly && !self.isText ? Self.quickPatienceBytes : Self.patienceBytes
+    let isQuick = round == .listeningQuickly && !self.isText && !isProvenRate
+    let patience = isQuick ? Self.quickPatienceBytes : Self.patienceBytes
     return garbage >= patience ? next(now) : .none
   }
 
@@ -120,6 +126,7 @@ public struct BaudRateSearch: Sendable {
   }
 
   private mutating func next(_ now: Instant) -> Action {
+    isProvenRate = false
     index += 1
     if index == order.count || mayAskEarly { startRound() }
     rate = order[index]

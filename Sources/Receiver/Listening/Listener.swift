@@ -53,15 +53,22 @@ public struct Listener: ~Copyable {
   ///   - rate: the rate the line is set to, if others may be tried.
   ///   - likely: rates to try before the usual ones.
   ///   - asking: whether the search may ask.
+  ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   public init(
-    searchingFrom rate: UInt32?, likely: [UInt32] = [], asking: BaudRateSearch.Asking = .never, reference: UTCTime?,
-    now: Instant
+    searchingFrom rate: UInt32?, likely: [UInt32] = [], asking: BaudRateSearch.Asking = .never,
+    unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, now: Instant
   ) {
     assembler = EpochAssembler(reference: reference)
-    search = rate.map { BaudRateSearch(at: $0, likely: likely, asking: asking, now: now) }
+    search = rate.map {
+      BaudRateSearch(at: $0, isProven: unfinishedFrame != nil, likely: likely, asking: asking, now: now)
+    }
     started = now
     lastByte = now
+    if let unfinishedFrame {
+      let span = unfinishedFrame.span
+      unsafe stream.receive(span.bytes) { _ in }
+    }
   }
 
   /// When `wake` is due; nil when there is nothing to wait for.

@@ -71,7 +71,8 @@ public struct ReceiverSession: ~Copyable {
   public var isSteady: Bool { if case .steady = stage { true } else { false } }
   /// Whether nothing is being looked for, said or waited for: only epochs are to come.
   public var isAtRest: Bool {
-    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil else { return false }
+    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil, retrieval == nil
+    else { return false }
     return switch stage {
     case .steady: true
     case .listening(let askAt): askAt == nil
@@ -122,12 +123,18 @@ public struct ReceiverSession: ~Copyable {
   private var isAssistingInFlight = false
   /// The sleep that is wished and not yet begun: for how long.
   private var sleepWish: SleepWish?
+  /// The wish that was last told, or is being told.
+  private var toldWish: ReceiverWish?
   /// The settings that battery-backed memory has, as far as is known.
   private var stored: [Setting] = []
 
   /// Bytes that had been skipped when it fell asleep.
   private var skippedAsleep: UInt64 = 0
   private var retrieval: BatchRetrieval?
+  /// LOG-BATCH payloads that nobody asked for yet: a reader that was killed has asked, and the receiver goes on.
+  private var unaskedBatch: [[UInt8]] = []
+  /// More than any receiver holds.
+  static var mostUnasked: Int { 1024 }
 
   private struct SleepWish { var duration: Milliseconds? }
 
@@ -149,7 +156,8 @@ public struct ReceiverSession: ~Copyable {
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
     listener = Listener(
-      searchingFrom: searches ? lineRate : nil, likely: likely, asking: asking, reference: reference, now: now)
+      searchingFrom: searches ? lineRate : nil, likely: likely, asking: asking,
+      unfinishedFrame: settings.unfinishedFrame, reference: reference, now: now)
     rate =
       switch settings.line {
       case .serial, .bound: lineRate
@@ -231,6 +239,8 @@ public struct ReceiverSession: ~Copyable {
   /// The receiver is to wake; told by `SessionReport.awake`.
   public mutating func wakeUp(at now: Instant) {
     sleepWish = nil
+    // One that was given up is tried now, and not when its turn comes.
+    if case .searching = stage, retryAt != nil, endBy == nil { retryAt = now }
     guard case .asleep = stage, endBy == nil else { return }
     interruptExchange()
     stage = .waking(WakeUp(.asked))
@@ -239,10 +249,14 @@ public struct ReceiverSession: ~Copyable {
 
   /// The receiver's batch is read out, once it listens; what comes of it is told by `SessionAction.batch`.
   ///
-  /// - Parameter journal: what was delivered of it before.
-  public mutating func retrieveBatch(_ journal: BatchJournal, at now: Instant) {
+  /// - Parameters:
+  ///   - journal: what was delivered of it before.
+  ///   - earlier: LOG-BATCH payloads that were received before and perhaps not delivered, oldest first; see `BatchLog`.
+  public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
     guard retrieval == nil else { return }
-    retrieval = BatchRetrieval(journal)
+    retrieval = BatchRetrieval(journal, earlier: earlier)
+    for payload in unaskedBatch { retrieval?.receive(logBATCH: payload, at: now) }
+    unaskedBatch = []
     if settings.intent == .readOnly || endBy != nil || isAsleep { cutRetrieval() }
     proceed(at: now)
   }
@@ -397,7 +411,7 @@ public struct ReceiverSession: ~Copyable {
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
-    for payload in heard.batch { retrieval?.receive(logBATCH: payload, at: now) }
+    for payload in heard.batch { takeBatched(payload, at: now) }
     if heard.frames > 0 { noticeWaking(at: now) }
     if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
     sawBootText = heard.sawBootText
@@ -645,6 +659,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startConfiguring(at now: Instant) {
     guard var wish, let description else { return }
+    toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
     let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
@@ -715,6 +730,10 @@ public struct ReceiverSession: ~Copyable {
     case .steady:
       if let retryAt, now >= retryAt {
         self.retryAt = nil
+        startConfiguring(at: now)
+        return true
+      }
+      if hasNewWish {
         startConfiguring(at: now)
         return true
       }
@@ -853,6 +872,9 @@ public struct ReceiverSession: ~Copyable {
     startConfiguring(at: now)
   }
 
+  /// The wish was changed while the receiver could not be told.
+  private var hasNewWish: Bool { description != nil && toldWish != nil && wish != nil && wish != toldWish }
+
   /// What was found before it was written is kept, for the end.
   private mutating func keepFound(_ configuration: Configuration) {
     for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
@@ -869,6 +891,8 @@ public struct ReceiverSession: ~Copyable {
     if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
     keepFound(configuration)
     stage = .steady
+    // It was changed meanwhile.
+    if hasNewWish { return startConfiguring(at: now) }
     let results = configuration.results
     if results.contains(.written), isChecking {
       actions.append(.report(.wasReset))
@@ -899,7 +923,7 @@ public struct ReceiverSession: ~Copyable {
       return
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
-    if let batch = wish?.batch { actions.append(.report(.batching(epochs: batch.epochs))) }
+    if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
     if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 
@@ -914,13 +938,21 @@ public struct ReceiverSession: ~Copyable {
 
   /// More than fits is refused: less is tried. When nothing fits, the receiver does not batch.
   private mutating func useSmallerBatch(_ refused: [Setting]) -> Bool {
-    guard let batch = wish?.batch, refused.contains(where: \.isOfBatch) else { return false }
+    guard let batch = wish?.batch, batch.isOn, refused.contains(where: \.isOfBatch) else { return false }
     wish?.batch = batch.smaller
     if wish?.batch == nil { actions.append(.report(.batching(epochs: 0))) }
     return true
   }
 
   // MARK: The batch
+
+  private mutating func takeBatched(_ payload: [UInt8], at now: Instant) {
+    if retrieval != nil {
+      retrieval?.receive(logBATCH: payload, at: now)
+    } else if settings.intent != .readOnly, unaskedBatch.count < Self.mostUnasked {
+      unaskedBatch.append(payload)
+    }
+  }
 
   /// Says what the retrieval has to say; whether there was something.
   private mutating func startRetrieving(at now: Instant) -> Bool {
@@ -1087,6 +1119,7 @@ public struct ReceiverSession: ~Copyable {
     } else {
       settingsRate = nil
       wish?.portRate = nil
+      toldWish?.portRate = nil
       actions.append(.report(.rateNotChanged(change.to)))
     }
     startWatch(at: now, without: [], isMuted: false)

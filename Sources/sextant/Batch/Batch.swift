@@ -10,8 +10,8 @@ struct Batch: ParsableCommand {
       status      how many fixes wait
       retrieve    print them as TPV lines, oldest first, each once; what is lost is told with its number
 
-      What was delivered is kept in the state folder (SEXTANT_STATE_DIR), so that a retrieval that was interrupted is gone \
-      on with. docs/batching.md says which receivers can, and how much they hold.
+      What was received and what was delivered is kept in the state folder (SEXTANT_STATE_DIR), so that a retrieval that \
+      was interrupted, also by kill -9, is gone on with. docs/batching.md says which receivers can, and how much they hold.
       """)
 
   @Option(help: "The receiver's device; without it GNSS_DEVICE, or the first receiver that is plugged in.")
@@ -48,13 +48,19 @@ struct Batch: ParsableCommand {
         exitCode: CommandFailure.configuration,
         description: "no place to keep what was delivered; set SEXTANT_STATE_DIR to a folder")
     }
+    let client = try BatchClient(source, action, json: json, folder: folder + "/batch")
+    if action == .start, client.undelivered > 0 {
+      throw CommandFailure(
+        exitCode: CommandFailure.unavailable,
+        description: "\(client.undelivered) fixes of the last batch were received and not printed; retrieve them first")
+    }
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
     let (action, batch) = (action, BatchWish(epochs: size, isExtended: extended))
     settings.wish = { description in
       action == .start && description.can(.batching) ? .batching(batch, for: description) : .silent
     }
-    let client = BatchClient(source, action, json: json, folder: folder + "/batch")
+    settings.unfinishedFrame = client.unfinishedFrame
     var loop = try ReceiverLoop(source, settings, baud: baud, seconds: seconds, client: client)
     try loop.run()
     if let failure = loop.client.failure { throw failure }

@@ -14,24 +14,41 @@ struct BatchClient: ReceiverClient, ~Copyable {
   private let path: String
   private let request: BatchRequest
   private let json: Bool
-  private let folder: String
+  private var store: BatchStore
   private var question: SessionTicket?
   private var isAsking = false
-  private var journal = BatchJournal()
-  private var file: RecordFile?
+  /// Fixes that are kept and not yet printed.
+  private var waiting: [(fix: BatchedFix, after: BatchJournal)] = []
+  private var ending: BatchEvent?
+  /// What a killed reader has received.
+  private var earlier: [[UInt8]] = []
+  /// Bytes of the first line that a killed reader has printed and not noted.
+  private var printed: [UInt8] = []
   private var problem: (any Error)?
   private var epochs = 0
 
-  init(_ source: Source, _ request: BatchRequest, json: Bool, folder: String) {
+  /// - Parameter folder: where batches are kept.
+  init(_ source: Source, _ request: BatchRequest, json: Bool, folder: String) throws {
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
     self.json = json
-    self.folder = folder
+    store = try BatchStore(folder: folder, line: path)
   }
+
+  /// Fixes that were received by a reader that was killed, and not printed.
+  var undelivered: Int { store.undelivered }
+
+  /// What the session has to know of a reader that was killed.
+  var unfinishedFrame: [UInt8]? { request == .retrieve ? store.unfinishedFrame : nil }
 
   var deadline: Instant? { nil }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
+
+  mutating func receive(bytes: RawSpan, at now: Instant) {
+    guard request == .retrieve, problem == nil else { return }
+    do { try store.receive(bytes) } catch { problem = error }
+  }
 
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
@@ -57,6 +74,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
   mutating func finishRound(
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
+    try deliver()
     if let problem { throw problem }
     return isDone || failure != nil
   }
@@ -73,8 +91,18 @@ struct BatchClient: ReceiverClient, ~Copyable {
     switch request {
     case .start, .status: question = connection.submit(BatchStatus.poll, &poller, at: now)
     case .retrieve:
-      attempt { (client: inout BatchClient) in try client.openJournal(of: description) }
-      if problem == nil { connection.retrieveBatch(journal, &poller, at: now) }
+      attempt { (client: inout BatchClient) in
+        let earlier = try client.store.begin(description, line: client.path)
+        let place = Output.place
+        if let count = client.store.place?.bytesPrinted(until: place) {
+          client.printed = Output.last(min(count, 4096))
+        } else {
+          try client.store.keep(client.store.journal, at: place)
+        }
+        client.earlier = earlier
+      }
+      if problem == nil { connection.retrieveBatch(store.journal, earlier: earlier, &poller, at: now) }
+      earlier = []
     }
   }
 
@@ -84,10 +112,9 @@ struct BatchClient: ReceiverClient, ~Copyable {
     else { return fail("the receiver does not say how full its batch is") }
     attempt { (client: inout BatchClient) in
       if client.request == .start {
-        try client.openJournal(of: description)
-        client.journal = BatchJournal(status)
-        try client.keep(client.journal)
-        client.file?.sync()
+        _ = try client.store.begin(description, line: client.path)
+        try client.store.keep(BatchJournal(status))
+        try client.store.finish()
       }
       try Output.write(client.answer(status))
       client.isDone = true
@@ -96,49 +123,45 @@ struct BatchClient: ReceiverClient, ~Copyable {
 
   private mutating func take(_ event: BatchEvent) {
     switch event {
-    case .fix(let entry, let after):
-      attempt { (client: inout BatchClient) in
-        var line = JSONLine()
-        line.tpv(entry.fix, device: client.path)
-        try Output.write(line.text)
-        try client.keep(after)
-      }
+    case .fix(let fix, let after): waiting.append((fix, after))
     case .lost(let count, .overrun):
       say("\(path): \(count) fix\(count == 1 ? "" : "es") lost: the receiver's memory was full; read it out sooner")
     case .lost(let count, .line):
       say("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
     case .startedAnew:
       say("\(path): the receiver started anew; what it had kept until then is lost, an unknown number of fixes")
-    case .finished(_, let after):
-      attempt { (client: inout BatchClient) in
-        try client.keep(after)
-        client.file?.sync()
-        client.isDone = true
-      }
-    case .cut(let after):
-      attempt { (client: inout BatchClient) in
-        try client.keep(after)
-        client.file?.sync()
-      }
-      fail("the retrieval was cut after \(after.delivered) fixes in all; retrieve again to go on")
+    case .finished, .cut: ending = event
     }
   }
 
-  // MARK: The journal
-
-  /// The receiver's file, by its id or else by the device it is at.
-  private mutating func openJournal(of description: ReceiverDescription) throws {
-    let id = description.uniqueID.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-    let name = id ?? String(path.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    let file = "\(folder)/\(name).txt"
-    if let text = try? WholeFile.read(file, limit: 4096), let before = BatchJournal(text) { journal = before }
-    try WholeFile.makeFolder(folder)
-    self.file = try RecordFile(file)
+  /// Prints what waits, and notes each fix when it is printed.
+  private mutating func deliver() throws {
+    guard problem == nil else { return }
+    for (fix, after) in waiting {
+      var line = JSONLine()
+      line.tpv(fix.fix, device: path)
+      try Output.write(PrintedPlace.rest(of: Array(line.text.utf8), printed: printed))
+      printed = []
+      try store.keep(after, at: Output.place)
+    }
+    waiting = []
+    switch ending {
+    case .finished(_, let after):
+      try end(after)
+      isDone = true
+    case .cut(let after):
+      // The rest of the frame that was cut may still come.
+      try store.keep(after, at: Output.place)
+      fail("the retrieval was cut after \(after.delivered) fixes in all; retrieve again to go on")
+    default: break
+    }
+    ending = nil
   }
 
-  private mutating func keep(_ journal: BatchJournal) throws {
-    self.journal = journal
-    try file?.replace(with: journal.text)
+  /// The receiver has no more, or is gone.
+  private mutating func end(_ journal: BatchJournal) throws {
+    try store.keep(journal, at: Output.place)
+    try store.finish()
   }
 
   /// The first failure is kept for the end of the round.

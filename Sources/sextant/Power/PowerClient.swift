@@ -12,7 +12,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   private let path: String
   private let request: PowerRequest
-  private let log: LogFile?
+  private let log: GrowingFile?
   private let started = Instant(nanoseconds: MonotonicClock.now())
   private var lines: [String] = []
   private var hasAsked = false
@@ -23,7 +23,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   init(_ source: Source, _ request: PowerRequest, log: String?) throws {
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
-    if let log { self.log = try LogFile(appendingTo: log) } else { self.log = nil }
+    if let log { self.log = try GrowingFile(log) } else { self.log = nil }
   }
 
   var deadline: Instant? { nil }
@@ -80,7 +80,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     for line in lines {
       try Output.write(line)
-      try log?.write(line)
+      try log?.append(line)
     }
     lines = []
     return isDone

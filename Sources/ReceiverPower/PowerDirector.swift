@@ -1,0 +1,502 @@
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverStream
+
+/// Joins the power policy to the session with one receiver: what the policy wants becomes orders to the session, and what
+/// the session tells becomes the policy's events.
+///
+///     demands, hints ─▶ PowerControl ─ wanted state ─▶ orders: wish, sleep, wake, read out ─▶ ReceiverSession
+///                            ▲                                                                     │
+///                            └─ fixes, signal, asleep, awake, refused, read out, reset, lost ◀─────┘
+///
+/// It is a value without a clock: events and the time go in, `nextOutput` comes out. Several events of one instant are put
+/// together: orders follow from the state that is wanted when the next output is taken.
+///
+/// **Collecting loses and doubles nothing at its ends.** It begins with the memory on and then the messages off, and what
+/// came by both ways is known by its time. It ends with the messages on, then the memory is read and switched off; what
+/// comes meanwhile is held back, so that fixes stay in order.
+///
+///     off ─ wanted ─▶ beginning ─ configured ─▶ collecting ⇄ reading
+///      ▲                                           │ not wanted any more
+///      └── memory off, what was held ◀─ read ◀─ ending: messages on
+public struct PowerDirector: Sendable {
+  /// Epochs for so long from a receiver that has not been identified: nobody will send it an order.
+  static var plainAfter: Milliseconds { Milliseconds(10_000) }
+  /// Epochs that come this long after the line should be silent are those of a receiver that has forgotten its orders.
+  static var straysAfter: Milliseconds { Milliseconds(3000) }
+
+  /// Fixes that are held back while a memory is read for the last time: two minutes of them, of a slow line.
+  static var mostHeld: Int { 128 }
+
+  public private(set) var power: PowerControl
+  /// Whether not one byte may be sent.
+  public let isReadOnly: Bool
+
+  private enum Collecting: Equatable {
+    case off
+    /// The wish was told, and is not there yet.
+    case beginning
+    case on(since: Instant)
+    /// Messages are on or being switched on; then the memory is read.
+    case ending(isReading: Bool)
+  }
+
+  private var outputs: [DirectorOutput] = []
+  /// The session's own wish, on which all others rest; nil until the receiver is configured.
+  private var base: ReceiverWish?
+  private var touched = Touched()
+  /// What the session was told; nil when it has to be told again.
+  private var applied: ReceiverPlan? = .fullPower
+  /// Settings that the receiver refuses in any case.
+  private var usualRefusals = 0
+  private var isThere = false
+  private var isListening = true
+  private var hasSupply = true
+  /// It was told to sleep and not told to wake.
+  private var sleeps = false
+  /// The session has sent the request.
+  private var isAsleep = false
+  /// The policy has said something that is not carried out.
+  private var isDue = false
+  private var mustSleepAgain = false
+  private var collecting = Collecting.off
+  private var journal = BatchJournal()
+  private var leftover: BatchJournal?
+  private var isReading = false
+  private var lostInRead = 0
+  private var readInRead = 0
+  private var newestRead: Fix?
+  private var held: [Fix] = []
+  private var newestLive: UTCTime?
+  private var firstEpoch: Instant?
+  private var strays = 0
+
+  /// - Parameters:
+  ///   - policy: the numbers of the policy.
+  ///   - isReadOnly: not one byte is sent; only the host sleeps.
+  public init(policy: PowerPolicy = .standard, isReadOnly: Bool = false, at now: Instant) {
+    var policy = policy
+    // A change of constellations restarts the receiver, and what was found of them is put back at the end alone.
+    policy.mayReduceConstellations = false
+    power = PowerControl(policy: policy, at: now)
+    self.isReadOnly = isReadOnly
+  }
+
+  /// A batch was left in the receiver: before the line is opened.
+  ///
+  /// - Parameter journal: what was delivered of it.
+  public mutating func expectLeftover(_ journal: BatchJournal = BatchJournal()) {
+    guard !isThere else { return }
+    leftover = journal
+    collecting = .ending(isReading: false)
+  }
+
+  // MARK: Out
+
+  /// What to do next, in order; nil when there is nothing more for now.
+  public mutating func nextOutput(at now: Instant) -> DirectorOutput? {
+    // What was said comes first, as it may change what is wanted. What is carried out may confirm itself, and lead to one
+    // more decision.
+    for _ in 0..<4 where isDue && outputs.isEmpty { carryOut(at: now) }
+    return outputs.isEmpty ? nil : outputs.removeFirst()
+  }
+
+  /// When `wake` is due.
+  public var deadline: Instant? { isThere ? power.deadline : nil }
+
+  /// Whether fixes are being kept in the receiver.
+  public var isCollecting: Bool { collecting != .off }
+  /// Whether the receiver holds fixes that nobody has yet.
+  public var holdsFixes: Bool {
+    switch collecting {
+    case .on, .ending(isReading: true): true
+    case .off, .beginning, .ending(isReading: false): isReading
+    }
+  }
+  /// Whether the receiver's memory is being read.
+  public var isReadingOut: Bool { isReading }
+  /// Whether the receiver rests by plan: it sleeps, or says nothing because it collects.
+  public var isResting: Bool { isThere && power.wanted.isSilent }
+
+  /// Whether nothing is left to be done for a rest that the policy wants: the receiver sleeps or collects in silence. True as
+  /// well where it does not rest, or cannot.
+  public var isAtRest: Bool {
+    guard isThere, power.wanted.isSilent, !isReadOnly else { return true }
+    if isDue || sleeps && !isAsleep || !outputs.isEmpty { return false }
+    switch collecting {
+    case .off, .on: return true
+    case .beginning, .ending: return false
+    }
+  }
+
+  // MARK: Demands, hints, the host
+
+  /// An event that is not the session's.
+  public mutating func handle(_ event: PowerEvent, at now: Instant) { tell(event, at: now) }
+
+  /// The deadline has come, or any other time.
+  public mutating func wake(at now: Instant) { take(power.wake(at: now)) }
+
+  /// Somebody cannot wait for the policy to have the memory read.
+  public mutating func readOut(at now: Instant) {
+    if case .on = collecting, !isReading { beginReading() }
+  }
+
+  // MARK: The session
+
+  /// What the session tells.
+  ///
+  /// - Parameters:
+  ///   - wish: the session's present wish.
+  ///   - receiver: what the receiver said of itself.
+  ///   - port: its port that is talked over.
+  public mutating func receive(
+    _ report: SessionReport, wish: ReceiverWish?, receiver: ReceiverDescription?, port: ReceiverPortNumber?,
+    at now: Instant
+  ) {
+    switch report {
+    case .configured(let refused):
+      if base == nil, let wish, let receiver {
+        found(ReceiverAbilities(receiver, port: port), wish, refused, at: now)
+      } else {
+        configured(refused, at: now)
+      }
+    case .configurationFailed: configurationFailed(at: now)
+    case .notIdentified: foundPlain(at: now)
+    case .batching(let epochs): batchIs(epochs, at: now)
+    case .wasReset: wasReset(at: now)
+    case .asleep: isAsleep = sleeps
+    case .awake:
+      isAsleep = false
+      tell(.wakeConfirmed, at: now)
+    case .cannotSleep:
+      (sleeps, isAsleep) = (false, false)
+      tell(.refused(.backup), at: now)
+    case .doesNotSleep: isAsleep = false
+    case .doesNotWake: tell(.wakeFailed, at: now)
+    case .rateFound, .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
+      .adviseOnSilence:
+      break
+    }
+  }
+
+  /// An epoch of the line.
+  ///
+  /// - Parameter isUpdate: more of an epoch that came before.
+  public mutating func receive(_ fix: Fix, sky: borrowing Sky, isUpdate: Bool, at now: Instant) {
+    if !isUpdate {
+      notePlain(at: now)
+      noteStray(at: now)
+      if let facts = FixFacts(fix) { tell(.fix(facts), at: now) } else { tell(.noFix(SignalFacts(sky)), at: now) }
+    }
+    if case .ending = collecting {
+      // What the memory still has comes first.
+      held.append(fix)
+      if held.count > Self.mostHeld { releaseHeld() }
+    } else {
+      live(fix)
+    }
+  }
+
+  private mutating func live(_ fix: Fix) {
+    if let time = fix.time, fix.hasPosition {
+      newestLive = max(newestLive ?? time, time)
+      // On its way while the line was made silent: the memory has it too.
+      if case .on = collecting, !isReading { journal.lastTime = max(journal.lastTime ?? time, time) }
+    }
+    outputs.append(.live(fix))
+  }
+
+  /// What comes of a retrieval.
+  public mutating func receive(_ event: BatchEvent, at now: Instant) {
+    switch event {
+    case .fix(let entry, let after):
+      journal = after
+      readInRead += 1
+      if entry.fix.hasPosition { newestRead = entry.fix }
+      outputs.append(.batched(entry, after))
+    case .lost(let count, let loss):
+      lostInRead += count
+      outputs.append(.lost(count, loss))
+    case .startedAnew: outputs.append(.startedAnew)
+    case .finished(_, let after):
+      journal = after
+      endReading(isWhole: true, at: now)
+    case .cut(let after):
+      journal = after
+      endReading(isWhole: false, at: now)
+    }
+  }
+
+  /// The line is gone; the session with it.
+  public mutating func lost(at now: Instant) {
+    let collected = collecting
+    if isReading { endReading(isWhole: false, at: now) }
+    releaseHeld()
+    isDue = false
+    base = nil
+    applied = .fullPower
+    collecting = .off
+    switch collected {
+    case .on, .ending:
+      // It may have kept its supply, and then its memory.
+      leftover = leftover ?? journal
+      collecting = .ending(isReading: false)
+    case .off, .beginning: break
+    }
+    (sleeps, isAsleep, isListening, mustSleepAgain) = (false, false, true, false)
+    firstEpoch = nil
+    guard isThere else { return }
+    isThere = false
+    tell(.receiverLost, at: now)
+  }
+
+  // MARK: Finding
+
+  private mutating func found(
+    _ abilities: ReceiverAbilities, _ wish: ReceiverWish, _ refused: Int, at now: Instant
+  ) {
+    base = wish
+    usualRefusals = refused
+    applied = .fullPower
+    if let leftover {
+      if abilities.batching != nil {
+        // It collects since an earlier process, or before its line was lost; its messages are on by now.
+        journal = leftover
+        // What that process had changed besides is not known.
+        touched = Touched(period: true, powerSave: abilities.cyclicLongestSeconds != nil, batch: true)
+        collecting = .ending(isReading: true)
+        beginReading()
+      } else {
+        endCollecting()
+      }
+    }
+    leftover = nil
+    // After a rest in which nobody listened it is the same receiver.
+    if isThere, power.abilities == abilities {
+      isDue = true
+      return tell(.entered(power.wanted.mode), at: now)
+    }
+    isThere = true
+    tell(.receiverFound(abilities), at: now)
+  }
+
+  private mutating func foundPlain(at now: Instant) {
+    guard !isThere else { return }
+    isThere = true
+    tell(.receiverFound(.plainNMEA), at: now)
+  }
+
+  private mutating func notePlain(at now: Instant) {
+    guard !isThere else { return }
+    let first = firstEpoch ?? now
+    firstEpoch = first
+    if isReadOnly || now >= first + Self.plainAfter { foundPlain(at: now) }
+  }
+
+  // MARK: What the receiver made of an order
+
+  private mutating func configured(_ refused: Int, at now: Instant) {
+    if refused > usualRefusals { refusePowerSave(at: now) }
+    switch collecting {
+    case .ending(isReading: false):
+      collecting = .ending(isReading: true)
+      beginReading()
+    case .off, .beginning, .on, .ending: break
+    }
+    let mode = power.wanted.mode
+    if isThere, !mode.isAsleep { tell(.entered(mode), at: now) }
+  }
+
+  private mutating func configurationFailed(at now: Instant) {
+    // What it says by itself is used.
+    guard base != nil else { return foundPlain(at: now) }
+    refusePowerSave(at: now)
+    switch collecting {
+    case .beginning: refuseBatch(at: now)
+    case .ending: endCollecting()
+    case .off, .on: break
+    }
+  }
+
+  private mutating func refusePowerSave(at now: Instant) {
+    guard let mode = applied?.powerSave, mode != .continuous else { return }
+    tell(.refused(mode.sleepsBetweenFixes ? .onOff : .cyclicTracking), at: now)
+  }
+
+  private mutating func batchIs(_ epochs: Int, at now: Instant) {
+    guard collecting == .beginning, let wanted = applied?.batch else { return }
+    // Fewer than planned would overrun: the policy has to plan with fewer.
+    guard epochs >= wanted.epochs else { return refuseBatch(at: now) }
+    collecting = .on(since: now)
+    journal = BatchJournal()
+    // What came by the line as well is known by its time.
+    journal.lastTime = newestLive
+    strays = 0
+    outputs.append(.collects(journal))
+  }
+
+  private mutating func refuseBatch(at now: Instant) {
+    collecting = .off
+    outputs.append(.collectsNoMore)
+    tell(.refused(.batching), at: now)
+    isDue = true
+  }
+
+  private mutating func wasReset(at now: Instant) {
+    releaseHeld()
+    if collecting != .off { outputs.append(.collectsNoMore) }
+    collecting = .off
+    (sleeps, isAsleep) = (false, false)
+    applied = nil
+    tell(.rebooted, at: now)
+  }
+
+  /// It was told to be silent, and is not.
+  private mutating func noteStray(at now: Instant) {
+    guard case .on(let since) = collecting, !isReading, now >= since + Self.straysAfter else { return }
+    strays += 1
+    guard strays > 1 else { return }
+    strays = 0
+    wasReset(at: now)
+  }
+
+  // MARK: Reading
+
+  private mutating func beginReading() {
+    isReading = true
+    (lostInRead, readInRead, newestRead) = (0, 0, nil)
+    outputs.append(.readOutBegins)
+    outputs.append(.order(.retrieveBatch(journal)))
+  }
+
+  private mutating func endReading(isWhole: Bool, at now: Instant) {
+    guard isReading else { return }
+    isReading = false
+    let isLast = if case .ending = collecting { true } else { false }
+    outputs.append(.readOutEnds(isWhole: isWhole))
+    if isLast {
+      if lostInRead > 0 { outputs.append(.report(.fixesLost(lostInRead))) }
+      endCollecting()
+    } else {
+      // The newest tells the policy where it is, before it decides what comes next.
+      if let facts = newestRead.flatMap({ FixFacts($0) }) { tell(.fix(facts), at: now) }
+      tell(isWhole ? .batchRetrieved(count: readInRead, lost: lostInRead) : .retrievalCut, at: now)
+    }
+  }
+
+  /// The memory is switched off, and what was held back goes on.
+  private mutating func endCollecting() {
+    collecting = .off
+    outputs.append(.collectsNoMore)
+    releaseHeld()
+    applied = nil
+    isDue = true
+  }
+
+  private mutating func releaseHeld() {
+    for fix in held {
+      if let time = fix.time, let last = journal.lastTime, time <= last { continue }
+      live(fix)
+    }
+    held = []
+  }
+
+  // MARK: Carrying out
+
+  private mutating func tell(_ event: PowerEvent, at now: Instant) { take(power.handle(event, at: now)) }
+
+  private mutating func take(_ actions: [PowerAction]) {
+    for action in actions {
+      switch action {
+      case .enter(let wanted):
+        isDue = true
+        if wanted.mode.isAsleep { mustSleepAgain = true }
+      case .wakeAgain, .reset:
+        // The session wakes it again and resets it by itself; one that it has given up is tried at once.
+        outputs.append(.order(hasSupply ? .wakeUp : .supply(isOn: true)))
+        hasSupply = true
+      case .retrieveBatch: if !isReading { beginReading() }
+      case .report(let report): outputs.append(.report(report))
+      }
+    }
+  }
+
+  /// The wanted state as it is now becomes orders.
+  private mutating func carryOut(at now: Instant) {
+    // A batch that is being read for the last time is not disturbed.
+    if case .ending = collecting { return }
+    isDue = false
+    guard isThere else { return }
+    let wanted = power.wanted
+    switch wanted.mode {
+    case .unheard: listen(false)
+    case .off:
+      if hasSupply { outputs.append(.order(.supply(isOn: false))) }
+      hasSupply = false
+    case .backup(let until): sleep(until: until, at: now)
+    case .continuous, .cyclicTracking, .onOff: serve(wanted, at: now)
+    }
+  }
+
+  private mutating func listen(_ listens: Bool) {
+    guard isListening != listens else { return }
+    isListening = listens
+    outputs.append(.order(.listen(listens)))
+    // Who listens again begins a session anew.
+    base = nil
+    applied = .fullPower
+  }
+
+  private mutating func sleep(until: Instant?, at now: Instant) {
+    guard mustSleepAgain || !sleeps else { return }
+    mustSleepAgain = false
+    if collecting != .off {
+      collecting = .off
+      outputs.append(.collectsNoMore)
+    }
+    // It wakes as it is at full power.
+    apply(.fullPower)
+    sleeps = true
+    isAsleep = false
+    // It wakes by itself at that time as well, in case the host does not live to see it.
+    outputs.append(.order(.sleep(until.map { Milliseconds(seconds: $0.seconds(since: now)) })))
+  }
+
+  private mutating func serve(_ wanted: WantedState, at now: Instant) {
+    mustSleepAgain = false
+    listen(true)
+    if !hasSupply {
+      hasSupply = true
+      outputs.append(.order(.supply(isOn: true)))
+    }
+    let wasAsleep = isAsleep
+    if sleeps {
+      (sleeps, isAsleep) = (false, false)
+      outputs.append(.order(.wakeUp))
+    }
+    let plan = ReceiverPlan(wanted)
+    if let applied, applied.batch != nil, plan.batch != applied.batch, collecting != .off {
+      return beginEnding(applied)
+    }
+    if plan.batch != nil, plan != applied { collecting = .beginning }
+    apply(plan)
+    // Nothing was to be told, or it had not fallen asleep yet: it is there.
+    if !wasAsleep { tell(.entered(wanted.mode), at: now) }
+  }
+
+  private mutating func beginEnding(_ collected: ReceiverPlan) {
+    collecting = .ending(isReading: false)
+    var plan = collected
+    plan.isHeard = true
+    apply(plan)
+  }
+
+  private mutating func apply(_ plan: ReceiverPlan) {
+    guard plan != applied, let base else { return }
+    touched.add(plan)
+    applied = plan
+    outputs.append(.order(.set(ReceiverWish(plan, base: base, touched: touched))))
+  }
+}

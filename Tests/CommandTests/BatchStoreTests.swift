@@ -1,0 +1,100 @@
+import Receiver
+import ReceiverShell
+import ReceiverStream
+import Testing
+
+@Suite("What is kept of a batch between two runs")
+struct BatchStoreTests {
+  private static func description(_ id: [UInt8]?) throws -> ReceiverDescription {
+    var description = try #require(ReceiverDescription(monVER: [UInt8](repeating: 0, count: 40)))
+    description.uniqueID = id
+    return description
+  }
+
+  private static func journal(_ delivered: Int) -> BatchJournal {
+    var journal = BatchJournal()
+    journal.lastNumber = 7
+    journal.delivered = delivered
+    return journal
+  }
+
+  @Test("The line is kept from the start of a retrieval to its end, the journal and the place beyond it")
+  func wholeLife() throws {
+    let folder = try TemporaryFolder()
+    let place = PrintedPlace(device: 1, inode: 2, size: 3)
+    do {
+      var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+      let unfinished = store.unfinishedFrame
+      #expect(unfinished == nil)
+      // Nobody has begun: nothing is kept.
+      try Self.receive([1, 2, 3], &store)
+      let earlier = try store.begin(try Self.description([0x4A, 0x01]), line: "/dev/ttyACM0")
+      #expect(earlier.isEmpty)
+      try Self.receive([0xB5, 0x62, 0x21], &store)
+      try store.keep(Self.journal(4), at: place)
+    }
+    do {
+      var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+      let (found, unfinished, undelivered) = (store.found, store.unfinishedFrame, store.undelivered)
+      #expect(found.receiver == "4a01" && unfinished == [0xB5, 0x62, 0x21] && undelivered == 0)
+      // What comes before the receiver has said who it is belongs to the same.
+      try Self.receive([0x11, 100], &store)
+      _ = try store.begin(try Self.description([0x4A, 0x01]), line: "/dev/ttyACM0")
+      let (journal, kept) = (store.journal, store.place)
+      #expect(journal == Self.journal(4) && kept == place)
+      try store.keep(Self.journal(5))
+    }
+    do {
+      var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+      let unfinished = store.unfinishedFrame
+      #expect(unfinished == [0xB5, 0x62, 0x21, 0x11, 100])
+      _ = try store.begin(try Self.description([0x4A, 0x01]), line: "/dev/ttyACM0")
+      let (journal, kept) = (store.journal, store.place)
+      #expect(journal == Self.journal(5) && kept == nil)
+      try store.finish()
+    }
+    let store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+    let (found, unfinished) = (store.found, store.unfinishedFrame)
+    #expect(unfinished == nil && found == BatchLog([]))
+  }
+
+  @Test("Another receiver at the same line has nothing to do with what was received")
+  func anotherReceiver() throws {
+    let folder = try TemporaryFolder()
+    do {
+      var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+      _ = try store.begin(try Self.description([1]), line: "/dev/ttyACM0")
+      try Self.receive([0xB5], &store)
+      try store.keep(Self.journal(9))
+    }
+    do {
+      var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+      let earlier = try store.begin(try Self.description([2]), line: "/dev/ttyACM0")
+      let journal = store.journal
+      #expect(earlier.isEmpty && journal == BatchJournal())
+    }
+    let store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
+    let (found, unfinished) = (store.found, store.unfinishedFrame)
+    #expect(found.receiver == "02" && unfinished?.isEmpty == true)
+  }
+
+  @Test("A journal that is torn is none, and a folder that cannot be made is told with its path")
+  func faults() throws {
+    let folder = try TemporaryFolder()
+    try WholeFile.replace(folder.path + "/_dev_x.txt", with: "batch 1 7 - 0")
+    var store = try BatchStore(folder: folder.path, line: "/dev/x")
+    _ = try store.begin(try Self.description(nil), line: "/dev/x")
+    let journal = store.journal
+    #expect(journal == BatchJournal())
+    do throws(FileProblem) {
+      _ = try BatchStore(folder: folder.path + "/_dev_x.txt/more", line: "/dev/x")
+      Issue.record("a file is no folder")
+    } catch {
+      #expect(error.path == folder.path + "/_dev_x.txt/more")
+    }
+  }
+
+  private static func receive(_ bytes: [UInt8], _ store: inout BatchStore) throws {
+    try unsafe store.receive(bytes.span.bytes)
+  }
+}

@@ -1,0 +1,206 @@
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverStream
+import Testing
+
+@testable import ReceiverPower
+@testable import ReceiverSimulator
+
+@Suite("The policy and a receiver's session, joined, in virtual time")
+struct DirectorTests {
+  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+
+  private static func deferred(_ seconds: Double) -> Demand {
+    Demand(
+      updates: .init(
+        accuracy: .best, pausing: .never, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
+  }
+
+  private static func paused(_ isPaused: Bool) -> Demand {
+    Demand(updates: .init(accuracy: .best, pausing: .decidedElsewhere(isPaused: isPaused)))
+  }
+
+  /// The times of the fixes, whole seconds since the first.
+  private static func seconds(_ scene: Scene) -> [Int] {
+    guard let first = scene.fixes.first else { return [] }
+    return scene.fixes.map {
+      Int(($0.time.nanosecondsSince1970 - first.time.nanosecondsSince1970 + 500_000_000) / 1_000_000_000)
+    }
+  }
+
+  @Test(
+    "DF-10 a deferral leaves the line silent, then every fix comes once, oldest first",
+    arguments: [ReceiverModel.m10, .m8Batching, .m9])
+  func deferral(model: ReceiverModel) {
+    let scene = Scene(model)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.forgetFixes()
+    scene.demand(Self.deferred(120))
+    #expect(scene.run(75) { $0.journal != nil }, "it never collects")
+    scene.run(1)
+    let before = scene.receivedBytes
+    let handed = scene.fixes.count
+    scene.run(40)
+    #expect(scene.receivedBytes == before, "the line speaks")
+    #expect(scene.fixes.count == handed)
+    #expect(scene.run(90) { $0.fixes.count >= handed + 60 }, "it is not read out")
+    // Who does not defer again gets what is left, and then fixes as they come.
+    scene.demand(Self.moving)
+    scene.run(30)
+    #expect(scene.fixes.last?.isBatched == false)
+    let seconds = Self.seconds(scene)
+    #expect(seconds == Array(0..<seconds.count), "fixes are lost, doubled or not in order")
+    #expect(scene.losses.isEmpty)
+  }
+
+  @Test("Nobody asks: the receiver is in backup, and the host is not woken")
+  func idle() {
+    let scene = Scene(.m10)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.demand(nil)
+    #expect(scene.run(10) { $0.isAsleep })
+    scene.run(3)
+    let wakeUps = scene.hostWakeUps
+    scene.run(3600)
+    #expect(scene.isAsleep)
+    #expect(scene.hostWakeUps == wakeUps)
+    scene.demand(Self.moving)
+    let from = scene.fixes.count
+    #expect(scene.run(6) { $0.fixes.count > from }, "it does not come back")
+  }
+}
+
+@Suite("What goes wrong between the policy and a receiver, in virtual time")
+struct DirectorFaultTests {
+  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+  private static let everyQuarter = Demand(everySeconds: 900)
+
+  private static func deferred(_ seconds: Double) -> Demand {
+    Demand(
+      updates: .init(
+        accuracy: .best, pausing: .never, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
+  }
+
+  /// A scene whose receiver sleeps between looks.
+  private static func asleep(_ model: ReceiverModel = .m10) -> Scene {
+    let scene = Scene(model)
+    scene.demand(everyQuarter)
+    #expect(scene.run(200) { $0.isAsleep }, "it does not fall asleep")
+    scene.run(3)
+    return scene
+  }
+
+  @Test("A receiver that is to be looked at every quarter of an hour sleeps between the looks, and is on time")
+  func looks() {
+    let scene = Self.asleep()
+    let charge = scene.chargeMilliampereSeconds
+    let count = scene.fixes.count
+    var at: [Instant] = []
+    for _ in 0..<3 {
+      let before = scene.fixes.count
+      #expect(scene.run(1000) { $0.fixes.count > before })
+      at.append(scene.now)
+      #expect(scene.run(60) { $0.isAsleep })
+    }
+    #expect(scene.fixes.count - count < 3 * 40)
+    for (earlier, later) in zip(at, at.dropFirst()) { #expect(later.seconds(since: earlier) <= 900) }
+    // Forty-five minutes at 9 mA would be 24 As.
+    #expect(scene.chargeMilliampereSeconds - charge < 1500)
+  }
+
+  @Test("A receiver that ignores sleep is asked three times, told of once, and gives fixes")
+  func ignoresSleep() {
+    let scene = Scene(.m10)
+    scene.inject(.ignoreSleepRequests(for: Milliseconds(seconds: 600)))
+    scene.demand(Self.everyQuarter)
+    scene.run(300)
+    #expect(scene.reported(.doesNotSleep) == 1)
+    #expect(scene.orders.count { if case .sleep = $0.order { true } else { false } } <= 4)
+    let count = scene.fixes.count
+    #expect(scene.run(950) { $0.fixes.count > count })
+  }
+
+  @Test("A receiver that does not wake is told of once, and used when it comes")
+  func ignoresWake() {
+    let scene = Self.asleep()
+    scene.inject(.ignoreWakeUps(for: Milliseconds(seconds: 300)))
+    scene.demand(Self.moving, of: 2)
+    #expect(scene.run(120) { $0.reported(.doesNotWake) == 1 })
+    let count = scene.fixes.count
+    #expect(scene.run(900) { $0.fixes.count > count + 5 })
+    #expect(scene.reported(.doesNotWake) == 1)
+    #expect(scene.reported(.answersAgain) == 1)
+  }
+
+  @Test("A receiver that starts anew while it collects: what is gone is told with its number, and it goes on")
+  func reboots() {
+    let scene = Scene(.m10)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.demand(Self.deferred(200))
+    #expect(scene.run(75) { $0.journal != nil })
+    scene.run(60)
+    scene.inject(.reboot)
+    scene.run(10)
+    let gone = scene.reports.compactMap { if case .batchGone(let atMost) = $0.report { atMost } else { nil } }
+    #expect(gone.count == 1)
+    #expect((50...75).contains(gone.first ?? 0), "\(gone)")
+    let count = scene.fixes.count
+    scene.run(300)
+    #expect(scene.fixes.count > count + 100, "nothing is collected any more")
+  }
+
+  @Test("Unplugged in backup: it is found again, and serves")
+  func unplugged() {
+    let scene = Self.asleep()
+    scene.inject(.unplug(for: Milliseconds(seconds: 20)))
+    scene.run(25)
+    let count = scene.fixes.count
+    #expect(scene.run(120) { $0.fixes.count > count })
+    #expect(scene.run(200) { $0.isAsleep })
+  }
+
+  @Test("At the end a sleeping receiver is awake and as it was found", arguments: [ReceiverModel.m10, .f9p, .m8])
+  func end(model: ReceiverModel) {
+    let scene = Self.asleep(model)
+    #expect(scene.finish() < 3.5)
+    #expect(!scene.isAsleep)
+    #expect(scene.line.receiver.settings == Scene(model).line.receiver.settings)
+  }
+
+  @Test("A process that dies while the receiver collects: the next one gets every fix that is left, once")
+  func dies() {
+    let scene = Scene(.m10)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.forgetFixes()
+    scene.demand(Self.deferred(200))
+    #expect(scene.run(75) { $0.journal != nil })
+    scene.run(60)
+    scene.dieAndReturn()
+    scene.demand(Self.moving)
+    #expect(scene.run(90) { $0.journal == nil }, "it is not read to its end")
+    scene.run(10)
+    let times = scene.fixes.map { Int($0.time.nanosecondsSince1970 / 1_000_000_000) }
+    #expect(times == Array(times[0]..<times[0] + times.count), "fixes are lost, doubled or not in order")
+    #expect(times.count > 80)
+    #expect(scene.journal == nil)
+  }
+
+  @Test(
+    "Not a byte is sent in a read-only session, nor to another make: only the host sleeps", arguments: [true, false])
+  func unheard(isReadOnly: Bool) {
+    let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
+    scene.demand(Self.everyQuarter)
+    #expect(scene.run(200) { $0.isSilent })
+    let wakeUps = scene.hostWakeUps
+    let count = scene.positions
+    scene.run(600)
+    #expect(scene.hostWakeUps == wakeUps)
+    #expect(scene.run(320) { $0.positions > count })
+    #expect(scene.sentBytes == 0)
+  }
+}

@@ -1,0 +1,247 @@
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverPower
+import ReceiverSimulator
+import ReceiverStream
+import Testing
+
+/// A director with a session at a virtual receiver's line, in virtual time: what the shell does, without a machine.
+final class Scene {
+  static let start: Int64 = 1_780_000_000
+
+  var line: VirtualLine
+  private(set) var director: PowerDirector
+  private(set) var now = Instant.zero
+  private var held: Held?
+  /// An optional of the session itself cannot be borrowed through.
+  private struct Held: ~Copyable { var session: ReceiverSession }
+  private var memory: SessionMemory?
+  private let intent: SessionSettings.Intent
+  private var isOpen = true
+  private var nextLook = Instant.zero
+
+  /// Fixes with a position, in the order in which they were handed on.
+  private(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
+  /// The same, and those whose receiver has told no date yet.
+  private(set) var positions = 0
+  private(set) var orders: [(at: Instant, order: ReceiverOrder)] = []
+  private(set) var reports: [(at: Instant, report: PowerReport)] = []
+  private(set) var sessionReports: [SessionReport] = []
+  private(set) var losses: [BatchLoss: Int] = [:]
+  private(set) var startedAnew = 0
+  private(set) var receivedBytes = 0
+  private(set) var sentBytes = 0
+  /// How often anything had to be done on the host's side.
+  private(set) var hostWakeUps = 0
+  /// The journal as a process that dies now would leave it.
+  private(set) var journal: BatchJournal?
+
+  init(
+    _ model: ReceiverModel, scenario: Scenario = Scenario(), intent: SessionSettings.Intent = .serve,
+    policy: PowerPolicy = .standard, seed: UInt64 = 1
+  ) {
+    line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
+    line.hostRate = 9600
+    self.intent = intent
+    now = Instant.zero + Milliseconds(4000)
+    line.advance(to: now)
+    _ = line.takeReceived()
+    director = PowerDirector(policy: policy, isReadOnly: intent == .readOnly, at: now)
+  }
+
+  var isAsleep: Bool { line.receiver.powerState == .standby }
+  var isSilent: Bool { director.isResting }
+  /// The session with the receiver; nil while nobody listens.
+  var wish: ReceiverWish? { held == nil ? nil : held!.session.wish }
+  var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }
+
+  func demand(_ demand: Demand?, of id: UInt32 = 1) { tell(.demand(ClientID(id), demand)) }
+
+  func inject(_ fault: Fault) {
+    line.inject(fault, at: now)
+    plug()
+    work()
+  }
+
+  func tell(_ event: PowerEvent) {
+    director.handle(event, at: now)
+    work()
+  }
+
+  func forgetFixes() { fixes = [] }
+
+  func reported(_ report: PowerReport) -> Int { reports.count { $0.report == report } }
+
+  /// The process dies and another comes: what it knows is the journal.
+  func dieAndReturn() {
+    held = nil
+    memory = nil
+    isOpen = true
+    nextLook = now
+    director = PowerDirector(isReadOnly: intent == .readOnly, at: now)
+    if let journal { director.expectLeftover(journal) }
+  }
+
+  /// Ends in order; seconds that it took.
+  func finish() -> Double {
+    let from = now
+    if held != nil { held!.session.finish(at: now) }
+    drainSession()
+    run(20) { $0.held == nil || $0.held!.session.isEnded }
+    return now.seconds(since: from)
+  }
+
+  @discardableResult
+  func run(_ seconds: Double, until condition: (Scene) -> Bool = { _ in false }) -> Bool {
+    let end = now + Milliseconds(seconds: seconds)
+    var rounds = 0
+    while now < end {
+      step(before: end)
+      if condition(self) { return true }
+      rounds += 1
+      if rounds > 2_000_000 {
+        Issue.record("no rest at \(now): \(orders.suffix(4)), \(sessionReports.suffix(4))")
+        return false
+      }
+    }
+    return condition(self)
+  }
+
+  private func step(before end: Instant) {
+    var next = Instant.earlier(line.deadline, end) ?? end
+    let host = hostDeadline
+    next = Instant.earlier(next, host) ?? next
+    let wasAt = now
+    now = max(now, next)
+    line.advance(to: now)
+    plug()
+    let bytes = line.takeReceived()
+    guard held != nil else {
+      if let host, now >= host { director.wake(at: now) }
+      return work()
+    }
+    if !bytes.isEmpty {
+      receivedBytes += bytes.count
+      hostWakeUps += 1
+      unsafe held!.session.receive(bytes.span.bytes, at: now) { report, sky in
+        director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+      }
+    }
+    if let host, now >= host {
+      if bytes.isEmpty { hostWakeUps += 1 }
+      if let due = held!.session.deadline, now >= due {
+        held!.session.wake(at: now) { report, sky in
+          director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+        }
+      }
+      if let due = director.deadline, now >= due { director.wake(at: now) }
+    }
+    work()
+    if let again = hostDeadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
+  }
+
+  private var hostDeadline: Instant? {
+    var next = director.deadline
+    if held == nil { return isOpen ? Instant.earlier(next, nextLook) : next }
+    next = .earlier(next, held!.session.deadline)
+    return next
+  }
+
+  /// The shell's part when the device goes and comes.
+  private func plug() {
+    if held != nil, !line.isPresent {
+      held!.session.lost { report, sky in
+        director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+      }
+      drainSession()
+      memory = held!.session.memory
+      held = nil
+      director.lost(at: now)
+      nextLook = now + Milliseconds(500)
+    } else if held == nil, isOpen, now >= nextLook {
+      nextLook = now + Milliseconds(500)
+      guard line.isPresent else { return }
+      var settings = SessionSettings(intent: intent, line: .serial)
+      settings.memory = memory
+      _ = line.takeReceived()
+      let time = UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000)
+      held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: time, now: now))
+    }
+  }
+
+  /// Both sides go on until neither has anything to do.
+  private func work() {
+    for _ in 0..<64 {
+      drainSession()
+      var isIdle = true
+      while let output = director.nextOutput(at: now) {
+        isIdle = false
+        take(output)
+      }
+      if isIdle { return }
+    }
+    Issue.record("the director and the session go round in circles: \(orders.suffix(6))")
+  }
+
+  private func drainSession() {
+    while held != nil, let action = held!.session.nextAction() {
+      switch action {
+      case .send(let bytes):
+        sentBytes += bytes.count
+        line.send(bytes, at: now)
+      case .setRate(let rate):
+        line.advance(to: now)
+        line.hostRate = rate
+        _ = line.takeReceived()
+      case .report(let report):
+        sessionReports.append(report)
+        director.receive(
+          report, wish: held!.session.wish, receiver: held!.session.description, port: held!.session.port, at: now)
+      case .batch(let event): director.receive(event, at: now)
+      case .finished: break
+      }
+    }
+  }
+
+  private func take(_ output: DirectorOutput) {
+    switch output {
+    case .order(let order):
+      orders.append((now, order))
+      obey(order)
+    case .report(let report): reports.append((now, report))
+    case .live(let fix): note(fix, isBatched: false)
+    case .batched(let entry, let after):
+      journal = after
+      note(entry.fix, isBatched: true)
+    case .collects(let journal): self.journal = journal
+    case .collectsNoMore: journal = nil
+    case .lost(let count, let loss): losses[loss, default: 0] += count
+    case .startedAnew: startedAnew += 1
+    case .readOutBegins, .readOutEnds: break
+    }
+  }
+
+  private func note(_ fix: Fix, isBatched: Bool) {
+    if fix.hasPosition { positions += 1 }
+    guard fix.hasPosition, let time = fix.time, fixes.last?.time != time else { return }
+    fixes.append((now, time, isBatched))
+  }
+
+  private func obey(_ order: ReceiverOrder) {
+    switch order {
+    case .set(let wish): held?.session.set(wish, at: now)
+    case .sleep(let duration): held?.session.sleep(for: duration, at: now)
+    case .wakeUp: held?.session.wakeUp(at: now)
+    case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)
+    case .listen(let listens):
+      isOpen = listens
+      nextLook = now
+      guard !listens, held != nil else { return }
+      held!.session.lost { _, _ in }
+      memory = held!.session.memory
+      held = nil
+    case .supply(let isOn): line.inject(.power(isOn: isOn), at: now)
+    }
+  }
+}
