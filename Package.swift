@@ -59,6 +59,9 @@ let package = Package(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
+    .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
+    .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime"], swiftSettings: settings),
+    .target(name: "HostSensors", dependencies: ["MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -99,7 +102,8 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
-        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime",
+        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
+        "MonotonicTime",
       ],
       swiftSettings: settings),
 
@@ -174,8 +178,8 @@ let package = Package(
     .testTarget(
       name: "LocationServiceTests",
       dependencies: [
-        "LocationService", "Positioning", "PowerControl", "ReceiverPower", "Receiver", "ReceiverShell",
-        "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+        "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
+        "ReceiverShell", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
@@ -192,6 +196,8 @@ let package = Package(
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
+    .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

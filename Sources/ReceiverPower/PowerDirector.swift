@@ -119,6 +119,17 @@ public struct PowerDirector: Sendable {
   /// Whether the receiver rests by plan: it sleeps, or says nothing because it collects.
   public var isResting: Bool { isThere && power.wanted.isSilent }
 
+  /// Whether nothing is left to be done for a rest that the policy wants: the receiver sleeps or collects in silence. True as
+  /// well where it does not rest, or cannot.
+  public var isAtRest: Bool {
+    guard isThere, power.wanted.isSilent, !isReadOnly else { return true }
+    if isDue || sleeps && !isAsleep || !outputs.isEmpty { return false }
+    switch collecting {
+    case .off, .on: return true
+    case .beginning, .ending: return false
+    }
+  }
+
   // MARK: Demands, hints, the host
 
   /// An event that is not the session's.

@@ -66,6 +66,32 @@ struct Printer {
     }
   }
 
+  func print(_ beacons: [CLBeacon]) {
+    print("didRange", beacons.map(\.description).joined(separator: ", ")) { line in
+      line.beginArray("beacons")
+      for beacon in beacons {
+        line.beginObject()
+        line.field("uuid", text: beacon.uuid.uuidString)
+        line.field("major", beacon.major.intValue)
+        line.field("minor", beacon.minor.intValue)
+        line.field("proximity", text: Self.name(of: beacon.proximity))
+        Self.put("accuracy", beacon.accuracy, &line)
+        line.field("rssi", beacon.rssi)
+        line.endObject()
+      }
+      line.endArray()
+    }
+  }
+
+  private static func name(of proximity: CLProximity) -> String {
+    switch proximity {
+    case .immediate: "immediate"
+    case .near: "near"
+    case .far: "far"
+    default: "unknown"
+    }
+  }
+
   private static func put(_ location: CLLocation, _ line: inout JSONLine) {
     line.beginObject()
     line.field("timestamp", text: text(of: location.timestamp))

@@ -50,6 +50,9 @@ struct Track: ParsableCommand {
   @Option(help: ArgumentHelp("Monitor a circle; may be given more than once.", valueName: "id,lat,lon,radius"))
   var region: [Circle] = []
 
+  @Option(help: ArgumentHelp("Range beacons; may be given more than once.", valueName: "uuid[,major[,minor]]"))
+  var beacon: [Beacon] = []
+
   @Option(help: "End after this many seconds.")
   var seconds: Double?
 
@@ -122,6 +125,24 @@ enum Activity: String, ExpressibleByArgument, CaseIterable {
     case .fitness: .fitness
     case .otherNavigation: .otherNavigation
     case .airborne: .airborne
+    }
+  }
+}
+
+/// `UUID`, `UUID,MAJOR` or `UUID,MAJOR,MINOR`.
+struct Beacon: ExpressibleByArgument {
+  var constraint: CLBeaconIdentityConstraint
+
+  init?(argument: String) {
+    let fields = argument.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = fields.dropFirst().map { UInt16($0) }
+    guard let uuid = fields.first.flatMap({ UUID(uuidString: String($0)) }), !numbers.contains(nil) else { return nil }
+    switch numbers.compactMap(\.self) {
+    case []: constraint = CLBeaconIdentityConstraint(uuid: uuid)
+    case let major where major.count == 1: constraint = CLBeaconIdentityConstraint(uuid: uuid, major: major[0])
+    case let both where both.count == 2:
+      constraint = CLBeaconIdentityConstraint(uuid: uuid, major: both[0], minor: both[1])
+    default: return nil
     }
   }
 }

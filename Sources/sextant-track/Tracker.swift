@@ -58,6 +58,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       if !CLLocationManager.headingAvailable() { say("there is no compass: --heading has nothing to tell") }
       manager.startUpdatingHeading()
     }
+    for beacon in options.beacon { manager.startRangingBeacons(satisfying: beacon.constraint) }
     for region in regions {
       manager.startMonitoring(for: region)
       manager.requestState(for: region)
@@ -86,6 +87,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.stopMonitoringSignificantLocationChanges()
     manager.stopUpdatingHeading()
     for region in regions { manager.stopMonitoring(for: region) }
+    for beacon in options.beacon { manager.stopRangingBeacons(satisfying: beacon.constraint) }
     let last = CLLocationManager()
     let delegate = Farewell { [self] in exit(code ?? self.code) }
     farewell = (last, delegate)
@@ -166,6 +168,19 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   ) {
     printer.print("monitoringDidFail", error, region: region)
+  }
+
+  func locationManager(
+    _ manager: CLLocationManager, didRange beacons: [CLBeacon], satisfying constraint: CLBeaconIdentityConstraint
+  ) {
+    if !beacons.isEmpty { hasAnswer = true }
+    printer.print(beacons)
+  }
+
+  func locationManager(
+    _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint, error: any Error
+  ) {
+    printer.print("didFailRanging", error)
   }
 
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) { printer.print(visit) }

@@ -57,7 +57,7 @@ struct ServiceCoreTests {
     var core = Self.core()
     #expect(core.actions(at: Self.moment(1)).isEmpty)
     Self.call(.startUpdatingLocation, &core, at: 2)
-    #expect(core.actions(at: Self.moment(2)) == [.openReceiver])
+    #expect(core.actions(at: Self.moment(2)) == [.openReceiver, .sense(SensorDemand(suspends: true))])
     #expect(core.actions(at: Self.moment(3)).isEmpty)
     Self.call(.stopUpdatingLocation, &core, at: 10)
     #expect(core.actions(at: Self.moment(10)).isEmpty)

@@ -63,6 +63,17 @@ struct BeaconTests {
     #expect(scene.heard() == ["ranging failed 17"])
   }
 
+  @Test("BE-4 when Bluetooth goes away who ranges is told by 16, and hears beacons again when it is back")
+  func bluetoothLost() {
+    var scene = Scene()
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
+    scene.engine.rangingFailed()
+    #expect(scene.heard() == ["ranging failed 16"])
+    scene.engine.receive(sighting(scene))
+    scene.wait(1)
+    #expect(scene.heard() == ["ranged 1:near"])
+  }
+
   @Test("BE-5 the ranged regions are the manager's own")
   func own() {
     var scene = Scene(managers: 2)

@@ -24,6 +24,19 @@ struct HeadingTests {
     #expect(scene.heard() == [])
   }
 
+  @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
+  func comesLater() {
+    let none = Facilities(
+      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+    var scene = Scene(facilities: none, managers: 2)
+    scene.call(.startHeading)
+    scene.call(.startHeading, by: 1)
+    scene.call(.stopHeading, by: 1)
+    scene.engine.setFacilities(Scene.everything)
+    turn(&scene, to: 1)
+    #expect(scene.heard() == ["heading 1"])
+  }
+
   @Test("HD-2 one initial event, then each change of the filter's size")
   func filter() {
     var scene = started()
@@ -188,6 +201,26 @@ struct HeadingTests {
     var scene = started()
     scene.engine.receive(HeadingSample(magneticDegrees: 5, accuracyDegrees: -1, timestamp: scene.now.utc))
     #expect(scene.engine.heading(of: ClientID(0))?.accuracyDegrees == -1)
+  }
+
+  @Test("HD-7 true north alone is not shown without location updates, magnetic north is made of it where one is known")
+  func trueAlone() {
+    var scene = started()
+    let sample = HeadingSample(trueDegrees: 2, accuracyDegrees: 0.3, timestamp: scene.now.utc)
+    scene.engine.receive(sample)
+    #expect(scene.heard() == [])
+    scene.fix(0)
+    scene.engine.receive(sample)
+    #expect(scene.heard() == ["heading 358"])
+  }
+
+  @Test("What is needed of the compass is its finest client's; nothing when nobody asks")
+  func demand() {
+    var scene = started()
+    scene.call(.setHeadingFilter(degrees: 20))
+    #expect(scene.engine.demands.map(\.headingFilterDegrees) == [20])
+    scene.call(.stopHeading)
+    #expect(scene.engine.demands.isEmpty)
   }
 
   @Test("A receiver that knows true north gives magnetic north by the declination")

@@ -117,7 +117,9 @@ extension Fix {
   /// Which value is not what the assembler promises; nil when all are.
   var complaint: String? {
     if abs(latitudeDegrees ?? 0) > 90 || abs(longitudeDegrees ?? 0) > 180 { return "position of \(self)" }
-    for angle in [courseDegrees, headingDegrees] where !(0...360).contains(angle ?? 0) { return "course of \(self)" }
+    for angle in [courseDegrees, headingDegrees, magneticHeadingDegrees] where !(0...360).contains(angle ?? 0) {
+      return "course of \(self)"
+    }
     if !(0..<10_000).contains(speedMetresPerSecond ?? 0) { return "speed of \(self)" }
     for accuracy in [horizontalAccuracyMetres, verticalAccuracyMetres, speedAccuracyMetresPerSecond] {
       if !(0...).contains(accuracy ?? 0) { return "accuracy of \(self)" }

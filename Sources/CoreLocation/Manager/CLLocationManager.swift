@@ -133,7 +133,7 @@ open class CLLocationManager: NSObject {
   // MARK: Availability
 
   private static func facility(_ facility: @Sendable (Facilities) -> Bool) -> Bool {
-    Service.shared.read { facility($0.facilities) }
+    facility(Service.shared.facilities())
   }
 
   open class func locationServicesEnabled() -> Bool { Service.shared.read { $0.authorization.servicesAreEnabled } }

@@ -19,6 +19,10 @@ enum ServiceAction: Equatable {
   case store(StateFile, String)
   /// Positions are needed for the first time; the program ends.
   case openReceiver, releaseReceiver
+  /// What the computer's own sensors have to give from now on.
+  case sense(SensorDemand)
+  /// The computer may suspend now.
+  case readyForSuspend
   /// What the receiver is to do.
   case receiver(ReceiverOrder)
   /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.
@@ -33,10 +37,12 @@ enum ServiceAction: Equatable {
 enum StateFile: Hashable {
   /// The newest location, which all programs share (LC-2).
   case newestLocation
+  /// The device's own magnetic field, which all programs share.
+  case compass
   case regions, visits, authorization
 
   /// What such files are called.
-  static let names: Set<String> = ["newest-location", "regions", "visits", "authorization"]
+  static let names: Set<String> = ["newest-location", "compass", "regions", "visits", "authorization"]
 
   static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
 
@@ -44,6 +50,7 @@ enum StateFile: Hashable {
   func path(of app: AppDescription) -> String {
     switch self {
     case .newestLocation: "newest-location"
+    case .compass: "compass"
     case .regions: "\(Self.appFolder(app))/regions"
     case .visits: "\(Self.appFolder(app))/visits"
     case .authorization: "\(Self.appFolder(app))/authorization"

@@ -18,6 +18,8 @@ extension ServiceCore {
     self.source = source
     director.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
     drain(at: now)
+    // Behind the location, which tells how far magnetic north is off.
+    receiveHeading(of: fix, at: now)
   }
 
   /// What the session with the receiver tells.
@@ -26,7 +28,9 @@ extension ServiceCore {
     case .session(let report, let wish, let receiver, let port):
       director.receive(report, wish: wish, receiver: receiver, port: port, at: now.instant)
     case .batch(let event): director.receive(event, at: now.instant)
-    case .lost: director.lost(at: now.instant)
+    case .lost:
+      director.lost(at: now.instant)
+      receiverHeadingLost(at: now.instant)
     }
     drain(at: now)
   }
@@ -56,7 +60,7 @@ extension ServiceCore {
 
   /// Tells the policy what has changed of what is needed; whether anything has.
   mutating func updateDemands(at now: Instant) -> Bool {
-    let events = power.update(engine.demandsOfManagers, shared: engine.sharedDemand, at: now)
+    let events = power.update(demandsOfManagers, shared: engine.sharedDemand, at: now)
     for event in events { director.handle(event, at: now) }
     return !events.isEmpty
   }

@@ -24,6 +24,10 @@ struct ServiceCore: Sendable {
   var source: Location.Source?
   var sourceActivity = SourceActivity.searching
   private var isReceiverWanted = false
+  private var isFinished = false
+  /// The computer waits with its suspend until the receiver rests.
+  var isSuspendWaiting = false
+  var sensing = HostSensing()
   private var newest: Location?
   private var isNewestStored = true
   private var isNewestRemembered = true
@@ -129,7 +133,9 @@ struct ServiceCore: Sendable {
 
   /// The program ends: what is known is kept, and what the receiver holds for a client is fetched.
   mutating func finish(at now: Instant) {
+    isFinished = true
     storeNewest()
+    if let action = asked(SensorDemand()) { extra.append(action) }
     guard isReceiverWanted, releaseAt == nil else { return }
     releaseAt = now
     if director.holdsFixes, power.isDeferring {
@@ -138,7 +144,16 @@ struct ServiceCore: Sendable {
     }
   }
 
+  /// The computer is about to suspend: what is known is kept, as it may not come back, and the receiver is put to rest.
+  mutating func hostSuspends(at now: Moment) {
+    storeNewest()
+    isSuspendWaiting = true
+    director.handle(.hostSuspending, at: now.instant)
+    drain(at: now)
+  }
+
   mutating func wake(at now: Moment) {
+    wakeSensing(at: now.instant)
     // The policy first: it has the receiver read out for a deferral that ends at this instant.
     if let due = director.deadline, now.instant >= due { director.wake(at: now.instant) }
     drain(at: now)
@@ -154,6 +169,7 @@ struct ServiceCore: Sendable {
     var next = Instant.earlier(engine.deadline, releaseAt)
     next = .earlier(next, director.deadline)
     next = .earlier(next, batch.deadline)
+    next = .earlier(next, sensingDeadline)
     return .earlier(next, power.deadline)
   }
 
@@ -178,6 +194,8 @@ struct ServiceCore: Sendable {
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     noteDelivered(actions)
     decideReceiver(at: now.instant, &actions)
+    if !isFinished { decideSensors(isReceiverWanted: isReceiverWanted) }
+    tellSuspend()
     actions += extra
     extra = []
     if !isNewestStored, now.instant >= storeAt {
@@ -230,7 +248,7 @@ struct ServiceCore: Sendable {
       self.releaseAt = nil
       actions += extra
       extra = [.releaseReceiver]
-    } else if !isReceiverWanted, engine.demands.contains(where: \.needsPosition) {
+    } else if !isReceiverWanted, engine.demands.contains(where: \.needsPosition) || needsReceiverForHeading {
       actions.append(.openReceiver)
       isReceiverWanted = true
     }

@@ -42,6 +42,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var pauseProbeSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
   public var isReadOnly = false
+  /// SEXTANT_SYSFS: where the computer's own sensors are looked for, else /sys; for tests of a compass that is none.
+  public var sensorRoot = "/sys"
   /// What could not be understood, a line for each; it counts as not set.
   public private(set) var complaints: [String] = []
 
@@ -60,6 +62,7 @@ public struct ServiceSettings: Sendable, Equatable {
       baud = configuration.baud
       isReadOnly = configuration.isReadOnly
     }
+    if let root = value("SEXTANT_SYSFS") { sensorRoot = root }
     stateFolder = StateFolder.path(isRoot: isRoot, variable)
     application = choice(
       value, "SEXTANT_APP_STATE", [("foreground", .foreground), ("background", .background)])

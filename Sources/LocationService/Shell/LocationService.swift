@@ -89,6 +89,7 @@ public final class LocationService: Sendable {
     for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { System.say(complaint) }
     core.administration(administration, at: now)
     state = Mutex(State(core: core))
+    lookAtSensors()
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -138,6 +139,7 @@ public final class LocationService: Sendable {
 
   /// What a manager was asked. Returns at once.
   public func call(_ call: ClientCall, by id: Positioning.ClientID) {
+    if call.needsSensors { lookAtSensors() }
     change { state, now in state.core.call(call, by: id, at: now) }
   }
 
@@ -227,6 +229,12 @@ public final class LocationService: Sendable {
     waker?.wake()
     return value
   }
+
+  /// Changes what is decided, from any thread.
+  func changeCore(_ body: @Sendable (inout ServiceCore, Instant) -> Void) { change { body(&$0.core, $1) } }
+
+  /// The same from the service's own thread, which looks at what follows from it anyway.
+  func updateCore(_ body: @Sendable (inout ServiceCore) -> Void) { state.withLock { body(&$0.core) } }
 
   func waits(at waker: Poller.Waker) { state.withLock { $0.waker = waker } }
 

@@ -7,6 +7,8 @@ struct ServiceThread: ~Copyable {
   private let service: LocationService
   private var poller: Poller
   private let receiver: ReceiverSource
+  private let bus = BusSource()
+  private let sensors: SensorThread
   private var isStateComplained = false
   private var administration: AdministrationWatch
   private var lookout: ReceiverLookout
@@ -14,6 +16,7 @@ struct ServiceThread: ~Copyable {
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
+    sensors = SensorThread(service)
     receiver = ReceiverSource(
       service.settings,
       batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
@@ -32,7 +35,9 @@ struct ServiceThread: ~Copyable {
       service.lookAtApplication(at: now)
       for action in service.actions(at: now) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
-      let due = Instant.earlier(.earlier(service.deadline, receiver.deadline), lookout.deadline)
+      var due = Instant.earlier(service.deadline, receiver.deadline)
+      due = .earlier(due, lookout.deadline)
+      due = .earlier(due, bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return System.say("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -66,7 +71,20 @@ struct ServiceThread: ~Copyable {
       case .held: service.receiverIsHeld()
       }
     }
+    bus.wake(&poller, at: now.instant)
+    while let news = bus.nextNews() { tell(news, at: now) }
     service.wake(at: now)
+  }
+
+  private mutating func tell(_ news: BusSource.News, at now: Moment) {
+    switch news {
+    case .say(let text): System.say(text)
+    case .canHearBeacons(let can): service.updateCore { core in core.canHearBeacons(can, at: now.instant) }
+    case .heard(let beacon, let strength):
+      service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
+    case .suspending: service.updateCore { core in core.hostSuspends(at: now) }
+    case .resumed(let seconds): service.updateCore { core in core.hostResumed(after: seconds, at: now) }
+    }
   }
 
   private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
@@ -82,6 +100,10 @@ struct ServiceThread: ~Copyable {
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
+    case .sense(let demand):
+      bus.set(demand, &poller, at: now.instant)
+      sensors.set(demand)
+    case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
     case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
     case .keepBatch(let journal): receiver.keepBatch(journal)
     case .noteBatch(let journal): receiver.noteBatch(journal)

@@ -15,6 +15,9 @@ enum System {
     return unsafe String(cString: value)
   }
 
+  /// Whether there is such a file or folder; access(2).
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
   static var isRoot: Bool { geteuid() == 0 }
   static var processID: Int32 { getpid() }
 

@@ -42,10 +42,13 @@ struct HeadingUpdates: Sendable {
 
   /// Takes a sample; what is to be delivered, if anything.
   ///
-  /// - Parameter declinationDegrees: magnetic north from true north, east positive; nil while location updates do not run
-  ///   or no location is known (HD-7, HD-8).
-  mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
-    guard isRunning, let heading = self.heading(sample, declinationDegrees: declinationDegrees) else { return nil }
+  /// - Parameters:
+  ///   - declinationDegrees: magnetic north from true north, east positive; nil while no location is known (HD-8).
+  ///   - showsTrueNorth: location updates run (HD-7).
+  mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, showsTrueNorth: Bool) -> Heading? {
+    guard isRunning,
+      let heading = self.heading(sample, declinationDegrees: declinationDegrees, showsTrueNorth: showsTrueNorth)
+    else { return nil }
     hasFailed = false
     if !wantsInitial, filterDegrees > 0, let last, Self.turn(from: last, to: heading) < filterDegrees { return nil }
     wantsInitial = false
@@ -60,15 +63,16 @@ struct HeadingUpdates: Sendable {
     return true
   }
 
-  private func heading(_ sample: HeadingSample, declinationDegrees: Double?) -> Heading? {
+  private func heading(_ sample: HeadingSample, declinationDegrees: Double?, showsTrueNorth: Bool) -> Heading? {
     let reference = { (degrees: Double) in Trigonometry.wrapped(degrees: degrees + offsetDegrees) }
     var magnetic = sample.magneticDegrees
     if magnetic == nil, let degrees = sample.trueDegrees, let declinationDegrees {
       magnetic = degrees - declinationDegrees
     }
     var north: Double?
-    if let declinationDegrees { north = sample.trueDegrees ?? magnetic.map { $0 + declinationDegrees } }
-    guard magnetic != nil || sample.trueDegrees != nil else { return nil }
+    if showsTrueNorth, let declinationDegrees { north = sample.trueDegrees ?? magnetic.map { $0 + declinationDegrees } }
+    // What knows true north alone says nothing of magnetic north before a location is known.
+    guard magnetic != nil else { return nil }
     return Heading(
       magneticDegrees: magnetic.map(reference) ?? -1, trueDegrees: north.map(reference) ?? -1,
       accuracyDegrees: sample.accuracyDegrees, fieldMicrotesla: sample.fieldMicrotesla, timestamp: sample.timestamp)

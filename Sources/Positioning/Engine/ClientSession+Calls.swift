@@ -37,8 +37,11 @@ extension ClientSession {
       significant.stop()
       watchOutage(at: now)
 
-    case .startHeading: if facilities.hasCompass { heading.start() }
+    case .startHeading:
+      wantsHeading = true
+      if facilities.hasCompass { heading.start() }
     case .stopHeading:
+      wantsHeading = false
       if heading.calibrated() == .hide { outputs.append(.hideCalibration(id)) }
       heading.stop()
     case .showsCalibration(let shows):

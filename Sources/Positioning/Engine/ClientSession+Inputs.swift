@@ -70,7 +70,8 @@ extension ClientSession {
 
   mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, _ outputs: inout [PositioningOutput]) {
     guard runningDelivery == .deliver,
-      let news = heading.receive(sample, declinationDegrees: updates.isRunning ? declinationDegrees : nil)
+      let news = heading.receive(
+        sample, declinationDegrees: declinationDegrees, showsTrueNorth: updates.isRunning)
     else { return }
     emit(.didUpdateHeading(news), &outputs)
   }
@@ -142,6 +143,7 @@ extension ClientSession {
       demand.significantChange = Demand.SignificantChange(nextPossible: significant.nextPossible)
     }
     demand.heading = heading.isRunning && runningDelivery == .deliver
+    demand.headingFilterDegrees = heading.filterDegrees
     demand.beacons = !ranging.targets.isEmpty && runningDelivery == .deliver
     return demand
   }

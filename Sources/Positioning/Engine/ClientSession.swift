@@ -20,6 +20,7 @@ struct ClientSession: Sendable {
   /// What the client has started; whether it runs depends on permission.
   var wantsStandard = false
   var wantsSignificant = false
+  var wantsHeading = false
   private(set) var permissions: Permissions
   private var allowsBackground: Bool?
   private var showsIndicator = false

@@ -60,11 +60,17 @@ public struct Demand: Hashable, Sendable {
   public var liveIsStationary = false
   /// The compass is wanted.
   public var heading = false
+  /// The smallest turn that is told; 0 and below: every one. Without `heading` it means nothing.
+  public var headingFilterDegrees = 1.0
   /// Beacons are listened for.
   public var beacons = false
 
   public init() {}
 
   /// Whether nothing is needed.
-  public var isEmpty: Bool { self == Demand() }
+  public var isEmpty: Bool {
+    var rest = self
+    if !heading { rest.headingFilterDegrees = Demand().headingFilterDegrees }
+    return rest == Demand()
+  }
 }

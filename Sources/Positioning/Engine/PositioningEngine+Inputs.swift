@@ -145,11 +145,17 @@ extension PositioningEngine {
     }
   }
 
-  /// Bluetooth went away while beacons are ranged.
+  /// Bluetooth went away while beacons are ranged: who ranges is told, and goes on when it is back.
   public mutating func rangingFailed() {
     for client in clients {
-      for target in client.ranging.targets { client.emit(.rangingDidFail(target, .rangingFailure), &outputs) }
+      for target in client.ranging.targets { client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs) }
     }
+  }
+
+  /// Beacons are listened for again: the silence before says nothing of who was near.
+  public mutating func beaconsAreHeardAgain(at now: Instant) {
+    regions.lookAgain(at: now)
+    for index in monitors.indices { monitors[index].lookAgain(at: now) }
   }
 }
 

@@ -115,7 +115,14 @@ public struct PositioningEngine: Sendable {
   }
 
   /// Receivers, compasses or Bluetooth came or went.
-  public mutating func setFacilities(_ facilities: Facilities) { self.facilities = facilities }
+  ///
+  /// Who asked for headings when there was no compass gets them from one that comes: whether a receiver has one shows only
+  /// when it tells.
+  public mutating func setFacilities(_ facilities: Facilities) {
+    self.facilities = facilities
+    guard facilities.hasCompass else { return }
+    for index in clients.indices where clients[index].wantsHeading { clients[index].heading.start() }
+  }
 
   /// The app's state may have changed: what was allowed once ends, what waited is delivered.
   public mutating func setApplication(_ state: ApplicationState, at now: Instant) {

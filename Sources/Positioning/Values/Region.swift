@@ -25,7 +25,8 @@ public struct Region: Hashable, Sendable {
 }
 
 extension Region.Shape {
-  var isBeacon: Bool {
+  /// Whether it is one of beacons.
+  public var isBeacon: Bool {
     switch self {
     case .circle: false
     case .beacon: true

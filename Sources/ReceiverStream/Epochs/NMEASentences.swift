@@ -104,6 +104,14 @@ extension EpochAssembler {
       let content = sentence.decode(THS.self, rejected: &rejectedFields)
       begin(nil, id, body)
       if content.mode != UInt8(ascii: "V") { setHeading(content.heading) }
+    case HDG.formatter:
+      let content = sentence.decode(HDG.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      apply(content)
+    case HDM.formatter:
+      let content = sentence.decode(HDM.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      setMagneticHeading(content.heading?.value)
     default: return
     }
     complete(body)
@@ -213,8 +221,39 @@ extension EpochAssembler {
   }
 
   private mutating func setHeading(_ degrees: FixedPoint?) {
-    guard fix.source < .ubx, let degrees = degrees?.value else { return }
-    if degrees >= 0, degrees <= 360 { fix.headingDegrees = degrees == 360 ? 0 : degrees } else { reject() }
+    guard fix.headingSource <= .sentence, let degrees = degrees?.value else { return }
+    guard degrees >= 0, degrees <= 360 else { return reject() }
+    fix.headingDegrees = degrees == 360 ? 0 : degrees
+    fix.headingSource = .sentence
+  }
+
+  /// What the compass shows, without its deviation, is magnetic; with the variation it is true, for who has nothing better.
+  private mutating func apply(_ content: HDG) {
+    guard let shown = content.heading?.value else { return }
+    let deviation = signed(content.deviation, content.deviationDirection)
+    let magnetic = shown + (deviation ?? 0)
+    setMagneticHeading(magnetic)
+    guard fix.headingSource <= .compass, fix.magneticHeadingDegrees != nil,
+      let variation = signed(content.variation, content.variationDirection)
+    else { return }
+    fix.headingDegrees = course(magnetic + variation)
+  }
+
+  private mutating func setMagneticHeading(_ degrees: Double?) {
+    guard fix.headingSource <= .sentence, let degrees else { return }
+    guard let degrees = course(degrees) else { return reject() }
+    fix.magneticHeadingDegrees = degrees
+    if fix.headingSource == .none { fix.headingSource = .compass }
+  }
+
+  /// An angle whose sign is a letter: east positive; nil when either is missing or makes no sense.
+  private func signed(_ angle: FixedPoint?, _ direction: UInt8?) -> Double? {
+    guard let degrees = angle?.value, degrees >= 0, degrees <= 180 else { return nil }
+    switch direction {
+    case UInt8(ascii: "E"): return degrees
+    case UInt8(ascii: "W"): return -degrees
+    default: return nil
+    }
   }
 
   private mutating func setVelocity(north: FixedPoint?, east: FixedPoint?, up: FixedPoint?) {

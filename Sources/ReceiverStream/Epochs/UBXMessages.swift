@@ -33,6 +33,16 @@ extension EpochAssembler {
       guard let message = frame.message(NavVELNED.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
+    case NavATT.identity:
+      guard let message = frame.message(NavATT.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      // An accuracy of 0 says that there is no such angle (interface descriptions, NAV-ATT).
+      if message.accHeading > 0 { setHeading(message.heading, accuracy: message.accHeading) }
+    case NavRELPOSNED.identity:
+      // Version 0 has no heading.
+      guard let message = frame.message(NavRELPOSNED.self) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
     case NavSOL.identity:
       guard let message = frame.message(NavSOL.self) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
@@ -111,7 +121,7 @@ extension EpochAssembler {
       fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
       fix.courseAccuracyDegrees = angleAccuracy(message.headAcc)
       if message.flags_headVehValid, let heading = message.headVeh {
-        fix.headingDegrees = course(Double(heading) / 1e5)
+        setHeading(heading, accuracy: message.headAcc)
       }
     }
   }
@@ -131,7 +141,7 @@ extension EpochAssembler {
     setSpeed(Double(message.gSpeed) / 1000, course: Double(message.headMot) / 1e5)
     fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
     fix.courseAccuracyDegrees = angleAccuracy(message.headAcc)
-    if message.flags_headVehValid { fix.headingDegrees = course(Double(message.headVeh) / 1e5) }
+    if message.flags_headVehValid { setHeading(message.headVeh, accuracy: message.headAcc) }
   }
 
   private mutating func apply(_ message: borrowing NavPOSLLH) {
@@ -159,6 +169,15 @@ extension EpochAssembler {
       speed: Double(message.gSpeed) / 100, course: Double(message.heading) / 1e5)
     fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2)
     fix.courseAccuracyDegrees = angleAccuracy(message.cAcc)
+  }
+
+  /// Where the line from one antenna to the other points to is the heading if both are on the same vehicle: only then the
+  /// base moves. The line from a base station to the vehicle says nothing of it.
+  private mutating func apply(_ message: borrowing NavRELPOSNED) {
+    guard message.flags_gnssFixOK, message.flags_relPosValid, message.flags_relPosHeadingValid, message.flags_isMoving,
+      message.flags_carrSoln != 0
+    else { return }
+    setHeading(message.relPosHeading, accuracy: message.accHeading)
   }
 
   private mutating func apply(_ message: borrowing NavSOL) {
@@ -373,6 +392,15 @@ extension EpochAssembler {
     guard speed >= 0, speed < 10_000 else { return reject() }
     fix.speedMetresPerSecond = speed
     fix.courseDegrees = course(degrees)
+  }
+
+  /// A heading in 1e-5 degrees; the last one of an epoch counts.
+  private mutating func setHeading(_ heading: Int32, accuracy: UInt32) {
+    guard let degrees = course(Double(heading) / 1e5) else { return reject() }
+    fix.headingDegrees = degrees
+    fix.headingAccuracyDegrees = angleAccuracy(accuracy)
+    fix.magneticHeadingDegrees = nil
+    fix.headingSource = .ubx
   }
 
   /// A direction in 0…360.

@@ -40,6 +40,19 @@ public struct Fix: Sendable, Equatable {
     public static func < (a: Source, b: Source) -> Bool { a.rawValue < b.rawValue }
   }
 
+  /// Which kind of message the heading was taken from. A higher value is preferred within an epoch.
+  public enum HeadingSource: UInt8, Sendable, Comparable {
+    case none
+    /// A compass on the line: HDM, HDG.
+    case compass
+    /// HDT, THS: a gyroscope, or two antennas.
+    case sentence
+    /// UBX: sensors of the receiver, or its two antennas.
+    case ubx
+
+    public static func < (a: HeadingSource, b: HeadingSource) -> Bool { a.rawValue < b.rawValue }
+  }
+
   // MARK: Time
 
   /// The time of the epoch, UTC; nil while date or time are not valid.
@@ -82,8 +95,15 @@ public struct Fix: Sendable, Equatable {
   public var climbMetresPerSecond: Double?
   /// North, east, down.
   public var velocityMetresPerSecond: SIMD3<Double>?
-  /// 0…360 from true north, of the vehicle.
+  /// 0…360 from true north, where the vehicle's bow points to. It is never made of the course: a vehicle that stands has a
+  /// heading, and one that drifts has another one than its course.
   public var headingDegrees: Double?
+  /// 0…360 from magnetic north, of the bow; from a compass on the line, with its deviation taken off.
+  public var magneticHeadingDegrees: Double?
+  /// One standard deviation of the heading; nil where the source does not tell it.
+  public var headingAccuracyDegrees: Double?
+  /// The source of the heading.
+  public var headingSource = HeadingSource.none
   /// East positive.
   public var magneticVariationDegrees: Double?
 

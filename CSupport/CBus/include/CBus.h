@@ -1,0 +1,45 @@
+// sd-bus(3), found while the program runs: a computer without a bus needs no library, and building needs no header. Its
+// objects are opaque pointers; each function is the one of the same name with sd_bus_ before it. All return what it returns:
+// 0 or more on success, the negative errno on failure. The three libraries that have these functions are libsystemd,
+// libelogind and libbasu.
+#ifndef SEXTANT_CBUS_H
+#define SEXTANT_CBUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Finds the library: 0, or -ENOENT when none of the three is here. May be called from any thread, and again.
+int cbus_load(void);
+
+// Only after cbus_load() succeeded. A connection belongs to one thread.
+int cbus_open_system(void **bus);
+/// Closes and forgets the connection; does not wait.
+void cbus_close(void *bus);
+int cbus_get_fd(void *bus);
+int cbus_get_events(void *bus);
+int cbus_get_timeout(void *bus, uint64_t *microseconds);
+/// `message` is set when there is one; it is to be given back by cbus_message_unref().
+int cbus_process(void *bus, void **message);
+int cbus_send(void *bus, void *message, uint64_t *cookie);
+
+int cbus_message_new_method_call(
+    void *bus, void **message, const char *destination, const char *path, const char *interface, const char *member);
+int cbus_message_append_basic(void *message, char type, const void *value);
+int cbus_message_open_container(void *message, char type, const char *contents);
+int cbus_message_close_container(void *message);
+void cbus_message_unref(void *message);
+
+int cbus_message_get_type(void *message, uint8_t *type);
+int cbus_message_get_reply_cookie(void *message, uint64_t *cookie);
+const char *cbus_message_get_path(void *message);
+const char *cbus_message_get_interface(void *message);
+const char *cbus_message_get_member(void *message);
+/// The name and the text of an error's message; either may be a null pointer.
+void cbus_message_get_error(void *message, const char **name, const char **text);
+int cbus_message_peek_type(void *message, char *type, const char **contents);
+int cbus_message_enter_container(void *message, char type, const char *contents);
+int cbus_message_exit_container(void *message);
+int cbus_message_read_basic(void *message, char type, void *value);
+int cbus_message_read_array(void *message, char type, const void **bytes, size_t *count);
+
+#endif

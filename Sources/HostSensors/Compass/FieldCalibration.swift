@@ -1,0 +1,99 @@
+/// The device's own magnetic field (hard iron), which turns with it: what has to be taken off before the earth's is seen.
+public struct FieldCalibration: Hashable, Sendable {
+  /// Along the device's axes, microtesla.
+  public var offsetMicrotesla: SIMD3<Double>
+  /// The strength of what is left: of the earth's field, or of its part along the ground if the device was turned about
+  /// one axis only.
+  public var strengthMicrotesla: Double
+  /// By how much that varies while the device is turned, one standard deviation.
+  public var residualMicrotesla: Double
+  /// The device was turned about more than one axis.
+  public var isSpatial: Bool
+
+  public init(offsetMicrotesla: SIMD3<Double>, strengthMicrotesla: Double, residualMicrotesla: Double, isSpatial: Bool)
+  {
+    self.offsetMicrotesla = offsetMicrotesla
+    self.strengthMicrotesla = strengthMicrotesla
+    self.residualMicrotesla = residualMicrotesla
+    self.isSpatial = isSpatial
+  }
+}
+
+/// Finds the device's own field while it is used: whatever way it is turned, the earth's field keeps its strength, so what is
+/// measured lies on a sphere, whose middle is the device's own (or on a circle, for what turns about one axis, as a vehicle).
+struct CalibrationSearch: Sendable {
+  /// Measurements nearer than this to a kept one tell nothing new.
+  static let spacingMicrotesla = 4.0
+  /// Enough for a sphere in steps of 25°; then the oldest go, so that a change of the device is noticed.
+  static let capacity = 96
+  /// Along an axis in which the measurements are nearer together than this (one standard deviation) nothing is known.
+  static let spreadMicrotesla = 4.0
+  /// The circle is cut in eight; so many parts have to be seen.
+  static let sectors = 6
+  /// What strengths are believed: the ground part is 8 µT and more outside the polar regions, the whole 67 µT at most.
+  static let strengths = 8.0...80
+  /// The sphere's roundness, share of its radius.
+  static let roundness = 0.1
+
+  private var points: [SIMD3<Double>] = []
+  private var oldest = 0
+
+  /// Takes a measurement. Returns the calibration when it made a new one possible.
+  ///
+  /// - Parameter prior: what is held for true until now: along an axis in which the device was not turned it stays.
+  mutating func receive(_ field: SIMD3<Double>, prior: SIMD3<Double>) -> FieldCalibration? {
+    guard !points.contains(where: { ($0 - field).length < Self.spacingMicrotesla }) else { return nil }
+    if points.count < Self.capacity {
+      points.append(field)
+    } else {
+      points[oldest] = field
+      oldest = (oldest + 1) % Self.capacity
+    }
+    return points.count < 8 ? nil : fit(prior)
+  }
+
+  /// Least squares for the middle c of a sphere: |q|² = 2 q·c + k for each q, which is a measurement from the mean of all.
+  /// As the q sum up to 0, k drops out, and along each main axis of their scatter S the middle is ½ (e · Σ q|q|²) / λ.
+  private func fit(_ prior: SIMD3<Double>) -> FieldCalibration? {
+    let count = Double(points.count)
+    let mean = points.reduce(SIMD3(), +) / count
+    var scatter = SymmetricMatrix()
+    var moment = SIMD3<Double>()
+    for point in points {
+      let q = point - mean
+      scatter.add(q)
+      moment += q * q.dot(q)
+    }
+    let axes = scatter.axes()
+    let known = axes.filter { ($0.value / count).squareRoot() >= Self.spreadMicrotesla }
+    guard known.count >= 2 else { return nil }
+    var middle = SIMD3<Double>()
+    for axis in axes {
+      let isKnown = axis.value >= known[known.count - 1].value
+      middle += axis.vector * (isKnown ? axis.vector.dot(moment) / axis.value / 2 : axis.vector.dot(prior - mean))
+    }
+    var sum = 0.0
+    var squares = 0.0
+    var seen: Set<Int> = []
+    for point in points {
+      let q = point - mean - middle
+      let radius = known.map { $0.vector.dot(q) }.reduce(0) { $0 + $1 * $1 }.squareRoot()
+      sum += radius
+      squares += radius * radius
+      seen.insert(Self.sector(known[0].vector.dot(q), known[1].vector.dot(q)))
+    }
+    let strength = sum / count
+    let residual = max(0, squares / count - strength * strength).squareRoot()
+    guard Self.strengths.contains(strength), residual <= Self.roundness * strength, seen.count >= Self.sectors else {
+      return nil
+    }
+    return FieldCalibration(
+      offsetMicrotesla: mean + middle, strengthMicrotesla: strength, residualMicrotesla: residual,
+      isSpatial: known.count == 3)
+  }
+
+  /// Which eighth of the circle.
+  private static func sector(_ x: Double, _ y: Double) -> Int {
+    (x < 0 ? 1 : 0) + (y < 0 ? 2 : 0) + (abs(x) < abs(y) ? 4 : 0)
+  }
+}

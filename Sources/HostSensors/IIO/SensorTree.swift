@@ -1,0 +1,50 @@
+/// The sensors of this computer, as /sys shows them.
+public struct SensorTree: Sendable {
+  /// One of them, and where it is.
+  public struct Found: Hashable, Sendable {
+    public var sensor: TriaxialSensor
+    /// Its folder.
+    public var path: String
+  }
+
+  private let root: String
+
+  /// - Parameter root: where sysfs is mounted.
+  public init(root: String = "/sys") { self.root = root }
+
+  /// The first sensor of a quantity by the kernel's numbers; nil when there is none. Reads small files only.
+  public func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
+    for path in devices() {
+      if let sensor = TriaxialSensor(quantity, attribute: { HostFiles.contents(of: "\(path)/\($0)") }) {
+        return Found(sensor: sensor, path: path)
+      }
+    }
+    return nil
+  }
+
+  /// Whether a sensor of a quantity is there, by its files' names alone: it is not asked to measure.
+  public func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
+    devices().contains { HostFiles.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
+  }
+
+  /// Whether the kernel has a Bluetooth adapter that is not blocked (rfkill).
+  public var hasBluetoothAdapter: Bool {
+    let folder = "\(root)/class/bluetooth"
+    return HostFiles.names(in: folder).contains { name in
+      // `hci0:11` is a connection.
+      guard name.hasPrefix("hci"), !name.contains(":") else { return false }
+      let switches = HostFiles.names(in: "\(folder)/\(name)").filter { $0.hasPrefix("rfkill") }
+      return !switches.contains { block in
+        ["soft", "hard"].contains { HostFiles.contents(of: "\(folder)/\(name)/\(block)/\($0)")?.hasPrefix("1") == true }
+      }
+    }
+  }
+
+  private func devices() -> [String] {
+    let folder = "\(root)/bus/iio/devices"
+    let numbers = HostFiles.names(in: folder).compactMap { name -> Int? in
+      name.hasPrefix("iio:device") ? Int(name.dropFirst(10)) : nil
+    }
+    return numbers.sorted().map { "\(folder)/iio:device\($0)" }
+  }
+}

@@ -1,0 +1,164 @@
+import HostSensors
+import MonotonicTime
+import Positioning
+import SerialPort
+import Synchronization
+
+/// Asks the computer's own sensors, in a thread of its own: a measurement can take a tenth of a second, for which no fix is
+/// to wait. There is no thread while nobody asks.
+final class SensorThread: Sendable {
+  private struct State {
+    var demand = SensorDemand()
+    var isRunning = false
+    var waker: Poller.Waker?
+  }
+
+  private let service: LocationService
+  private let state = Mutex(State())
+
+  init(_ service: LocationService) { self.service = service }
+
+  /// What is wanted from now on.
+  func set(_ demand: SensorDemand) {
+    let (starts, waker) = state.withLock { state in
+      state.demand = demand
+      let starts = !state.isRunning && Self.isNeeded(demand)
+      if starts { state.isRunning = true }
+      return (starts, state.waker)
+    }
+    waker?.wake()
+    guard starts else { return }
+    let isStarted = BackgroundWork.start { [self] in
+      System.leaveSignalsToOthers()
+      run()
+    }
+    if !isStarted { state.withLock { $0.isRunning = false } }
+  }
+
+  private static func isNeeded(_ demand: SensorDemand) -> Bool { demand.headingFilterDegrees != nil || demand.movement }
+
+  private func run() {
+    guard var poller = try? Poller() else { return state.withLock { $0.isRunning = false } }
+    let waker = poller.waker
+    state.withLock { $0.waker = waker }
+    var work = SensorWork(service)
+    // Who asks again after this was decided starts another thread.
+    while let demand = next() {
+      let due = work.round(demand)
+      guard (try? poller.wait(deadline: due?.nanoseconds)) != nil else { break }
+    }
+    work.finish()
+  }
+
+  private func next() -> SensorDemand? {
+    state.withLock { state in
+      if Self.isNeeded(state.demand) { return state.demand }
+      state.isRunning = false
+      state.waker = nil
+      return nil
+    }
+  }
+}
+
+/// The sensors that are open, and when each is asked next.
+private struct SensorWork {
+  /// How often a sensor that is not there, or does not answer, is looked for.
+  private static let retry = Milliseconds(5000)
+
+  private let service: LocationService
+  private let tree: SensorTree
+  private var magnetometer: SensorReader?
+  private var accelerometer: SensorReader?
+  private var isAccelerometerSought = false
+  private var compass = Compass()
+  private var movement: MovementWatch?
+  private var nextHeading = Instant.zero
+  private var nextMovement = Instant.zero
+
+  init(_ service: LocationService) {
+    self.service = service
+    tree = SensorTree(root: service.settings.sensorRoot)
+  }
+
+  /// Does what is due. Returns when there is more to do.
+  mutating func round(_ demand: SensorDemand) -> Instant? {
+    if !isAccelerometerSought {
+      isAccelerometerSought = true
+      accelerometer = tree.first(.acceleration).flatMap { try? SensorReader($0) }
+    }
+    var due: Instant?
+    if let filter = demand.headingFilterDegrees {
+      let now = System.now()
+      if now.instant >= nextHeading { look(filter, at: now) }
+      due = nextHeading
+    } else if magnetometer != nil {
+      finish()
+    }
+    guard demand.movement, accelerometer != nil else {
+      movement = nil
+      return due
+    }
+    let now = System.now()
+    if now.instant >= nextMovement { feel(at: now) }
+    return Instant.earlier(due, nextMovement)
+  }
+
+  /// What was learnt is kept.
+  mutating func finish() {
+    compass.finish()
+    tellEvents()
+    magnetometer = nil
+  }
+
+  private mutating func look(_ filterDegrees: Double, at now: Moment) {
+    do throws(SensorReader.Failure) {
+      let reader = try opened()
+      guard let reader else {
+        nextHeading = now.instant + Self.retry
+        return
+      }
+      nextHeading =
+        now.instant
+        + CompassRate.period(filterDegrees: filterDegrees, sensorPeriodSeconds: reader.sensor.periodSeconds)
+      let field = try reader.read()
+      let reading = compass.receive(field: field, acceleration: acceleration(), at: now.instant)
+      if let reading { service.receive(reading, at: now) } else { service.compassFailed(nil, at: now.instant) }
+      tellEvents()
+    } catch {
+      magnetometer = nil
+      nextHeading = now.instant + Self.retry
+      service.compassFailed("there is no heading: \(error)", at: now.instant)
+    }
+  }
+
+  private mutating func opened() throws(SensorReader.Failure) -> SensorReader? {
+    if let magnetometer { return magnetometer }
+    guard let found = tree.first(.magneticField) else { return nil }
+    let reader = try SensorReader(found)
+    let kept = service.settings.stateFolder.flatMap { System.read("\($0)/\(StateFile.compass.path(of: service.app))") }
+    compass = Compass(calibration: kept.flatMap { StateText.calibration(in: $0, sensor: found.sensor.name) })
+    magnetometer = reader
+    return reader
+  }
+
+  /// nil without an accelerometer, also one that went away.
+  private mutating func acceleration() -> SIMD3<Double>? {
+    guard let reader = accelerometer else { return nil }
+    if let acceleration = try? reader.read() { return acceleration }
+    accelerometer = nil
+    return nil
+  }
+
+  private mutating func feel(at now: Moment) {
+    nextMovement = now.instant + MovementWatch.period
+    guard let acceleration = acceleration() else { return service.accelerometerFailed(at: now.instant) }
+    var watch = movement ?? MovementWatch()
+    if watch.receive(acceleration) { service.movementNoticed(at: now) }
+    movement = watch
+  }
+
+  private mutating func tellEvents() {
+    guard let name = magnetometer?.sensor.name else { return }
+    while let event = compass.nextEvent() { service.receive(event, ofSensor: name) }
+  }
+}

@@ -1,0 +1,26 @@
+/// What a beacon says of itself: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
+public struct BeaconAdvertisement: Hashable, Sendable {
+  /// The company under whose number it is found.
+  public static let company = 0x004C
+
+  /// The family's 128 bits, big-endian.
+  public var uuid: (high: UInt64, low: UInt64) { (high, low) }
+  private let high, low: UInt64
+  public let major: UInt16
+  public let minor: UInt16
+  /// What is received of it at one metre, dBm.
+  public let strengthAtOneMetre: Int8
+
+  /// Reads the data behind the company's number: type 2, length 21, then UUID, major, minor and strength, big-endian.
+  ///
+  /// - Returns: nil for anything else; the company's devices advertise other types beside it.
+  public init?(_ data: [UInt8]) {
+    guard data.count == 23, data[0] == 0x02, data[1] == 0x15 else { return nil }
+    func number(_ range: Range<Int>) -> UInt64 { data[range].reduce(0) { $0 << 8 | UInt64($1) } }
+    high = number(2..<10)
+    low = number(10..<18)
+    major = UInt16(number(18..<20))
+    minor = UInt16(number(20..<22))
+    strengthAtOneMetre = Int8(bitPattern: data[22])
+  }
+}

@@ -1,0 +1,274 @@
+import HostSensors
+import MonotonicTime
+import Positioning
+import ReceiverPower
+import ReceiverStream
+import SystemBus
+import Testing
+
+@testable import LocationService
+
+@Suite("The computer's own sensors, in virtual time")
+struct SensingTests {
+  private static let startUTC: Int64 = 1_780_000_000_000_000_000
+  private static let client = ClientID(0)
+  private static let beacon: [UInt8] = [0x02, 0x15] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, 2, 0xC5]
+  private static let family = BeaconIdentity(uuid: BeaconUUID(high: 0x0707_0707_0707_0707, low: 0x0707_0707_0707_0707))
+
+  private static func moment(_ seconds: Double) -> Moment {
+    let nanoseconds = Int64(seconds * 1e9)
+    return Moment(
+      Instant(nanoseconds: UInt64(nanoseconds)), utc: UTCTime(nanosecondsSince1970: startUTC + nanoseconds))
+  }
+
+  /// A service and what it did since it was looked at last, as words.
+  private struct Scene {
+    var core: ServiceCore
+    var seconds = 0.0
+
+    init(magnetometer: Bool = false, accelerometer: Bool = false, bluetoothAdapter: Bool = false) {
+      var engine = PositioningEngine(
+        keys: UsageKeys(),
+        facilities: Facilities(
+          hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false),
+        application: .foreground, authorizationOverride: .authorizedAlways, at: .zero)
+      engine.add(client)
+      engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
+      engine.outputs = []
+      core = ServiceCore(engine: engine, director: PowerDirector(at: .zero))
+      core.hostHas(
+        magnetometer: magnetometer, accelerometer: accelerometer, bluetoothAdapter: bluetoothAdapter, at: .zero)
+    }
+
+    var now: Moment { moment(seconds) }
+
+    mutating func call(_ call: ClientCall) { core.change { $0.call(call, by: client, at: moment(seconds).instant) } }
+
+    mutating func words() -> [String] {
+      core.wake(at: now)
+      return core.actions(at: now).compactMap { action in
+        switch action {
+        case .deliver(_, .didUpdateHeading(let heading), _):
+          "heading \(heading.magneticDegrees) ±\(heading.accuracyDegrees)"
+        case .deliver(_, .didFail(let error), _): "failed \(error.rawValue)"
+        case .deliver(_, .rangingDidFail(_, let error), _): "ranging failed \(error.rawValue)"
+        case .deliver(_, .didRange(let beacons, _), _): "ranged \(beacons.map(\.minor))"
+        case .deliver(_, .didResumeLocationUpdates, _): "resumed"
+        case .deliver(_, .shouldDisplayHeadingCalibration, _): "calibrate?"
+        case .sense(let demand): Self.words(demand)
+        case .openReceiver: "open"
+        case .say: "said"
+        case .store(.compass, _): "kept"
+        case .readyForSuspend: "ready"
+        default: nil
+        }
+      }
+    }
+
+    private static func words(_ demand: SensorDemand) -> String {
+      var words: [String] = []
+      if let degrees = demand.headingFilterDegrees { words.append("heading \(degrees)") }
+      if demand.movement { words.append("movement") }
+      if demand.beacons { words.append("beacons") }
+      if demand.suspends { words.append("suspends") }
+      return "sense " + (words.isEmpty ? "nothing" : words.joined(separator: " "))
+    }
+
+    mutating func read(_ degrees: Double, accuracy: Double = 4) {
+      core.receive(
+        CompassReading(magneticDegrees: degrees, accuracyDegrees: accuracy, fieldMicrotesla: SIMD3(1, 2, 3)), at: now)
+    }
+
+    mutating func fix(_ change: (inout Fix) -> Void = { _ in }) {
+      var fix = Fix()
+      fix.time = now.utc
+      fix.kind = .threeD
+      fix.latitudeDegrees = 0
+      fix.longitudeDegrees = 0
+      fix.horizontalAccuracyMetres = 3
+      change(&fix)
+      core.receive(fix, sky: Sky(), isUpdate: false, source: nil, at: now)
+    }
+  }
+
+  @Test("HD-1 a compass is there when the kernel shows a magnetometer, and not when it has gone")
+  func availability() {
+    var scene = Scene()
+    #expect(!scene.core.engine.facilities.hasCompass)
+    scene.call(.startHeading)
+    #expect(scene.words() == [])
+    scene.core.hostHas(magnetometer: true, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
+    #expect(scene.core.engine.facilities.hasCompass)
+    scene.call(.startHeading)
+    #expect(scene.words() == ["sense heading 1.0"])
+    scene.core.hostHas(magnetometer: false, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
+    #expect(!scene.core.engine.facilities.hasCompass)
+    #expect(scene.words() == ["failed 3"])
+  }
+
+  @Test("The magnetometer is asked while somebody wants a heading, as finely as the finest wish")
+  func demand() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.setHeadingFilter(degrees: 20))
+    scene.call(.startHeading)
+    #expect(scene.words() == ["sense heading 20.0"])
+    scene.read(90)
+    #expect(scene.words() == ["heading 90.0 ±4.0"])
+    scene.call(.setHeadingFilter(degrees: -1))
+    #expect(scene.words() == ["sense heading 0.0"])
+    scene.call(.stopHeading)
+    #expect(scene.words() == ["sense nothing"])
+  }
+
+  @Test("A receiver that tells its heading makes a compass, and is believed before a magnetometer while it tells")
+  func receiverFirst() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.startHeading)
+    _ = scene.words()
+    scene.seconds = 10
+    scene.fix {
+      $0.headingDegrees = 45
+      $0.headingAccuracyDegrees = 0.3
+      $0.headingSource = .ubx
+    }
+    scene.read(99)
+    let declination = scene.words()
+    #expect(declination.count == 1 && declination[0].hasSuffix("±0.3"))
+    scene.seconds = 12.9
+    scene.read(99)
+    #expect(scene.words() == [])
+    scene.seconds = 13
+    scene.read(99)
+    #expect(scene.words() == ["heading 99.0 ±4.0"])
+  }
+
+  @Test("HD-13 a receiver's heading that ends is told as a failure, once, where there is no magnetometer")
+  func receiverEnds() {
+    var scene = Scene()
+    scene.fix {
+      $0.magneticHeadingDegrees = 30; $0.headingSource = .compass
+    }
+    #expect(scene.core.engine.facilities.hasCompass)
+    scene.call(.startHeading)
+    // The receiver stays open for the heading alone.
+    #expect(scene.words() == ["open", "sense heading 1.0 suspends"])
+    scene.seconds = 1
+    scene.fix {
+      $0.magneticHeadingDegrees = 31; $0.headingSource = .compass
+    }
+    #expect(scene.words() == ["heading 31.0 ±5.0"])
+    scene.seconds = 3.9
+    #expect(scene.words() == [])
+    #expect(scene.core.deadline == Self.moment(4).instant)
+    scene.seconds = 4
+    #expect(scene.words().contains("failed 3"))
+    #expect(!scene.core.engine.facilities.hasCompass)
+  }
+
+  @Test("An epoch that is told twice is one heading, also for a client that wants every one")
+  func repeated() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.setHeadingFilter(degrees: -1))
+    scene.call(.startHeading)
+    _ = scene.words()
+    for _ in 0..<2 {
+      scene.fix {
+        $0.magneticHeadingDegrees = 30; $0.headingSource = .compass
+      }
+    }
+    #expect(scene.words() == ["heading 30.0 ±5.0"])
+  }
+
+  @Test(
+    "A magnetometer that does not answer is said once and told as a failure; one that answers again is a compass again")
+  func fault() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.startHeading)
+    _ = scene.words()
+    for _ in 0..<3 { scene.core.compassFailed("broken", at: scene.now.instant) }
+    #expect(Set(scene.words()) == ["said", "failed 3"])
+    #expect(!scene.core.engine.facilities.hasCompass)
+    scene.read(5)
+    #expect(scene.words() == ["heading 5.0 ±4.0"])
+    #expect(scene.core.engine.facilities.hasCompass)
+  }
+
+  @Test("HD-14 what the compass wishes goes to the delegate, what it has learnt to the state folder")
+  func calibration() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.startHeading)
+    _ = scene.words()
+    scene.core.receive(.calibrationWanted, ofSensor: "hmc5883")
+    let found = FieldCalibration(
+      offsetMicrotesla: SIMD3(1.5, -2, 300), strengthMicrotesla: 48, residualMicrotesla: 0.5, isSpatial: true)
+    scene.core.receive(.keep(found), ofSensor: "hmc 5883%")
+    #expect(Set(scene.words()) == ["calibrate?", "kept"])
+    let text = StateText.text(of: found, sensor: "hmc 5883%")
+    #expect(StateText.calibration(in: text, sensor: "hmc 5883%") == found)
+    #expect(StateText.calibration(in: text, sensor: "other") == nil)
+    #expect(StateText.calibration(in: "sextant compass 1\nx\n", sensor: "other") == nil)
+    #expect(StateText.calibration(in: text.replacing("300", with: "nan"), sensor: "hmc 5883%") == nil)
+  }
+
+  @Test("BE-4 without an adapter ranging fails by 16; with one beacons are listened for while it lasts")
+  func beacons() throws {
+    var scene = Scene()
+    scene.call(.startRanging(.constraint(Self.family)))
+    #expect(scene.words() == ["ranging failed 16"])
+    scene.core.hostHas(magnetometer: false, accelerometer: false, bluetoothAdapter: true, at: scene.now.instant)
+    scene.call(.startRanging(.constraint(Self.family)))
+    #expect(scene.words() == ["sense beacons"])
+    scene.core.canHearBeacons(true, at: scene.now.instant)
+    scene.core.heard(try #require(BeaconAdvertisement(Self.beacon)), strength: -60, at: scene.now)
+    scene.seconds = 1
+    #expect(scene.words() == ["ranged [2]"])
+    scene.call(.stopRanging(.constraint(Self.family)))
+    #expect(scene.words() == ["sense nothing"])
+  }
+
+  @Test("BE-4 an adapter without BlueZ, or that is switched off, tells who ranges by 16, and availability knows it")
+  func bluetoothOff() {
+    var scene = Scene(bluetoothAdapter: true)
+    #expect(scene.core.engine.facilities.hasBluetooth)
+    scene.call(.startRanging(.constraint(Self.family)))
+    _ = scene.words()
+    scene.core.canHearBeacons(false, at: scene.now.instant)
+    #expect(scene.words() == ["ranging failed 16"])
+    #expect(!scene.core.engine.facilities.hasBluetooth)
+    scene.core.canHearBeacons(true, at: scene.now.instant)
+    scene.seconds = 1
+    #expect(scene.words() == ["ranged []"])
+  }
+
+  @Test("PA-9 an accelerometer is asked while the receiver rests, and its movement resumes a paused client")
+  func movement() {
+    var scene = Scene(accelerometer: true)
+    scene.call(.startUpdatingLocation)
+    #expect(scene.words() == ["open", "sense suspends"])
+    // A receiver that says nothing of itself: the computer alone rests.
+    var rests = false
+    for second in 1..<1200 where !rests {
+      scene.seconds = Double(second)
+      scene.fix()
+      rests = scene.words().contains("sense movement suspends")
+    }
+    #expect(rests)
+    scene.core.movementNoticed(at: scene.now)
+    #expect(scene.words() == ["resumed", "sense suspends"])
+    scene.core.accelerometerFailed(at: scene.now.instant)
+    #expect(!scene.core.sensing.hasAccelerometer)
+  }
+
+  @Test("Before a suspend the newest location is stored; at the end nothing is asked any more")
+  func suspendAndEnd() {
+    var scene = Scene(magnetometer: true)
+    scene.call(.startUpdatingLocation)
+    scene.call(.startHeading)
+    _ = scene.words()
+    scene.core.hostSuspends(at: scene.now)
+    #expect(scene.words() == ["ready"])
+    scene.core.finish(at: scene.now.instant)
+    #expect(scene.words().first == "sense nothing")
+    #expect(!scene.words().contains { $0.hasPrefix("sense") })
+  }
+}

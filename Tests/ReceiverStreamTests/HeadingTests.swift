@@ -1,0 +1,108 @@
+import ReceiverStream
+import TestSupport
+import Testing
+import UBX
+
+@Suite("Where the bow points to")
+struct HeadingTests {
+  private func lastFix(_ frames: [UInt8]...) -> Fix? {
+    var playback = Playback()
+    for frame in frames { playback.hear(frame) }
+    playback.finish()
+    return playback.lastFix
+  }
+
+  private func lastFix(_ sentences: String...) -> Fix? {
+    var playback = Playback()
+    for sentence in sentences { playback.hear(sentence) }
+    playback.finish()
+    return playback.lastFix
+  }
+
+  private func relative(_ flags: UInt32, heading: Int32 = 4_500_000) -> [UInt8] {
+    ubx {
+      NavRELPOSNED.encode(into: &$0) {
+        $0.version(1)
+        $0.iTOW(timeOfWeek(10, 11, 12))
+        $0.relPosHeading(heading)
+        $0.accHeading(30_000)
+        $0.flags(flags)
+      }
+    }
+  }
+
+  /// gnssFixOK, diffSoln, relPosValid, carrSoln 2, isMoving, relPosHeadingValid.
+  private let movingBase: UInt32 = 0b1_0011_0111
+
+  @Test("A course is no heading: it takes a message that tells one")
+  func course() {
+    #expect(lastFix(navPVT(12))?.headingSource == Fix.HeadingSource.none)
+    #expect(lastFix(navPVT(12))?.headingDegrees == nil)
+    #expect(lastFix(rmc("101112"), vtg)?.headingDegrees == nil)
+  }
+
+  @Test("NAV-PVT's heading of the vehicle counts when it is marked as valid, with its accuracy")
+  func vehicle() {
+    let fix = lastFix(
+      navPVT(12) {
+        $0.flags(0b10_0001)
+        $0.headVeh(-9_000_000)
+        $0.headAcc(250_000)
+      })
+    #expect(fix?.headingDegrees == 270 && fix?.headingAccuracyDegrees == 2.5 && fix?.headingSource == .ubx)
+    #expect(lastFix(navPVT(12) { $0.headVeh(9_000_000) })?.headingDegrees == nil)
+  }
+
+  @Test("Two antennas on one vehicle give a heading; a base station's direction is none")
+  func relativePosition() {
+    let fix = lastFix(navPVT(12), relative(movingBase))
+    #expect(fix?.headingDegrees == 45 && fix?.headingAccuracyDegrees == 0.3)
+    // Each flag is needed: fix, relative position, heading, moving base, carrier solution.
+    for bits: UInt32 in [1, 1 << 2, 1 << 8, 1 << 5, 3 << 3] {
+      #expect(lastFix(navPVT(12), relative(movingBase & ~bits))?.headingDegrees == nil)
+    }
+    #expect(lastFix(navPVT(12), relative(movingBase, heading: 90_000_000))?.headingDegrees == nil)
+  }
+
+  @Test("NAV-ATT's heading counts when it has an accuracy")
+  func attitude() {
+    func attitude(_ accuracy: UInt32) -> [UInt8] {
+      ubx {
+        NavATT.encode(into: &$0) {
+          $0.iTOW(timeOfWeek(10, 11, 12))
+          $0.heading(12_345_000)
+          $0.accHeading(accuracy)
+        }
+      }
+    }
+    #expect(lastFix(navPVT(12), attitude(100_000))?.headingDegrees == 123.45)
+    #expect(lastFix(navPVT(12), attitude(0))?.headingDegrees == nil)
+  }
+
+  @Test("HDT and THS are true; THS with V is none")
+  func trueHeading() {
+    #expect(lastFix(rmc("101112"), "HEHDT,360.0,T")?.headingDegrees == 0)
+    #expect(lastFix(rmc("101112"), "GNTHS,77.5,A")?.headingDegrees == 77.5)
+    #expect(lastFix(rmc("101112"), "GNTHS,77.5,V")?.headingDegrees == nil)
+    #expect(lastFix(rmc("101112"), "HEHDT,361.0,T")?.headingDegrees == nil)
+  }
+
+  @Test("HDM is magnetic; HDG too, less its deviation, and true with its variation")
+  func compass() {
+    let simple = lastFix(rmc("101112"), "HCHDM,10.5,M")
+    #expect(
+      simple?.magneticHeadingDegrees == 10.5 && simple?.headingDegrees == nil && simple?.headingSource == .compass)
+    let full = lastFix(rmc("101112"), "HCHDG,1.0,2.0,W,3.5,E")
+    #expect(full?.magneticHeadingDegrees == 359 && full?.headingDegrees == 2.5)
+    let plain = lastFix(rmc("101112"), "HCHDG,101.5,,,,")
+    #expect(plain?.magneticHeadingDegrees == 101.5 && plain?.headingDegrees == nil)
+  }
+
+  @Test("The better source stands, whatever comes last")
+  func precedence() {
+    let sentences = lastFix(rmc("101112"), "HEHDT,20.0,T", "HCHDG,15.0,,,4.0,E")
+    #expect(sentences?.headingDegrees == 20 && sentences?.magneticHeadingDegrees == 15)
+    let both = lastFix(navPVT(12), relative(movingBase), Wire.nmea("HEHDT,20.0,T"), Wire.nmea("HCHDM,15.0,M"))
+    #expect(both?.headingDegrees == 45 && both?.magneticHeadingDegrees == nil)
+  }
+}
