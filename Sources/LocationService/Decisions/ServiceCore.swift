@@ -19,7 +19,13 @@ struct ServiceCore: Sendable {
   private var extra: [ServiceAction] = []
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
 
-  init(engine: PositioningEngine) { self.engine = engine }
+  /// What the readers of sessions were told last.
+  private var toldSessions: Diagnostic
+
+  init(engine: PositioningEngine) {
+    self.engine = engine
+    toldSessions = engine.sessionDiagnostic
+  }
 
   // MARK: What goes in
 
@@ -75,6 +81,10 @@ struct ServiceCore: Sendable {
     let outputs = engine.outputs
     engine.outputs = []
     for output in outputs { actions.append(contentsOf: action(for: output)) }
+    if engine.sessionDiagnostic != toldSessions {
+      toldSessions = engine.sessionDiagnostic
+      actions.append(.sessions(toldSessions))
+    }
     decideReceiver(at: now, &actions)
     if !isNewestStored, now >= storeAt {
       storeAt = now + Self.storeInterval
@@ -103,8 +113,9 @@ struct ServiceCore: Sendable {
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
     case .store(.authorization): .store(.authorization, StateText.text(of: engine.authorization.record))
-    // No monitor is opened by this service.
-    case .store(.monitor), .monitorHasEvent: nil
+    case .store(.monitor(let name)):
+      .store(.monitor(name), StateText.text(ofMonitor: engine.monitor(name)?.records ?? []))
+    case .monitorHasEvent(let name): .monitorHasEvent(name)
     }
   }
 

@@ -25,7 +25,7 @@ struct ServiceThread: ~Copyable {
       if service.isFinished, receiver.isReleased { return }
       let due = Instant.earlier(service.deadline, receiver.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
-        return System.say("the location service has ended: the system refuses to wait for its receiver")
+        return service.say("the location service has ended: the system refuses to wait for its receiver")
       }
       round(events)
     }
@@ -41,7 +41,7 @@ struct ServiceThread: ~Copyable {
     receiver.wake(&poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
     while let news = receiver.nextNews() {
       switch news {
-      case .say(let text): System.say(text)
+      case .say(let text): service.say(text)
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       }
     }
@@ -55,8 +55,10 @@ struct ServiceThread: ~Copyable {
       service.client(id)?.temporaryAccuracyAnswered(token: token, error)
     case .showCalibration(let id, let shows): service.client(id)?.calibrationShows(shows)
     case .live(let id, let update): service.stream(id)?.receive(update)
+    case .monitorHasEvent(let name): service.tellReaders(ofMonitor: name)
+    case .sessions(let diagnostic): service.tellReaders(diagnostic)
     case .prompt(let prompt): ask(prompt)
-    case .say(let text): System.say(text)
+    case .say(let text): service.say(text)
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
@@ -68,7 +70,7 @@ struct ServiceThread: ~Copyable {
     do throws(StateFolderError) {
       try System.replace("\(folder)/\(file.path(of: service.app))", with: text)
     } catch {
-      if !isStateComplained { System.say(error.description) }
+      if !isStateComplained { service.say(error.description) }
       isStateComplained = true
     }
   }
@@ -82,7 +84,7 @@ struct ServiceThread: ~Copyable {
       while let line = System.ask(question.text) {
         if let answer = question.answer(line) { return service.answer(answer) }
       }
-      System.say(
+      service.say(
         "nobody can be asked for permission here (no terminal): set SEXTANT_AUTHORIZATION to whenInUse or always")
       service.answer(.notShown)
     }
