@@ -109,10 +109,29 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
-        "PowerControl", "CAllocationCount", "CClock",
+        "PowerControl", "Positioning", "CAllocationCount", "CClock",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    // The programs of Core Location's documents, as clients of the module, in the language of their time.
+    .executableTarget(
+      name: "WhereYouAt", dependencies: ["CoreLocation"], path: "Examples/WhereYouAt",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "MyCLQuery", dependencies: ["CoreLocation"], path: "Examples/MyCLQuery",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "LocationGuide", dependencies: ["CoreLocation"], path: "Examples/LocationGuide",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "Hike", dependencies: ["CoreLocation"], path: "Examples/Hike", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "CurrentLocation", dependencies: ["CoreLocation"], path: "Examples/CurrentLocation",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "LocateMe", dependencies: ["CoreLocation"], path: "Examples/LocateMe",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
 
     // What the rigs run: the driver's lower floors, with a line for each thing that happens.
     .executableTarget(
