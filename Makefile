@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-track rig-sensors rig-programs clean
+  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-vm rig-track rig-sensors rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -88,6 +88,23 @@ rig-batch: rig-programs
 
 rig-power: rig-programs
 	python3 Tests/rig/power.py .build/debug
+
+# The programs of Core Location's documents on the built-in simulator, and what they print.
+examples: dependencies
+	$(SWIFT) build
+	Tests/rig/examples.sh .build/debug
+
+# Module CoreLocation as others see it: every public name as it is kept in Tests/clients/api.txt, and a package of a client
+# that compiles without a warning and runs.
+clients: dependencies
+	$(SWIFT) build --target CoreLocation
+	python3 Tests/clients/api.py .build/debug
+	Tests/clients/run.sh .build/clients
+
+# Writes Tests/clients/api.txt anew, after a name was added on purpose.
+api: dependencies
+	$(SWIFT) build --target CoreLocation
+	python3 Tests/clients/api.py .build/debug --write
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

@@ -176,15 +176,153 @@ private func updates() async throws {
   }
 }
 
+private func monitors(_ uuid: UUID) async throws {
+  let monitor: CLMonitor = await CLMonitor("Places")
+  let circle = CLMonitor.CircularGeographicCondition(center: CLLocationCoordinate2D(), radius: 100)
+  let beacons: [CLMonitor.BeaconIdentityCondition] = [
+    CLMonitor.BeaconIdentityCondition(uuid: uuid), CLMonitor.BeaconIdentityCondition(uuid: uuid, major: 1),
+    CLMonitor.BeaconIdentityCondition(uuid: uuid, major: 1, minor: 2),
+  ]
+  let parts: (CLLocationCoordinate2D, CLLocationDistance, UUID, UInt16?, UInt16?) = (
+    circle.center, circle.radius, beacons[0].uuid, beacons[0].major, beacons[0].minor
+  )
+  await monitor.add(circle, identifier: "home")
+  await monitor.add(beacons[0], identifier: "shop", assuming: .unsatisfied)
+  await monitor.remove("shop")
+  let record: CLMonitor.Record? = await monitor.record(for: "home")
+  let known: ((any CLCondition)?, CLMonitor.Event?) = (record?.condition, record?.lastEvent)
+  let identifiers: [String] = await monitor.identifiers
+  let events: CLMonitor.Events = await monitor.events
+  for try await event in events {
+    let content: (String, CLMonitor.Event.State, Date, (any CLCondition)?) = (
+      event.identifier, event.state, event.date, event.refinement
+    )
+    let flags: [Bool] = [
+      event.authorizationDenied, event.authorizationDeniedGlobally, event.authorizationRestricted,
+      event.insufficientlyInUse, event.accuracyLimited, event.conditionUnsupported, event.conditionLimitExceeded,
+      event.persistenceUnavailable, event.serviceSessionRequired, event.authorizationRequestInProgress,
+    ]
+    _ = (content, flags)
+  }
+  _ = (parts, known, identifiers)
+}
+
+private func sessions() async throws {
+  let requirements: [CLServiceSession.AuthorizationRequirement] = [.none, .whenInUse, .always]
+  let session = CLServiceSession(authorization: requirements[1])
+  let exact = CLServiceSession(authorization: .whenInUse, fullAccuracyPurposeKey: "key")
+  let diagnostics: CLServiceSession.Diagnostics = exact.diagnostics
+  for try await diagnostic in diagnostics {
+    let flags: [Bool] = [
+      diagnostic.authorizationDenied, diagnostic.authorizationDeniedGlobally, diagnostic.authorizationRestricted,
+      diagnostic.insufficientlyInUse, diagnostic.serviceSessionRequired, diagnostic.fullAccuracyDenied,
+      diagnostic.alwaysAuthorizationDenied, diagnostic.authorizationRequestInProgress,
+    ]
+    _ = flags
+  }
+  session.invalidate()
+  let activity = CLBackgroundActivitySession()
+  for try await diagnostic in activity.diagnostics {
+    let flags: [Bool] = [
+      diagnostic.authorizationDenied, diagnostic.authorizationDeniedGlobally, diagnostic.authorizationRestricted,
+      diagnostic.insufficientlyInUse, diagnostic.serviceSessionRequired, diagnostic.authorizationRequestInProgress,
+    ]
+    _ = flags
+  }
+  activity.invalidate()
+}
+
+/// The names of the time before iOS 13.
+private func old(_ manager: CLLocationManager, _ region: CLBeaconRegion, _ beacon: CLBeacon) {
+  let area = CLRegion(circularRegionWithCenter: CLLocationCoordinate2D(), radius: 1, identifier: "a")
+  let regions = [
+    CLBeaconRegion(proximityUUID: region.proximityUUID, identifier: "b"),
+    CLBeaconRegion(proximityUUID: beacon.proximityUUID, major: 1, identifier: "c"),
+    CLBeaconRegion(proximityUUID: region.uuid, major: 1, minor: 2, identifier: "d"),
+  ]
+  let parts: (CLLocationCoordinate2D, CLLocationDistance, Bool, NSNumber?, NSNumber?) = (
+    area.center, area.radius, area.contains(CLLocationCoordinate2D(latitude: 1, longitude: 2)), region.major,
+    region.minor
+  )
+  let payload: NSMutableDictionary = region.peripheralData(withMeasuredPower: nil)
+  region.notifyEntryStateOnDisplay = true
+  region.notifyOnEntry = false
+  region.notifyOnExit = false
+  manager.startRangingBeacons(in: region)
+  manager.stopRangingBeacons(in: region)
+  let ranged: Set<CLRegion> = manager.rangedRegions
+  let known: (CLAuthorizationStatus, Bool, Bool) = (
+    CLLocationManager.authorizationStatus(), CLLocationManager.regionMonitoringAvailable(), manager.headingAvailable
+  )
+  let constraint: CLBeaconIdentityConstraint = region.beaconIdentityConstraint
+  let identity: (UUID, UInt16?, UInt16?) = (constraint.uuid, constraint.major, constraint.minor)
+  _ = (regions, parts, payload, ranged, known, identity)
+}
+
+private func asked(_ manager: CLLocationManager) async throws {
+  try await manager.requestTemporaryFullAccuracyAuthorization(withPurposeKey: "key")
+  let locations: [CLLocation] = try await manager.historicalLocations(purposeKey: "key", sampleCount: 1)
+  _ = locations
+}
+
+private func history(_ manager: CLLocationManager) {
+  manager.requestHistoricalLocations(purposeKey: "key", sampleCount: 1) { (_: [CLLocation], _: (any Error)?) in }
+}
+
+/// Each class may be coded and copied.
+private func coded(_ coder: NSCoder) {
+  let objects: [(any NSSecureCoding & NSCopying)?] = [
+    CLLocation(coder: coder), CLFloor(coder: coder), CLLocationSourceInformation(coder: coder), CLHeading(coder: coder),
+    CLVisit(coder: coder), CLRegion(coder: coder), CLCircularRegion(coder: coder), CLBeaconRegion(coder: coder),
+    CLBeacon(coder: coder), CLBeaconIdentityConstraint(coder: coder),
+  ]
+  for case let object? in objects { object.encode(with: coder) }
+  _ = objects.map { $0?.copy(with: nil) }
+}
+
 @Suite("Names")
 struct NameTests {
   @Test("Enumerations have Apple's numbers")
   func numbers() {
-    #expect(CLAuthorizationStatus.authorized.rawValue == 3 && CLAuthorizationStatus.authorizedWhenInUse.rawValue == 4)
-    #expect(CLActivityType.other.rawValue == 1 && CLActivityType.airborne.rawValue == 5)
-    #expect(CLDeviceOrientation.faceDown.rawValue == 6 && CLRegionState.outside.rawValue == 2)
-    #expect(CLProximity.far.rawValue == 3 && CLAccuracyAuthorization.reducedAccuracy.rawValue == 1)
-    #expect(CLError.Code.deferredCanceled.rawValue == 15 && CLError.Code.promptDeclined.rawValue == 18)
-    #expect(CLLocationUpdate.LiveConfiguration.airborne.rawValue == 4)
+    let statuses: [CLAuthorizationStatus] = [
+      .notDetermined, .restricted, .denied, .authorizedAlways, .authorizedWhenInUse,
+    ]
+    #expect(statuses.map(\.rawValue) == [0, 1, 2, 3, 4] && CLAuthorizationStatus.authorized == .authorizedAlways)
+    let activities: [CLActivityType] = [.other, .automotiveNavigation, .fitness, .otherNavigation, .airborne]
+    #expect(activities.map(\.rawValue) == [1, 2, 3, 4, 5])
+    let orientations: [CLDeviceOrientation] = [
+      .unknown, .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight, .faceUp, .faceDown,
+    ]
+    #expect(orientations.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6])
+    #expect([CLRegionState.unknown, .inside, .outside].map(\.rawValue) == [0, 1, 2])
+    #expect([CLProximity.unknown, .immediate, .near, .far].map(\.rawValue) == [0, 1, 2, 3])
+    #expect([CLAccuracyAuthorization.fullAccuracy, .reducedAccuracy].map(\.rawValue) == [0, 1])
+    let configurations: [CLLocationUpdate.LiveConfiguration] = [
+      .default, .automotiveNavigation, .otherNavigation, .fitness, .airborne,
+    ]
+    #expect(configurations.map(\.rawValue) == [0, 1, 2, 3, 4])
+    let states: [CLMonitor.Event.State] = [.unknown, .satisfied, .unsatisfied, .unmonitored]
+    #expect(states.map(\.rawValue) == [0, 1, 2, 3])
+    #expect([CLServiceSession.AuthorizationRequirement.none, .whenInUse, .always].map(\.rawValue) == [0, 1, 2])
+    let codes: [CLError.Code] = [
+      CLError.locationUnknown, CLError.denied, CLError.network, CLError.headingFailure, CLError.regionMonitoringDenied,
+      CLError.regionMonitoringFailure, CLError.regionMonitoringSetupDelayed, CLError.regionMonitoringResponseDelayed,
+      CLError.geocodeFoundNoResult, CLError.geocodeFoundPartialResult, CLError.geocodeCanceled, CLError.deferredFailed,
+      CLError.deferredNotUpdatingLocation, CLError.deferredAccuracyTooLow, CLError.deferredDistanceFiltered,
+      CLError.deferredCanceled, CLError.rangingUnavailable, CLError.rangingFailure, CLError.promptDeclined,
+      CLError.historicalLocationError,
+    ]
+    #expect(codes.map(\.rawValue) == Array(0...19))
+  }
+
+  @Test("Constants have Apple's values")
+  func values() {
+    #expect(kCLLocationAccuracyBestForNavigation == -2 && kCLLocationAccuracyBest == -1)
+    #expect(kCLLocationAccuracyNearestTenMeters == 10 && kCLLocationAccuracyHundredMeters == 100)
+    #expect(kCLLocationAccuracyKilometer == 1000 && kCLLocationAccuracyThreeKilometers == 3000)
+    #expect(kCLDistanceFilterNone == -1 && kCLHeadingFilterNone == -1)
+    #expect(CLLocationDistanceMax == .greatestFiniteMagnitude && CLTimeIntervalMax == .greatestFiniteMagnitude)
+    #expect(kCLLocationCoordinate2DInvalid.latitude == -180 && kCLLocationCoordinate2DInvalid.longitude == -180)
+    #expect(kCLErrorDomain == "kCLErrorDomain" && CLError.errorDomain == kCLErrorDomain)
   }
 }

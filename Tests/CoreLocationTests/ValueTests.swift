@@ -29,7 +29,7 @@ struct ValueTests {
     #expect(one.copy() as? CLLocation != nil)
   }
 
-  @Test("DA-1, DA-3 descriptions")
+  @Test("DA-1 DA-3 descriptions")
   func descriptions() {
     #expect(
       CLLocation(latitude: 48, longitude: -11.5).description.hasPrefix(
@@ -39,6 +39,50 @@ struct ValueTests {
     #expect(
       circle.description
         == "CLCircularRegion (identifier:'home', center:<+48.00000000,-11.50000000>, radius:100.00m)")
+    let uuid = UUID()
+    #expect(
+      CLBeaconRegion(uuid: uuid, major: 7, identifier: "shop").description
+        == "CLBeaconRegion (identifier:'shop', uuid:\(uuid.uuidString), major:7, minor:(null))")
+    let beacon = CLBeacon()
+    #expect(beacon.description.hasPrefix("CLBeacon (uuid:00000000-0000-0000-0000-000000000000, major:0, minor:0, "))
+    #expect(beacon.description.contains("proximity:0 +/- -1.00m, rssi:0, timestamp:\(beacon.timestamp)"))
+  }
+
+  @Test("DA-2 a heading describes itself")
+  func headingDescription() {
+    final class North: CLHeading, @unchecked Sendable {
+      override var magneticHeading: CLLocationDirection { 1.234 }
+      override var trueHeading: CLLocationDirection { 5 }
+      override var headingAccuracy: CLLocationDirection { 10 }
+      override var x: CLHeadingComponentValue { 20 }
+      override var y: CLHeadingComponentValue { -3.5 }
+      override var timestamp: Date { Date(timeIntervalSince1970: 0) }
+    }
+    #expect(
+      North().description
+        == "magneticHeading 1.23 trueHeading 5.00 accuracy 10.00 x +20.000 y -3.500 z +0.000 @ 1970-01-01 00:00:00 +0000"
+    )
+  }
+
+  @Test("A beacon's region says what to advertise")
+  func advertisement() throws {
+    let uuid = try #require(UUID(uuidString: "FEDCBA98-7654-3210-0123-456789ABCDEF"))
+    let data = CLBeaconRegion(uuid: uuid, major: 0x0102, minor: 0x0304, identifier: "shop")
+      .peripheralData(withMeasuredPower: -60)
+    let payload = try #require(data["kCBAdvDataAppleBeaconKey"] as? Data)
+    #expect(
+      [UInt8](payload) == [
+        0xFE, 0xDC, 0xBA, 0x98, 0x76, 0x54, 0x32, 0x10, 1, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 1, 2, 3, 4, 196,
+      ])
+  }
+
+  @Test("Doubles may call any initializer of a location, and of a manager")
+  func doubles() {
+    final class Fixed: CLLocation, @unchecked Sendable {
+      override init() { super.init(latitude: 1, longitude: 2) }
+      required init?(coder: NSCoder) { super.init(coder: coder) }
+    }
+    #expect(Fixed().coordinate.longitude == 2 && CLLocation().coordinate.latitude == 0)
   }
 
   private func recoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
@@ -83,7 +127,7 @@ struct ValueTests {
     #expect(circle.contains(circle.center) && !circle.contains(other.center))
   }
 
-  @Test("ER-1, ER-2, ER-3 errors are caught by their codes")
+  @Test("ER-1 ER-3 errors are caught by their codes")
   func errors() {
     let error: any Error = CLError(.denied)
     #expect((error as NSError).domain == kCLErrorDomain && (error as NSError).code == 1)

@@ -118,7 +118,11 @@ def drain(master):
             return
 
 
-def measure(name, start, make, epochs):
+# What a program writes for an epoch; the last such line of an epoch counts.
+REPORTS = (b'"class":"TPV"', b'"class":"SKY"')
+
+
+def measure(name, start, make, epochs, marks=REPORTS):
     master, slave = pty.openpty()
     tty.setraw(slave)
     attributes = termios.tcgetattr(slave)
@@ -145,7 +149,7 @@ def measure(name, start, make, epochs):
         rest += data
         *lines, rest = rest.split(b"\n")
         for line in lines:
-            if b'"class":"TPV"' not in line and b'"class":"SKY"' not in line:
+            if not any(mark in line for mark in marks):
                 continue
             number = int((now - feeder.begin) / PERIOD)
             if number == warm and before is None:
@@ -241,4 +245,5 @@ def main():
         print("gpsd is not installed: no comparison", file=sys.stderr)
 
 
-main()
+if __name__ == "__main__":
+    main()

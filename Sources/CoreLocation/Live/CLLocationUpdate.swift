@@ -38,27 +38,36 @@ public struct CLLocationUpdate: Sendable {
 
   /// The stream; it starts with the first iteration, and ends with the iteration or its task (LV-1).
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
-    Updates(configuration: configuration)
+    liveUpdates(configuration, service: Service.shared)
+  }
+
+  static func liveUpdates(_ configuration: LiveConfiguration, service: LocationService) -> Updates {
+    Updates(configuration: configuration, service: service)
   }
 
   public struct Updates: AsyncSequence, Sendable {
     public typealias Element = CLLocationUpdate
     let configuration: LiveConfiguration
+    let service: LocationService
 
     public struct Iterator: AsyncIteratorProtocol {
       let configuration: LiveConfiguration
+      let service: LocationService
       private var stream: LiveStream?
 
-      init(configuration: LiveConfiguration) { self.configuration = configuration }
+      init(configuration: LiveConfiguration, service: LocationService) {
+        self.configuration = configuration
+        self.service = service
+      }
 
       public mutating func next() async throws -> CLLocationUpdate? {
-        let stream = stream ?? LiveStream(configuration)
+        let stream = stream ?? LiveStream(configuration, service: service)
         self.stream = stream
         return await stream.next()
       }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(configuration: configuration) }
+    public func makeAsyncIterator() -> Iterator { Iterator(configuration: configuration, service: service) }
   }
 }
 
@@ -75,7 +84,7 @@ private final class LiveStream {
   private let id: Int
   private var iterator: AsyncStream<CLLocationUpdate>.Iterator
 
-  init(_ configuration: CLLocationUpdate.LiveConfiguration, service: LocationService = Service.shared) {
+  init(_ configuration: CLLocationUpdate.LiveConfiguration, service: LocationService) {
     let (stream, continuation) = AsyncStream.makeStream(of: CLLocationUpdate.self)
     self.service = service
     let id = service.beginLiveUpdates(

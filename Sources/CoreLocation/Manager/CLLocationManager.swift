@@ -1,6 +1,7 @@
 import Foundation
 import LocationService
 import Positioning
+import Synchronization
 
 /// A client of location services. Its delegate is called on the run loop of the thread that made it, and never from inside
 /// a call of it.
@@ -11,16 +12,28 @@ open class CLLocationManager: NSObject {
   private let service: LocationService
   private let mailbox: Mailbox
   private let id: ClientID
+  /// Wishes may be read while another thread changes them (TH-4).
+  private let wishes = Mutex(Wishes())
+  /// Guards `completions` and `nextToken`.
+  private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
   private var nextToken = 0
   private var lastTold: CLLocation?
   private var complaints: Set<String> = []
 
-  public override convenience init() { self.init(service: Service.shared) }
+  /// A manager of the thread that makes it, whose run loop its delegate is called on.
+  public override init() {
+    service = Service.shared
+    mailbox = Mailbox(home: HomeLoop(), say: service.say)
+    id = service.add(mailbox)
+    super.init()
+    mailbox.belongs(to: self)
+  }
 
+  /// A manager of another service than the program's.
   init(service: LocationService) {
     self.service = service
-    mailbox = Mailbox(home: HomeLoop())
+    mailbox = Mailbox(home: HomeLoop(), say: service.say)
     id = service.add(mailbox)
     super.init()
     mailbox.belongs(to: self)
@@ -38,38 +51,79 @@ open class CLLocationManager: NSObject {
 
   // MARK: Wishes
 
-  open var desiredAccuracy: CLLocationAccuracy = kCLLocationAccuracyBest {
-    didSet { call(.setDesiredAccuracy(metres: desiredAccuracy)) }
+  /// As they were given.
+  private struct Wishes {
+    var desiredAccuracy = kCLLocationAccuracyBest
+    var distanceFilter = kCLDistanceFilterNone
+    var activityType = CLActivityType.other
+    var pausesAutomatically = true
+    var allowsBackground = false
+    var showsIndicator = false
+    var headingFilter: CLLocationDegrees = 1
+    var headingOrientation = CLDeviceOrientation.portrait
+    var purpose: String?
   }
-  open var distanceFilter: CLLocationDistance = kCLDistanceFilterNone {
-    didSet { call(.setDistanceFilter(metres: distanceFilter)) }
+
+  private func wish<Value: Sendable>(_ wish: WritableKeyPath<Wishes, Value> & Sendable) -> Value {
+    wishes.withLock { $0[keyPath: wish] }
   }
-  open var activityType = CLActivityType.other {
-    didSet { call(.setActivity(Activity(rawValue: activityType.rawValue) ?? .other)) }
+
+  private func wish<Value: Sendable>(
+    _ wish: WritableKeyPath<Wishes, Value> & Sendable, _ value: Value, _ call: ClientCall
+  ) {
+    wishes.withLock { $0[keyPath: wish] = value }
+    self.call(call)
   }
-  open var pausesLocationUpdatesAutomatically = true {
-    didSet { call(.setPausesAutomatically(pausesLocationUpdatesAutomatically)) }
+
+  /// How exact locations have to be, metres: it selects the effort of the hardware, and suppresses no location (SU-5).
+  open var desiredAccuracy: CLLocationAccuracy {
+    get { wish(\.desiredAccuracy) }
+    set { wish(\.desiredAccuracy, newValue, .setDesiredAccuracy(metres: newValue)) }
   }
-  open var allowsBackgroundLocationUpdates = false {
-    didSet { call(.setAllowsBackgroundUpdates(allowsBackgroundLocationUpdates)) }
+  /// Metres that have to be moved before the next location is told; `kCLDistanceFilterNone`: every one is.
+  open var distanceFilter: CLLocationDistance {
+    get { wish(\.distanceFilter) }
+    set { wish(\.distanceFilter, newValue, .setDistanceFilter(metres: newValue)) }
   }
-  open var showsBackgroundLocationIndicator = false {
-    didSet { call(.setShowsBackgroundIndicator(showsBackgroundLocationIndicator)) }
+  /// What the user is doing: it decides when updates may pause.
+  open var activityType: CLActivityType {
+    get { wish(\.activityType) }
+    set { wish(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
   }
-  open var headingFilter: CLLocationDegrees = 1 {
-    didSet { call(.setHeadingFilter(degrees: headingFilter)) }
+  /// Whether updates may pause while nothing moves (PA-1).
+  open var pausesLocationUpdatesAutomatically: Bool {
+    get { wish(\.pausesAutomatically) }
+    set { wish(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
   }
-  open var headingOrientation = CLDeviceOrientation.portrait {
-    didSet {
-      call(.setHeadingOrientation(DeviceOrientation(rawValue: Int(headingOrientation.rawValue)) ?? .unknown))
+  /// Whether updates go on in the background; needs `location` among Info.plist's UIBackgroundModes (BG-1).
+  open var allowsBackgroundLocationUpdates: Bool {
+    get { wish(\.allowsBackground) }
+    set { wish(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
+  }
+  /// Whether the user is shown that the program is told its location in the background, which counts as use (BG-3).
+  open var showsBackgroundLocationIndicator: Bool {
+    get { wish(\.showsIndicator) }
+    set { wish(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
+  }
+  /// Degrees that the heading has to change by before it is told again.
+  open var headingFilter: CLLocationDegrees {
+    get { wish(\.headingFilter) }
+    set { wish(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
+  }
+  /// Which edge of the device is 0° of the heading.
+  open var headingOrientation: CLDeviceOrientation {
+    get { wish(\.headingOrientation) }
+    set {
+      let orientation = DeviceOrientation(rawValue: Int(newValue.rawValue)) ?? .unknown
+      wish(\.headingOrientation, newValue, .setHeadingOrientation(orientation))
     }
   }
+  /// What the location is for, in words to the user, up to iOS 6; Info.plist says it today.
   @available(*, deprecated, message: "write NSLocationUsageDescription into Info.plist")
   open var purpose: String? {
-    get { purposeText }
-    set { purposeText = newValue }
+    get { wish(\.purpose) }
+    set { wishes.withLock { $0.purpose = newValue } }
   }
-  private var purposeText: String?
 
   // MARK: What is known
 
@@ -92,7 +146,6 @@ open class CLLocationManager: NSObject {
     let id = id
     return service.read { $0.rangedTargets(of: id) }
   }
-  @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
     Set(rangedTargets.compactMap { if case .region(let region) = $0 { CLRegion.made(of: region) } else { nil } })
   }
@@ -115,7 +168,6 @@ open class CLLocationManager: NSObject {
     CLAuthorizationStatus(rawValue: Int32(service.read { $0.authorization.status }.rawValue)) ?? .denied
   }
 
-  @available(*, deprecated, message: "use the property of a manager")
   open class func authorizationStatus() -> CLAuthorizationStatus { status(of: Service.shared) }
 
   open func requestWhenInUseAuthorization() { call(.requestWhenInUse) }
@@ -124,10 +176,27 @@ open class CLLocationManager: NSObject {
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)? = nil
   ) {
-    let token = nextToken
-    nextToken += 1
-    completions[token] = completion
+    let token = keep(completion)
     call(.requestTemporaryFullAccuracy(purpose: purposeKey, token: token))
+  }
+
+  /// Keeps what is to be called with the answer; the number finds it again.
+  private func keep(_ completion: (((any Error)?) -> Void)?) -> Int {
+    lock.withLock {
+      nextToken += 1
+      completions[nextToken] = completion
+      return nextToken
+    }
+  }
+
+  open nonisolated(nonsending) func requestTemporaryFullAccuracyAuthorization(
+    withPurposeKey purposeKey: String
+  ) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      requestTemporaryFullAccuracyAuthorization(withPurposeKey: purposeKey) { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
   }
 
   // MARK: Availability
@@ -143,7 +212,6 @@ open class CLLocationManager: NSObject {
     if regionClass is CLBeaconRegion.Type { return facility { $0.hasBluetooth } }
     return regionClass is CLRegion.Type && facility { $0.hasSignificantChanges }
   }
-  @available(*, deprecated, renamed: "isMonitoringAvailable(for:)")
   open class func regionMonitoringAvailable() -> Bool { isMonitoringAvailable(for: CLCircularRegion.self) }
   @available(*, deprecated, message: "use isMonitoringAvailable(for:) and authorizationStatus")
   open class func regionMonitoringEnabled() -> Bool {
@@ -153,7 +221,6 @@ open class CLLocationManager: NSObject {
   open class func deferredLocationUpdatesAvailable() -> Bool { facility { $0.hasSatelliteReceiver } }
   @available(*, deprecated, message: "use the method of the class")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
-  @available(*, deprecated, message: "use the method of the class")
   open var headingAvailable: Bool { Self.headingAvailable() }
 
   // MARK: Services
@@ -184,15 +251,27 @@ open class CLLocationManager: NSObject {
   open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     call(.stopRanging(.constraint(constraint.identity)))
   }
-  @available(*, deprecated, renamed: "startRangingBeacons(satisfying:)")
   open func startRangingBeacons(in region: CLBeaconRegion) { call(.startRanging(.region(region.content))) }
-  @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
   open func stopRangingBeacons(in region: CLBeaconRegion) { call(.stopRanging(.region(region.content))) }
 
   open func allowDeferredLocationUpdates(untilTraveled distance: CLLocationDistance, timeout: TimeInterval) {
     call(.allowDeferredUpdates(metres: distance, seconds: timeout))
   }
   open func disallowDeferredLocationUpdates() { call(.disallowDeferredUpdates) }
+
+  /// Locations of the past, which no receiver here keeps for others: the handler is told so, soon.
+  open func requestHistoricalLocations(
+    purposeKey: String, sampleCount: Int, completionHandler: @escaping ([CLLocation], (any Error)?) -> Void
+  ) {
+    let token = keep { error in completionHandler([], error) }
+    mailbox.put(.history(token: token))
+  }
+
+  open nonisolated(nonsending) func historicalLocations(
+    purposeKey: String, sampleCount: Int
+  ) async throws -> [CLLocation] {
+    throw CLError(.historicalLocationError)
+  }
 
   // MARK: What is told
 
@@ -204,7 +283,11 @@ open class CLLocationManager: NSObject {
       guard let delegate, service.isCurrent(ticket, for: id) else { return }
       tell(event, delegate)
     case .temporaryAccuracy(let token, let error):
-      completions.removeValue(forKey: token)?(error.map { CLError($0) })
+      let completion = lock.withLock { completions.removeValue(forKey: token) }
+      completion?(error.map { CLError($0) })
+    case .history(let token):
+      let completion = lock.withLock { completions.removeValue(forKey: token) }
+      completion?(CLError(.historicalLocationError))
     case .calibration(true): complain(text: "the compass has to be calibrated: turn the device about all its axes")
     case .calibration(false): break
     }
@@ -279,5 +362,5 @@ open class CLLocationManager: NSObject {
     complain(text: "the delegate does not implement \(method), and misses what it would be told (is it spelt so?)")
   }
 
-  private func complain(text: String) { FileHandle.standardError.write(Data("CoreLocation: \(text)\n".utf8)) }
+  private func complain(text: String) { service.say(text) }
 }

@@ -8,15 +8,26 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
     case event(DelegateEvent, Ticket)
     case temporaryAccuracy(token: Int, PositioningError?)
     case calibration(Bool)
+    /// A question about locations of the past is answered.
+    case history(token: Int)
   }
 
-  // Sendable: `letters` is touched under the lock; the weak reference is set before anybody else knows the mailbox.
+  /// Locations that wait for a loop which does not run: an hour of them, then the oldest go.
+  static let limit = 3600
+
+  // Sendable: `letters` and `watch` are touched under the lock; the weak reference is set before anybody else knows the
+  // mailbox.
   private let home: HomeLoop
+  private let say: @Sendable (String) -> Void
   private let lock = NSLock()
   private var letters: [Letter] = []
+  private var watch = LoopWatch()
   private weak var manager: CLLocationManager?
 
-  init(home: HomeLoop) { self.home = home }
+  init(home: HomeLoop, say: @escaping @Sendable (String) -> Void) {
+    self.home = home
+    self.say = say
+  }
 
   func belongs(to manager: CLLocationManager) { self.manager = manager }
 
@@ -26,20 +37,39 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
   }
   func calibrationShows(_ shows: Bool) { put(.calibration(shows)) }
 
-  private func put(_ letter: Letter) {
-    let isFirst = lock.withLock {
+  func put(_ letter: Letter) {
+    let now = ProcessInfo.processInfo.systemUptime
+    let (isFirst, isOverdue) = lock.withLock {
       letters.append(letter)
-      return letters.count == 1
+      if letters.count > Self.limit, let oldest = letters.firstIndex(where: \.isLocations) {
+        letters.remove(at: oldest)
+      }
+      return (letters.count == 1, watch.received(atSeconds: now))
+    }
+    if isOverdue {
+      say(
+        "a CLLocationManager's events wait: the thread that made it does not run its loop "
+          + "(RunLoop.current.run(), or make the manager on the main thread)")
     }
     // One visit empties the box, however many letters came meanwhile.
     if isFirst { home.perform { [self] in empty() } }
   }
 
+  /// A letter leaves the box when it is opened: a callback that runs the loop itself finds the next one there.
   private func empty() {
-    let waiting = lock.withLock {
-      defer { letters = [] }
-      return letters
+    while let letter = next() { manager?.open(letter) }
+  }
+
+  private func next() -> Letter? {
+    lock.withLock {
+      watch.ran()
+      return letters.isEmpty ? nil : letters.removeFirst()
     }
-    for letter in waiting { manager?.open(letter) }
+  }
+}
+
+extension Mailbox.Letter {
+  fileprivate var isLocations: Bool {
+    if case .event(.didUpdateLocations, _) = self { true } else { false }
   }
 }

@@ -16,7 +16,6 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   init(_ content: Beacon) { self.content = content }
 
   open var uuid: UUID { UUID(content.uuid) }
-  @available(*, deprecated, renamed: "uuid")
   open var proximityUUID: UUID { uuid }
   open var major: NSNumber { NSNumber(value: content.major) }
   open var minor: NSNumber { NSNumber(value: content.minor) }

@@ -8,13 +8,13 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   init(_ identity: BeaconIdentity) { self.identity = identity }
 
   /// Any major, any minor.
-  public convenience init(uuid: UUID) { self.init(BeaconIdentity(uuid: BeaconUUID(uuid))) }
+  public init(uuid: UUID) { identity = BeaconIdentity(uuid: BeaconUUID(uuid)) }
   /// Any minor.
-  public convenience init(uuid: UUID, major: CLBeaconMajorValue) {
-    self.init(BeaconIdentity(uuid: BeaconUUID(uuid), major: major))
+  public init(uuid: UUID, major: CLBeaconMajorValue) {
+    identity = BeaconIdentity(uuid: BeaconUUID(uuid), major: major)
   }
-  public convenience init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
-    self.init(BeaconIdentity(uuid: BeaconUUID(uuid), major: major, minor: minor))
+  public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
+    identity = BeaconIdentity(uuid: BeaconUUID(uuid), major: major, minor: minor)
   }
 
   open var uuid: UUID { UUID(identity.uuid) }

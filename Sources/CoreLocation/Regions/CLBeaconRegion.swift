@@ -12,42 +12,59 @@ open class CLBeaconRegion: CLRegion {
     super.init(name: name, circle: nil)
   }
 
-  public convenience init(uuid: UUID, identifier: String) {
-    self.init(name: identifier, identity: BeaconIdentity(uuid: BeaconUUID(uuid)))
+  /// Of all beacons of a maker or owner.
+  public init(uuid: UUID, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(uuid))
+    super.init(name: identifier, circle: nil)
   }
-  public convenience init(uuid: UUID, major: CLBeaconMajorValue, identifier: String) {
-    self.init(name: identifier, identity: BeaconIdentity(uuid: BeaconUUID(uuid), major: major))
+  public init(uuid: UUID, major: CLBeaconMajorValue, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(uuid), major: major)
+    super.init(name: identifier, circle: nil)
   }
-  public convenience init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String) {
-    self.init(name: identifier, identity: BeaconIdentity(uuid: BeaconUUID(uuid), major: major, minor: minor))
+  public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(uuid), major: major, minor: minor)
+    super.init(name: identifier, circle: nil)
   }
-  public convenience init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
-    self.init(name: identifier, identity: beaconIdentityConstraint.identity)
+  public init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
+    identity = beaconIdentityConstraint.identity
+    super.init(name: identifier, circle: nil)
   }
 
-  @available(*, deprecated, renamed: "init(uuid:identifier:)")
-  public convenience init(proximityUUID: UUID, identifier: String) {
-    self.init(uuid: proximityUUID, identifier: identifier)
+  /// The names of the time before iOS 13.
+  public init(proximityUUID: UUID, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(proximityUUID))
+    super.init(name: identifier, circle: nil)
   }
-  @available(*, deprecated, renamed: "init(uuid:major:identifier:)")
-  public convenience init(proximityUUID: UUID, major: CLBeaconMajorValue, identifier: String) {
-    self.init(uuid: proximityUUID, major: major, identifier: identifier)
+  public init(proximityUUID: UUID, major: CLBeaconMajorValue, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(proximityUUID), major: major)
+    super.init(name: identifier, circle: nil)
   }
-  @available(*, deprecated, renamed: "init(uuid:major:minor:identifier:)")
-  public convenience init(
-    proximityUUID: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String
-  ) {
-    self.init(uuid: proximityUUID, major: major, minor: minor, identifier: identifier)
+  public init(proximityUUID: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String) {
+    identity = BeaconIdentity(uuid: BeaconUUID(proximityUUID), major: major, minor: minor)
+    super.init(name: identifier, circle: nil)
   }
 
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { CLBeaconIdentityConstraint(identity) }
   open var uuid: UUID { UUID(identity.uuid) }
-  @available(*, deprecated, renamed: "uuid")
   open var proximityUUID: UUID { uuid }
   /// nil: any.
   open var major: NSNumber? { identity.major.map { NSNumber(value: $0) } }
   /// nil: any.
   open var minor: NSNumber? { identity.minor.map { NSNumber(value: $0) } }
+
+  /// What a device has to advertise over Bluetooth to be such a beacon: the iBeacon part of the advertisement, by the key
+  /// that Apple's advertisers know. An open major or minor is 0.
+  ///
+  /// - Parameter measuredPower: the strength at one metre, dBm; nil: −59, which is usual.
+  open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
+    func bytes(_ number: UInt64, _ count: UInt64) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * (count - 1 - $0))) }
+    }
+    let payload =
+      bytes(identity.uuid.high, 8) + bytes(identity.uuid.low, 8) + bytes(UInt64(identity.major ?? 0), 2)
+      + bytes(UInt64(identity.minor ?? 0), 2) + [UInt8(bitPattern: measuredPower?.int8Value ?? -59)]
+    return NSMutableDictionary(dictionary: ["kCBAdvDataAppleBeaconKey": Data(payload)])
+  }
 
   override var shape: Region.Shape { .beacon(identity) }
   override var isOfBeacons: Bool { true }

@@ -25,7 +25,6 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   }
 
   /// The way to make one up to iOS 6.
-  @available(*, deprecated, message: "use CLCircularRegion(center:radius:identifier:)")
   public init(circularRegionWithCenter center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String) {
     name = identifier
     circle = Circle(centre: center.asCoordinate, radiusMetres: radius)

@@ -15,30 +15,39 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     source = content.source.map(CLLocationSourceInformation.init)
   }
 
-  /// A place alone: now, sea level, the accuracy of the altitude not valid.
-  public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
-    self.init(
-      coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0, horizontalAccuracy: 0,
-      verticalAccuracy: -1, timestamp: Date())
+  // Each initializer is a designated one, as on Apple's systems: a subclass may call any.
+
+  /// The place 0, 0: for doubles in tests, which override what they need.
+  public override init() {
+    time = Date()
+    content = Self.content(CLLocationCoordinate2D(), 0, 0, -1, -1, -1, -1, -1, time)
+    source = nil
   }
 
-  public convenience init(
+  /// A place alone: now, sea level, the accuracy of the altitude not valid.
+  public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
+    time = Date()
+    content = Self.content(
+      CLLocationCoordinate2D(latitude: latitude, longitude: longitude), 0, 0, -1, -1, -1, -1, -1, time)
+    source = nil
+  }
+
+  public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
     verticalAccuracy vAccuracy: CLLocationAccuracy, timestamp: Date
   ) {
-    self.init(
-      coordinate: coordinate, altitude: altitude, horizontalAccuracy: hAccuracy, verticalAccuracy: vAccuracy,
-      course: -1,
-      speed: -1, timestamp: timestamp)
+    content = Self.content(coordinate, altitude, hAccuracy, vAccuracy, -1, -1, -1, -1, timestamp)
+    time = timestamp
+    source = nil
   }
 
-  public convenience init(
+  public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
     verticalAccuracy vAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed, timestamp: Date
   ) {
-    self.init(
-      coordinate: coordinate, altitude: altitude, horizontalAccuracy: hAccuracy, verticalAccuracy: vAccuracy,
-      course: course, courseAccuracy: -1, speed: speed, speedAccuracy: -1, timestamp: timestamp)
+    content = Self.content(coordinate, altitude, hAccuracy, vAccuracy, course, -1, speed, -1, timestamp)
+    time = timestamp
+    source = nil
   }
 
   public init(

@@ -12,13 +12,18 @@ public struct AppDescription: Sendable {
     self.keys = keys
   }
 
-  /// The identifier as the name of a folder: letters, digits and `._-` stay, other bytes become %XX.
-  var folderName: String {
-    let escaped = StateText.escape(identifier) { byte in
+  /// The identifier as the name of a folder.
+  var folderName: String { Self.fileName(of: identifier) }
+
+  /// A name of any bytes as that of a file: letters, digits and `._-` stay, other bytes become %XX.
+  ///
+  /// - Parameter dots: whether they stay.
+  static func fileName(of name: String, dots: Bool = true) -> String {
+    let escaped = StateText.escape(name) { byte in
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
       // A name of dots alone is another folder's.
-      case 0x2E: !identifier.hasPrefix(".")
+      case 0x2E: dots && !name.hasPrefix(".")
       default: false
       }
     }

@@ -9,6 +9,10 @@ enum ServiceAction: Equatable {
   case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
   case showCalibration(Positioning.ClientID, Bool)
   case live(Int, LiveUpdate)
+  /// A monitor of this name has an event that waits.
+  case monitorHasEvent(String)
+  /// What stands in the way of sessions has changed.
+  case sessions(Diagnostic)
   /// Ask the user.
   case prompt(Authorization.Prompt)
   /// A line for the log.
@@ -40,6 +44,8 @@ enum StateFile: Hashable {
   /// The device's own magnetic field, which all programs share.
   case compass
   case regions, visits, authorization
+  /// The conditions of a CLMonitor by its name.
+  case monitor(String)
 
   /// What such files are called.
   static let names: Set<String> = ["newest-location", "compass", "regions", "visits", "authorization"]
@@ -54,6 +60,7 @@ enum StateFile: Hashable {
     case .regions: "\(Self.appFolder(app))/regions"
     case .visits: "\(Self.appFolder(app))/visits"
     case .authorization: "\(Self.appFolder(app))/authorization"
+    case .monitor(let name): "\(Self.appFolder(app))/monitors/\(AppDescription.fileName(of: name, dots: false))"
     }
   }
 }

@@ -38,6 +38,9 @@ struct ServiceCore: Sendable {
   /// The program ends: the receiver is released then.
   private var releaseAt: Instant?
 
+  /// What the readers of sessions were told last.
+  private var toldSessions: Diagnostic
+
   /// What holds where nothing is stored.
   private let undecided: Authorization.Record
   /// The text of the program's permission, as it was read or stored last.
@@ -55,6 +58,7 @@ struct ServiceCore: Sendable {
     self.undecided = undecided
     knownAuthorization = storedAuthorization
     hasStored = engine.newest != nil
+    toldSessions = engine.sessionDiagnostic
   }
 
   // MARK: What goes in
@@ -193,6 +197,10 @@ struct ServiceCore: Sendable {
     }
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     noteDelivered(actions)
+    if engine.sessionDiagnostic != toldSessions {
+      toldSessions = engine.sessionDiagnostic
+      actions.append(.sessions(toldSessions))
+    }
     decideReceiver(at: now.instant, &actions)
     if !isFinished { decideSensors(isReceiverWanted: isReceiverWanted) }
     tellSuspend()
@@ -226,8 +234,9 @@ struct ServiceCore: Sendable {
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
     case .store(.authorization): storeAuthorization()
-    // No monitor is opened by this service.
-    case .store(.monitor), .monitorHasEvent: nil
+    case .store(.monitor(let name)):
+      .store(.monitor(name), StateText.text(ofMonitor: engine.monitor(name)?.records ?? []))
+    case .monitorHasEvent(let name): .monitorHasEvent(name)
     }
   }
 

@@ -18,11 +18,6 @@ public protocol LocationServiceClient: AnyObject, Sendable {
   func calibrationShows(_ shows: Bool)
 }
 
-/// The reader of a stream of live updates; called on the service's thread.
-public protocol LiveUpdateReader: AnyObject, Sendable {
-  func receive(_ update: LiveUpdate)
-}
-
 /// Why a receiver that is there cannot be opened.
 public enum ReceiverTrouble: Sendable {
   /// The system does not let this program.
@@ -40,12 +35,16 @@ public final class LocationService: Sendable {
   let app: AppDescription
   let settings: ServiceSettings
   let store: StateStore
-  private let state: Mutex<State>
+  /// Where lines for people go: standard error.
+  public let say: @Sendable (String) -> Void
+  let state: Mutex<State>
 
-  private struct State {
+  struct State {
     var core: ServiceCore
     var clients: [Positioning.ClientID: any LocationServiceClient] = [:]
     var streams: [Int: any LiveUpdateReader] = [:]
+    var monitorReaders: [Int: (name: String, reader: any MonitorReader)] = [:]
+    var sessionReaders: [Int: any SessionReader] = [:]
     var nextNumber = 0
     var waker: Poller.Waker?
     var trouble: ReceiverTrouble?
@@ -61,16 +60,18 @@ public final class LocationService: Sendable {
   /// - Parameters:
   ///   - app: the program.
   ///   - settings: nil: what the environment says.
-  public init(app: AppDescription, settings: ServiceSettings? = nil) {
+  ///   - say: where lines for people go; nil: to standard error.
+  public init(app: AppDescription, settings: ServiceSettings? = nil, say: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
-    for complaint in settings.complaints { System.say(complaint) }
+    self.say = say ?? { System.say($0) }
+    for complaint in settings.complaints { self.say(complaint) }
     self.app = app
     self.settings = settings
     var positioning = PositioningSettings()
     positioning.pauseSeconds = settings.pauseSeconds
     let application = settings.application ?? (System.isInForeground() ? .foreground : .background)
     store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
-    var restored = store.restored(System.say)
+    var restored = store.restored(self.say)
     let undecided = Authorization.Record(
       status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
@@ -86,7 +87,7 @@ public final class LocationService: Sendable {
     var core = ServiceCore(
       engine: engine, director: director, undecided: undecided, storedAuthorization: stored)
     let administration = store.administration()
-    for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { System.say(complaint) }
+    for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.say(complaint) }
     core.administration(administration, at: now)
     state = Mutex(State(core: core))
     lookAtSensors()
@@ -96,12 +97,12 @@ public final class LocationService: Sendable {
         var thread = try ServiceThread(self)
         thread.run()
       } catch {
-        System.say("the location service cannot start: \(error)")
+        self.say("the location service cannot start: \(error)")
       }
       ended()
     }
     if !isStarted {
-      System.say("the location service cannot start: the system has no thread left")
+      self.say("the location service cannot start: the system has no thread left")
       ended()
     }
   }
@@ -153,52 +154,6 @@ public final class LocationService: Sendable {
     read { $0.isCurrent(ticket, for: id) }
   }
 
-  // MARK: The modern API
-
-  /// A stream of live updates is iterated. The number ends it.
-  public func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
-    change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
-      state.streams[id] = reader
-      state.core.change { $0.beginLiveUpdates(id, configuration, at: now) }
-      return id
-    }
-  }
-
-  public func endLiveUpdates(_ id: Int) {
-    change { state, _ in
-      state.streams[id] = nil
-      state.core.change { $0.endLiveUpdates(id) }
-    }
-  }
-
-  /// A service session asks for its goal for as long as it lives. The number ends it.
-  public func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
-    change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
-      state.core.change { $0.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now) }
-      return id
-    }
-  }
-
-  public func endSession(_ id: Int) { change { state, _ in state.core.change { $0.endSession(id) } } }
-
-  /// A background activity keeps the app in use. The number ends it.
-  public func beginBackgroundActivity() -> Int {
-    change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
-      state.core.change { $0.beginBackgroundActivity(id, at: now) }
-      return id
-    }
-  }
-
-  public func endBackgroundActivity(_ id: Int) {
-    change { state, now in state.core.change { $0.endBackgroundActivity(id, at: now) } }
-  }
-
   // MARK: The end
 
   /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that: three seconds at
@@ -223,7 +178,7 @@ public final class LocationService: Sendable {
   // MARK: The thread's side
 
   /// Every change wakes the thread.
-  private func change<Value>(_ body: (inout sending State, Instant) -> Value) -> Value {
+  func change<Value>(_ body: (inout sending State, Instant) -> Value) -> Value {
     let now = System.now().instant
     let (value, waker) = state.withLock { (body(&$0, now), $0.waker) }
     waker?.wake()

@@ -39,7 +39,7 @@ struct ServiceThread: ~Copyable {
       due = .earlier(due, lookout.deadline)
       due = .earlier(due, bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
-        return System.say("the location service has ended: the system refuses to wait for its receiver")
+        return service.say("the location service has ended: the system refuses to wait for its receiver")
       }
       round(events)
     }
@@ -64,7 +64,7 @@ struct ServiceThread: ~Copyable {
     receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     while let news = receiver.nextNews() {
       switch news {
-      case .say(let text): System.say(text)
+      case .say(let text): service.say(text)
       case .receiver(let news): service.receive(news, at: now)
       case .batchIsLeft: service.batchIsLeft()
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
@@ -78,7 +78,7 @@ struct ServiceThread: ~Copyable {
 
   private mutating func tell(_ news: BusSource.News, at now: Moment) {
     switch news {
-    case .say(let text): System.say(text)
+    case .say(let text): service.say(text)
     case .canHearBeacons(let can): service.updateCore { core in core.canHearBeacons(can, at: now.instant) }
     case .heard(let beacon, let strength):
       service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
@@ -94,8 +94,10 @@ struct ServiceThread: ~Copyable {
       service.client(id)?.temporaryAccuracyAnswered(token: token, error)
     case .showCalibration(let id, let shows): service.client(id)?.calibrationShows(shows)
     case .live(let id, let update): service.stream(id)?.receive(update)
+    case .monitorHasEvent(let name): service.tellReaders(ofMonitor: name)
+    case .sessions(let diagnostic): service.tellReaders(diagnostic)
     case .prompt(let prompt): ask(prompt)
-    case .say(let text): System.say(text)
+    case .say(let text): service.say(text)
     case .remember(let text): service.store.remember(text)
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
@@ -115,7 +117,7 @@ struct ServiceThread: ~Copyable {
     do throws(StateFolderError) {
       try service.store.store(file, text)
     } catch {
-      if !isStateComplained { System.say(error.description) }
+      if !isStateComplained { service.say(error.description) }
       isStateComplained = true
     }
   }
@@ -129,7 +131,7 @@ struct ServiceThread: ~Copyable {
       while let line = System.ask(question.text) {
         if let answer = question.answer(line) { return service.answer(answer) }
       }
-      System.say(
+      service.say(
         "nobody can be asked for permission here (no terminal): say `sextant authorize grant "
           + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
       service.answer(.notShown)

@@ -14,7 +14,8 @@ extension StateText {
 
   /// nil when it is of another sensor, or makes no sense.
   static func calibration(in text: String, sensor name: String) -> FieldCalibration? {
-    guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7, unescape(fields[6]) == name else {
+    guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7, unescape(fields[6]) == name
+    else {
       return nil
     }
     let numbers = fields[..<5].compactMap { Double($0) }

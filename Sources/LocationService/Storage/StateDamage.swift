@@ -30,6 +30,7 @@ extension StateText {
     case .visits: damage(text, visitsHeading) { isRunning($0) != nil || visit($0) != nil }
     case .authorization: damage(text, authorizationHeading, wanted: 1) { _ in authorization(in: text) != nil }
     case .newestLocation: damage(text, locationHeading, wanted: 1) { _ in location(in: text) != nil }
+    case .monitor: damage(text, monitorHeading) { monitorRecord($0) != nil }
     case .compass:
       damage(text, compassHeading, wanted: 1) { fields in
         fields.last.map { calibration(in: text, sensor: unescape($0)) != nil } ?? false

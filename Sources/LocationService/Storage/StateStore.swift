@@ -17,6 +17,8 @@ struct StateStore {
     guard let folder else { return restored }
     sweep(folder)
     sweep("\(folder)/\(StateFile.appFolder(app))")
+    // The names of monitors are escaped, and have no dot of their own.
+    sweep("\(folder)/\(StateFile.appFolder(app))/monitors") { _ in true }
     if let runFolder { sweep(runFolder) }
     restored.regions =
       load(.regions, say) {
@@ -45,6 +47,15 @@ struct StateStore {
       restored.newest = newer
     }
     return restored
+  }
+
+  /// The conditions of a monitor as an earlier run left them.
+  func monitor(_ name: String, _ say: (String) -> Void) -> [Monitor.Record] {
+    load(.monitor(name), say) {
+      StateText.monitor(in: $0)
+    } write: {
+      StateText.text(ofMonitor: $0)
+    } ?? []
   }
 
   /// The text of a file as it is now; nil when there is none.
@@ -111,10 +122,10 @@ struct StateStore {
   }
 
   /// Removes what writers left that were killed: a file's name, and behind it the number of a process that is gone.
-  private func sweep(_ folder: String) {
+  private func sweep(_ folder: String, isOurs: (String) -> Bool = StateFile.names.contains) {
     for name in WholeFile.names(in: folder) {
       guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
-        StateFile.names.contains(String(name[..<dot])), !System.isAlive(process)
+        isOurs(String(name[..<dot])), !System.isAlive(process)
       else { continue }
       WholeFile.remove("\(folder)/\(name)")
     }

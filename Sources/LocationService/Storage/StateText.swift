@@ -57,19 +57,7 @@ enum StateText {
     var text = regionsHeading + "\n"
     for record in records {
       let region = record.region
-      var fields: [String]
-      switch region.shape {
-      case .circle(let circle):
-        fields = [
-          "circle", circle.centre.latitudeDegrees.description, circle.centre.longitudeDegrees.description,
-          circle.radiusMetres.description,
-        ]
-      case .beacon(let identity):
-        fields = [
-          "beacon", String(identity.uuid.high, radix: 16) + ":" + String(identity.uuid.low, radix: 16),
-          optional(identity.major), optional(identity.minor),
-        ]
-      }
+      var fields = fields(of: region.shape)
       fields += [
         flag(region.notifiesOnEntry), flag(region.notifiesOnExit), record.state.rawValue.description,
         optional(record.marginMetres), escape(region.identifier),
@@ -91,7 +79,25 @@ enum StateText {
     return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
   }
 
-  private static func shape(_ fields: [Substring]) -> Region.Shape? {
+  /// Four fields.
+  static func fields(of shape: Region.Shape) -> [String] {
+    switch shape {
+    case .circle(let circle):
+      [
+        "circle", circle.centre.latitudeDegrees.description, circle.centre.longitudeDegrees.description,
+        circle.radiusMetres.description,
+      ]
+    case .beacon(let identity):
+      [
+        "beacon", String(identity.uuid.high, radix: 16) + ":" + String(identity.uuid.low, radix: 16),
+        optional(identity.major), optional(identity.minor),
+      ]
+    }
+  }
+
+  /// Of the first four fields.
+  static func shape(_ fields: some RandomAccessCollection<Substring>) -> Region.Shape? {
+    let fields = Array(fields)
     switch fields[0] {
     case "circle":
       guard let centre = coordinate(fields[1], fields[2]), let radius = Double(fields[3]) else { return nil }

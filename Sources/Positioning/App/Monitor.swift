@@ -66,6 +66,8 @@ public struct Monitor: Sendable {
     /// nil: one too many, not monitored.
     var watch: RegionWatch?
     var waiting: Event?
+    /// What the last event said to stand in the way.
+    var hindrance: Diagnostic = []
   }
 
   /// What it was opened with.
@@ -77,7 +79,7 @@ public struct Monitor: Sendable {
     entries = restored.map { record in
       Entry(
         record: record,
-        watch: record.lastEvent.state == .unmonitored
+        watch: record.lastEvent.diagnostic.isRefusal
           ? nil : RegionWatch(record.condition, state: record.lastEvent.state.region, at: now))
     }
   }
@@ -129,6 +131,18 @@ public struct Monitor: Sendable {
     return event
   }
 
+  /// The same when nothing may be monitored: each condition says so once, and why.
+  mutating func takeHindrance(_ hindrance: Diagnostic, at now: UTCTime) -> Event? {
+    guard
+      let index = entries.firstIndex(where: { $0.watch != nil && $0.hindrance != hindrance && !hindrance.isEmpty })
+    else { return nil }
+    let event = Event(
+      identifier: entries[index].record.lastEvent.identifier, state: .unmonitored, date: now, diagnostic: hindrance)
+    entries[index].hindrance = hindrance
+    entries[index].record.lastEvent = event
+    return event
+  }
+
   var deadline: Instant? {
     var next: Instant?
     for entry in entries where entry.waiting == nil { next = Instant.earlier(next, entry.watch?.deadline) }
@@ -137,7 +151,15 @@ public struct Monitor: Sendable {
 
   /// Monitoring is allowed again, after a time in which nobody looked.
   mutating func lookAgain(at now: Instant) {
-    for index in entries.indices { entries[index].watch?.lookAgain(at: now) }
+    for index in entries.indices {
+      if entries[index].hindrance.isEmpty {
+        entries[index].watch?.lookAgain(at: now)
+      } else {
+        // Who was told that it is not monitored is told its state anew.
+        entries[index].hindrance = []
+        entries[index].watch = RegionWatch(entries[index].record.condition, at: now)
+      }
+    }
   }
 
   /// Each returns whether there is a new event.

@@ -59,11 +59,7 @@ public struct Regions: Sendable {
   ///
   /// - Throws: `regionMonitoringFailure` for one that is too large, has no place, or is one too many.
   mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
-    if case .circle(let circle) = region.shape {
-      guard circle.centre.isValid, circle.radiusMetres > 0, circle.radiusMetres <= maximumRadiusMetres else {
-        throw .regionMonitoringFailure
-      }
-    }
+    guard isPossible(region.shape) else { throw .regionMonitoringFailure }
     let entry = Entry(
       record: Record(region, state: .unknown, marginMetres: marginMetres),
       watch: RegionWatch(region.shape, marginMetres: marginMetres, at: now))
@@ -73,6 +69,12 @@ public struct Regions: Sendable {
     }
     guard entries.count < Self.limit else { throw .regionMonitoringFailure }
     entries.append(entry)
+  }
+
+  /// Whether a circle has a place and is not too large (RG-6).
+  func isPossible(_ shape: Region.Shape) -> Bool {
+    guard case .circle(let circle) = shape else { return true }
+    return circle.centre.isValid && circle.radiusMetres > 0 && circle.radiusMetres <= maximumRadiusMetres
   }
 
   /// Ends it, by identifier; false when there is no such region (RG-9).

@@ -83,4 +83,9 @@ public struct Diagnostic: OptionSet, Hashable, Sendable {
   public static let conditionLimitExceeded = Diagnostic(rawValue: 1 << 10)
   /// Nothing here can monitor such a condition.
   public static let conditionUnsupported = Diagnostic(rawValue: 1 << 11)
+  /// There is no place to keep conditions in.
+  public static let persistenceUnavailable = Diagnostic(rawValue: 1 << 12)
+
+  /// Whether it says that a condition is never monitored, whatever is permitted.
+  var isRefusal: Bool { !isDisjoint(with: [.conditionLimitExceeded, .conditionUnsupported]) }
 }

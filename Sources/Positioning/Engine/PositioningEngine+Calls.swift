@@ -1,4 +1,5 @@
 import MonotonicTime
+import ReceiverStream
 
 /// What clients ask.
 extension PositioningEngine {
@@ -228,10 +229,10 @@ extension PositioningEngine {
     let count = monitors.reduce(0) { $0 + $1.monitoredCount }
     var refusal: Diagnostic?
     if count >= Regions.limit, !monitors[index].contains(identifier) { refusal = .conditionLimitExceeded }
-    if !isSupported(condition) { refusal = .conditionUnsupported }
+    if !isSupported(condition) || !regions.isPossible(condition) { refusal = .conditionUnsupported }
     monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
-    if monitors[index].hasWaiting { outputs.append(.monitorHasEvent(name)) }
+    if monitors[index].hasWaiting || !mayMonitor { outputs.append(.monitorHasEvent(name)) }
   }
 
   /// Ends the monitoring of a condition.
@@ -246,6 +247,15 @@ extension PositioningEngine {
     guard let index = monitors.firstIndex(where: { $0.name == name }), let event = monitors[index].take() else {
       return nil
     }
+    outputs.append(.store(.monitor(name)))
+    return event
+  }
+
+  /// The same while nothing may be monitored: an event for each condition that says why.
+  public mutating func takeHindrance(of name: String, at now: UTCTime) -> Monitor.Event? {
+    guard !mayMonitor, let index = monitors.firstIndex(where: { $0.name == name }),
+      let event = monitors[index].takeHindrance(diagnostic.subtracting(.locationUnavailable), at: now)
+    else { return nil }
     outputs.append(.store(.monitor(name)))
     return event
   }

@@ -1,0 +1,64 @@
+import LocationService
+import Positioning
+import Synchronization
+
+/// Keeps a program that may know its location when in use in use while it is in the background; begun in the foreground, it
+/// lasts as long as the object (SS-2).
+public final class CLBackgroundActivitySession: Sendable {
+  private let service: LocationService
+  /// nil when it was invalidated.
+  private let id: Mutex<Int?>
+
+  public convenience init() { self.init(service: Service.shared) }
+
+  init(service: LocationService) {
+    self.service = service
+    id = Mutex(service.beginBackgroundActivity())
+  }
+
+  deinit { invalidate() }
+
+  /// Ends the activity.
+  public func invalidate() {
+    let id = id.withLock { id in
+      defer { id = nil }
+      return id
+    }
+    if let id { service.endBackgroundActivity(id) }
+  }
+
+  /// Why nothing is delivered.
+  public struct Diagnostic: Sendable {
+    private let content: Positioning.Diagnostic
+    init(_ content: Positioning.Diagnostic) { self.content = content }
+
+    public var authorizationDenied: Bool { content.contains(.authorizationDenied) }
+    public var authorizationDeniedGlobally: Bool { content.contains(.authorizationDeniedGlobally) }
+    public var authorizationRestricted: Bool { content.contains(.authorizationRestricted) }
+    public var insufficientlyInUse: Bool { content.contains(.insufficientlyInUse) }
+    public var serviceSessionRequired: Bool { content.contains(.serviceSessionRequired) }
+    public var authorizationRequestInProgress: Bool { content.contains(.authorizationRequestInProgress) }
+  }
+
+  public var diagnostics: Diagnostics { Diagnostics(relevant: .ofSessions, service: service) }
+
+  /// What stands in the way now, then each change.
+  public struct Diagnostics: AsyncSequence, Sendable {
+    public typealias Element = Diagnostic
+    let relevant: Positioning.Diagnostic
+    let service: LocationService
+
+    public struct Iterator: AsyncIteratorProtocol {
+      private let diagnostics: SessionDiagnostics
+
+      fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
+
+      /// nil when the task is cancelled.
+      public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(SessionDiagnostics(relevant: relevant, service: service))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import LocationService
+import Positioning
+import Synchronization
+
+/// A wish for permission that lives as long as the object: the user is asked when that is needed, and as long as it is not
+/// granted the diagnostics say why (SS-1).
+public final class CLServiceSession: Sendable {
+  /// What the session needs.
+  public enum AuthorizationRequirement: Int, Sendable {
+    case none = 0
+    case whenInUse = 1
+    case always = 2
+  }
+
+  private let service: LocationService
+  private let relevant: Positioning.Diagnostic
+  /// nil when it was invalidated.
+  private let id: Mutex<Int?>
+
+  public convenience init(authorization: AuthorizationRequirement) {
+    self.init(authorization, purpose: nil, service: Service.shared)
+  }
+
+  /// - Parameter fullAccuracyPurposeKey: a key of Info.plist's NSLocationTemporaryUsageDescriptionDictionary.
+  public convenience init(authorization: AuthorizationRequirement, fullAccuracyPurposeKey: String) {
+    self.init(authorization, purpose: fullAccuracyPurposeKey, service: Service.shared)
+  }
+
+  init(_ authorization: AuthorizationRequirement, purpose: String?, service: LocationService) {
+    self.service = service
+    var relevant = Positioning.Diagnostic.ofSessions
+    if authorization == .always { relevant.insert(.alwaysAuthorizationDenied) }
+    if purpose != nil { relevant.insert(.fullAccuracyDenied) }
+    self.relevant = relevant
+    id = Mutex(
+      service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose))
+  }
+
+  deinit { invalidate() }
+
+  /// Ends the wish.
+  public func invalidate() {
+    let id = id.withLock { id in
+      defer { id = nil }
+      return id
+    }
+    if let id { service.endSession(id) }
+  }
+
+  /// Why the session has not what it needs.
+  public struct Diagnostic: Sendable {
+    private let content: Positioning.Diagnostic
+    init(_ content: Positioning.Diagnostic) { self.content = content }
+
+    public var authorizationDenied: Bool { content.contains(.authorizationDenied) }
+    public var authorizationDeniedGlobally: Bool { content.contains(.authorizationDeniedGlobally) }
+    public var authorizationRestricted: Bool { content.contains(.authorizationRestricted) }
+    public var insufficientlyInUse: Bool { content.contains(.insufficientlyInUse) }
+    public var serviceSessionRequired: Bool { content.contains(.serviceSessionRequired) }
+    public var authorizationRequestInProgress: Bool { content.contains(.authorizationRequestInProgress) }
+    public var fullAccuracyDenied: Bool { content.contains(.fullAccuracyDenied) }
+    public var alwaysAuthorizationDenied: Bool { content.contains(.alwaysAuthorizationDenied) }
+  }
+
+  public var diagnostics: Diagnostics { Diagnostics(relevant: relevant, service: service) }
+
+  /// What stands in the way now, then each change.
+  public struct Diagnostics: AsyncSequence, Sendable {
+    public typealias Element = Diagnostic
+    let relevant: Positioning.Diagnostic
+    let service: LocationService
+
+    public struct Iterator: AsyncIteratorProtocol {
+      private let diagnostics: SessionDiagnostics
+
+      fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
+
+      /// nil when the task is cancelled.
+      public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(SessionDiagnostics(relevant: relevant, service: service))
+    }
+  }
+}

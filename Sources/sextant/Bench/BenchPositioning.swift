@@ -1,0 +1,135 @@
+import ArgumentParser
+import CAllocationCount
+import GPSDJSON
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import SerialPort
+
+/// `sextant bench positioning`: what a fix costs an app with many managers and all its regions.
+struct BenchPositioning: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "positioning", abstract: "Measure what a fix costs with many clients of Core Location.",
+    discussion: """
+      A walk of 1,000 positions goes through the rules of an app with 100 managers and 20 regions; the best time counts. \
+      Filtered managers take each position and reject it by its distance, the others are told each.
+      """)
+
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  func run() throws {
+    let results = ClientLoad.all.map { ($0, $0.measure()) }
+    if json {
+      var line = JSONLine()
+      line.beginObject()
+      line.beginArray("rows")
+      for (load, cost) in results {
+        line.beginObject()
+        line.field("clients", text: load.name)
+        line.field("managers", load.managers)
+        line.field("regions", load.regions)
+        line.field("nanosecondsPerFix", cost.nanosecondsPerFix, digits: 1)
+        line.field("allocationsPerFix", cost.allocationsPerFix, digits: 3)
+        line.endObject()
+      }
+      line.endArray()
+      line.endObject()
+      line.endLine()
+      try Output.write(line.bytes)
+    } else {
+      for (load, cost) in results {
+        var line = JSONLine()
+        line.decimal(cost.nanosecondsPerFix / 1000, digits: 2)
+        var allocations = JSONLine()
+        allocations.decimal(cost.allocationsPerFix, digits: 2)
+        try Output.write(
+          "\(load.name): \(load.managers) managers, \(load.regions) regions: \(line.text) us and "
+            + "\(allocations.text) allocations a fix\n")
+      }
+    }
+  }
+}
+
+/// An app's clients, and what it asks of them.
+private struct ClientLoad {
+  var name: String
+  var managers: Int
+  var regions: Int
+  var distanceFilterMetres: Double
+
+  /// The contract's load, once with everybody told and once with everybody filtered, and the parts alone.
+  static let all = [
+    ClientLoad(name: "all told", managers: 100, regions: 20, distanceFilterMetres: -1),
+    ClientLoad(name: "all filtered", managers: 100, regions: 20, distanceFilterMetres: 1e6),
+    ClientLoad(name: "no manager", managers: 0, regions: 20, distanceFilterMetres: -1),
+    ClientLoad(name: "no region, all filtered", managers: 100, regions: 0, distanceFilterMetres: 1e6),
+  ]
+
+  struct Cost {
+    var nanosecondsPerFix: Double
+    var allocationsPerFix: Double
+  }
+
+  private static let fixes = 1000
+
+  /// A walk to the north, 1.4 m a second.
+  private static func location(_ number: Int) -> Location {
+    Location(
+      Coordinate(latitudeDegrees: 48 + Double(number) * 1.4 / 111_200, longitudeDegrees: 11),
+      horizontalAccuracyMetres: 3,
+      timestamp: UTCTime(nanosecondsSince1970: 1_780_000_000_000_000_000 + Int64(number) * 1_000_000_000))
+  }
+
+  private static func moment(_ number: Int) -> Moment {
+    Moment(Instant(nanoseconds: UInt64(number + 1) * 1_000_000_000), utc: location(number).timestamp)
+  }
+
+  private func engine() -> PositioningEngine {
+    let now = Self.moment(-1).instant
+    var engine = PositioningEngine(
+      keys: UsageKeys(),
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false),
+      application: .foreground, authorizationOverride: .authorizedAlways, at: now)
+    let manager = ClientID(-1)
+    engine.add(manager)
+    for number in 0..<regions {
+      let centre = Self.location(number * Self.fixes / max(1, regions)).coordinate
+      engine.call(
+        .startMonitoring(Region("\(number)", .circle(Circle(centre: centre, radiusMetres: 100)))), by: manager, at: now)
+    }
+    engine.remove(manager)
+    for number in 0..<managers {
+      let id = ClientID(number)
+      engine.add(id)
+      engine.call(.setDelegate([.takesLocations, .takesErrors]), by: id, at: now)
+      engine.call(.setDistanceFilter(metres: distanceFilterMetres), by: id, at: now)
+      engine.call(.startUpdatingLocation, by: id, at: now)
+    }
+    engine.outputs = []
+    return engine
+  }
+
+  func measure() -> Cost {
+    let locations = (0..<Self.fixes).map(Self.location)
+    var best = UInt64.max
+    var allocations = UInt64.max
+    for _ in 0..<20 {
+      var engine = engine()
+      // The first fix goes to everybody.
+      engine.receive(locations[0], at: Self.moment(0))
+      engine.outputs.removeAll(keepingCapacity: true)
+      let before = UInt64(c_allocation_count())
+      let start = MonotonicClock.now()
+      for number in 1..<Self.fixes {
+        engine.receive(locations[number], at: Self.moment(number))
+        engine.outputs.removeAll(keepingCapacity: true)
+      }
+      best = min(best, MonotonicClock.now() - start)
+      allocations = min(allocations, UInt64(c_allocation_count()) - before)
+    }
+    let count = Double(Self.fixes - 1)
+    return Cost(nanosecondsPerFix: Double(best) / count, allocationsPerFix: Double(allocations) / count)
+  }
+}

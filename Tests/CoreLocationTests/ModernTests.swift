@@ -1,0 +1,142 @@
+import Foundation
+import LocationService
+import Positioning
+import Testing
+
+@testable import CoreLocation
+
+@Suite("The modern API")
+struct ModernTests {
+  private let circle = CLMonitor.CircularGeographicCondition(
+    center: CLLocationCoordinate2DMake(48, 11), radius: 10_000)
+
+  private func temporaryFolder() -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+  }
+
+  /// The first event of a monitor's stream.
+  private func event(_ monitor: CLMonitor) async throws -> CLMonitor.Event? {
+    for try await event in await monitor.events { return event }
+    return nil
+  }
+
+  @Test("MO-2 MO-5 a monitor tells the state of a condition, and keeps what it told")
+  func monitor() async throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let monitor = CLMonitor("places", service: Scene(file: file).service)
+    await monitor.add(circle, identifier: "home")
+    #expect(await monitor.record(for: "home")?.lastEvent.state == .unknown)
+    let event = try #require(try await event(monitor))
+    #expect(event.identifier == "home" && event.state == .satisfied && event.refinement == nil)
+    let record = try #require(await monitor.record(for: "home"))
+    #expect(record.lastEvent.state == .satisfied && record.lastEvent.date == event.date)
+    #expect((record.condition as? CLMonitor.CircularGeographicCondition)?.radius == 10_000)
+    await monitor.remove("home")
+    #expect(await monitor.identifiers.isEmpty)
+    #expect(await monitor.record(for: "home") == nil)
+  }
+
+  @Test("MO-1 conditions are there again in the next run, with what was told last")
+  func persisted() async throws {
+    let file = try Scene.recording()
+    let state = temporaryFolder()
+    defer {
+      try? FileManager.default.removeItem(at: file)
+      try? FileManager.default.removeItem(at: state)
+    }
+    let first = Scene(file: file, state: state)
+    let monitor = CLMonitor("places", service: first.service)
+    await monitor.add(circle, identifier: "home")
+    await monitor.add(
+      CLMonitor.BeaconIdentityCondition(uuid: UUID(), major: 7), identifier: "shop", assuming: .satisfied)
+    while let event = try await event(monitor), event.identifier != "home" {}
+    #expect(await CLMonitor("places", service: first.service).identifiers == ["home", "shop"])
+    first.service.finish()
+
+    let again = CLMonitor("places", service: Scene(state: state).service)
+    #expect(await again.identifiers == ["home", "shop"])
+    #expect(await again.record(for: "home")?.lastEvent.state == .satisfied)
+    let shop = await again.record(for: "shop")
+    #expect((shop?.condition as? CLMonitor.BeaconIdentityCondition)?.major == 7)
+    #expect(shop?.lastEvent.state == .unmonitored && shop?.lastEvent.conditionUnsupported == true)
+  }
+
+  @Test("MO-3 one condition too many, and one that has no place, say so")
+  func refused() async throws {
+    let monitor = CLMonitor("places", service: Scene().service)
+    await monitor.add(
+      CLMonitor.CircularGeographicCondition(center: kCLLocationCoordinate2DInvalid, radius: 1), identifier: "x")
+    let unsupported = try #require(try await event(monitor))
+    #expect(unsupported.state == .unmonitored && unsupported.conditionUnsupported)
+    for number in 0..<21 { await monitor.add(circle, identifier: "\(number)") }
+    let exceeded = try #require(try await event(monitor))
+    #expect(exceeded.identifier == "20" && exceeded.state == .unmonitored && exceeded.conditionLimitExceeded)
+    #expect(exceeded.persistenceUnavailable && !exceeded.authorizationDenied)
+  }
+
+  @Test("Without permission a condition says why it is not watched")
+  func denied() async throws {
+    let monitor = CLMonitor("places", service: Scene("denied").service)
+    await monitor.add(circle, identifier: "home")
+    let event = try #require(try await event(monitor))
+    #expect(event.state == .unmonitored && event.authorizationDenied && !event.authorizationRestricted)
+  }
+
+  @Test("A condition of another kind, and a name that is none, are said")
+  func foreign() async {
+    struct Weather: CLCondition {}
+    let scene = Scene()
+    let monitor = CLMonitor("my places", service: scene.service)
+    await monitor.add(Weather(), identifier: "rain")
+    #expect(await monitor.identifiers.isEmpty)
+    #expect(scene.lines.contains("my places") && scene.lines.contains("Weather"))
+  }
+
+  @Test("An iteration of events ends with its task")
+  func cancelled() async throws {
+    let monitor = CLMonitor("places", service: Scene().service)
+    let task = Task { try await event(monitor) }
+    task.cancel()
+    #expect(try await task.value == nil)
+  }
+
+  @Test("SS-1 a session tells what stands in its way, and ends once")
+  func session() async throws {
+    let service = Scene("denied").service
+    let session = CLServiceSession(.always, purpose: nil, service: service)
+    for try await diagnostic in session.diagnostics {
+      #expect(diagnostic.authorizationDenied && !diagnostic.serviceSessionRequired && !diagnostic.fullAccuracyDenied)
+      break
+    }
+    session.invalidate()
+    session.invalidate()
+    for try await diagnostic in CLServiceSession(.none, purpose: nil, service: Scene().service).diagnostics {
+      #expect(!diagnostic.authorizationDenied && !diagnostic.insufficientlyInUse)
+      break
+    }
+  }
+
+  @Test("SS-2 a background activity counts when it is begun in the foreground")
+  func activity() async throws {
+    let service = Scene("whenInUse", application: "background").service
+    let activity = CLBackgroundActivitySession(service: service)
+    for try await diagnostic in activity.diagnostics {
+      #expect(diagnostic.insufficientlyInUse)
+      break
+    }
+    activity.invalidate()
+  }
+
+  @Test("LV-1 LV-3 a stream of live updates has locations, and says why when it has none")
+  func live() async throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    var updates = CLLocationUpdate.liveUpdates(.fitness, service: Scene(file: file).service).makeAsyncIterator()
+    let update = try #require(try await updates.next())
+    #expect(update.location?.coordinate.longitude == 11 && !update.stationary)
+    var refused = CLLocationUpdate.liveUpdates(.default, service: Scene("denied").service).makeAsyncIterator()
+    let reason = try #require(try await refused.next())
+    #expect(reason.location == nil && reason.authorizationDenied)
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import LocationService
+import Positioning
+
+@testable import CoreLocation
+
+/// What a delegate heard, as words, and on which threads.
+final class Ear: NSObject, CLLocationManagerDelegate {
+  var words: [String] = []
+  var threads: Set<Thread> = []
+  var locations: [CLLocation] = []
+  var onLocation: (CLLocationManager) -> Void = { _ in }
+
+  private func hear(_ word: String) {
+    words.append(word)
+    threads.insert(Thread.current)
+  }
+
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    hear("status \(manager.authorizationStatus.rawValue)")
+  }
+  func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
+    hear("locations")
+    self.locations += locations
+    onLocation(manager)
+  }
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
+    hear("error \((error as NSError).code)")
+  }
+}
+
+/// A delegate of the time before iOS 6.
+final class OldEar: NSObject, CLLocationManagerDelegate {
+  var steps: [(from: CLLocation, to: CLLocation)] = []
+  var statuses: [CLAuthorizationStatus] = []
+
+  func locationManager(
+    _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation, from oldLocation: CLLocation
+  ) {
+    steps.append((oldLocation, newLocation))
+  }
+  func locationManager(_ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus) {
+    statuses.append(status)
+  }
+}
+
+/// Lines for people, from any thread.
+final class Lines: @unchecked Sendable {
+  private let lock = NSLock()
+  private var lines: [String] = []
+
+  func append(_ line: String) { lock.withLock { lines.append(line) } }
+  var all: [String] { lock.withLock { lines } }
+  func contains(_ text: String) -> Bool { all.contains { $0.contains(text) } }
+}
+
+/// A service that plays a file of sentences, or waits for a device that never comes, and what it says.
+struct Scene {
+  let service: LocationService
+  let lines = Lines()
+
+  /// - Parameter authorization: nil: nobody was asked yet.
+  init(
+    _ authorization: String? = "always", file: URL? = nil, keys: UsageKeys = .init(), state: URL? = nil,
+    application: String = "foreground"
+  ) {
+    var variables = ["GNSS_DEVICE": file?.path ?? "/dev/null/none", "SEXTANT_APP_STATE": application]
+    variables["SEXTANT_AUTHORIZATION"] = authorization
+    variables["SEXTANT_STATE_DIR"] = state?.path
+    let lines = lines
+    service = LocationService(
+      app: AppDescription(identifier: "tests", keys: keys),
+      settings: ServiceSettings(isRoot: false) { [variables] in variables[$0] }, say: { lines.append($0) })
+  }
+
+  /// Three epochs a second apart, a hundredth of a minute of latitude from each other.
+  static func recording() throws -> URL {
+    var text = ""
+    for second in 0..<3 {
+      let body = "GPGGA,12000\(second).00,4800.\(second)0000,N,01100.00000,E,1,08,1.0,500.0,M,46.0,M,,"
+      let motion = "GPRMC,12000\(second).00,A,4800.\(second)0000,N,01100.00000,E,1.0,0.0,010626,,,A"
+      for sentence in [motion, body] {
+        let sum = String(sentence.utf8.reduce(0, ^), radix: 16, uppercase: true)
+        text += "$\(sentence)*\(sum.count == 1 ? "0" : "")\(sum)\r\n"
+      }
+    }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).nmea")
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    return file
+  }
+
+  /// Runs this thread's loop until it is so. A loop does not return after a timer, by which letters come: hence the turns.
+  /// The limit is for what never comes.
+  static func run(until isDone: () -> Bool) {
+    let limit = Date(timeIntervalSinceNow: 20)
+    while !isDone(), Date() < limit {
+      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+    }
+  }
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The public names of module CoreLocation, with their types, against the list that is kept beside this file.
+
+usage: api.py FOLDER [--write]
+
+FOLDER holds the built modules. The list, api.txt, has a line for each declaration: a name that is lost or added, or whose
+type, default value, deprecation or conformance changes, is told. --write makes the list anew.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+LIST = HERE / "api.txt"
+# What the compiler derives from a declaration that is listed.
+DERIVED = {"Copyable", "Escapable", "SendableMetatype", "CVarArg", "CustomStringConvertible", "CustomDebugStringConvertible",
+           "Equatable", "Hashable"}
+
+
+def graph(built):
+    target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["unversionedTriple"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.check_call([
+            "swift", "symbolgraph-extract", "-module-name", "CoreLocation", "-target", target, "-minimum-access-level",
+            "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(TOP / "CSupport/CUdev"),
+            "-Xcc", f"-fmodule-map-file={built}/CSerial.build/module.modulemap",
+            "-Xcc", f"-fmodule-map-file={built}/CI2C.build/module.modulemap", "-output-dir", folder])
+        return json.loads((pathlib.Path(folder) / "CoreLocation.symbols.json").read_text())
+
+
+def lines(graph):
+    names, found = {}, set()
+    for symbol in graph["symbols"]:
+        ident = symbol["identifier"]["precise"]
+        if "::SYNTHESIZED::" in ident:
+            continue
+        path = ".".join(symbol["pathComponents"])
+        names[ident] = path
+        text = "".join(fragment["spelling"] for fragment in symbol["declarationFragments"]).replace("\n", " ")
+        if any("isUnconditionallyDeprecated" in one for one in symbol.get("availability", [])):
+            text += "  deprecated"
+        owner = ".".join(symbol["pathComponents"][:-1])
+        if symbol["accessLevel"] == "open" and not text.startswith("override "):
+            text = "open " + text
+        found.add(f"{owner}: {text}" if owner else text)
+    for relation in graph["relationships"]:
+        if relation["kind"] not in ("conformsTo", "inheritsFrom") or relation["source"] not in names:
+            continue
+        whole = relation.get("targetFallback") or names.get(relation["target"], "")
+        other = whole.split(".")[-1] if whole else ""
+        if other and other not in DERIVED:
+            found.add(f"{names[relation['source']]} is {other}")
+    return sorted(found)
+
+
+def main():
+    found = lines(graph(sys.argv[1]))
+    if "--write" in sys.argv:
+        LIST.write_text("\n".join(found) + "\n")
+        return
+    kept = LIST.read_text().splitlines()
+    lost, added = sorted(set(kept) - set(found)), sorted(set(found) - set(kept))
+    for line in lost:
+        print(f"lost: {line}", file=sys.stderr)
+    for line in added:
+        print(f"not in the list: {line}", file=sys.stderr)
+    if lost or added:
+        sys.exit(f"{LIST.name}: the module's public names are others; clients depend on each (`make api` writes the list anew)")
+    print(f"{len(found)} declarations as listed")
+
+
+main()

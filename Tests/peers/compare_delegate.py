@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Latency of a delegate's first line against that of `sextant watch`, in one run.
+
+usage: compare_delegate.py FOLDER [--epochs N] [--limit RATIO]
+
+FOLDER holds the programs `sextant` and `sextant-track`. Both read a pseudo-terminal that is fed as a 115200 baud line is
+(compare_latency.py): from the write of an epoch's last byte to the epoch's line at the client, which is the epoch's last
+TPV or SKY for `watch`, and the call of the delegate for `track`. The two take turns three times and the best median of
+each counts: what disturbs a run only makes it slower. Ends with 1 when the delegate needs more than RATIO times as long.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import compare_latency as latency
+
+
+def start_track(binary):
+    def start(path):
+        read, write = os.pipe()
+        environment = dict(os.environ, SEXTANT_STATE_DIR="", SEXTANT_APP_STATE="foreground")
+        process = subprocess.Popen([binary, "--json", "--device", path, "--no-pause"], stdout=write,
+                                   stderr=subprocess.DEVNULL, env=environment)
+        os.close(write)
+
+        def close():
+            process.terminate()
+            process.wait()
+            os.close(read)
+        return process, read, close
+    return start
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--limit", type=float)
+    arguments = parser.parse_args()
+    worst = 0
+    for kind, make in (("UBX", latency.ubx_epoch), ("NMEA", latency.nmea_epoch)):
+        best = {}
+        for _ in range(3):
+            for name, start, marks in (
+                    ("watch", latency.start_sextant(f"{arguments.folder}/sextant"), latency.REPORTS),
+                    ("track", start_track(f"{arguments.folder}/sextant-track"), (b'"event":"didUpdateLocations"',))):
+                row = latency.measure(name, start, make, arguments.epochs, marks)
+                best[name] = min(best.get(name, float("inf")), row["latencyMedianMicroseconds"])
+        ratio = best["track"] / best["watch"]
+        worst = max(worst, ratio)
+        print(f"{kind}: watch {best['watch']:.0f} us, delegate {best['track']:.0f} us, ratio {ratio:.2f}")
+    if arguments.limit and worst > arguments.limit:
+        sys.exit(f"the delegate is told {worst:.2f} times as late as watch prints; {arguments.limit} is allowed")
+
+
+main()

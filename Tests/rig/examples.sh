@@ -1,0 +1,72 @@
+#!/bin/sh
+# examples.sh FOLDER: the programs of Sources/Examples from FOLDER against the built-in simulator, all at once; says ok, or what
+# is wrong. What they print is what the documents that they come from say they print.
+set -eu
+bin=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GNSS_DEVICE=sim:walk
+
+start() { # NAME PROGRAM ARGUMENTS...; the environment is the caller's
+  name=$1; program=$2; shift 2
+  SEXTANT_STATE_DIR="$work/$name.state" timeout 25 stdbuf -oL "$bin/$program" "$@" >"$work/$name" 2>&1 </dev/null &
+}
+has() { # NAME PATTERN
+  grep -Eq "$2" "$work/$1" && return
+  { echo "examples.sh: $1 does not print $2:"; cat "$work/$1"; } >&2
+  exit 1
+}
+
+export SEXTANT_AUTHORIZATION=always SEXTANT_APP_STATE=foreground
+start whereyouat WhereYouAt
+start query MyCLQuery
+start standard LocationGuide standard
+start significant LocationGuide significant
+start region LocationGuide region 48.1646 11.607 5000
+start hike Hike 5000 6
+start locateme LocateMe
+SEXTANT_APP_STATE=background UIBackgroundModes=location start background Hike 5000 6
+SEXTANT_AUTHORIZATION=whenInUse start oneshot CurrentLocation
+SEXTANT_AUTHORIZATION=denied start denied LocateMe
+SEXTANT_AUTHORIZATION=denied start refused CurrentLocation
+# Nobody was asked, and there is no text to ask with: loud, where it was silent in iOS 8.
+SEXTANT_AUTHORIZATION= start silent WhereYouAt
+SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=shops start unasked WhereYouAt
+wait
+
+number='[+-]?[0-9]+\.[0-9]+'
+has whereyouat '^Where you at\? \.\.\.$'
+has whereyouat '^You now at\.\.\.$'
+has whereyouat "^Description: <$number,$number> \+/- ${number}m \(speed $number mps / course $number\) @ "
+has whereyouat "^Coordinates: $number, $number$"
+has whereyouat "^Altitude: $number$"
+has query 'Core Location updates started'
+has query "Old Coordinates: $number, $number"
+has query "New Coordinates: $number, $number"
+has query "Altitude: $number"
+has query "Notification age: -$number"
+has query 'Core Location updates stopped'
+has standard "^latitude $number, longitude $number$"
+# The walk is slower than half a kilometre in this time; what comes has a better accuracy (SU-9).
+all=$(grep -c '^You now at' "$work/whereyouat")
+[ "$(grep -c latitude "$work/standard")" -lt "$all" ] || {
+  echo "examples.sh: the filter of 500 m lets all through" >&2
+  exit 1
+}
+has significant "^latitude $number, longitude $number$"
+has region '^monitoring home, one of 1$'
+has region '^inside home$'
+has hike '^locations 1, walked [0-9]+ m of 5000 m$'
+has hike '^deferral ended as planned$'
+has background '^locations ([3-9]|[1-9][0-9]), walked'
+has background '^deferral ended as planned$'
+has locateme "^<$number,$number>"
+has oneshot '^location manager authorization status changed$'
+has oneshot '^allowed in the foreground$'
+has oneshot "^latitude $number$"
+has denied '^Location services are off for this program'
+has denied '^error 1$'
+has refused '^allow location data for this program, please$'
+has silent 'add NSLocationWhenInUseUsageDescription to Info.plist'
+has unasked 'call requestWhenInUseAuthorization\(\)'
+echo ok
