@@ -8,7 +8,7 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules rig-umockdev rig-batch rig-power rig-vm rig-programs clean
+  install-hw-rules rig-umockdev rig-batch rig-power rig-service rig-vm rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -75,6 +75,10 @@ rig-batch: rig-programs
 
 rig-power: rig-programs
 	python3 Tests/rig/power.py .build/debug
+
+# What `sextant track` lets its receiver do: silent deferrals, pauses in backup, and the way back, in real time.
+rig-service: rig-programs
+	python3 Tests/rig/service.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

@@ -19,6 +19,8 @@ enum ServiceAction: Equatable {
   case openReceiver, releaseReceiver
   /// What the receiver is to do.
   case receiver(ReceiverOrder)
+  /// A location that a deferral keeps is added to the file of those; all of them are delivered.
+  case keepLocation(String), forgetLocations
   /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.
   case keepBatch(BatchJournal)
   /// Fixes up to here are delivered.
@@ -31,12 +33,15 @@ enum ServiceAction: Equatable {
 enum StateFile: Hashable {
   /// The newest location, which all programs share (LC-2).
   case newestLocation
+  /// Locations that came while they were deferred, and are not delivered.
+  case deferred
   case regions, visits, authorization
 
   /// Its path in the state folder.
   func path(of app: AppDescription) -> String {
     switch self {
     case .newestLocation: "newest-location"
+    case .deferred: "apps/\(app.folderName)/deferred"
     case .regions: "apps/\(app.folderName)/regions"
     case .visits: "apps/\(app.folderName)/visits"
     case .authorization: "apps/\(app.folderName)/authorization"

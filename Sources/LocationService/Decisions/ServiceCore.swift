@@ -31,9 +31,11 @@ struct ServiceCore: Sendable {
   /// The program ends: the receiver is released then.
   private var releaseAt: Instant?
 
-  init(engine: PositioningEngine, director: PowerDirector) {
+  /// - Parameter deferred: locations that an earlier process kept for a deferral and did not deliver.
+  init(engine: PositioningEngine, director: PowerDirector, deferred: [Location] = []) {
     self.engine = engine
     self.director = director
+    batch.restored = deferred
   }
 
   // MARK: What goes in
@@ -43,6 +45,14 @@ struct ServiceCore: Sendable {
   /// A fix that was measured just now.
   mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
+    deliver(location, at: now)
+    guard power.isDeferring, engine.authorization.status.isAuthorized else { return }
+    // It waits in this process alone, which may die.
+    batch.stored()
+    extra.append(.keepLocation(StateText.text(of: location)))
+  }
+
+  mutating func deliver(_ location: Location, at now: Moment) {
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
     remember(location)
   }

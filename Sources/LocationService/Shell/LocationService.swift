@@ -65,7 +65,10 @@ public final class LocationService: Sendable {
     policy.pauseSeconds = settings.pauseSeconds
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
     let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: System.now().instant)
-    state = Mutex(State(core: ServiceCore(engine: engine, director: director)))
+    let deferred = settings.stateFolder.flatMap { System.read("\($0)/\(StateFile.deferred.path(of: app))") }
+    let core = ServiceCore(
+      engine: engine, director: director, deferred: deferred.map { StateText.locations(in: $0) } ?? [])
+    state = Mutex(State(core: core))
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {

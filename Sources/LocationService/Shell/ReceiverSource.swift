@@ -44,12 +44,16 @@ final class ReceiverSource {
   private var news: [News] = []
   private let batchFolder: String?
   private var batch: BatchKeeper?
+  private let deferred: LocationKeeper?
 
-  /// - Parameter batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
-  init(_ source: ServiceSettings.Source, isReadOnly: Bool, batchFolder: String?) {
+  /// - Parameters:
+  ///   - batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
+  ///   - deferredFile: the same for locations that a deferral keeps on this host.
+  init(_ source: ServiceSettings.Source, isReadOnly: Bool, batchFolder: String?, deferredFile: String?) {
     self.source = source
     self.isReadOnly = isReadOnly
     self.batchFolder = batchFolder
+    deferred = deferredFile.map { LocationKeeper($0) }
   }
 
   /// What is known of its fixes' origin.
@@ -118,6 +122,9 @@ final class ReceiverSource {
     }
     tellEvents()
   }
+
+  func keepLocation(_ text: String) { deferred?.keep(text) }
+  func forgetLocations() { deferred?.forget() }
 
   /// The receiver collects: from now on what it brings is kept before it is looked at.
   func keepBatch(_ journal: BatchJournal) { batch?.begin(connection?.description, journal) }

@@ -14,7 +14,8 @@ struct ServiceThread: ~Copyable {
     self.service = service
     receiver = ReceiverSource(
       service.settings.source, isReadOnly: service.settings.isReadOnly,
-      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
+      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
+      deferredFile: service.settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
     service.waits(at: poller.waker)
   }
 
@@ -65,6 +66,8 @@ struct ServiceThread: ~Copyable {
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
     case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
+    case .keepLocation(let text): receiver.keepLocation(text)
+    case .forgetLocations: receiver.forgetLocations()
     case .keepBatch(let journal): receiver.keepBatch(journal)
     case .noteBatch(let journal): receiver.noteBatch(journal)
     case .forgetBatch(let collects): receiver.forgetBatch(collects: collects)
