@@ -8,7 +8,8 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-vm rig-track rig-sensors rig-programs clean
+  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-vm rig-track rig-sensors \
+  rig-programs clean
 
 run: build
 	.build/release/sextant watch
@@ -105,6 +106,10 @@ clients: dependencies
 api: dependencies
 	$(SWIFT) build --target CoreLocation
 	python3 Tests/clients/api.py .build/debug --write
+
+# What `sextant track` lets its receiver do: silent deferrals, pauses in backup, and the way back, in real time.
+rig-service: rig-programs
+	python3 Tests/rig/service.py .build/debug
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe

@@ -330,9 +330,10 @@ public struct PowerDirector: Sendable {
     // Fewer than planned would overrun: the policy has to plan with fewer.
     guard epochs >= wanted.epochs else { return refuseBatch(at: now) }
     collecting = .on(since: now)
+    // What came by the line as well, or was read before a change of mode, is known by its time.
+    let last = [newestLive, journal.lastTime].compactMap { $0 }.max()
     journal = BatchJournal()
-    // What came by the line as well is known by its time.
-    journal.lastTime = newestLive
+    journal.lastTime = last
     strays = 0
     outputs.append(.collects(journal))
   }

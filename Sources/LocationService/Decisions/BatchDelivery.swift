@@ -52,6 +52,29 @@ struct BatchDelivery: Sendable {
     return true
   }
 
+  // MARK: Locations that came by the line while they are deferred
+
+  /// Those that an earlier process had kept and not delivered.
+  var restored: [Location] = []
+  /// Some are on the disk.
+  private var hasStored = false
+
+  mutating func takeRestored() -> [Location] {
+    guard !restored.isEmpty else { return [] }
+    hasStored = true
+    defer { restored = [] }
+    return restored
+  }
+
+  mutating func stored() { hasStored = true }
+
+  /// All of them are delivered, or nobody waits for any: true once.
+  mutating func areAllDelivered(isDeferring: Bool) -> Bool {
+    guard hasStored, !isDeferring else { return false }
+    hasStored = false
+    return true
+  }
+
   // MARK: Calls that wait
 
   mutating func wait(_ call: ClientCall, of id: Positioning.ClientID, at now: Instant) {

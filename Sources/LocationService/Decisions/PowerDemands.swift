@@ -27,6 +27,9 @@ struct PowerDemands: Sendable {
   /// Whether somebody has fixes kept for later.
   var isDeferring: Bool { told.values.contains { $0.standard?.deferral?.mayBatch == true } }
 
+  /// Whether the standard service runs for somebody.
+  var hasStandard: Bool { told.values.contains { $0.standard != nil } }
+
   /// Whether a client is paused: movement is looked for.
   var isPaused: Bool { told.values.contains { $0.standard?.isPaused == true } }
 

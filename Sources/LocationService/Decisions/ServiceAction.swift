@@ -29,6 +29,8 @@ enum ServiceAction: Equatable {
   case readyForSuspend
   /// What the receiver is to do.
   case receiver(ReceiverOrder)
+  /// A location that a deferral keeps is added to the file of those; all of them are delivered.
+  case keepLocation(String), forgetLocations
   /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.
   case keepBatch(BatchJournal)
   /// Fixes up to here are delivered.
@@ -43,12 +45,14 @@ enum StateFile: Hashable {
   case newestLocation
   /// The device's own magnetic field, which all programs share.
   case compass
+  /// Locations that came while they were deferred, and are not delivered.
+  case deferred
   case regions, visits, authorization
   /// The conditions of a CLMonitor by its name.
   case monitor(String)
 
   /// What such files are called.
-  static let names: Set<String> = ["newest-location", "compass", "regions", "visits", "authorization"]
+  static let names: Set<String> = ["newest-location", "compass", "deferred", "regions", "visits", "authorization"]
 
   static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
 
@@ -61,6 +65,7 @@ enum StateFile: Hashable {
     case .visits: "\(Self.appFolder(app))/visits"
     case .authorization: "\(Self.appFolder(app))/authorization"
     case .monitor(let name): "\(Self.appFolder(app))/monitors/\(AppDescription.fileName(of: name, dots: false))"
+    case .deferred: "\(Self.appFolder(app))/deferred"
     }
   }
 }

@@ -78,6 +78,7 @@ extension ServiceCore {
     case .report(let report): if let text = report.text { extra.append(.say(text)) }
     case .live(let fix):
       noteMovement(fix, at: now.instant)
+      replay(at: now)
       deliver(fix, at: now)
       _ = updateDemands(at: now.instant)
     case .collects(let journal):
@@ -87,6 +88,7 @@ extension ServiceCore {
     case .readOutBegins: engine.batchBegins(until: now.instant + BatchDelivery.longestWait)
     case .batched(let entry, let journal):
       noteMovement(entry.fix, at: now.instant)
+      replay(at: now)
       batch.read(entry.fix, journal)
       deliverRemembered(entry.fix, isLeftover: batch.isLeftover, at: now)
     case .lost(let count, let loss): extra.append(.say(loss.text(count)))
@@ -99,6 +101,12 @@ extension ServiceCore {
       applyWaitingCalls(at: now.instant)
       _ = updateDemands(at: now.instant)
     }
+  }
+
+  /// What an earlier process had kept for a deferral and not delivered comes before what is new.
+  private mutating func replay(at now: Moment) {
+    guard engine.authorization.status.isAuthorized, power.hasStandard else { return }
+    for location in batch.takeRestored() { deliver(location, at: now) }
   }
 
   /// A speed that is clearly one is movement, also where the place does not show it yet (rule PA-7).
@@ -115,6 +123,7 @@ extension ServiceCore {
 
   /// What is delivered of the receiver's memory is noted behind its delivery.
   mutating func noteDelivered(_ actions: [ServiceAction]) {
+    if batch.areAllDelivered(isDeferring: power.isDeferring) { extra.append(.forgetLocations) }
     guard batch.isKept else { return }
     var newest: UTCTime?
     for action in actions {

@@ -49,9 +49,10 @@ struct ServiceCore: Sendable {
   /// - Parameters:
   ///   - undecided: the permission of a program that nobody has decided about.
   ///   - storedAuthorization: the text that the engine was made with.
+  ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
   init(
     engine: PositioningEngine, director: PowerDirector, undecided: Authorization.Record = .init(),
-    storedAuthorization: String? = nil
+    storedAuthorization: String? = nil, deferred: [Location] = []
   ) {
     self.engine = engine
     self.director = director
@@ -59,6 +60,7 @@ struct ServiceCore: Sendable {
     knownAuthorization = storedAuthorization
     hasStored = engine.newest != nil
     toldSessions = engine.sessionDiagnostic
+    batch.restored = deferred
   }
 
   // MARK: What goes in
@@ -68,6 +70,14 @@ struct ServiceCore: Sendable {
   /// A fix that was measured just now.
   mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
+    deliver(location, at: now)
+    guard power.isDeferring, engine.authorization.status.isAuthorized else { return }
+    // It waits in this process alone, which may die.
+    batch.stored()
+    extra.append(.keepLocation(StateText.text(of: location)))
+  }
+
+  mutating func deliver(_ location: Location, at now: Moment) {
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
     remember(location)
   }

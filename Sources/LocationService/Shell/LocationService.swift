@@ -85,7 +85,8 @@ public final class LocationService: Sendable {
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
     let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: now)
     var core = ServiceCore(
-      engine: engine, director: director, undecided: undecided, storedAuthorization: stored)
+      engine: engine, director: director, undecided: undecided, storedAuthorization: stored,
+      deferred: store.deferred)
     let administration = store.administration()
     for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.say(complaint) }
     core.administration(administration, at: now)

@@ -49,13 +49,17 @@ final class ReceiverSource {
   private var news: [News] = []
   private let batchFolder: String?
   private var batch: BatchKeeper?
+  private let deferred: LocationKeeper?
 
-  /// - Parameter batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
-  init(_ settings: ServiceSettings, batchFolder: String?) {
+  /// - Parameters:
+  ///   - batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
+  ///   - deferredFile: the same for locations that a deferral keeps on this host.
+  init(_ settings: ServiceSettings, batchFolder: String?, deferredFile: String?) {
     source = settings.source
     isReadOnly = settings.isReadOnly
     baud = settings.baud
     self.batchFolder = batchFolder
+    deferred = deferredFile.map { LocationKeeper($0) }
   }
 
   /// What is known of its fixes' origin.
@@ -127,6 +131,9 @@ final class ReceiverSource {
     }
     tellEvents()
   }
+
+  func keepLocation(_ text: String) { deferred?.keep(text) }
+  func forgetLocations() { deferred?.forget() }
 
   /// The receiver collects: from now on what it brings is kept before it is looked at.
   func keepBatch(_ journal: BatchJournal) { batch?.begin(connection?.description, journal) }

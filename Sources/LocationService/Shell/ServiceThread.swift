@@ -19,7 +19,8 @@ struct ServiceThread: ~Copyable {
     sensors = SensorThread(service)
     receiver = ReceiverSource(
       service.settings,
-      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
+      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
+      deferredFile: service.settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     lookout = ReceiverLookout(
       isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
@@ -107,6 +108,8 @@ struct ServiceThread: ~Copyable {
       sensors.set(demand)
     case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
     case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
+    case .keepLocation(let text): receiver.keepLocation(text)
+    case .forgetLocations: receiver.forgetLocations()
     case .keepBatch(let journal): receiver.keepBatch(journal)
     case .noteBatch(let journal): receiver.noteBatch(journal)
     case .forgetBatch(let collects): receiver.forgetBatch(collects: collects)

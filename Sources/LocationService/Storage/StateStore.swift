@@ -58,6 +58,9 @@ struct StateStore {
     } ?? []
   }
 
+  /// Locations that a deferral of an earlier run kept and that were not delivered.
+  var deferred: [Location] { text(of: .deferred).map { StateText.locations(in: $0) } ?? [] }
+
   /// The text of a file as it is now; nil when there is none.
   func text(of file: StateFile) -> String? {
     folder.flatMap { System.read("\($0)/\(file.path(of: app))") }

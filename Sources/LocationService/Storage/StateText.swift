@@ -192,6 +192,20 @@ enum StateText {
         ])
   }
 
+  /// Locations that were added to a file one by one; what is not whole at its end is none.
+  static func locations(in text: String) -> [Location] {
+    var locations: [Location] = []
+    var part = ""
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix(locationHeading), !part.isEmpty {
+        locations += [self.location(in: part)].compactMap { $0 }
+        part = ""
+      }
+      part += line + "\n"
+    }
+    return locations + [self.location(in: part)].compactMap { $0 }
+  }
+
   static func location(in text: String) -> Location? {
     guard let fields = lines(of: text, heading: locationHeading)?.first, fields.count == 13,
       let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10])

@@ -9,8 +9,9 @@ extension PowerControl {
     let by = Instant.earlier(collect.by, need.due)
     let state = liveState(cyclic: collect.cyclic, periodSeconds: 1)
     sayDue(&actions)
-    // Settle in the mode that is kept while the receiver collects: changing it would restart the collection.
-    let settles = !isSettled(state, cyclic: collect.cyclic)
+    // Settle in the mode that is kept while the receiver collects, if that is worth waiting for: collecting itself hinders
+    // nothing.
+    let settles = !isSettled(state, cyclic: collect.cyclic) && settlingPays(by: by)
     guard !settles, let plan = batchPlan(by: by) else {
       want(state, &actions)
       if !settles { tellHostKeeps(&actions) }
@@ -31,6 +32,20 @@ extension PowerControl {
     guard cyclic, abilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
     // Cyclic tracking may only wait for a better fix: that is not waited for.
     return now.seconds(since: modeSince) >= 2 * policy.cyclicAfterSeconds
+  }
+
+  /// What is collected after the orbits have been received takes longer than that.
+  private func settlingPays(by: Instant?) -> Bool {
+    guard let by else { return true }
+    let orbitsBy = (orbits.collectingSince ?? now) + Milliseconds(seconds: policy.orbitsCollectSeconds)
+    return by.seconds(since: max(orbitsBy, now)) >= policy.settleWorthSeconds
+  }
+
+  /// It began to collect at full power, and a cheaper mode would do by now.
+  private func mayCollectCheaper(_ run: BatchRun, _ collect: Need.Collect) -> Bool {
+    guard collect.cyclic, case .continuous = wanted.mode else { return false }
+    if case .cyclicTracking = liveState(cyclic: true, periodSeconds: run.periodSeconds).mode { return true }
+    return false
   }
 
   /// The smallest period whose buffer lasts until the fixes are wanted, and with which fixes are not too far apart.
@@ -93,14 +108,20 @@ extension PowerControl {
     let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
     batch?.leavingSince = nil
+    if run.isJustRead {
+      batch?.isJustRead = false
+      if mayCollectCheaper(run, collect) {
+        endBatch()
+        return true
+      }
+    }
     if readDue(run, collect, need) <= now { readOut(&actions) }
     return false
   }
 
   private func readDue(_ run: BatchRun, _ collect: Need.Collect, _ need: Need) -> Instant {
-    let due = min(
-      run.fullAt(marginSeconds: policy.batchMarginSeconds),
-      Instant.earlier(collect.by, need.due) ?? run.fullAt(marginSeconds: policy.batchMarginSeconds))
+    let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
+    let due = min(full, Instant.earlier(collect.by, need.due) ?? full)
     return max(due, run.nextRead ?? .zero)
   }
 
@@ -146,6 +167,7 @@ extension PowerControl {
     run.nextRead = nil
     run.cuts = 0
     run.isReadOut = run.leavingSince != nil
+    run.isJustRead = true
     batch = run
     sayDue(&actions)
   }

@@ -54,6 +54,8 @@ struct BatchRun: Sendable {
   var periodSeconds: Int
   /// Since when what it holds has been collected.
   var heldSince: Instant
+  /// Nothing has been decided since it was read.
+  var isJustRead = false
   /// Seconds of collecting that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0
   /// A read-out runs since then.

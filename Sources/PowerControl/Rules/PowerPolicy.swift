@@ -112,6 +112,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var readOutAttempts = 3
   /// A size that is refused is halved so often.
   public var batchHalvings = 2
+  /// Collecting begins only in cyclic tracking if it lasts for so long once the orbits are there; else at once.
+  public var settleWorthSeconds = 60.0
   /// An "until travelled" deferral is not looked at more often.
   public var travelledShortestSeconds = 60.0
 

@@ -17,6 +17,8 @@ public struct VirtualLine: Sendable {
   public private(set) var isPresent = true
   /// The receiver.
   public var receiver: VirtualReceiver
+  /// Bytes that have arrived at the host so far.
+  public private(set) var arrivedBytes = 0
 
   private let hasRate: Bool
   private let origin: Instant
@@ -168,7 +170,9 @@ public struct VirtualLine: Sendable {
       if hasRate, !UARTResampling.agree(piece.rate, hostRate) {
         bytes = UARTResampling.receive(bytes, sentAt: piece.rate, readAt: hostRate).bytes
       }
-      received += damaged(bytes)
+      let arrived = damaged(bytes)
+      arrivedBytes += arrived.count
+      received += arrived
     }
   }
 

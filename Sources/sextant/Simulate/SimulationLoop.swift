@@ -91,7 +91,8 @@ struct SimulationLoop: ~Copyable {
     let charge = (receiver.chargeMilliampereSeconds / 3.6).rounded() / 1000
     return """
       \(receiver.model.rawValue): \(receiver.powerState.rawValue), \(receiver.hasFix ? "fix" : "no fix"), \
-      \(receiver.baudRate) baud (host \(line.hostRate)), \(charge) mAh, batch \(receiver.batchedEpochs)
+      \(receiver.baudRate) baud (host \(line.hostRate)), \(charge) mAh, batch \(receiver.batchedEpochs), \
+      \(line.arrivedBytes) bytes sent
       is at \(decimal(truth.latitudeDegrees)),\(decimal(truth.longitudeDegrees)), sky \(truth.sky.rawValue)
 
       """

@@ -1,0 +1,112 @@
+import MonotonicTime
+import PowerControl
+import ReceiverPower
+import Testing
+
+@testable import LocationService
+@testable import Positioning
+
+@Suite("What clients need, in the words of the power policy")
+struct PowerDemandTests {
+  private static let manager = Positioning.ClientID(0)
+
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
+
+  private static func standard(
+    accuracy: Double = -1, filter: Double = -1, isPaused: Bool = false, deferral: Positioning.Demand.Deferral? = nil
+  ) -> Positioning.Demand {
+    var demand = Positioning.Demand()
+    demand.standard = .init(
+      desiredAccuracyMetres: accuracy, distanceFilterMetres: filter, activity: .fitness, mayPause: true,
+      isPaused: isPaused, deferral: deferral)
+    return demand
+  }
+
+  /// The policy's demand for one of a manager.
+  private static func translated(_ demand: Positioning.Demand, at seconds: Double = 0) -> PolicyDemand? {
+    var demands = PowerDemands()
+    let events = demands.update([(manager, demand)], shared: .init(), at: at(seconds))
+    guard case .demand(PolicyClient(1), let told)? = events.first, events.count == 1 else { return nil }
+    return told
+  }
+
+  @Test("SU-5 the accuracies by their meaning, the filter, and who pauses")
+  func standard() {
+    #expect(Self.translated(Self.standard(accuracy: -2))?.updates?.accuracy == .navigation)
+    #expect(Self.translated(Self.standard(accuracy: -1))?.updates?.accuracy == .best)
+    #expect(Self.translated(Self.standard(accuracy: 100))?.updates?.accuracy == .metres(100))
+    #expect(Self.translated(Self.standard(filter: 50))?.updates?.distanceFilterMetres == 50)
+    #expect(Self.translated(Self.standard())?.updates?.activity == .fitness)
+    #expect(Self.translated(Self.standard())?.updates?.pausing == .decidedElsewhere(isPaused: false))
+    #expect(Self.translated(Self.standard(isPaused: true))?.updates?.pausing == .decidedElsewhere(isPaused: true))
+  }
+
+  @Test("DF-10 a deferral counts in the background alone, with what is left of it")
+  func deferral() {
+    let ends = Self.at(100)
+    let background = Positioning.Demand.Deferral(remainingMetres: 700, ends: ends, mayBatch: true, capacity: 1024)
+    let told = Self.translated(Self.standard(deferral: background), at: 40)?.updates?.deferral
+    #expect(told?.untilTravelledMetres == 700)
+    #expect(told.map { (59.9...60).contains($0.timeoutSeconds ?? 0) } == true)
+    let never = Positioning.Demand.Deferral(remainingMetres: .infinity, ends: nil, mayBatch: true, capacity: 1024)
+    #expect(
+      Self.translated(Self.standard(deferral: never))?.updates?.deferral
+        == .init(untilTravelledMetres: nil, timeoutSeconds: nil))
+    let foreground = Positioning.Demand.Deferral(remainingMetres: 700, ends: ends, mayBatch: false, capacity: 1024)
+    let live = Self.translated(Self.standard(deferral: foreground))
+    #expect(live?.updates != nil && live?.updates?.deferral == nil)
+  }
+
+  @Test("RG-13 a crossing is looked at again when it can be believed, and then without a pause")
+  func crossing() {
+    var demands = PowerDemands()
+    var shared = Positioning.Demand()
+    func told(metres: Double, isCrossing: Bool, at seconds: Double) -> PolicyDemand.Border? {
+      shared.border = .init(metres: metres, isCrossing: isCrossing)
+      let events = demands.update([], shared: shared, at: Self.at(seconds))
+      guard case .demand(PolicyClient(0), let demand)? = events.first else { return nil }
+      return demand?.border
+    }
+    #expect(told(metres: 20_000, isCrossing: false, at: 0) == .init(distanceMetres: 20_000))
+    #expect(told(metres: 5, isCrossing: true, at: 100)?.dwellSeconds == 20.3)
+    // A fix in between does not put it off.
+    #expect(told(metres: 9, isCrossing: true, at: 110).flatMap(\.dwellSeconds).map { abs($0 - 10.3) < 0.01 } == true)
+    #expect(told(metres: 12, isCrossing: true, at: 121)?.dwellSeconds == 0)
+    #expect(told(metres: 400, isCrossing: false, at: 125) == .init(distanceMetres: 400))
+  }
+
+  @Test("Significant changes, visits and streams of live updates")
+  func others() {
+    var demands = PowerDemands()
+    var shared = Positioning.Demand()
+    shared.visits = true
+    shared.liveIsStationary = true
+    var manager = Positioning.Demand()
+    manager.significantChange = .init(nextPossible: nil)
+    let events = demands.update([(Self.manager, manager)], shared: shared, at: .zero)
+    guard case .demand(PolicyClient(0), let app)? = events.first,
+      case .demand(PolicyClient(1), let client)? = events.last
+    else {
+      Issue.record("\(events)")
+      return
+    }
+    #expect(app?.everySeconds == 120)
+    #expect(app?.updates?.pausing == .decidedElsewhere(isPaused: true))
+    #expect(client?.significantChange == true)
+  }
+
+  @Test("A demand is told once; the last one is taken back a little later")
+  func linger() {
+    var demands = PowerDemands()
+    let one = [(id: Self.manager, demand: Self.standard())]
+    #expect(demands.update(one, shared: .init(), at: .zero).count == 1)
+    #expect(demands.update(one, shared: .init(), at: Self.at(1)).isEmpty)
+    #expect(demands.update([], shared: .init(), at: Self.at(2)).isEmpty)
+    #expect(demands.deadline == Self.at(7))
+    // Who asks again meanwhile has never been away.
+    #expect(demands.update(one, shared: .init(), at: Self.at(3)).isEmpty)
+    #expect(demands.deadline == nil)
+    #expect(demands.update([], shared: .init(), at: Self.at(4)).isEmpty)
+    #expect(demands.update([], shared: .init(), at: Self.at(9)) == [.demand(PolicyClient(1), nil)])
+  }
+}

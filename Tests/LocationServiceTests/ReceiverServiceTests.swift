@@ -1,0 +1,130 @@
+import MonotonicTime
+import Positioning
+import ReceiverSimulator
+import ReceiverStream
+import Testing
+
+@testable import LocationService
+
+@Suite("Clients, policy and receiver together, in virtual time")
+struct ReceiverServiceTests {
+  private static func scenario(_ text: String) throws -> Scenario { try Scenario(parsing: text) }
+  private static let walk = "start 48.1642,11.6056 512m\nhot\nwalk by 4000m,2000m\n"
+
+  @Test(
+    "DF-8 a minute's deferral in the background: a silent line, then all at once, oldest first",
+    arguments: [ReceiverModel.m10, .m8Batching, .f9p, .nmea])
+  func deferral(model: ReceiverModel) throws {
+    let scene = ServiceScene(model, scenario: try Self.scenario(Self.walk))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    scene.run(12)
+    scene.forgetEvents()
+    scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
+    scene.run(8)
+    let before = scene.receivedBytes
+    scene.run(45)
+    #expect(scene.locations.isEmpty, "something is delivered before the end")
+    if model == .m10 || model == .m8Batching { #expect(scene.receivedBytes == before, "the line speaks") }
+    #expect(scene.run(20) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })
+    #expect(scene.locations.count >= 55)
+    scene.run(15)
+    #expect(scene.seconds == Array(0..<scene.seconds.count), "locations are lost, doubled or not in order")
+    #expect(scene.journal == nil)
+  }
+
+  @Test("DF-17 who stops a deferral is given what the receiver holds for it first")
+  func stopped() throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    scene.forgetEvents()
+    scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
+    scene.run(40)
+    scene.call(.stopUpdatingLocation)
+    #expect(scene.run(20) { $0.count(.didFinishDeferredUpdates(.deferredNotUpdatingLocation)) == 1 })
+    #expect(scene.locations.count >= 38)
+    #expect(scene.seconds == Array(0..<scene.seconds.count))
+    #expect(scene.run(60) { $0.isAsleep })
+  }
+
+  @Test(
+    "PA-7 a client that rests is paused with the receiver in backup; movement resumes it within a look",
+    arguments: [ReceiverModel.m10, .f9p])
+  func pause(model: ReceiverModel) throws {
+    let text = "start 48.1642,11.6056 512m\nhot\nstay 400s\ndrive by 9000m,0m at 12m/s\nstay forever\n"
+    let scene = ServiceScene(model, scenario: try Self.scenario(text), pauseSeconds: 30, probeSeconds: 20)
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(120) { $0.count(.didPauseLocationUpdates) == 1 })
+    scene.run(60)
+    let charge = scene.line.receiver.chargeMilliampereSeconds
+    let began = scene.now
+    scene.run(400 - scene.now.seconds(since: .zero))
+    let mean = (scene.line.receiver.chargeMilliampereSeconds - charge) / scene.now.seconds(since: began)
+    // Full power would be 9 mA and 85 mA.
+    #expect(mean < (model == .m10 ? 2 : 17), "\(mean) mA while paused")
+    #expect(scene.count(.didResumeLocationUpdates) == 0)
+    #expect(scene.run(330) { $0.count(.didResumeLocationUpdates) == 1 })
+    #expect(scene.now.seconds(since: .zero) - 400 < 310)
+    let count = scene.locations.count
+    scene.run(5)
+    #expect(scene.locations.count >= count + 3)
+  }
+
+  @Test("SC-11 significant changes and a far region: the receiver sleeps, and nobody wakes the host in between")
+  func rareLooks() throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\nstay forever\n"))
+    scene.call(.startSignificantChanges)
+    let far = Circle(centre: Coordinate(latitudeDegrees: 48.4, longitudeDegrees: 11.6), radiusMetres: 200)
+    scene.call(.startMonitoring(Region("far", .circle(far))))
+    #expect(scene.run(200) { $0.isAsleep })
+    scene.run(3)
+    let wakeUps = scene.hostWakeUps
+    scene.run(120)
+    #expect(scene.isAsleep && scene.hostWakeUps == wakeUps)
+    let charge = scene.line.receiver.chargeMilliampereSeconds
+    scene.run(3600)
+    // An hour at 9 mA would be 32 As.
+    #expect(scene.line.receiver.chargeMilliampereSeconds - charge < 3000)
+  }
+
+  @Test(
+    "RG-13 a region that is entered is told within 30 s, though the receiver slept",
+    arguments: [ReceiverModel.m10, .nmea])
+  func region(model: ReceiverModel) throws {
+    // 1500 m to the border at 10 m/s: it is crossed 200 s after the start.
+    let scene = ServiceScene(
+      model,
+      scenario: try Self.scenario(
+        "start 48.0000,11.6056 512m\nhot\nstay 50s\ndrive by 3000m,0m at 10m/s\nstay forever\n"))
+    let centre = Coordinate(latitudeDegrees: 48.0 + 2000 / 111_195.0, longitudeDegrees: 11.6056)
+    let home = Region("home", .circle(Circle(centre: centre, radiusMetres: 500)))
+    scene.call(.startMonitoring(home))
+    #expect(scene.run(260) { $0.count(.didEnter(home)) == 1 }, "\(scene.events.map(\.event))")
+    let late = (scene.time(of: .didEnter(home)) ?? .zero).seconds(since: .zero) - 200
+    #expect((18...31).contains(late), "\(late) s after the crossing")
+  }
+
+  @Test("SU-17 unplugged: locationUnknown once, and locations again when it is back")
+  func unplugged() throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk), application: .foreground)
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { $0.locations.count > 5 })
+    scene.inject(.unplug(for: Milliseconds(seconds: 100)))
+    scene.run(99)
+    #expect(scene.count(.didFail(.locationUnknown)) == 1)
+    scene.forgetEvents()
+    #expect(scene.run(60) { $0.locations.count > 5 })
+    #expect(scene.count(.didFail(.locationUnknown)) == 0)
+  }
+
+  @Test("When the last client has gone the receiver sleeps; at the program's end it is awake")
+  func end() throws {
+    let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk))
+    scene.call(.requestLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    #expect(scene.run(60) { $0.isAsleep })
+    scene.finish()
+    #expect(!scene.isAsleep)
+  }
+}

@@ -1,0 +1,228 @@
+import MonotonicTime
+import Positioning
+import PowerControl
+import Receiver
+import ReceiverPower
+import ReceiverSimulator
+import ReceiverStream
+import Testing
+
+@testable import LocationService
+
+/// The whole service but its thread, at a virtual receiver's line, in virtual time.
+final class ServiceScene {
+  static let startSeconds: Int64 = 1_780_000_000
+  static let client = Positioning.ClientID(0)
+
+  var line: VirtualLine
+  private(set) var core: ServiceCore
+  private(set) var now = Instant.zero
+  private var held: Held?
+  /// An optional of the session itself cannot be borrowed through.
+  private struct Held: ~Copyable { var session: ReceiverSession }
+  private var memory: SessionMemory?
+  private var isOpen = false
+  private var nextLook = Instant.zero
+
+  private(set) var events: [(at: Instant, event: DelegateEvent)] = []
+  private(set) var said: [String] = []
+  private(set) var receivedBytes = 0
+  private(set) var hostWakeUps = 0
+  /// What is noted of a batch on the disk.
+  private(set) var journal: BatchJournal?
+
+  init(
+    _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
+    pauseSeconds: Double? = nil, probeSeconds: Double = 60
+  ) {
+    line = VirtualLine(model: model, scenario: scenario, startUTCSeconds: Self.startSeconds)
+    line.hostRate = 9600
+    var settings = PositioningSettings()
+    settings.pauseSeconds = pauseSeconds
+    let all = Facilities(
+      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+    var engine = PositioningEngine(
+      keys: .init(), facilities: all, application: application, settings: settings,
+      authorizationOverride: .authorizedAlways, at: .zero)
+    engine.add(Self.client)
+    engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: .zero)
+    engine.outputs = []
+    var policy = PowerPolicy.standard
+    policy.pauseProbeSeconds = probeSeconds
+    now = Instant.zero + Milliseconds(4000)
+    line.advance(to: now)
+    _ = line.takeReceived()
+    core = ServiceCore(engine: engine, director: PowerDirector(policy: policy, at: now))
+  }
+
+  private var moment: Moment {
+    Moment(now, utc: UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000))
+  }
+
+  var isAsleep: Bool { line.receiver.powerState == .standby }
+  var locations: [Location] {
+    events.flatMap { (_, event) -> [Location] in
+      if case .didUpdateLocations(let locations) = event { locations } else { [] }
+    }
+  }
+  func count(_ event: DelegateEvent) -> Int { events.count { $0.event == event } }
+  func time(of event: DelegateEvent) -> Instant? { events.last { $0.event == event }?.at }
+  func forgetEvents() { events = [] }
+
+  /// Whole seconds since the first location.
+  var seconds: [Int] {
+    guard let first = locations.first?.timestamp.nanosecondsSince1970 else { return [] }
+    return locations.map { Int(($0.timestamp.nanosecondsSince1970 - first + 500_000_000) / 1_000_000_000) }
+  }
+
+  func call(_ call: ClientCall) {
+    core.call(call, by: Self.client, at: now)
+    work()
+  }
+
+  func inject(_ fault: Fault) {
+    line.inject(fault, at: now)
+    plug()
+    work()
+  }
+
+  func finish() {
+    core.finish(at: now)
+    work()
+    run(10) { $0.held == nil }
+  }
+
+  @discardableResult
+  func run(_ seconds: Double, until condition: (ServiceScene) -> Bool = { _ in false }) -> Bool {
+    let end = now + Milliseconds(seconds: seconds)
+    var rounds = 0
+    while now < end {
+      step(before: end)
+      if condition(self) { return true }
+      rounds += 1
+      if rounds > 2_000_000 {
+        Issue.record("no rest at \(now)")
+        return false
+      }
+    }
+    return condition(self)
+  }
+
+  private var hostDeadline: Instant? {
+    var next = core.deadline
+    if held == nil { return isOpen ? Instant.earlier(next, nextLook) : next }
+    next = .earlier(next, held!.session.deadline)
+    return next
+  }
+
+  private func step(before end: Instant) {
+    let host = hostDeadline
+    let wasAt = now
+    let next = Instant.earlier(Instant.earlier(line.deadline, host), end) ?? end
+    now = max(now, next)
+    line.advance(to: now)
+    plug()
+    let bytes = line.takeReceived()
+    let isDue = host.map { now >= $0 } ?? false
+    if held != nil, !bytes.isEmpty {
+      receivedBytes += bytes.count
+      let moment = moment
+      unsafe held!.session.receive(bytes.span.bytes, at: now) { report, sky in
+        core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
+      }
+    }
+    if isDue || !bytes.isEmpty { hostWakeUps += 1 }
+    if held != nil, let due = held!.session.deadline, now >= due {
+      let moment = moment
+      held!.session.wake(at: now) { report, sky in
+        core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
+      }
+    }
+    if isDue || !bytes.isEmpty { work() }
+    if let again = hostDeadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
+  }
+
+  private func plug() {
+    if held != nil, !line.isPresent {
+      held!.session.lost { _, _ in }
+      drainSession()
+      memory = held!.session.memory
+      held = nil
+      core.receive(.lost, at: moment)
+      nextLook = now + Milliseconds(500)
+    } else if held == nil, isOpen, now >= nextLook {
+      nextLook = now + Milliseconds(500)
+      if line.isPresent { open() }
+    }
+  }
+
+  private func open() {
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.memory = memory
+    _ = line.takeReceived()
+    held = Held(
+      session: ReceiverSession(settings, lineRate: line.hostRate, reference: moment.utc, now: now))
+  }
+
+  private func work() {
+    for _ in 0..<64 {
+      drainSession()
+      core.wake(at: moment)
+      let actions = core.actions(at: moment)
+      for action in actions { take(action) }
+      drainSession()
+      if held != nil, held!.session.isEnded { held = nil }
+      if actions.isEmpty { return }
+    }
+    Issue.record("the service and the session go round in circles")
+  }
+
+  private func drainSession() {
+    while held != nil, let action = held!.session.nextAction() {
+      switch action {
+      case .send(let bytes): line.send(bytes, at: now)
+      case .setRate(let rate):
+        line.advance(to: now)
+        line.hostRate = rate
+        _ = line.takeReceived()
+      case .report(let report):
+        let (wish, receiver, port) = (held!.session.wish, held!.session.description, held!.session.port)
+        core.receive(.session(report, wish: wish, receiver: receiver, port: port), at: moment)
+      case .batch(let event): core.receive(.batch(event), at: moment)
+      case .finished: break
+      }
+    }
+  }
+
+  private func take(_ action: ServiceAction) {
+    switch action {
+    case .deliver(_, let event, let ticket):
+      if core.engine.isCurrent(ticket, for: Self.client) { events.append((now, event)) }
+    case .say(let text): said.append(text)
+    case .openReceiver:
+      isOpen = true
+      nextLook = now
+    case .releaseReceiver:
+      isOpen = false
+      held?.session.finish(at: now)
+    case .receiver(let order): obey(order)
+    case .keepBatch(let journal), .noteBatch(let journal): self.journal = journal
+    case .forgetBatch(let collects): if !collects { journal = nil }
+    default: break
+    }
+  }
+
+  private func obey(_ order: ReceiverOrder) {
+    switch order {
+    case .set(let wish): held?.session.set(wish, at: now)
+    case .sleep(let duration): held?.session.sleep(for: duration, at: now)
+    case .wakeUp: held?.session.wakeUp(at: now)
+    case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)
+    case .listen(let listens):
+      isOpen = listens
+      nextLook = now
+      if !listens { held = nil }
+    case .supply: break
+    }
+  }
+}
