@@ -170,7 +170,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",
-      dependencies: ["LocationService", "Positioning", "ReceiverStream", "MonotonicTime"], swiftSettings: settings),
+      dependencies: [
+        "LocationService", "Positioning", "PowerControl", "ReceiverPower", "Receiver", "ReceiverSimulator",
+        "ReceiverStream", "MonotonicTime",
+      ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),

@@ -75,25 +75,30 @@ public struct PowerDirector: Sendable {
   /// - Parameters:
   ///   - policy: the numbers of the policy.
   ///   - isReadOnly: not one byte is sent; only the host sleeps.
-  ///   - leftover: a batch that an earlier process left in the receiver.
-  public init(
-    policy: PowerPolicy = .standard, isReadOnly: Bool = false, leftover: BatchJournal? = nil, at now: Instant
-  ) {
+  public init(policy: PowerPolicy = .standard, isReadOnly: Bool = false, at now: Instant) {
     var policy = policy
     // A change of constellations restarts the receiver, and what was found of them is put back at the end alone.
     policy.mayReduceConstellations = false
     power = PowerControl(policy: policy, at: now)
     self.isReadOnly = isReadOnly
-    self.leftover = leftover
-    if leftover != nil { collecting = .ending(isReading: false) }
+  }
+
+  /// A batch was left in the receiver: before the line is opened.
+  ///
+  /// - Parameter journal: what was delivered of it.
+  public mutating func expectLeftover(_ journal: BatchJournal = BatchJournal()) {
+    guard !isThere else { return }
+    leftover = journal
+    collecting = .ending(isReading: false)
   }
 
   // MARK: Out
 
   /// What to do next, in order; nil when there is nothing more for now.
   public mutating func nextOutput(at now: Instant) -> DirectorOutput? {
-    // What is carried out may confirm itself, and lead to one more decision.
-    for _ in 0..<4 where isDue { carryOut(at: now) }
+    // What was said comes first, as it may change what is wanted. What is carried out may confirm itself, and lead to one
+    // more decision.
+    for _ in 0..<4 where isDue && outputs.isEmpty { carryOut(at: now) }
     return outputs.isEmpty ? nil : outputs.removeFirst()
   }
 
@@ -102,6 +107,13 @@ public struct PowerDirector: Sendable {
 
   /// Whether fixes are being kept in the receiver.
   public var isCollecting: Bool { collecting != .off }
+  /// Whether the receiver holds fixes that nobody has yet.
+  public var holdsFixes: Bool {
+    switch collecting {
+    case .on, .ending(isReading: true): true
+    case .off, .beginning, .ending(isReading: false): isReading
+    }
+  }
   /// Whether the receiver's memory is being read.
   public var isReadingOut: Bool { isReading }
   /// Whether the receiver rests by plan: it sleeps, or says nothing because it collects.
@@ -177,7 +189,11 @@ public struct PowerDirector: Sendable {
   }
 
   private mutating func live(_ fix: Fix) {
-    if let time = fix.time, fix.hasPosition { newestLive = max(newestLive ?? time, time) }
+    if let time = fix.time, fix.hasPosition {
+      newestLive = max(newestLive ?? time, time)
+      // On its way while the line was made silent: the memory has it too.
+      if case .on = collecting, !isReading { journal.lastTime = max(journal.lastTime ?? time, time) }
+    }
     outputs.append(.live(fix))
   }
 

@@ -59,6 +59,8 @@ public final class ReceiverConnection {
     var unsent: [UInt8] = []
     var interest: Poller.Interest
     var policy = ReadPolicy()
+    /// Nobody listens.
+    var isUnheard = false
   }
 
   /// - Parameters:
@@ -95,6 +97,8 @@ public final class ReceiverConnection {
   public var navigationDatabase: [AssistanceRecord.Message] {
     link?.session.memory.database ?? memory?.database ?? []
   }
+  /// The session's present wish.
+  public var wish: ReceiverWish? { link?.session.wish }
   public var counters: StreamCounters { link?.session.counters ?? StreamCounters() }
   public var rejectedFields: Int { link?.session.rejectedFields ?? 0 }
   /// Whether the receiver is in the wished state and listens to commands.
@@ -107,6 +111,7 @@ public final class ReceiverConnection {
   public var deadline: Instant? {
     if hasEnded { return nil }
     guard link != nil else { return .earlier(nextTry, roster?.deadline) }
+    if link!.isUnheard { return nil }
     return .earlier(.earlier(link!.session.deadline, link!.policy.restUntil), link!.line.deadline)
   }
 
@@ -146,19 +151,24 @@ public final class ReceiverConnection {
   private func open(_ path: String, _ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
     let line = try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now)
-    var settings = settings
-    settings.memory = memory
+    let session = makeSession(of: line, at: now)
     let lineRate = line.baudRate
-    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
-    if baud != nil, lineRate != nil { settings.line = .bound }
-    if !line.isWritable { settings.intent = .readOnly }
-    let session = ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
     // It begins at the first opening only.
     self.settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
     link = Link(line: line, session: session, interest: .readable)
     nextTry = nil
     events.append(.opened(path: path, rate: lineRate))
+  }
+
+  private func makeSession(of line: borrowing ReceiverLine, at now: Instant) -> ReceiverSession {
+    var settings = settings
+    settings.memory = memory
+    let lineRate = line.baudRate
+    if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
+    if baud != nil, lineRate != nil { settings.line = .bound }
+    if !line.isWritable { settings.intent = .readOnly }
+    return ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
   }
 
   /// The port is ready, or hung up.
@@ -183,6 +193,7 @@ public final class ReceiverConnection {
     _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
+    if link?.isUnheard == true { return }
     if let due = link?.line.deadline, now >= due {
       // What a line has at a time is bounded by its buffer; a file's is bounded here, so that signals are heard.
       for _ in 0..<16 where !read(&poller, at: now, tap, body) { break }
@@ -243,11 +254,39 @@ public final class ReceiverConnection {
     carryOut(&poller, at: now) { _, _ in }
   }
 
+  /// Whether anybody listens. While nobody does, what comes is not read and wakes nobody, but a hang-up is noticed; who
+  /// listens again begins a session anew.
+  public func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
+    guard link != nil, link!.isUnheard == listens else { return }
+    if listens {
+      // Until then the old one stays, to put back what it has changed if that is what comes next.
+      link!.session.lost { _, _ in }
+      drainActions()
+      memory = link!.session.memory
+      link!.line.discardInput()
+      link!.session = makeSession(of: link!.line, at: now)
+      link!.policy.reset()
+    }
+    hear(listens, &poller)
+  }
+
+  private func hear(_ listens: Bool, _ poller: inout Poller) {
+    link!.isUnheard = !listens
+    link!.interest = listens ? .readable : []
+    if let descriptor = link!.line.fileDescriptor {
+      try? poller.change(descriptor, token: token, interest: link!.interest)
+    }
+  }
+
   /// The session is to end in order; it is over when `isEnded`.
   public func finish(_ poller: inout Poller, at now: Instant) {
     guard link != nil else {
       hasEnded = true
       return
+    }
+    if link!.isUnheard {
+      link!.line.discardInput()
+      hear(true, &poller)
     }
     link!.session.finish(at: now)
     carryOut(&poller, at: now) { _, _ in }

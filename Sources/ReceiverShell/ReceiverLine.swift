@@ -76,6 +76,14 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
+  /// Forgets what came and was not read.
+  func discardInput() {
+    switch self {
+    case .port(let port): try? port.discardInput()
+    case .polled: break
+    }
+  }
+
   /// Sets the rate, and forgets what came at the old one.
   func setBaudRate(_ rate: UInt32) {
     switch self {

@@ -1,5 +1,6 @@
 import MonotonicTime
 import Positioning
+import ReceiverPower
 import ReceiverStream
 import Testing
 
@@ -26,7 +27,7 @@ struct ServiceCoreTests {
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
-    return ServiceCore(engine: engine)
+    return ServiceCore(engine: engine, director: PowerDirector(at: .zero))
   }
 
   private static func fix(_ seconds: Double) -> Fix {
@@ -49,36 +50,31 @@ struct ServiceCoreTests {
     }
   }
 
-  @Test("The receiver is opened with the first need, and released some seconds after the last")
+  @Test("The receiver is opened with the first need, and is ours until the program ends")
   func receiver() {
     var core = Self.core()
-    #expect(core.actions(at: Self.moment(1).instant).isEmpty)
+    #expect(core.actions(at: Self.moment(1)).isEmpty)
     Self.call(.startUpdatingLocation, &core, at: 2)
-    #expect(core.actions(at: Self.moment(2).instant) == [.openReceiver])
-    #expect(core.actions(at: Self.moment(3).instant).isEmpty)
+    #expect(core.actions(at: Self.moment(2)) == [.openReceiver])
+    #expect(core.actions(at: Self.moment(3)).isEmpty)
     Self.call(.stopUpdatingLocation, &core, at: 10)
-    #expect(core.actions(at: Self.moment(10).instant).isEmpty)
+    #expect(core.actions(at: Self.moment(10)).isEmpty)
+    // Who asks again meanwhile finds it awake.
     #expect(core.deadline == Self.moment(15).instant)
-    // Who asks again meanwhile finds it running.
-    Self.call(.requestLocation, &core, at: 12)
-    #expect(core.actions(at: Self.moment(12).instant).isEmpty)
-    core.receive(Self.fix(13), source: nil, at: Self.moment(13))
-    core.wake(at: Self.moment(22))
-    _ = core.actions(at: Self.moment(22).instant)
-    #expect(core.actions(at: Self.moment(27).instant).contains(.releaseReceiver))
-    #expect(core.deadline == nil)
+    core.finish(at: Self.moment(20).instant)
+    #expect(core.actions(at: Self.moment(20)).contains(.releaseReceiver))
   }
 
   @Test("A fix goes to the client, and is stored at once and then once a minute")
   func fixes() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
-    _ = core.actions(at: Self.moment(1).instant)
+    _ = core.actions(at: Self.moment(1))
     var delivered = 0
     var stored = 0
     for second in 2..<123 {
-      core.receive(Self.fix(Double(second)), source: nil, at: Self.moment(Double(second)))
-      let actions = core.actions(at: Self.moment(Double(second)).instant)
+      core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(Double(second)))
+      let actions = core.actions(at: Self.moment(Double(second)))
       delivered += Self.locations(actions)
       stored += actions.count { if case .store(.newestLocation, _) = $0 { true } else { false } }
     }
@@ -90,21 +86,23 @@ struct ServiceCoreTests {
   func stall() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
-    _ = core.actions(at: Self.moment(1).instant)
-    for second in [2.0, 3, 3, 4] { core.receive(Self.fix(second), source: nil, at: Self.moment(10)) }
-    #expect(Self.locations(core.actions(at: Self.moment(10).instant)) == 3)
+    _ = core.actions(at: Self.moment(1))
+    for second in [2.0, 3, 3, 4] {
+      core.receive(Self.fix(second), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(10))
+    }
+    #expect(Self.locations(core.actions(at: Self.moment(10))) == 3)
   }
 
   @Test("At the end the newest location is stored and the receiver released")
   func finish() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
-    core.receive(Self.fix(2), source: nil, at: Self.moment(2))
-    _ = core.actions(at: Self.moment(2).instant)
-    core.receive(Self.fix(3), source: nil, at: Self.moment(3))
-    _ = core.actions(at: Self.moment(3).instant)
-    core.finish()
-    let actions = core.actions(at: Self.moment(4).instant)
+    core.receive(Self.fix(2), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(2))
+    _ = core.actions(at: Self.moment(2))
+    core.receive(Self.fix(3), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(3))
+    _ = core.actions(at: Self.moment(3))
+    core.finish(at: Self.moment(4).instant)
+    let actions = core.actions(at: Self.moment(4))
     guard case .store(.newestLocation, let text)? = actions.first else {
       Issue.record("nothing is stored")
       return
@@ -118,7 +116,7 @@ struct ServiceCoreTests {
     var core = Self.core()
     let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)
     Self.call(.startMonitoring(Region("home", .circle(circle))), &core, at: 1)
-    let actions = core.actions(at: Self.moment(1).instant)
+    let actions = core.actions(at: Self.moment(1))
     guard case .store(.regions, let text)? = actions.first else {
       Issue.record("nothing is stored")
       return
@@ -132,14 +130,14 @@ struct ServiceCoreTests {
   func permission() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
-    _ = core.actions(at: Self.moment(1).instant)
+    _ = core.actions(at: Self.moment(1))
     core.receiverIsPermitted(false, at: Self.moment(2).instant)
-    let denied = core.actions(at: Self.moment(2).instant)
+    let denied = core.actions(at: Self.moment(2))
     #expect(
       denied.contains { if case .deliver(_, .didChangeAuthorization(.denied, _), _) = $0 { true } else { false } })
     #expect(denied.contains { if case .deliver(_, .didFail(.denied), _) = $0 { true } else { false } })
     core.receiverIsPermitted(true, at: Self.moment(3).instant)
-    let granted = core.actions(at: Self.moment(3).instant)
+    let granted = core.actions(at: Self.moment(3))
     #expect(
       granted.contains {
         if case .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _) = $0 { true } else { false }
@@ -152,7 +150,7 @@ struct ServiceCoreTests {
     keys.whenInUse = "to find the way home"
     var core = Self.core(nil, keys: keys)
     Self.call(.requestWhenInUse, &core, at: 1)
-    let prompts = core.actions(at: Self.moment(1).instant).compactMap { action in
+    let prompts = core.actions(at: Self.moment(1)).compactMap { action in
       if case .prompt(let prompt) = action { prompt } else { nil }
     }
     let question = PromptQuestion(identifier: "hike", prompt: try #require(prompts.first))
@@ -164,7 +162,7 @@ struct ServiceCoreTests {
     #expect(question.answer("") == nil)
     core.change { $0.authorizationAnswered(.whenInUse, at: Self.moment(2).instant) }
     #expect(
-      core.actions(at: Self.moment(2).instant).contains {
+      core.actions(at: Self.moment(2)).contains {
         if case .store(.authorization, _) = $0 { true } else { false }
       })
     #expect(core.engine.authorization.status == .authorizedWhenInUse)

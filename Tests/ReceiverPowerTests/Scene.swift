@@ -79,7 +79,8 @@ final class Scene {
     memory = nil
     isOpen = true
     nextLook = now
-    director = PowerDirector(isReadOnly: intent == .readOnly, leftover: journal, at: now)
+    director = PowerDirector(isReadOnly: intent == .readOnly, at: now)
+    if let journal { director.expectLeftover(journal) }
   }
 
   /// Ends in order; seconds that it took.

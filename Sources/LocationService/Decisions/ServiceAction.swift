@@ -1,11 +1,13 @@
 import Positioning
+import Receiver
+import ReceiverPower
 
 /// What the service's thread has to do, in this order.
 enum ServiceAction: Equatable {
   /// Hand an event to a client's mailbox.
-  case deliver(ClientID, DelegateEvent, Ticket)
-  case temporaryAccuracy(ClientID, token: Int, PositioningError?)
-  case showCalibration(ClientID, Bool)
+  case deliver(Positioning.ClientID, DelegateEvent, Ticket)
+  case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
+  case showCalibration(Positioning.ClientID, Bool)
   case live(Int, LiveUpdate)
   /// Ask the user.
   case prompt(Authorization.Prompt)
@@ -13,8 +15,16 @@ enum ServiceAction: Equatable {
   case say(String)
   /// Replace a file of the state folder.
   case store(StateFile, String)
-  /// Positions are needed; no longer needed.
+  /// Positions are needed for the first time; the program ends.
   case openReceiver, releaseReceiver
+  /// What the receiver is to do.
+  case receiver(ReceiverOrder)
+  /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.
+  case keepBatch(BatchJournal)
+  /// Fixes up to here are delivered.
+  case noteBatch(BatchJournal)
+  /// All fixes that were taken out of the receiver are delivered; whether it goes on collecting.
+  case forgetBatch(collects: Bool)
 }
 
 /// A file of the state folder.

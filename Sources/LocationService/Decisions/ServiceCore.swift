@@ -1,37 +1,75 @@
 import MonotonicTime
 import Positioning
+import PowerControl
+import Receiver
+import ReceiverPower
 import ReceiverStream
 
 /// The service without its thread: what clients ask and what is measured go in, what is to be done comes out. Whoever holds
 /// it brings the time.
 struct ServiceCore: Sendable {
-  /// For how long the receiver stays on when nobody needs it: who asks for one location often asks again.
-  static var linger: Milliseconds { Milliseconds(5000) }
+  /// For how long the receiver is read at the end of a program that had fixes collected.
+  static var lastRead: Milliseconds { Milliseconds(2000) }
   /// How often the newest location is stored while it changes: a card wears by writing.
   static var storeInterval: Milliseconds { Milliseconds(60_000) }
 
-  private(set) var engine: PositioningEngine
+  var engine: PositioningEngine
+  /// From what clients need to what the receiver does.
+  var director: PowerDirector
+  /// Between the engine's clients and the policy's.
+  var power = PowerDemands()
+  /// Fixes of the receiver's memory on their way to their clients.
+  var batch = BatchDelivery()
+  var extra: [ServiceAction] = []
+  var source: Location.Source?
+  var sourceActivity = SourceActivity.searching
   private var isReceiverWanted = false
-  private var releaseAt: Instant?
   private var newest: Location?
   private var isNewestStored = true
   private var storeAt = Instant.zero
-  private var extra: [ServiceAction] = []
   private var lastFix: (measured: Instant, timestamp: UTCTime)?
+  /// The program ends: the receiver is released then.
+  private var releaseAt: Instant?
 
-  init(engine: PositioningEngine) { self.engine = engine }
+  init(engine: PositioningEngine, director: PowerDirector) {
+    self.engine = engine
+    self.director = director
+  }
 
   // MARK: What goes in
 
   mutating func change(_ body: (inout PositioningEngine) -> Void) { body(&engine) }
 
-  /// A fix of a receiver.
-  mutating func receive(_ fix: Fix, source: Location.Source?, at now: Moment) {
+  /// A fix that was measured just now.
+  mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
+    remember(location)
+  }
+
+  /// A fix of the receiver's memory.
+  ///
+  /// - Parameter isLeftover: an earlier process had it collected; who waits now did not, and is given it all the same.
+  mutating func deliverRemembered(_ fix: Fix, isLeftover: Bool, at now: Moment) {
+    guard let location = Location(fix, received: now.utc, source: source) else { return }
+    let instant = isLeftover ? measured(location, at: now.instant) : instant(of: location.timestamp, at: now)
+    engine.receive(location, measured: instant, at: now)
+    remember(location)
+  }
+
+  private mutating func remember(_ location: Location) {
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
+    if let newest, newest.timestamp > location.timestamp { return }
     newest = location
     isNewestStored = false
+  }
+
+  /// The instant of a time: by the newest fix that came as it was measured, else by the computer's clock.
+  private func instant(of time: UTCTime, at now: Moment) -> Instant {
+    let (instant, utc) = lastFix.map { ($0.measured, $0.timestamp) } ?? (now.instant, now.utc)
+    let later = time.nanosecondsSince1970 - utc.nanosecondsSince1970
+    let nanoseconds = Int64(clamping: instant.nanoseconds) + later
+    return min(Instant(nanoseconds: UInt64(max(nanoseconds, 0))), now.instant)
   }
 
   /// Epochs that are read together, as after a stall, keep their order: a later one was measured later.
@@ -52,32 +90,50 @@ struct ServiceCore: Sendable {
     engine.setServicesEnabled(isPermitted, at: now)
   }
 
-  /// The program ends: what is known is kept.
-  mutating func finish() {
+  /// The program ends: what is known is kept, and what the receiver holds for a client is fetched.
+  mutating func finish(at now: Instant) {
     storeNewest()
-    if isReceiverWanted { extra.append(.releaseReceiver) }
-    isReceiverWanted = false
+    guard isReceiverWanted, releaseAt == nil else { return }
+    releaseAt = now
+    if director.holdsFixes, power.isDeferring {
+      director.readOut(at: now)
+      releaseAt = now + Self.lastRead
+    }
   }
 
   mutating func wake(at now: Moment) {
+    // The policy first: it has the receiver read out for a deferral that ends at this instant.
+    if let due = director.deadline, now.instant >= due { director.wake(at: now.instant) }
+    drain(at: now)
+    batch.wake(at: now.instant)
+    applyWaitingCalls(at: now.instant)
     if let due = engine.deadline, now.instant >= due { engine.wake(at: now) }
   }
 
   // MARK: What comes out
 
   /// When `wake` and `actions` are due.
-  var deadline: Instant? { Instant.earlier(engine.deadline, releaseAt) }
+  var deadline: Instant? {
+    var next = Instant.earlier(engine.deadline, releaseAt)
+    next = .earlier(next, director.deadline)
+    next = .earlier(next, batch.deadline)
+    return .earlier(next, power.deadline)
+  }
 
   /// What is to be done now, once.
-  mutating func actions(at now: Instant) -> [ServiceAction] {
-    var actions = extra
-    extra = []
+  mutating func actions(at now: Moment) -> [ServiceAction] {
+    for _ in 0..<4 where updateDemands(at: now.instant) { drain(at: now) }
+    drain(at: now)
+    var actions: [ServiceAction] = []
     let outputs = engine.outputs
     engine.outputs = []
     for output in outputs { actions.append(contentsOf: action(for: output)) }
-    decideReceiver(at: now, &actions)
-    if !isNewestStored, now >= storeAt {
-      storeAt = now + Self.storeInterval
+    noteDelivered(actions)
+    decideReceiver(at: now.instant, &actions)
+    actions += extra
+    extra = []
+    if !isNewestStored, now.instant >= storeAt {
+      storeAt = now.instant + Self.storeInterval
       storeNewest()
       actions += extra
       extra = []
@@ -108,28 +164,24 @@ struct ServiceCore: Sendable {
     }
   }
 
+  /// The receiver stays ours until the program ends: while nobody needs it, it sleeps.
   private mutating func decideReceiver(at now: Instant, _ actions: inout [ServiceAction]) {
-    if engine.demands.contains(where: \.needsPosition) {
-      releaseAt = nil
-      if !isReceiverWanted { actions.append(.openReceiver) }
-      isReceiverWanted = true
-    } else if isReceiverWanted {
-      let due = releaseAt ?? now + Self.linger
-      releaseAt = due
-      guard now >= due else { return }
-      releaseAt = nil
+    if let releaseAt {
+      guard isReceiverWanted, now >= releaseAt || !director.isReadingOut else { return }
       isReceiverWanted = false
-      storeNewest()
+      self.releaseAt = nil
       actions += extra
-      extra = []
-      actions.append(.releaseReceiver)
+      extra = [.releaseReceiver]
+    } else if !isReceiverWanted, engine.demands.contains(where: \.needsPosition) {
+      actions.append(.openReceiver)
+      isReceiverWanted = true
     }
   }
 }
 
-extension Demand {
+extension Positioning.Demand {
   /// Whether a receiver of satellites serves it; a compass and beacons are other hardware.
-  fileprivate var needsPosition: Bool {
+  var needsPosition: Bool {
     standard != nil || oneShot != nil || significantChange != nil || border != nil || visits || live || liveIsStationary
   }
 }

@@ -23,6 +23,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var authorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
   public var pauseSeconds: Double?
+  /// SEXTANT_PAUSE_PROBE_SECONDS: the first look at a paused client comes after this time.
+  public var pauseProbeSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
   public var isReadOnly = false
   /// What could not be understood, a line for each; it counts as not set.
@@ -50,13 +52,15 @@ public struct ServiceSettings: Sendable, Equatable {
         ("restricted", .restricted), ("notDetermined", .notDetermined),
       ])
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? false
-    if let text = value("SEXTANT_PAUSE_SECONDS") {
-      if let seconds = Double(text), seconds > 0 {
-        pauseSeconds = seconds
-      } else {
-        complaints.append("SEXTANT_PAUSE_SECONDS is \(text): give a number of seconds above 0")
-      }
-    }
+    pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
+    pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
+  }
+
+  private mutating func seconds(_ value: (String) -> String?, _ name: String) -> Double? {
+    guard let text = value(name) else { return nil }
+    if let seconds = Double(text), seconds > 0, seconds.isFinite { return seconds }
+    complaints.append("\(name) is \(text): give a number of seconds above 0")
+    return nil
   }
 
   private mutating func choice<Value>(

@@ -1,6 +1,8 @@
 import Hotplug
 import MonotonicTime
 import Positioning
+import PowerControl
+import ReceiverPower
 import ReceiverStream
 import SerialPort
 import Synchronization
@@ -33,7 +35,7 @@ public final class LocationService: Sendable {
 
   private struct State {
     var core: ServiceCore
-    var clients: [ClientID: any LocationServiceClient] = [:]
+    var clients: [Positioning.ClientID: any LocationServiceClient] = [:]
     var streams: [Int: any LiveUpdateReader] = [:]
     var nextNumber = 0
     var waker: Poller.Waker?
@@ -59,7 +61,11 @@ public final class LocationService: Sendable {
     let engine = PositioningEngine(
       keys: app.keys, facilities: Self.facilities(settings.source), application: application, settings: positioning,
       authorizationOverride: settings.authorization, restored: Self.restored(app, settings), at: System.now().instant)
-    state = Mutex(State(core: ServiceCore(engine: engine)))
+    var policy = PowerPolicy.standard
+    policy.pauseSeconds = settings.pauseSeconds
+    if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
+    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: System.now().instant)
+    state = Mutex(State(core: ServiceCore(engine: engine, director: director)))
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -101,9 +107,9 @@ public final class LocationService: Sendable {
   // MARK: Managers
 
   /// A manager was made; it is told of its events until it is removed.
-  public func add(_ client: any LocationServiceClient) -> ClientID {
+  public func add(_ client: any LocationServiceClient) -> Positioning.ClientID {
     change { state, _ in
-      let id = ClientID(state.nextNumber)
+      let id = Positioning.ClientID(state.nextNumber)
       state.nextNumber += 1
       state.clients[id] = client
       state.core.change { $0.add(id) }
@@ -111,7 +117,7 @@ public final class LocationService: Sendable {
     }
   }
 
-  public func remove(_ id: ClientID) {
+  public func remove(_ id: Positioning.ClientID) {
     change { state, _ in
       state.clients[id] = nil
       state.core.change { $0.remove(id) }
@@ -119,8 +125,8 @@ public final class LocationService: Sendable {
   }
 
   /// What a manager was asked. Returns at once.
-  public func call(_ call: ClientCall, by id: ClientID) {
-    change { state, now in state.core.change { $0.call(call, by: id, at: now) } }
+  public func call(_ call: ClientCall, by id: Positioning.ClientID) {
+    change { state, now in state.core.call(call, by: id, at: now) }
   }
 
   /// Looks at what is decided; brief, as others wait meanwhile.
@@ -129,7 +135,9 @@ public final class LocationService: Sendable {
   }
 
   /// Whether an event may still be delivered.
-  public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool { read { $0.isCurrent(ticket, for: id) } }
+  public func isCurrent(_ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
+    read { $0.isCurrent(ticket, for: id) }
+  }
 
   // MARK: The modern API
 
@@ -179,19 +187,19 @@ public final class LocationService: Sendable {
 
   // MARK: The end
 
-  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that, three seconds at
-  /// most.
+  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that: three seconds at
+  /// most, and two more while it holds fixes for a client.
   public func finish() {
     guard var poller = try? Poller() else { return }
     let waker = poller.waker
-    let hasEnded = change { state, _ in
-      if !state.isFinished { state.core.finish() }
+    let hasEnded = change { state, now in
+      if !state.isFinished { state.core.finish(at: now) }
       state.isFinished = true
       state.atEnd.append(waker)
       return state.hasEnded
     }
     if hasEnded { return }
-    let limit = System.now().instant + Milliseconds(3500)
+    let limit = System.now().instant + Milliseconds(6000)
     _ = try? poller.wait(deadline: limit.nanoseconds)
   }
 
@@ -210,13 +218,13 @@ public final class LocationService: Sendable {
 
   func waits(at waker: Poller.Waker) { state.withLock { $0.waker = waker } }
 
-  func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
+  func client(_ id: Positioning.ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
   func stream(_ id: Int) -> (any LiveUpdateReader)? { state.withLock { $0.streams[id] } }
 
   var isFinished: Bool { state.withLock { $0.isFinished } }
   var deadline: Instant? { state.withLock { $0.core.deadline } }
 
-  func actions(at now: Instant) -> [ServiceAction] {
+  func actions(at now: Moment) -> [ServiceAction] {
     state.withLock { state in
       // An ended service opens nothing.
       state.core.actions(at: now).filter { $0 != .openReceiver || !state.isFinished }
@@ -225,9 +233,17 @@ public final class LocationService: Sendable {
 
   func wake(at now: Moment) { state.withLock { $0.core.wake(at: now) } }
 
-  func receive(_ fix: Fix, _ origin: Location.Source, at now: Moment) {
-    state.withLock { $0.core.receive(fix, source: origin, at: now) }
+  func receive(
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ origin: Location.Source, at now: Moment
+  ) {
+    let (fix, isUpdate) = (report.fix, report.isUpdate)
+    state.withLock { $0.core.receive(fix, sky: sky, isUpdate: isUpdate, source: origin, at: now) }
   }
+
+  func receive(_ news: ReceiverNews, at now: Moment) { state.withLock { $0.core.receive(news, at: now) } }
+
+  /// An earlier process of this program left the receiver collecting.
+  func batchIsLeft() { state.withLock { $0.core.batchIsLeft() } }
 
   func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
     state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }

@@ -2,6 +2,7 @@ import Hotplug
 import MonotonicTime
 import Positioning
 import Receiver
+import ReceiverPower
 import ReceiverShell
 import ReceiverSimulator
 import ReceiverStream
@@ -11,10 +12,14 @@ import SimulatorShell
 /// The receiver that the service uses, from the wish for it to its orderly end, on the thread of the poller.
 final class ReceiverSource {
   /// What became of it.
-  enum News: Equatable {
+  enum News {
     case say(String)
     /// Whether the system lets this program open it.
     case permitted(Bool)
+    /// What the session with the receiver tells, and what its line does.
+    case receiver(ReceiverNews)
+    /// An earlier process of this program left the receiver collecting; said before the line is opened.
+    case batchIsLeft
   }
 
   /// How often a receiver that is not there is looked for where no event tells of it.
@@ -37,10 +42,14 @@ final class ReceiverSource {
   private var likelyRate: UInt32?
   private var lastComplaint: String?
   private var news: [News] = []
+  private let batchFolder: String?
+  private var batch: BatchKeeper?
 
-  init(_ source: ServiceSettings.Source, isReadOnly: Bool) {
+  /// - Parameter batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
+  init(_ source: ServiceSettings.Source, isReadOnly: Bool, batchFolder: String?) {
     self.source = source
     self.isReadOnly = isReadOnly
+    self.batchFolder = batchFolder
   }
 
   /// What is known of its fixes' origin.
@@ -78,23 +87,53 @@ final class ReceiverSource {
 
   /// What the poller reported.
   func handle(
-    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant,
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     switch event {
     case .readable(Self.devices): hearOfDevices(&poller, at: now, body)
     // The simulator reads at each `wake`.
     case .readable(Self.simulated), .writable(Self.simulated), .hangUp(Self.simulated): break
-    default: connection?.handle(event, &poller, at: now) { report, _ in body(report) }
+    default:
+      let batch = batch
+      connection?.handle(event, &poller, at: now, bytes: { batch?.receive($0) }, body)
+      // What the session tells comes behind the epochs that were read with it.
+      tellEvents()
     }
   }
 
+  // MARK: What the policy wants
+
+  func obey(_ order: ReceiverOrder, _ poller: inout Poller, at now: Instant) {
+    switch order {
+    case .set(let wish): connection?.set(wish, &poller, at: now)
+    case .sleep(let duration): connection?.sleep(for: duration, &poller, at: now)
+    case .wakeUp: connection?.wakeUp(&poller, at: now)
+    case .retrieveBatch(let journal):
+      let (left, earlier) = batch?.takeLeft(connection?.description) ?? (nil, [])
+      connection?.retrieveBatch(left ?? journal, earlier: earlier, &poller, at: now)
+    case .listen(let listens): connection?.listen(listens, &poller, at: now)
+    // No switch is known.
+    case .supply: break
+    }
+    tellEvents()
+  }
+
+  /// The receiver collects: from now on what it brings is kept before it is looked at.
+  func keepBatch(_ journal: BatchJournal) { batch?.begin(connection?.description, journal) }
+  func noteBatch(_ journal: BatchJournal) { batch?.note(journal) }
+  func forgetBatch(collects: Bool) { batch?.forget(collects: collects, connection?.description) }
+
   /// A round: whatever is due is done.
-  func wake(_ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void) {
+  func wake(
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
     do { _ = try simulator?.wake(&poller, token: Self.simulated, at: now) } catch {
       complain("the built-in simulator cannot go on: \(error)")
     }
     if monitor?.isDue(at: now) == true { hearOfDevices(&poller, at: now, body) }
-    connection?.wake(&poller, at: now) { report, _ in body(report) }
+    let batch = batch
+    connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     tellEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true { close(&poller) }
     if connection?.isEnded == true, endsAt == nil, isWanted {
@@ -115,6 +154,7 @@ final class ReceiverSource {
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
+      keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
         path: path, settings: settings, baud: nil, token: Self.port, reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
@@ -128,6 +168,22 @@ final class ReceiverSource {
       complain(error.description)
     } catch {
       complain("\(error)")
+    }
+  }
+
+  /// What an earlier process of this program left is taken up.
+  private func keepBatches(of path: String, _ settings: inout SessionSettings) {
+    guard !isReadOnly, batch == nil, let batchFolder else { return }
+    do throws(FileProblem) {
+      let keeper = try BatchKeeper(folder: batchFolder, line: path)
+      batch = keeper
+      guard let frame = keeper.unfinishedFrame else { return }
+      settings.unfinishedFrame = frame
+      // It is one that batches, and may say nothing until it is asked.
+      settings.isKnownUBlox = true
+      news.append(.batchIsLeft)
+    } catch {
+      news.append(.say("fixes that the receiver keeps cannot be made safe: \(error)"))
     }
   }
 
@@ -170,10 +226,10 @@ final class ReceiverSource {
   }
 
   private func hearOfDevices(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report) -> Void
+    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     for event in monitor?.drain(at: now) ?? [] {
-      connection?.receive(event, &poller, at: now) { report, _ in body(report) }
+      connection?.receive(event, &poller, at: now, body)
     }
   }
 
@@ -196,8 +252,20 @@ final class ReceiverSource {
       case .session(.adviseOnSilence):
         news.append(.say("nothing is understood of what comes (is it a receiver, and is it wired RX to TX?)"))
       case .session(.back): news.append(.say("the receiver is back"))
-      case .opened, .rate, .lost, .ended, .session, .finished, .batch: break
+      default: break
       }
+      tellReceiverNews(event)
+    }
+  }
+
+  private func tellReceiverNews(_ event: ReceiverConnection.Event) {
+    switch event {
+    case .session(let report):
+      news.append(
+        .receiver(.session(report, wish: connection?.wish, receiver: connection?.description, port: connection?.port)))
+    case .batch(let event): news.append(.receiver(.batch(event)))
+    case .lost, .ended: news.append(.receiver(.lost))
+    case .opened, .rate, .told, .finished: break
     }
   }
 

@@ -12,7 +12,9 @@ struct ServiceThread: ~Copyable {
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
-    receiver = ReceiverSource(service.settings.source, isReadOnly: service.settings.isReadOnly)
+    receiver = ReceiverSource(
+      service.settings.source, isReadOnly: service.settings.isReadOnly,
+      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
     service.waits(at: poller.waker)
   }
 
@@ -21,7 +23,7 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.lookAtApplication(at: now)
-      for action in service.actions(at: now.instant) { carryOut(action, at: now) }
+      for action in service.actions(at: now) { carryOut(action, at: now) }
       if service.isFinished, receiver.isReleased { return }
       let due = Instant.earlier(service.deadline, receiver.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
@@ -36,12 +38,14 @@ struct ServiceThread: ~Copyable {
     let service = service
     let origin = receiver.origin
     for event in events {
-      receiver.handle(event, &poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
+      receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
-    receiver.wake(&poller, at: now.instant) { service.receive($0.fix, origin, at: now) }
+    receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     while let news = receiver.nextNews() {
       switch news {
       case .say(let text): System.say(text)
+      case .receiver(let news): service.receive(news, at: now)
+      case .batchIsLeft: service.batchIsLeft()
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       }
     }
@@ -60,6 +64,10 @@ struct ServiceThread: ~Copyable {
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
+    case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
+    case .keepBatch(let journal): receiver.keepBatch(journal)
+    case .noteBatch(let journal): receiver.noteBatch(journal)
+    case .forgetBatch(let collects): receiver.forgetBatch(collects: collects)
     }
   }
 

@@ -21,6 +21,9 @@ extension PositioningEngine {
     return demand
   }
 
+  /// What each manager needs, those that need nothing too.
+  public var demandsOfManagers: [(id: ClientID, demand: Demand)] { clients.map { ($0.id, $0.demand) } }
+
   /// What everybody needs, a manager each and the app last; those that need nothing are left out.
   public var demands: [Demand] {
     (clients.map(\.demand) + [sharedDemand]).filter { !$0.isEmpty }

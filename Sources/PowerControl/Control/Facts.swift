@@ -106,8 +106,8 @@ extension PowerControl {
     }
   }
 
-  /// The speed alone is movement.
-  func moves(_ fix: FixFacts) -> Bool {
+  /// Whether the speed of a fix alone is movement.
+  public func moves(_ fix: FixFacts) -> Bool {
     guard let speed = fix.speedMetresPerSecond else { return false }
     return speed >= max(policy.movingMetresPerSecond, 3 * (fix.speedErrorMetresPerSecond ?? 0.3))
   }
