@@ -54,10 +54,12 @@ let package = Package(
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
     .target(name: "CI2C", path: "CSupport/CI2C"),
+    .target(name: "CGPIO", path: "CSupport/CGPIO"),
     .target(name: "CClock", path: "CSupport/CClock"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
+    .target(name: "SupplySwitch", dependencies: ["CGPIO"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
@@ -99,7 +101,7 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
-        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "MonotonicTime",
+        "Receiver", "ReceiverStream", "SupplySwitch", "SerialPort", "Hotplug", "MonotonicTime",
       ],
       swiftSettings: settings),
 
@@ -117,7 +119,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
-        "PowerControl", "CAllocationCount", "CClock",
+        "PowerControl", "SupplySwitch", "CAllocationCount", "CClock",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -188,6 +190,7 @@ let package = Package(
       name: "RecordingTests",
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(name: "SupplySwitchTests", dependencies: ["SupplySwitch"], swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
   ],

@@ -1,5 +1,6 @@
 import Positioning
 import ReceiverShell
+import SupplySwitch
 
 /// What the environment of a program says about its location service.
 public struct ServiceSettings: Sendable, Equatable {
@@ -27,6 +28,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var pauseProbeSeconds: Double?
   /// SEXTANT_READ_ONLY: not one byte is sent to the receiver.
   public var isReadOnly = false
+  /// SEXTANT_SUPPLY: the switch in the receiver's supply.
+  public var supply: SupplySwitchAddress?
   /// What could not be understood, a line for each; it counts as not set.
   public private(set) var complaints: [String] = []
 
@@ -52,6 +55,11 @@ public struct ServiceSettings: Sendable, Equatable {
         ("restricted", .restricted), ("notDetermined", .notDetermined),
       ])
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? false
+    if let text = value("SEXTANT_SUPPLY") {
+      do throws(SupplySwitchError) { supply = try SupplySwitchAddress(text) } catch {
+        complaints.append("SEXTANT_SUPPLY is \(error)")
+      }
+    }
     pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
     pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
   }

@@ -64,7 +64,10 @@ public final class LocationService: Sendable {
     var policy = PowerPolicy.standard
     policy.pauseSeconds = settings.pauseSeconds
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
-    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: System.now().instant)
+    let supply: ReceiverAbilities.PowerSwitch =
+      settings.supply.map { $0.keepsMemory ? .keepsMemory : .losesMemory } ?? .none
+    let director = PowerDirector(
+      policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: System.now().instant)
     state = Mutex(State(core: ServiceCore(engine: engine, director: director)))
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()

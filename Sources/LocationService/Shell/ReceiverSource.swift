@@ -44,9 +44,11 @@ final class ReceiverSource {
   private var news: [News] = []
   private let batchFolder: String?
   private var batch: BatchKeeper?
+  private let supply: SupplyHolder?
 
   /// - Parameter batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
-  init(_ source: ServiceSettings.Source, isReadOnly: Bool, batchFolder: String?) {
+  init(_ source: ServiceSettings.Source, isReadOnly: Bool, supply: SupplyHolder? = nil, batchFolder: String?) {
+    self.supply = supply
     self.source = source
     self.isReadOnly = isReadOnly
     self.batchFolder = batchFolder
@@ -73,6 +75,7 @@ final class ReceiverSource {
 
   func open(_ poller: inout Poller, at now: Instant) {
     isWanted = true
+    if let complaint = supply?.take() { complain(complaint) }
     // One that is being set back is opened anew when that is done.
     if connection == nil { attempt(&poller, at: now) }
   }
@@ -81,6 +84,8 @@ final class ReceiverSource {
     isWanted = false
     nextTry = nil
     guard let connection else { return close(&poller) }
+    // It is left as it was found: on.
+    if let complaint = supply?.set(isOn: true) { complain(complaint) }
     endsAt = now + Self.patience
     connection.finish(&poller, at: now)
   }
@@ -113,8 +118,7 @@ final class ReceiverSource {
       let (left, earlier) = batch?.takeLeft(connection?.description) ?? (nil, [])
       connection?.retrieveBatch(left ?? journal, earlier: earlier, &poller, at: now)
     case .listen(let listens): connection?.listen(listens, &poller, at: now)
-    // No switch is known.
-    case .supply: break
+    case .supply(let isOn): if let complaint = supply?.set(isOn: isOn) { complain(complaint) }
     }
     tellEvents()
   }

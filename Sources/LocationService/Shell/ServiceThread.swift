@@ -14,6 +14,7 @@ struct ServiceThread: ~Copyable {
     self.service = service
     receiver = ReceiverSource(
       service.settings.source, isReadOnly: service.settings.isReadOnly,
+      supply: service.settings.supply.map { SupplyHolder($0) },
       batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
     service.waits(at: poller.waker)
   }
