@@ -54,10 +54,12 @@ let package = Package(
     .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
     .target(name: "CI2C", path: "CSupport/CI2C"),
+    .target(name: "CGPIO", path: "CSupport/CGPIO"),
     .target(name: "CClock", path: "CSupport/CClock"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
+    .target(name: "SupplySwitch", dependencies: ["CGPIO"], swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime"], swiftSettings: settings),
@@ -102,7 +104,7 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
-        "Receiver", "ReceiverStream", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
+        "Receiver", "ReceiverStream", "SupplySwitch", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
         "MonotonicTime",
       ],
       swiftSettings: settings),
@@ -121,7 +123,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
-        "PowerControl", "CAllocationCount", "CClock", "LocationService", "Positioning",
+        "PowerControl", "SupplySwitch", "CAllocationCount", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -215,6 +217,7 @@ let package = Package(
       name: "RecordingTests",
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(name: "SupplySwitchTests", dependencies: ["SupplySwitch"], swiftSettings: settings),
     .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
     .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),

@@ -28,12 +28,19 @@ struct ChainRun: ~Copyable {
   /// UTC at the day's beginning, seconds since 1970.
   private static let utc: Int64 = 1_780_000_000
 
-  init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64) {
+  /// - Parameter baud: the rate that the line is brought to; nil for the receiver's own.
+  init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
     self.day = day
     line = VirtualLine(model: model, scenario: Scenario(day), seed: seed, startUTCSeconds: Self.utc)
     director = PowerDirector(policy: policy, at: .zero)
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.wish = { receiver in
+      var wish = ReceiverWish.navigation(for: receiver)
+      wish.portRate = baud
+      return wish
+    }
     session = ReceiverSession(
-      SessionSettings(intent: .serve, line: .serial), lineRate: line.hostRate,
+      settings, lineRate: line.hostRate,
       reference: UTCTime(nanosecondsSince1970: Self.utc * 1_000_000_000), now: .zero)
     clients = day.clients.enumerated().map {
       BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)

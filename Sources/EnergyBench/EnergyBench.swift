@@ -27,9 +27,11 @@ public struct EnergyBench: Sendable {
   }
 
   /// The same day through the session, the line and the simulated receiver; nil for a receiver that is not simulated.
-  public func runThroughReceiver(_ day: Day, _ abilities: ReceiverAbilities) -> EnergyRow? {
+  ///
+  /// - Parameter baud: the rate that the line is brought to; nil for the receiver's own.
+  public func runThroughReceiver(_ day: Day, _ abilities: ReceiverAbilities, baud: UInt32?) -> EnergyRow? {
     guard let model = Self.simulated[abilities.name] else { return nil }
-    return row(day, abilities, ChainRun(day: day, model: model, policy: policy, seed: seed).runDay())
+    return row(day, abilities, ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud).runDay())
   }
 
   private static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]

@@ -52,6 +52,7 @@ struct Plant: Sendable {
   private var searchedSky = Day.SkyView.none
   private var searchBegan = 0.0
   private var collectingOrbitsSince: Double?
+  private var cyclicSince: Double?
   private var orbitsAt: Double?
   private(set) var readOutEnds: Double?
   private var dice: Dice
@@ -96,6 +97,7 @@ struct Plant: Sendable {
     charge(until: seconds)
     if keepsLog, state != new { log.append((seconds, new)) }
     if new != .tracking { collectingOrbitsSince = nil }
+    if new != state { cyclicSince = new == .cyclic ? seconds : nil }
     state = new
   }
 
@@ -273,8 +275,9 @@ struct Plant: Sendable {
       let since = collectingOrbitsSince ?? seconds
       collectingOrbitsSince = since
       if seconds - since >= 30 { orbitsAt = seconds }
-    } else if orbitsAt != nil {
-      orbitsAt = seconds - 1800
+    } else if let orbitsAt, let cyclicSince, seconds - cyclicSince >= 1800 {
+      // It renews them about every half hour by itself.
+      self.orbitsAt = max(orbitsAt, seconds - 1800)
     }
     guard batch == nil, nextEpoch <= seconds else { return nil }
     let isSparse = seconds - trackingSince > 40

@@ -32,6 +32,8 @@ public struct PowerDirector: Sendable {
   public private(set) var power: PowerControl
   /// Whether not one byte may be sent.
   public let isReadOnly: Bool
+  /// The switch in the receiver's supply, where the user has named one.
+  private let supply: ReceiverAbilities.PowerSwitch
 
   private enum Collecting: Equatable {
     case off
@@ -75,12 +77,17 @@ public struct PowerDirector: Sendable {
   /// - Parameters:
   ///   - policy: the numbers of the policy.
   ///   - isReadOnly: not one byte is sent; only the host sleeps.
-  public init(policy: PowerPolicy = .standard, isReadOnly: Bool = false, at now: Instant) {
+  ///   - supply: the switch in the receiver's supply; `ReceiverOrder.supply` is about it.
+  public init(
+    policy: PowerPolicy = .standard, isReadOnly: Bool = false, supply: ReceiverAbilities.PowerSwitch = .none,
+    at now: Instant
+  ) {
     var policy = policy
     // A change of constellations restarts the receiver, and what was found of them is put back at the end alone.
     policy.mayReduceConstellations = false
     power = PowerControl(policy: policy, at: now)
     self.isReadOnly = isReadOnly
+    self.supply = supply
   }
 
   /// A batch was left in the receiver: before the line is opened.
@@ -158,7 +165,7 @@ public struct PowerDirector: Sendable {
     switch report {
     case .configured(let refused):
       if base == nil, let wish, let receiver {
-        found(ReceiverAbilities(receiver, port: port), wish, refused, at: now)
+        found(ReceiverAbilities(receiver, port: port).with(supply), wish, refused, at: now)
       } else {
         configured(refused, at: now)
       }
@@ -285,7 +292,8 @@ public struct PowerDirector: Sendable {
   private mutating func foundPlain(at now: Instant) {
     guard !isThere else { return }
     isThere = true
-    tell(.receiverFound(.plainNMEA), at: now)
+    // The switch is the host's: nothing is sent over the line.
+    tell(.receiverFound(ReceiverAbilities.plainNMEA.with(supply)), at: now)
   }
 
   private mutating func notePlain(at now: Instant) {

@@ -5,7 +5,7 @@
 ///     device     /dev/gnss/by-id/…    a path, i2c:…, replay:… or sim:…; more than one line: several receivers
 ///     baud       115200               no other rate is tried
 ///     read-only  yes                  not one byte is sent
-///     supply     …                    what switches the receiver's power; its words are the power commands' own
+///     supply     gpio:gpiochip0/17    what switches the receiver's power, see `SupplySwitchAddress`
 ///
 /// It is about receivers that nobody names: `--device` and GNSS_DEVICE stand above the whole of it.
 public struct ReceiverConfiguration: Sendable, Equatable {

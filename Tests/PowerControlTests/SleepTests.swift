@@ -66,6 +66,31 @@ struct SleepTests {
     #expect((6...7).contains(renewals))
   }
 
+  @Test(
+    "What renews orbits is half a minute at full power: a moment of cyclic tracking does not, with or without an accelerometer",
+    arguments: [true, false])
+  func orbitsByCyclicTracking(hasAccelerometer: Bool) {
+    var scene = Scene(demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
+    if hasAccelerometer { scene.send(.accelerometer(isPresent: true)) }
+    // As the receiver has it: since when it has tracked at full power, and when that was for long enough.
+    var (since, renewed): (Double?, Double) = (nil, 0)
+    while scene.seconds < 86_400 {
+      if scene.isAsleep {
+        since = nil
+        _ = scene.sleepThrough()
+        #expect(scene.seconds - renewed < 4 * 3600, "at \(scene.seconds) it has to begin cold")
+      }
+      scene.fixes(1)
+      guard scene.isContinuous else {
+        since = nil
+        continue
+      }
+      since = since ?? scene.seconds
+      if let since, scene.seconds - since >= 30 { renewed = scene.seconds }
+    }
+    #expect(renewed > 60_000)
+  }
+
   @Test("Who looks more rarely than orbits hold does not renew them, and is woken earlier instead")
   func coldLooks() {
     var scene = Scene(demand: .every(20_000))

@@ -39,7 +39,8 @@ final class Scene {
 
   init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), intent: SessionSettings.Intent = .serve,
-    policy: PowerPolicy = .standard, seed: UInt64 = 1
+    policy: PowerPolicy = .standard,
+    supply: ReceiverAbilities.PowerSwitch = .none, seed: UInt64 = 1
   ) {
     line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
     line.hostRate = 9600
@@ -47,7 +48,7 @@ final class Scene {
     now = Instant.zero + Milliseconds(4000)
     line.advance(to: now)
     _ = line.takeReceived()
-    director = PowerDirector(policy: policy, isReadOnly: intent == .readOnly, at: now)
+    director = PowerDirector(policy: policy, isReadOnly: intent == .readOnly, supply: supply, at: now)
   }
 
   var isAsleep: Bool { line.receiver.powerState == .standby }

@@ -1,5 +1,6 @@
 import Positioning
 import ReceiverShell
+import SupplySwitch
 
 /// What the environment of a program says about its location service.
 public struct ServiceSettings: Sendable, Equatable {
@@ -44,6 +45,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var isReadOnly = false
   /// SEXTANT_SYSFS: where the computer's own sensors are looked for, else /sys; for tests of a compass that is none.
   public var sensorRoot = "/sys"
+  /// SEXTANT_SUPPLY: the switch in the receiver's supply.
+  public var supply: SupplySwitchAddress?
   /// What could not be understood, a line for each; it counts as not set.
   public private(set) var complaints: [String] = []
 
@@ -74,6 +77,12 @@ public struct ServiceSettings: Sendable, Equatable {
     authorization = choice(value, "SEXTANT_AUTHORIZATION", statuses)
     defaultAuthorization = choice(value, "SEXTANT_DEFAULT_AUTHORIZATION", statuses)
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? isReadOnly
+    let isSupplyNamed = value("SEXTANT_SUPPLY") != nil
+    if let text = value("SEXTANT_SUPPLY") ?? configuration.supply {
+      do throws(SupplySwitchError) { supply = try SupplySwitchAddress(text) } catch {
+        complaints.append("\(isSupplyNamed ? "SEXTANT_SUPPLY" : "supply of the configuration file") is \(error)")
+      }
+    }
     pauseSeconds = seconds(value, "SEXTANT_PAUSE_SECONDS")
     pauseProbeSeconds = seconds(value, "SEXTANT_PAUSE_PROBE_SECONDS")
   }

@@ -83,7 +83,9 @@ public final class LocationService: Sendable {
     var policy = PowerPolicy.standard
     policy.pauseSeconds = settings.pauseSeconds
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
-    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, at: now)
+    let supply: ReceiverAbilities.PowerSwitch =
+      settings.supply.map { $0.keepsMemory ? .keepsMemory : .losesMemory } ?? .none
+    let director = PowerDirector(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now)
     var core = ServiceCore(
       engine: engine, director: director, undecided: undecided, storedAuthorization: stored,
       deferred: store.deferred)

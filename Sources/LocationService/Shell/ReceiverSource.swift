@@ -50,11 +50,13 @@ final class ReceiverSource {
   private let batchFolder: String?
   private var batch: BatchKeeper?
   private let deferred: LocationKeeper?
+  private let supply: SupplyHolder?
 
   /// - Parameters:
   ///   - batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
   ///   - deferredFile: the same for locations that a deferral keeps on this host.
   init(_ settings: ServiceSettings, batchFolder: String?, deferredFile: String?) {
+    supply = settings.supply.map { SupplyHolder($0) }
     source = settings.source
     isReadOnly = settings.isReadOnly
     baud = settings.baud
@@ -83,6 +85,7 @@ final class ReceiverSource {
 
   func open(_ poller: inout Poller, at now: Instant) {
     isWanted = true
+    if let complaint = supply?.take() { complain(complaint) }
     // One that is being set back is opened anew when that is done.
     if connection == nil { attempt(&poller, at: now) }
   }
@@ -94,6 +97,8 @@ final class ReceiverSource {
     isWanted = false
     nextTry = nil
     guard let connection else { return close(&poller) }
+    // It is left as it was found: on.
+    if let complaint = supply?.set(isOn: true) { complain(complaint) }
     endsAt = now + Self.patience
     connection.finish(&poller, at: now)
   }
@@ -126,8 +131,7 @@ final class ReceiverSource {
       let (left, earlier) = batch?.takeLeft(connection?.description) ?? (nil, [])
       connection?.retrieveBatch(left ?? journal, earlier: earlier, &poller, at: now)
     case .listen(let listens): connection?.listen(listens, &poller, at: now)
-    // No switch is known.
-    case .supply: break
+    case .supply(let isOn): if let complaint = supply?.set(isOn: isOn) { complain(complaint) }
     }
     tellEvents()
   }

@@ -82,7 +82,7 @@ extension PowerControl {
   private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     guard let firstFix = awake.firstFix, let newestFix else { return nil }
     var until: Instant?
-    if let hintHold, hintHold > now { until = hintHold }
+    if let hintHold, hintHold > now, !hasSeenMovement(newestFix.facts) { until = hintHold }
     if newestFix.facts.errorMetres > policy.goodFixMetres {
       until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
     }
@@ -93,13 +93,17 @@ extension PowerControl {
     return until
   }
 
+  /// What the hint has told is known by fixes, and nobody is paused any more: how they are made depends on the demands alone.
+  private func hasSeenMovement(_ fix: FixFacts) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
+
   /// The next look needs a hot start, and the orbits will not do until then.
   private func wantsOrbits(_ need: Need) -> Bool {
     guard canSleep else { return false }
     guard let next = nextLook(need) else { return false }
     // Whoever looks more rarely than orbits hold begins cold every time: renewing would cost more than it saves.
     guard next.seconds(since: now) < policy.orbitsValidSeconds else { return false }
-    return !orbits.isUsable(at: next + Milliseconds(seconds: policy.orbitsMarginSeconds))
+    return !orbits.isUsable(
+      at: next + Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds))
   }
 
   /// When somebody will look next, as far as that is known.

@@ -7,9 +7,12 @@ struct Orbits: Sendable {
   private(set) var usableUntil: Instant?
   /// Since when fixes have come at full power without a gap.
   private(set) var collectingSince: Instant?
+  /// Since when they have come in cyclic tracking.
+  private var cyclicSince: Instant?
 
   /// A fix at full power.
   mutating func tracked(at now: Instant, policy: PowerPolicy) {
+    cyclicSince = nil
     let since = collectingSince ?? now
     collectingSince = since
     if now.seconds(since: since) >= policy.orbitsCollectSeconds {
@@ -17,15 +20,19 @@ struct Orbits: Sendable {
     }
   }
 
-  /// A fix in cyclic tracking: there the receiver renews its orbits about every half hour by itself.
+  /// A fix in cyclic tracking: there the receiver renews its orbits about every half hour by itself. Who has been in it for
+  /// less has the orbits that it had.
   mutating func trackedCyclic(at now: Instant, policy: PowerPolicy) {
     collectingSince = nil
-    guard usableUntil != nil else { return }
-    usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds - 1800)
+    let since = cyclicSince ?? now
+    cyclicSince = since
+    guard let usableUntil, now.seconds(since: since) >= policy.orbitsCyclicSeconds else { return }
+    let renewed = now + Milliseconds(seconds: policy.orbitsValidSeconds - policy.orbitsCyclicSeconds)
+    self.usableUntil = max(usableUntil, renewed)
   }
 
   /// Tracking was interrupted.
-  mutating func interrupted() { collectingSince = nil }
+  mutating func interrupted() { (collectingSince, cyclicSince) = (nil, nil) }
 
   /// What the receiver itself says.
   mutating func reported(usableSeconds: Double, at now: Instant) {

@@ -5,6 +5,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var orbitsValidSeconds = 4.0 * 3600
   /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s, and the epochs around are not whole.
   public var orbitsCollectSeconds = 33.0
+  /// In cyclic tracking the receiver renews them within this time by itself.
+  public var orbitsCyclicSeconds = 1800.0
   /// Orbits are renewed when the next look would come later than this before their end.
   public var orbitsMarginSeconds = 10.0 * 60
   /// A renewal that has not succeeded after this time is given up until the next look.

@@ -29,6 +29,9 @@ struct BenchEnergy: ParsableCommand {
   @Flag(help: "Run each day through the session, the line and a simulated receiver as well, and print both currents.")
   var throughReceiver = false
 
+  @Option(help: "With --through-receiver: the rate that the line is brought to; 0 for the receiver's own.")
+  var baud: UInt32 = 115_200
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -54,7 +57,7 @@ struct BenchEnergy: ParsableCommand {
       var comparison = EnergyComparison(json: json)
       for model in models {
         for day in days {
-          guard let real = bench.runThroughReceiver(day, model) else { continue }
+          guard let real = bench.runThroughReceiver(day, model, baud: baud == 0 ? nil : baud) else { continue }
           try Output.write(comparison.line(bench.run(day, model), real))
         }
       }

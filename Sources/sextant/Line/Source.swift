@@ -89,7 +89,7 @@ enum Source: Equatable {
   }
 
   /// The configuration files, with a mistake in them as the command's failure.
-  private static func installedConfiguration() throws -> ReceiverConfiguration {
+  static func installedConfiguration() throws -> ReceiverConfiguration {
     do throws(ReceiverConfigurationError) {
       return try ReceiverConfiguration.installed(sextant.environment)
     } catch {

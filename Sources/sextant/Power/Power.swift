@@ -12,6 +12,12 @@ struct Power: ParsableCommand {
       mode MODE         continuous, cyclic:N (a fix every N seconds, 1…10) or onoff:N (a fix every N seconds, 11 and \
       more) until ^C or --seconds; then it is put back
 
+      off SECONDS       the supply's switch off for that time, then on; 0 for until ^C
+      on                the supply's switch on
+
+      off and on need --supply, or SEXTANT_SUPPLY, such as gpio:gpiochip0/17 or file:/sys/…/state=enabled/disabled; \
+      docs/power.md has more.
+
       Each change of state is a line: the time in UTC, seconds since the start, the state. --log appends the same lines to \
       a file, to be laid beside a current meter's trace. docs/power.md says what each receiver can do.
       """)
@@ -22,25 +28,30 @@ struct Power: ParsableCommand {
   @Option(help: "The line's rate, in baud; no other is tried.")
   var baud: UInt32?
 
+  @Option(help: "The switch in the receiver's supply.")
+  var supply: String?
+
   @Option(help: "Append the states to this file.")
   var log: String?
 
   @Option(help: "End after this many seconds.")
   var seconds: Double?
 
-  @Argument(help: "status, sleep SECONDS, wake, or mode MODE; status without it.")
+  @Argument(help: "status, sleep SECONDS, wake, mode MODE, off SECONDS or on; status without it.")
   var action: [String] = []
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
     if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
     if PowerRequest(action) == nil {
-      throw ValidationError("say status, sleep SECONDS, wake, mode continuous, mode cyclic:N or mode onoff:N.")
+      throw ValidationError(
+        "say status, sleep SECONDS, wake, mode continuous, mode cyclic:N, mode onoff:N, off SECONDS or on.")
     }
   }
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
+    if request.isOfSupply { return try PowerSupply(named: supply, log: log).carryOut(request) }
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
@@ -52,7 +63,7 @@ struct Power: ParsableCommand {
     let end: Double? =
       switch request {
       case .status, .wake: seconds ?? 30
-      case .sleep, .mode: seconds
+      case .sleep, .mode, .off, .on: seconds
       }
     let client = try PowerClient(source, request, log: log)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: end, client: client)
@@ -68,6 +79,17 @@ enum PowerRequest: Equatable, Sendable {
   case sleep(seconds: Double?)
   case wake
   case mode(PowerSave)
+  /// The supply for so many seconds; nil for until the command is interrupted.
+  case off(seconds: Double?)
+  case on
+
+  /// Whether it is about the switch in the supply, for which no line is opened.
+  var isOfSupply: Bool {
+    switch self {
+    case .off, .on: true
+    case .status, .sleep, .wake, .mode: false
+    }
+  }
 
   /// Reads the command line's words; nil when they are no request.
   init?(_ words: [String]) {
@@ -77,6 +99,10 @@ enum PowerRequest: Equatable, Sendable {
     case ("sleep", 2):
       guard let seconds = Double(words[1]), seconds >= 0, seconds <= SleepRequest.longest.seconds else { return nil }
       self = .sleep(seconds: seconds == 0 ? nil : seconds)
+    case ("off", 2):
+      guard let seconds = Double(words[1]), seconds >= 0, seconds < 1e9 else { return nil }
+      self = .off(seconds: seconds == 0 ? nil : seconds)
+    case ("on", 1): self = .on
     case ("mode", 2):
       guard let mode = Self.mode(words[1]) else { return nil }
       self = .mode(mode)

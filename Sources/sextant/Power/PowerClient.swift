@@ -100,6 +100,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
       isDone = true
     case .sleep(let seconds):
       connection.sleep(for: seconds.map { Milliseconds(seconds: $0) }, &poller, at: now)
+    // The switch is no receiver's affair.
+    case .off, .on: break
     case .mode(let mode):
       if !mode.isPossible(on: description) { fail("this receiver has no such mode; docs/power.md says what it has") }
     }
@@ -131,11 +133,15 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   /// A line of the log: `2026-05-28T12:00:00.000Z 12.345 asleep for 60 s`.
   private mutating func write(_ state: String, at now: Instant) {
+    lines.append(Self.line(state, secondsSinceStart: now.seconds(since: started)))
+  }
+
+  static func line(_ state: String, secondsSinceStart: Double) -> String {
     var time = JSONLine()
     time.timestamp(UTCTime(nanosecondsSince1970: nanosecondsSince1970()))
     time.put(raw: UInt8(ascii: " "))
-    time.decimal(now.seconds(since: started), digits: 3)
-    lines.append("\(time.text) \(state)\n")
+    time.decimal(secondsSinceStart, digits: 3)
+    return "\(time.text) \(state)\n"
   }
 
   private static func words(of mode: PowerSave) -> String {

@@ -1,0 +1,96 @@
+/// The switch in a receiver's supply, carried out by the kernel.
+///
+/// The calls of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that a value
+/// in this file owns, and none leaves the call.
+import CGPIO
+import Glibc
+
+/// A switch that is held: as long as the value lives, the receiver is on or off as was said last. What a GPIO line does when
+/// its holder ends is the driver's affair: a pull resistor on the board should keep the receiver on.
+public struct SupplySwitch: ~Copyable {
+  public let address: SupplySwitchAddress
+  private let line: Int32
+
+  /// Takes the switch, and switches on.
+  public init(_ address: SupplySwitchAddress) throws(SupplySwitchError) {
+    let line: Int32
+    switch address.means {
+    case .gpio(let chip, let name, let isActiveLow): line = try Self.open(chip, name, isActiveLow)
+    case .file(let path, let on, _):
+      try Self.write(on, to: path)
+      line = -1
+    }
+    self.address = address
+    self.line = line
+  }
+
+  deinit { if line >= 0 { close(line) } }
+
+  public func set(isOn: Bool) throws(SupplySwitchError) {
+    switch address.means {
+    case .gpio(let chip, _, _):
+      let result = cgpio_set(line, isOn ? 1 : 0)
+      if result < 0 { throw Self.failure(chip, -result) }
+    case .file(let path, let on, let off): try Self.write(isOn ? on : off, to: path)
+    }
+  }
+
+  private static func open(
+    _ path: String, _ line: SupplySwitchAddress.Line, _ isActiveLow: Bool
+  ) throws(SupplySwitchError) -> Int32 {
+    let chip = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC)
+    guard chip >= 0 else { throw failure(path, errno) }
+    defer { close(chip) }
+    let count = cgpio_line_count(chip)
+    if count < 0 { throw failure(path, -count) }
+    var offset: UInt32?
+    switch line {
+    case .number(let number): if number < UInt32(count) { offset = number }
+    case .name(let name): offset = (0..<UInt32(count)).first { unsafe cgpio_is_named(chip, $0, name) == 1 }
+    }
+    guard let offset else { throw .noLine(path, line) }
+    let result = unsafe cgpio_open_output(chip, offset, isActiveLow ? 1 : 0, 1, "sextant")
+    if result < 0 { throw failure(path, -result) }
+    return result
+  }
+
+  /// A file of the kernel's takes a word in one call.
+  private static func write(_ word: String, to path: String) throws(SupplySwitchError) {
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path, errno) }
+    defer { close(descriptor) }
+    let bytes = Array((word + "\n").utf8)
+    let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count != bytes.count { throw failure(path, count < 0 ? errno : EIO) }
+  }
+
+  private static func failure(_ path: String, _ code: Int32) -> SupplySwitchError {
+    let reason = if let text = unsafe strerror(code) { unsafe String(cString: text) } else { "error \(code)" }
+    return .system(path, code: code, reason: reason)
+  }
+}
+
+extension SupplySwitchError {
+  /// What to do about an error of the system.
+  func cure(_ code: Int32) -> String? {
+    switch code {
+    case ENOENT: "check the name (`ls /dev/gpiochip*`)"
+    case EACCES, EPERM: "join the group that owns it, or add a udev rule"
+    case EBUSY: "another program or driver holds the line"
+    case ENOTTY, EINVAL: "it is no GPIO chip, or one of a kernel before 5.10"
+    default: nil
+    }
+  }
+
+  /// After sysexits.h.
+  public var exitCode: Int32 {
+    switch self {
+    case .malformed: 64
+    case .noLine: 66
+    case .system(_, ENOENT, _): 66
+    case .system(_, EACCES, _), .system(_, EPERM, _): 77
+    case .system(_, EBUSY, _): 75
+    case .system: 74
+    }
+  }
+}

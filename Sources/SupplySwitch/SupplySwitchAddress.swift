@@ -1,0 +1,105 @@
+/// Which switch is in a receiver's supply, as a user names it.
+///
+///     gpio:gpiochip0/17                     a line of a GPIO chip, by number
+///     gpio:gpiochip0/GNSS_EN,active-low     by name; low is on
+///     file:/sys/devices/platform/gnss-supply/state=enabled/disabled
+///                                           a file that takes a word for on and one for off; 1/0 without them
+///     …,keeps-memory                        a backup supply keeps the receiver's time and orbits
+public struct SupplySwitchAddress: Sendable, Hashable {
+  /// What carries it out.
+  public enum Means: Sendable, Hashable {
+    /// A line of a GPIO chip's character device.
+    case gpio(chip: String, line: Line, isActiveLow: Bool)
+    /// A file of the kernel's, or any other: a regulator's state, a USB port's `disable`.
+    case file(path: String, on: String, off: String)
+  }
+
+  /// A line of a chip.
+  public enum Line: Sendable, Hashable {
+    case number(UInt32)
+    case name(String)
+  }
+
+  public var means: Means
+  /// Whether the receiver keeps its time and orbits while it is off.
+  public var keepsMemory = false
+
+  /// Reads what a user wrote.
+  ///
+  /// - Throws: `malformed`, with what would be right.
+  public init(_ text: String) throws(SupplySwitchError) {
+    var words = text.split(separator: ",", omittingEmptySubsequences: false)
+    let name = words.removeFirst()
+    var isActiveLow = false
+    for word in words {
+      switch word {
+      case "active-low": isActiveLow = true
+      case "keeps-memory": keepsMemory = true
+      default: throw .malformed(text, "`\(word)` is unknown; there are active-low and keeps-memory")
+      }
+    }
+    if name.hasPrefix("gpio:") {
+      means = try Self.gpio(name.dropFirst(5), isActiveLow, text)
+    } else if name.hasPrefix("file:") {
+      guard !isActiveLow else { throw .malformed(text, "active-low is for gpio:; name the words instead, as in =0/1") }
+      means = try Self.file(name.dropFirst(5), text)
+    } else {
+      throw .malformed(text, "name a line such as gpio:gpiochip0/17, or a file such as file:/sys/…/state=on/off")
+    }
+  }
+
+  private static func gpio(
+    _ name: Substring, _ isActiveLow: Bool, _ text: String
+  ) throws(SupplySwitchError) -> Means {
+    guard let slash = name.lastIndex(of: "/"), slash != name.startIndex, name.index(after: slash) != name.endIndex
+    else {
+      throw .malformed(text, "name chip and line, such as gpio:gpiochip0/17 (`gpioinfo` lists them)")
+    }
+    let (chip, line) = (String(name[..<slash]), String(name[name.index(after: slash)...]))
+    return .gpio(
+      chip: chip.hasPrefix("/") ? chip : "/dev/" + chip, line: UInt32(line).map { .number($0) } ?? .name(line),
+      isActiveLow: isActiveLow)
+  }
+
+  private static func file(_ name: Substring, _ text: String) throws(SupplySwitchError) -> Means {
+    var (path, on, off) = (String(name), "1", "0")
+    if let equals = name.lastIndex(of: "=") {
+      path = String(name[..<equals])
+      let values = name[name.index(after: equals)...].split(separator: "/", omittingEmptySubsequences: false)
+      guard values.count == 2, values.allSatisfy({ !$0.isEmpty }), values[0] != values[1] else {
+        throw .malformed(text, "behind = stand the words for on and off, such as =enabled/disabled")
+      }
+      (on, off) = (String(values[0]), String(values[1]))
+    }
+    guard path.hasPrefix("/") else { throw .malformed(text, "the file's path begins with /") }
+    return .file(path: path, on: on, off: off)
+  }
+}
+
+/// Why a switch cannot be used.
+public enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What was written names none; what would be right.
+  case malformed(String, String)
+  /// The chip has no such line.
+  case noLine(String, SupplySwitchAddress.Line)
+  /// The system refuses it: the path, the errno, and what the system says of that.
+  case system(String, code: Int32, reason: String)
+
+  public var description: String {
+    switch self {
+    case .malformed(let text, let cure): return "\(text): no supply switch: \(cure)"
+    case .noLine(let path, let line):
+      let name =
+        switch line {
+        case .number(let number): "\(number)"
+        case .name(let name): name
+        }
+      return "\(path): has no line \(name); `gpioinfo` lists them"
+    case .system(let path, let code, let reason):
+      return switch cure(code) {
+      case nil: "\(path): \(reason)"
+      case let cure?: "\(path): \(reason); \(cure)"
+      }
+    }
+  }
+}
