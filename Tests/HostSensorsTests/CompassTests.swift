@@ -42,6 +42,7 @@ struct CompassTests {
   func pole() {
     var compass = Compass()
     #expect(compass.receive(field: SIMD3(0, 0.1, -60), acceleration: nil, at: .zero) == nil)
+    #expect(compass.receive(field: SIMD3(), acceleration: nil, at: instant(100)) == nil)
   }
 
   @Test("HD-16 uncalibrated it is a guess, and not valid where the field is none of the earth's")

@@ -22,6 +22,15 @@ struct SensorTests {
     #expect(sensor.rawAttributes == ["in_magn_x_raw", "in_magn_y_raw", "in_magn_z_raw"])
   }
 
+  @Test("A driver that tells a hundredth of the scale is known")
+  func mended() throws {
+    var attributes = hmc5883
+    attributes["in_magn_scale"] = "0.000009766"
+    #expect(abs(try #require(made(attributes)).value(raw: SIMD3(200, 0, -400)).x - 19.532) < 1e-9)
+    attributes["name"] = "another"
+    #expect(abs(try #require(made(attributes)).value(raw: SIMD3(200, 0, -400)).x - 0.19532) < 1e-9)
+  }
+
   @Test("A scale and an offset for each axis stand before those for all")
   func axes() throws {
     var attributes = hmc5883

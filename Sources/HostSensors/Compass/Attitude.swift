@@ -21,7 +21,8 @@ enum Attitude {
     let up = up / up.length
     let east = field.cross(up)
     let horizontal = east.length
-    guard horizontal > 0.5 else { return nil }
+    // 1° from the vertical; a share, so that a driver with another unit shows a direction as well.
+    guard horizontal > 0.02 * field.length else { return nil }
     let north = up.cross(east)
     let pointer = abs(up.y) > steep ? SIMD3(0, 0, up.y > 0 ? -1.0 : 1.0) : SIMD3(0, 1, 0)
     let degrees = atan2(pointer.dot(east), pointer.dot(north)) * 180 / .pi

@@ -1,0 +1,36 @@
+import PowerControl
+import ReceiverPower
+import ReceiverSimulator
+import Testing
+
+@Suite("The computer suspends, in virtual time")
+struct SuspendTests {
+  private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
+
+  @Test(
+    "A receiver that is in use rests within the two seconds that a suspend is held up, and is back after it",
+    arguments: [ReceiverModel.m8, .m10, .f9p])
+  func inUse(model: ReceiverModel) {
+    let scene = Scene(model)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    // There is nothing to wait for as long as no rest is wanted.
+    #expect(scene.director.isAtRest)
+    scene.tell(.hostSuspending)
+    #expect(!scene.director.isAtRest)
+    #expect(scene.run(2) { $0.director.isAtRest })
+    #expect(scene.run(1) { $0.isAsleep })
+    scene.tell(.hostResumed(suspendedSeconds: 600))
+    let count = scene.positions
+    #expect(scene.run(10) { $0.positions > count }, "it does not come back")
+  }
+
+  @Test("One that is not spoken to holds nothing up", arguments: [true, false])
+  func unheard(isReadOnly: Bool) {
+    let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
+    scene.demand(Self.moving)
+    scene.run(60)
+    scene.tell(.hostSuspending)
+    #expect(scene.director.isAtRest)
+  }
+}
