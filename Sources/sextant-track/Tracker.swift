@@ -50,6 +50,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       if !CLLocationManager.headingAvailable() { say("there is no compass: --heading has nothing to tell") }
       manager.startUpdatingHeading()
     }
+    if options.visits { manager.startMonitoringVisits() }
     for region in regions {
       manager.startMonitoring(for: region)
       manager.requestState(for: region)
@@ -74,6 +75,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.stopUpdatingLocation()
     manager.stopMonitoringSignificantLocationChanges()
     manager.stopUpdatingHeading()
+    if options.visits { manager.stopMonitoringVisits() }
     for region in regions { manager.stopMonitoring(for: region) }
     let last = CLLocationManager()
     let delegate = Farewell { [self] in exit(code ?? (hasAnswer ? 0 : 69)) }
