@@ -44,6 +44,9 @@ struct Track: ParsableCommand {
   @Flag(help: "Tell significant changes only.")
   var significant = false
 
+  @Flag(help: "Tell visits: where you stayed, from when to when.")
+  var visits = false
+
   @Flag(help: "Tell headings.")
   var heading = false
 

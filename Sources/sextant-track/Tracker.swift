@@ -59,6 +59,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       manager.startUpdatingHeading()
     }
     for beacon in options.beacon { manager.startRangingBeacons(satisfying: beacon.constraint) }
+    if options.visits { manager.startMonitoringVisits() }
     for region in regions {
       manager.startMonitoring(for: region)
       manager.requestState(for: region)
@@ -86,6 +87,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.stopUpdatingLocation()
     manager.stopMonitoringSignificantLocationChanges()
     manager.stopUpdatingHeading()
+    if options.visits { manager.stopMonitoringVisits() }
     for region in regions { manager.stopMonitoring(for: region) }
     for beacon in options.beacon { manager.stopRangingBeacons(satisfying: beacon.constraint) }
     let last = CLLocationManager()

@@ -35,6 +35,29 @@ struct StateTextTests {
     #expect(StateText.regions(in: "another file\n" + StateText.text(of: records)).isEmpty)
   }
 
+  @Test("MO-1 a monitor's conditions come back with what was told last, and a damaged line costs no other")
+  func monitor() {
+    let beacons = BeaconIdentity(uuid: BeaconUUID(high: 0xFEDC_BA98_7654_3210, low: 7), major: 5, minor: nil)
+    let records = [
+      Monitor.Record(
+        condition: .circle(
+          Circle(centre: Coordinate(latitudeDegrees: 0.1 + 0.2, longitudeDegrees: -11.5), radiusMetres: 99.5)),
+        lastEvent: Monitor.Event(
+          identifier: "a name\twith tabs", state: .satisfied,
+          date: UTCTime(nanosecondsSince1970: 1_780_000_000_123_456_789))),
+      Monitor.Record(
+        condition: .beacon(beacons),
+        lastEvent: Monitor.Event(
+          identifier: "Küche", state: .unmonitored, date: UTCTime(nanosecondsSince1970: -1),
+          refinement: BeaconIdentity(uuid: beacons.uuid, major: 5, minor: 6),
+          diagnostic: [.authorizationDenied, .accuracyLimited])),
+    ]
+    let text = StateText.text(ofMonitor: records)
+    #expect(StateText.monitor(in: text) == records)
+    #expect(StateText.monitor(in: text + "circle\t1\t2\n") == records)
+    #expect(StateText.monitor(in: "another file").isEmpty)
+  }
+
   @Test("VI-2 a visit that goes on is not lost")
   func visits() {
     let visit = Visit(

@@ -167,6 +167,43 @@ struct ModernTests {
       scene.engine.takeEvent(of: "places")?.refinement == BeaconIdentity(uuid: family, major: 1, minor: 9))
   }
 
+  @Test("A condition that may not be watched says why, once, and its state when it may again")
+  func hindered() {
+    var scene = monitored()
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc) == nil)
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    let event = scene.engine.takeHindrance(of: "places", at: scene.now.utc)
+    #expect(event?.state == .unmonitored && event?.diagnostic == .authorizationDenied)
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc) == nil)
+    #expect(scene.engine.monitor("places")?.record("home")?.lastEvent == event)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+  }
+
+  @Test("MO-1 a condition that was not watched for want of permission is watched in the next run")
+  func hinderedBefore() {
+    let record = Monitor.Record(
+      condition: circle,
+      lastEvent: Monitor.Event(
+        identifier: "home", state: .unmonitored, date: Scene.utc(0), diagnostic: .authorizationDenied))
+    var scene = Scene()
+    scene.engine.openMonitor("places", restored: [record], at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+  }
+
+  @Test("MO-3 a circle without a place cannot be monitored")
+  func nowhere() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    let nowhere = Circle(centre: Coordinate(latitudeDegrees: 91, longitudeDegrees: 0), radiusMetres: 10)
+    scene.engine.addCondition(.circle(nowhere), identifier: "x", to: "places", at: scene.now)
+    #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionUnsupported)
+  }
+
   // MARK: Sessions
 
   @Test("SS-1 a session asks for its goal as long as it lives")

@@ -152,7 +152,7 @@ def measure(name, start, make, epochs, marks=REPORTS):
             if not any(mark in line for mark in marks):
                 continue
             number = int((now - feeder.begin) / PERIOD)
-            if number == warm and before is None:
+            if number >= warm and before is None:
                 before, memory_before, counted_from = usage(process.pid), memory(process.pid), len(seen)
             # The last line of an epoch is the one that counts.
             seen[number] = now

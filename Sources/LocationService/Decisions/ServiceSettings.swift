@@ -78,7 +78,7 @@ public struct ServiceSettings: Sendable, Equatable {
     defaultAuthorization = choice(value, "SEXTANT_DEFAULT_AUTHORIZATION", statuses)
     isReadOnly = choice(value, "SEXTANT_READ_ONLY", [("1", true), ("0", false)]) ?? isReadOnly
     let isSupplyNamed = value("SEXTANT_SUPPLY") != nil
-    if let text = value("SEXTANT_SUPPLY") ?? configuration.supply {
+    if let text = value("SEXTANT_SUPPLY") ?? (value("GNSS_DEVICE") == nil ? configuration.supply : nil) {
       do throws(SupplySwitchError) { supply = try SupplySwitchAddress(text) } catch {
         complaints.append("\(isSupplyNamed ? "SEXTANT_SUPPLY" : "supply of the configuration file") is \(error)")
       }
