@@ -29,7 +29,8 @@ let package = Package(
   targets: [
     // Floor 0: time, and wire formats.
     .target(name: "MonotonicTime", swiftSettings: settings),
-    .target(name: "WireBytes", swiftSettings: settings),
+    .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
+    .target(name: "WireBytes", dependencies: ["CByteMask"], swiftSettings: settings),
     .target(name: "NMEA", dependencies: ["WireBytes"], swiftSettings: settings),
     .target(
       name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, plugins: ["UBXLayoutPlugin"]),

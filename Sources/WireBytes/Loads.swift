@@ -30,9 +30,42 @@ extension RawSpan {
   public func block16(_ offset: Int) -> SIMD16<UInt8> {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
   }
+
+  /// Eighty bytes from `offset` as five vectors. Traps when fewer are left; the bounds are checked once for all.
+  @inlinable @inline(always)
+  public func blocks80(_ offset: Int) -> Blocks80 {
+    precondition(offset >= 0 && byteCount &- offset >= 80)
+    return unsafe Blocks80(
+      a: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD16<UInt8>.self),
+      b: unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 16, as: SIMD16<UInt8>.self),
+      c: unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 32, as: SIMD16<UInt8>.self),
+      d: unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 48, as: SIMD16<UInt8>.self),
+      e: unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 64, as: SIMD16<UInt8>.self))
+  }
+}
+
+/// Eighty bytes in a row.
+public struct Blocks80: Sendable {
+  public var a, b, c, d, e: SIMD16<UInt8>
+
+  @inlinable @inline(always)
+  init(a: SIMD16<UInt8>, b: SIMD16<UInt8>, c: SIMD16<UInt8>, d: SIMD16<UInt8>, e: SIMD16<UInt8>) {
+    self.a = a
+    self.b = b
+    self.c = c
+    self.d = d
+    self.e = e
+  }
 }
 
 extension MutableRawSpan {
+  /// Stores sixteen bytes at `offset`. Traps when they do not fit.
+  @inlinable @inline(always)
+  @_lifetime(self: copy self)
+  public mutating func setBlock16(_ bytes: SIMD16<UInt8>, at offset: Int) {
+    storeBytes(of: bytes, toByteOffset: offset, as: SIMD16<UInt8>.self)
+  }
+
   /// Stores `value` at `offset` in little-endian order. Traps when it does not fit.
   @inlinable @inline(always)
   @_lifetime(self: copy self)

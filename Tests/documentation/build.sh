@@ -12,7 +12,7 @@ for module in NMEA UBX RTCM3 SPARTN ReceiverStream SerialPort Hotplug PowerContr
   rm -rf "$out/symbols/$module"
   mkdir -p "$out/symbols/$module"
   swift symbolgraph-extract -module-name "$module" -target "$target" -minimum-access-level public \
-    -skip-inherited-docs -I "$built/Modules" -I "$top/CSupport/CUdev" \
+    -skip-inherited-docs -I "$built/Modules" -I "$top/CSupport/CUdev" -I "$top/CSupport/CByteMask" \
     -Xcc -fmodule-map-file="$built/CSerial.build/module.modulemap" \
     -Xcc -fmodule-map-file="$built/CI2C.build/module.modulemap" -output-dir "$out/symbols/$module"
   docc convert --fallback-display-name "$module" --fallback-bundle-identifier "sextant.$module" \

@@ -8,7 +8,7 @@ compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
-flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library
+flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
   -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)
 for target in armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi; do
   folder="$out/$target"

@@ -20,7 +20,8 @@ mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
   for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
 
 # Optimised, and with all of Swift's own checks: what traps in a release build traps here.
-flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out")
+flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out"
+  -I "$top/CSupport/CByteMask")
 
 # The modules anew when any of their sources has changed: each may have inlined what another says.
 compile_modules() {

@@ -12,59 +12,31 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline var end: Int
   /// Where commas and the `*` stand: a bit for each character from `base` on, those that were passed cleared.
   @usableFromInline var ends: UInt64
+  /// The same, of the 64 characters behind these, as far as they are among the sentence's first 128.
+  @usableFromInline var laterEnds: UInt64
   @usableFromInline var base: Int
   /// Fields that were there but could not be read or were out of range.
   public var rejected: Int
 
-  /// Starts before the comma at `offset`.
-  @inlinable
+  /// Starts before the comma at `offset`, the first of `ends`.
+  @inlinable @inline(always)
   @_lifetime(copy bytes)
-  public init(_ bytes: RawSpan, from offset: Int) {
+  init(_ bytes: RawSpan, from offset: Int, ends: FieldEnds) {
     self.bytes = bytes
     self.start = offset
     self.end = offset
-    self.base = offset &+ 1
-    self.ends = FieldReader.ends(in: bytes, from: offset &+ 1)
     self.rejected = 0
-  }
-
-  /// A bit for each of the 64 characters from `base` on that is a comma or a `*`.
-  @inlinable
-  static func ends(in bytes: RawSpan, from base: Int) -> UInt64 {
-    var bits: UInt64 = 0
-    var place = 0
-    while place < 64 {
-      let at = base &+ place
-      if at &+ 16 <= bytes.byteCount {
-        bits |= delimiters(bytes.block16(at)).bits &<< UInt64(place)
-      } else {
-        // The last characters: a block that ends with the sentence, moved to its place.
-        let left = bytes.byteCount &- at
-        guard left > 0, bytes.byteCount >= 16 else { return bits | slowEnds(in: bytes, from: at) &<< UInt64(place) }
-        let block = delimiters(bytes.block16(bytes.byteCount &- 16)).bits
-        return bits | (block &>> UInt64(16 &- left)) &<< UInt64(place)
-      }
-      place &+= 16
+    self.base = offset &+ 1
+    // Counted from the first field on, the fields of most sentences end within 64 characters.
+    if base < 64 {
+      self.ends = ends.low &>> UInt64(base) | ends.high &<< UInt64(64 &- base)
+      self.laterEnds = ends.high &>> UInt64(base)
+    } else {
+      self.ends = 0
+      self.laterEnds = 0
+      (self.ends, self.base, _) = FieldReader.moreEnds(in: bytes, behind: offset &- 63, 0)
     }
-    return bits
   }
-
-  @inlinable @inline(always)
-  static func delimiters(_ block: SIMD16<UInt8>) -> ByteMask {
-    ByteMask(block.equal(to: UInt8(ascii: ",")) | block.equal(to: UInt8(ascii: "*")))
-  }
-
-  @inlinable @inline(never)
-  static func slowEnds(in bytes: RawSpan, from base: Int) -> UInt64 {
-    var bits: UInt64 = 0
-    for place in 0..<max(0, min(64, bytes.byteCount &- base)) where FieldReader.isEnd(bytes.u1(base &+ place)) {
-      bits |= 1 &<< UInt64(place)
-    }
-    return bits
-  }
-
-  @inlinable @inline(always)
-  static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: "*") }
 
   /// The offset in the sentence of the comma before the next field; of the `*` behind the last.
   @inlinable public var position: Int { end }
@@ -73,7 +45,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(always)
   mutating func enter() -> Bool {
     if ends == 0 {
-      (ends, base) = FieldReader.moreEnds(in: bytes, behind: base)
+      (ends, base, laterEnds) = FieldReader.moreEnds(in: bytes, behind: base, laterEnds)
       if ends == 0 { return false }
     }
     start = end &+ 1
@@ -84,16 +56,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // The slow ways take and return values and do not touch the reader, so that it can live in registers.
 
-  /// The ends behind the 64 characters from `base` on, and from where they count; none at the end of the sentence.
+  /// The ends behind the 64 characters from `base` on, from where they count, and what is known of those behind them;
+  /// none at the end of the sentence.
   @inlinable @inline(never)
-  static func moreEnds(in bytes: RawSpan, behind base: Int) -> (ends: UInt64, base: Int) {
+  static func moreEnds(
+    in bytes: RawSpan, behind base: Int, _ laterEnds: UInt64
+  ) -> (ends: UInt64, base: Int, laterEnds: UInt64) {
+    if laterEnds != 0, bytes.byteCount <= 128 { return (laterEnds, base &+ 64, 0) }
     var base = base
     while base &+ 64 < bytes.byteCount {
       base &+= 64
-      let ends = FieldReader.ends(in: bytes, from: base)
-      if ends != 0 { return (ends, base) }
+      let ends = FieldEnds.among64(bytes, from: base)
+      if ends != 0 { return (ends, base, 0) }
     }
-    return (0, base)
+    return (0, base, 0)
   }
 
   /// The field's length.
@@ -169,23 +145,77 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(always)
   public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
     guard enter() else { return }
+    // Up to four digits: the word that ends with the field. Where a field is empty depends on the sky, which no processor
+    // foresees; so an empty one is gone through as the others are, and makes 0.
     let length = length
-    if length == 0 { return }
-    if length <= 4 {
-      // Up to four digits: the word that ends with the field.
-      let values =
-        (bytes.littleEndian(end &- 4, as: UInt32.self) ^ 0x3030_3030)
-        & (~0 &<< UInt32(truncatingIfNeeded: 32 &- 8 &* length))
-      if ((values &+ 0x7676_7676) | values) & 0x8080_8080 == 0 {
-        let pairs = values &* 10 &+ values &>> 8
-        let number = Int32(truncatingIfNeeded: (pairs & 0xFF) &* 100 &+ (pairs &>> 16 & 0xFF))
-        if number >= range.lowerBound, number <= range.upperBound { value = number } else { reject() }
-        return
-      }
+    let word = bytes.littleEndian(max(end, 4) &- 4, as: UInt32.self)
+    let inside = UInt32(truncatingIfNeeded: 0xFFFF_FFFF_0000_0000 &>> UInt64(truncatingIfNeeded: length &* 8))
+    let digits = (word ^ 0x3030_3030) & inside
+    let pairs = (digits &* 0x0A01) &>> 8 & 0x00FF_00FF
+    let number = Int32(truncatingIfNeeded: (pairs &* 0x0064_0001) &>> 16)
+    let areDigits = ((digits &+ 0x7676_7676) | digits) & 0x8080_8080 == 0
+    if areDigits, length <= 4, length == 0 || range.contains(number) {
+      value = length == 0 ? nil : number
+      return
     }
     let slow = FieldReader.slowInteger(bytes, start, end, range)
     rejected &+= slow.rejected
     value = slow.value
+  }
+
+  @inlinable @inline(always)
+  public mutating func integers<Block: FourIntegers, let room: Int>(
+    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
+  ) {
+    if takeAtOnce(&blocks, count: count, ranges) { return }
+    for index in 0..<count {
+      for place in 0..<4 {
+        integer(
+          ranges.name(place), &blocks[index][place], Int32(ranges.lowest[place])...Int32(ranges.highest[place]))
+      }
+    }
+  }
+
+  /// Takes blocks of numbers all at once, if their ends are known and each of them is absent or in its range; else false,
+  /// and nothing is taken.
+  @inlinable @inline(always)
+  mutating func takeAtOnce<Block: FourIntegers, let room: Int>(
+    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
+  ) -> Bool {
+    guard count > 0, count <= room, ends.nonzeroBitCount >= 4 &* count,
+      NumbersByEnd.suits(bytes.byteCount, from: base)
+    else { return false }
+    var digits = NumbersByEnd.Digits(repeating: 0)
+    let areDigits = NumbersByEnd.find(in: bytes, from: base, &digits)
+    // A span, and not the array itself, whose every reading would copy all of it. Called unsafe because some types have
+    // padding; integers have none.
+    let byEnd = unsafe digits.span.bytes
+    var left = ends
+    var last = 0
+    var areOutside = SIMDMask<SIMD4<Int16>>(repeating: false)
+    for index in 0..<count {
+      let a = left.trailingZeroBitCount
+      left &= left &- 1
+      let b = left.trailingZeroBitCount
+      left &= left &- 1
+      let c = left.trailingZeroBitCount
+      left &= left &- 1
+      last = left.trailingZeroBitCount
+      left &= left &- 1
+      guard last < 63 else { return false }
+      let found = NumbersByEnd.values(
+        SIMD4(
+          byEnd.littleEndian(a, as: UInt16.self), byEnd.littleEndian(b, as: UInt16.self),
+          byEnd.littleEndian(c, as: UInt16.self), byEnd.littleEndian(last, as: UInt16.self)))
+      areOutside = areOutside .| (((found .< ranges.lowest) .| (found .> ranges.highest)) .& (found .!= Block.none))
+      blocks[index].numbers = found
+    }
+    // From the field behind `end` to the last end.
+    let region = (~0 &>> UInt64(truncatingIfNeeded: 63 &- last)) & (~0 &<< UInt64(truncatingIfNeeded: end &+ 1 &- base))
+    guard !any(areOutside), NumbersByEnd.areNumbers(areDigits, region, ends: ends) else { return false }
+    ends = left
+    end = base &+ last
+    return true
   }
 
   @inlinable @inline(never)
@@ -466,17 +496,25 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
     // Each field has its end.
     var fields = ends.nonzeroBitCount
+    if base &+ 64 < bytes.byteCount { fields &+= FieldReader.countEnds(in: bytes, behind: base, laterEnds) }
+    return min(most, fields / size)
+  }
+
+  @inlinable @inline(never)
+  static func countEnds(in bytes: RawSpan, behind base: Int, _ laterEnds: UInt64) -> Int {
+    if bytes.byteCount <= 128 { return laterEnds.nonzeroBitCount }
+    var count = 0
     var next = base &+ 64
     while next < bytes.byteCount {
-      fields &+= FieldReader.ends(in: bytes, from: next).nonzeroBitCount
+      count &+= FieldEnds.among64(bytes, from: next).nonzeroBitCount
       next &+= 64
     }
-    return min(most, fields / size)
+    return count
   }
 
   @inlinable @inline(always)
   public mutating func hasMore(isPresent: Bool) -> Bool {
-    if ends == 0 { (ends, base) = FieldReader.moreEnds(in: bytes, behind: base) }
+    if ends == 0 { (ends, base, laterEnds) = FieldReader.moreEnds(in: bytes, behind: base, laterEnds) }
     return ends != 0
   }
 }

@@ -15,6 +15,9 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
   /// A whole number within `range`
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
+  /// `count` blocks of four whole numbers within `ranges`
+  mutating func integers<Block: FourIntegers, let room: Int>(
+    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges)
   /// A whole number in hexadecimal; a writer writes at least `digits` digits
   mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int)
   /// One character
@@ -39,6 +42,19 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
   @inlinable @inline(__always)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
     hexadecimal(name, &value, digits: 1)
+  }
+
+  /// One number after the other.
+  @inlinable
+  public mutating func integers<Block: FourIntegers, let room: Int>(
+    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
+  ) {
+    for index in 0..<count {
+      for place in 0..<4 {
+        integer(
+          ranges.name(place), &blocks[index][place], Int32(ranges.lowest[place])...Int32(ranges.highest[place]))
+      }
+    }
   }
 
   /// Only who shows the blocks as such needs to be told.

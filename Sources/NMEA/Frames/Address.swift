@@ -49,22 +49,32 @@ public struct Sentence: ~Escapable {
   /// The length of the address, the characters between `$` and the first comma.
   public let addressLength: Int
 
+  /// Where its fields end.
+  @usableFromInline let ends: FieldEnds
+
   /// The sentence that `look` found in `bytes`.
   @inlinable
   @_lifetime(copy bytes)
-  public init(checked bytes: RawSpan) {
+  public init(checked bytes: RawSpan) { self.init(checked: bytes, ends: FieldEnds(in: bytes)) }
+
+  /// The sentence that `quickLook` found in `bytes`.
+  @inlinable @inline(always)
+  @_lifetime(copy bytes)
+  public init(checked bytes: RawSpan, ends: FieldEnds) {
     self.bytes = bytes
-    // The comma behind the standard's addresses is among the first eight characters.
-    if bytes.byteCount >= 8 {
-      let commas = Digits.places(of: UInt8(ascii: ","), in: bytes.littleEndian(0, as: UInt64.self))
-      if commas != 0 {
-        self.addressLength = commas.trailingZeroBitCount >> 3 &- 1
-        return
-      }
-    }
+    self.ends = ends
+    // The first end is the one behind the address, and no receiver's address is so long that it is not among them.
+    self.addressLength =
+      (ends.low != 0 ? ends.low.trailingZeroBitCount : Sentence.laterEnd(bytes, ends)) &- 1
+  }
+
+  /// The comma or `*` behind an address of more than 62 characters.
+  @inlinable @inline(never)
+  static func laterEnd(_ bytes: RawSpan, _ ends: FieldEnds) -> Int {
+    if ends.high != 0 { return 64 &+ ends.high.trailingZeroBitCount }
     var at = 1
     while at < bytes.byteCount, bytes.u1(at) != UInt8(ascii: ","), bytes.u1(at) != UInt8(ascii: "*") { at &+= 1 }
-    self.addressLength = at &- 1
+    return at
   }
 
   /// The sentence that `bytes` is, whole and with a right checksum; else nil.
@@ -76,18 +86,18 @@ public struct Sentence: ~Escapable {
   }
 
   /// Whether a manufacturer's own sentence: the address begins with P.
-  @inlinable
+  @inlinable @inline(always)
   public var isProprietary: Bool { bytes.u1(1) == UInt8(ascii: "P") }
 
   /// Who speaks.
-  @inlinable
+  @inlinable @inline(always)
   public var talker: Talker {
     if isProprietary { return .proprietary }
     return addressLength >= 2 ? Talker(code: bytes.bigEndian(1, as: UInt16.self)) : Talker(code: 0)
   }
 
   /// What is said: three letters, or the manufacturer's three or four; 0 when the address is too short.
-  @inlinable
+  @inlinable @inline(always)
   public var formatter: Formatter {
     if addressLength == 5, !isProprietary {
       return Formatter(code: bytes.bigEndian(2, as: UInt32.self) & 0xFF_FFFF)
@@ -106,6 +116,6 @@ public struct Sentence: ~Escapable {
   /// The sentence's fields, from the first behind the address.
   @inlinable
   public var fields: FieldReader {
-    @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength) }
+    @inline(always) @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength, ends: ends) }
   }
 }

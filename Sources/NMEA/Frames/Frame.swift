@@ -22,6 +22,61 @@ public enum Look: Equatable, Sendable {
 /// The longest sentence that is believed, in bytes. The standard says 82; PUBX,03 and vendors' own go far beyond.
 @inlinable public var longestSentence: Int { 1024 }
 
+/// The sentence at `offset` of `bytes` if it is like nearly all: a `$`, up to 80 characters to the `*`, CR and LF at its
+/// end, and a few bytes behind it. Else nil, and `look` has to tell what it is.
+///
+/// Without a loop, and so without a branch that depends on the sentence's length.
+@inlinable @inline(always)
+public func quickLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends: FieldEnds)? {
+  guard bytes.byteCount &- offset >= 88, bytes.u1(offset) == UInt8(ascii: "$"), isLetter(bytes.u1(offset &+ 1))
+  else { return nil }
+  let text = bytes.blocks80(offset)
+  // The first character is the `$`, which would end a sentence before it.
+  let stops =
+    (contentEnds(text.a).highBits | contentEnds(text.b).highBits &<< 16 | contentEnds(text.c).highBits &<< 32
+      | contentEnds(text.d).highBits &<< 48) & ~1
+  let laterStops = contentEnds(text.e).highBits
+  guard stops | laterStops != 0 else { return nil }
+  // The place is computed: a branch that depends on which side of 64 it is would be guessed wrong half the time.
+  let ifLater: UInt64 = stops == 0 ? ~0 : 0
+  let star =
+    stops.trailingZeroBitCount &+ Int(truncatingIfNeeded: UInt64(laterStops.trailingZeroBitCount) & ifLater)
+  guard bytes.u1(offset &+ star) == UInt8(ascii: "*"),
+    bytes.littleEndian(offset &+ star &+ 1, as: UInt16.self) == hexDigits(exclusiveOr(text, star) ^ UInt8(ascii: "$")),
+    bytes.littleEndian(offset &+ star &+ 3, as: UInt16.self) == 0x0A0D
+  else { return nil }
+  let comma = UInt8(ascii: ",")
+  let commas =
+    text.a.equal(to: comma).highBits | text.b.equal(to: comma).highBits &<< 16
+    | text.c.equal(to: comma).highBits &<< 32 | text.d.equal(to: comma).highBits &<< 48
+  // Up to the `*`: all bits up to the lowest stop, and all when there is none.
+  let low = (commas | stops) & (stops ^ (stops &- 1))
+  let high = (text.e.equal(to: comma).highBits | laterStops) & (laterStops ^ (laterStops &- 1))
+  return (star &+ 5, FieldEnds(low: low, high: high & ifLater))
+}
+
+/// The exclusive or of the first `count` (0…80) bytes.
+@inlinable @inline(always)
+func exclusiveOr(_ text: Blocks80, _ count: Int) -> UInt8 {
+  let places = SIMD16<Int8>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+  let count = SIMD16<Int8>(repeating: Int8(truncatingIfNeeded: count))
+  let none = SIMD16<UInt8>(repeating: 0)
+  let a = none.replacing(with: text.a, where: count .> places)
+  let b = none.replacing(with: text.b, where: count .> places &+ SIMD16(repeating: 16))
+  let c = none.replacing(with: text.c, where: count .> places &+ SIMD16(repeating: 32))
+  let d = none.replacing(with: text.d, where: count .> places &+ SIMD16(repeating: 48))
+  let e = none.replacing(with: text.e, where: count .> places &+ SIMD16(repeating: 64))
+  return (a ^ b ^ c ^ d ^ e).exclusiveOr
+}
+
+/// The two digits that a checksum is written with, the first in the low byte.
+@inlinable @inline(always)
+func hexDigits(_ sum: UInt8) -> UInt16 {
+  let halves = UInt16(sum &>> 4) | UInt16(sum & 15) &<< 8
+  let areLetters = (halves &+ 0x0606) &>> 4 & 0x0101
+  return halves &+ 0x3030 &+ areLetters &* 7
+}
+
 /// Looks for a sentence at `offset` of `bytes`.
 ///
 /// - Parameters:
@@ -44,9 +99,9 @@ public func look(at bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -
     var columns = SIMD16<UInt8>()
     while at &+ 16 <= limit {
       let block = bytes.block16(at)
-      let ends = ByteMask(contentEnds(block))
-      if !ends.isEmpty {
-        let first = ends.first
+      let ends = contentEnds(block).highBits
+      if ends != 0 {
+        let first = ends.trailingZeroBitCount
         sum = (columns ^ block.prefix(first)).exclusiveOr
         at &+= first
         if bytes.u1(at) != UInt8(ascii: "*") { return ended(by: bytes.u1(at), at &- offset) }

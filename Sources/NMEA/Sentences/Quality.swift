@@ -20,7 +20,7 @@ public struct GSA: SentenceContent {
     v.character("opMode", &operationMode)
     v.integer("navMode", &fixMode, 1...3)
     v.repeated(12, of: 1)
-    for index in 0..<12 { v.integer("svid", &satellites[index], 0...999) }
+    v.integers(&satellites.blocks, count: 3, SatelliteIDs.ranges)
     v.decimal("PDOP", &pdop)
     v.decimal("HDOP", &hdop)
     v.decimal("VDOP", &vdop)
@@ -29,18 +29,29 @@ public struct GSA: SentenceContent {
 
   /// Twelve places for a satellite's number, each of which may be empty.
   public struct SatelliteIDs: Equatable, Sendable {
-    @usableFromInline var places = InlineArray<12, SmallInteger>(repeating: .none)
+    @usableFromInline var blocks = InlineArray<3, Block>(repeating: Block())
+
+    @usableFromInline
+    struct Block: FourIntegers {
+      @usableFromInline var numbers = Self.none
+      @inlinable init() {}
+    }
+
+    @inlinable @inline(always)
+    static var ranges: FourRanges {
+      FourRanges(("svid", "svid", "svid", "svid"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 999))
+    }
 
     @inlinable public init() {}
 
     /// The number at a place, 0…11.
     @inlinable public subscript(_ place: Int) -> Int32? {
-      get { places[place].value }
-      set { places[place] = SmallInteger(newValue) }
+      get { blocks[place &>> 2][place & 3] }
+      set { blocks[place &>> 2][place & 3] = newValue }
     }
 
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {
-      for place in 0..<12 where a.places[place] != b.places[place] { return false }
+      for index in 0..<3 where a.blocks[index] != b.blocks[index] { return false }
       return true
     }
   }

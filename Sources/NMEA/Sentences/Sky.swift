@@ -3,33 +3,35 @@ public struct GSV: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x475356) }
 
   /// A satellite of a GSV sentence: eight bytes.
-  public struct Satellite: Equatable, Sendable {
-    @usableFromInline var idOrNone = SmallInteger.none
-    @usableFromInline var elevationOrNone = SmallInteger.none
-    @usableFromInline var azimuthOrNone = SmallInteger.none
-    @usableFromInline var signalOrNone = SmallInteger.none
+  public struct Satellite: FourIntegers {
+    public var numbers = Self.none
 
     @inlinable public init() {}
 
     /// NMEA numbering.
     @inlinable public var id: Int32? {
-      get { idOrNone.value }
-      set { idOrNone = SmallInteger(newValue) }
+      get { self[0] }
+      set { self[0] = newValue }
     }
     /// Degrees above the horizon.
     @inlinable public var elevation: Int32? {
-      get { elevationOrNone.value }
-      set { elevationOrNone = SmallInteger(newValue) }
+      get { self[1] }
+      set { self[1] = newValue }
     }
     /// Degrees from true north.
     @inlinable public var azimuth: Int32? {
-      get { azimuthOrNone.value }
-      set { azimuthOrNone = SmallInteger(newValue) }
+      get { self[2] }
+      set { self[2] = newValue }
     }
     /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
     @inlinable public var signal: Int32? {
-      get { signalOrNone.value }
-      set { signalOrNone = SmallInteger(newValue) }
+      get { self[3] }
+      set { self[3] = newValue }
+    }
+
+    @inlinable @inline(always)
+    static var ranges: FourRanges {
+      FourRanges(("svid", "elv", "az", "cno"), lowest: SIMD4(0, -90, 0, 0), highest: SIMD4(999, 99, 360, 99))
     }
   }
 
@@ -54,12 +56,7 @@ public struct GSV: SentenceContent {
     v.integer("msgNum", &number, 0...99)
     v.integer("numSV", &satellitesInView, 0...99)
     satelliteCount = v.blocks(of: 4, have: satelliteCount, most: 4)
-    for index in 0..<satelliteCount {
-      v.integer("svid", &satellites[index].id, 0...999)
-      v.integer("elv", &satellites[index].elevation, -90...99)
-      v.integer("az", &satellites[index].azimuth, 0...360)
-      v.integer("cno", &satellites[index].signal, 0...99)
-    }
+    v.integers(&satellites, count: satelliteCount, Satellite.ranges)
     if v.hasMore(isPresent: signalID != nil) { v.hexadecimal("signalID", &signalID) }
   }
 

@@ -339,12 +339,11 @@ extension EpochAssembler {
     if let pdop = dilution(content.pdop), fix.source < .ubx { fix.pdop = pdop }
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
+    let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
     for index in 0..<12 {
       guard let id = content.satellites[index] else { continue }
       nmea.usedSatellites += 1
-      guard
-        let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: content.systemID.map(Int.init))
-      else { continue }
+      guard let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
       if nmea.used.insert(system, number) { skyIsTouched = true }
     }
   }
@@ -369,11 +368,10 @@ extension EpochAssembler {
   private mutating func apply(_ content: GSV, _ talker: Talker) {
     guard !hasUBXSky else { return }
     startSky()
+    let system = Satellite.system(talker: talker, systemID: nil)
     for index in 0..<content.satelliteCount {
       let satellite = content.satellites[index]
-      guard let id = satellite.id,
-        let (system, number) = Satellite.from(id: Int(id), talker: talker, systemID: nil)
-      else { continue }
+      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
       pendingSky.add(
         Satellite(
           system: system, number: number,

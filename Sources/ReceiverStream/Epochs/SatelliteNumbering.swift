@@ -6,9 +6,22 @@ extension Satellite {
   /// Ids up to 4.0 are of one number space in which a range belongs to a system (1–32 GPS, 33–64 SBAS, 65–96 GLONASS,
   /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou); since 4.10 each system counts from 1 and the talker, or GSA's
   /// system id, says which it is. u-blox interface descriptions, "Satellite numbering".
-  static func from(id: Int, talker: Talker, systemID: Int?) -> (system: System, number: UInt8)? {
-    guard id > 0 else { return nil }
-    let system = Satellite.system(talker: talker, systemID: systemID)
+  ///
+  /// - Parameter system: what `system(talker:systemID:)` says of the sentence.
+  @inline(always)
+  static func from(id: Int, of system: System?) -> (system: System, number: UInt8)? {
+    // Nearly all: a number that is the same in its system.
+    if id >= 1, id <= 32 {
+      switch system ?? .gps {
+      case .qzss, .navIC, .sbas, .imes, .unknown: break
+      case let known: return (known, UInt8(truncatingIfNeeded: id))
+      }
+    }
+    return fromRange(id: id, of: system)
+  }
+
+  @inline(never)
+  private static func fromRange(id: Int, of system: System?) -> (system: System, number: UInt8)? {
     switch (system, id) {
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
@@ -30,7 +43,8 @@ extension Satellite {
     }
   }
 
-  private static func system(talker: Talker, systemID: Int?) -> System? {
+  /// The system that a sentence's ids are of, by GSA's system id or else by the talker.
+  static func system(talker: Talker, systemID: Int?) -> System? {
     switch systemID {
     case 1: return .gps
     case 2: return .glonass

@@ -55,7 +55,8 @@ public struct Sky: ~Copyable, Sendable {
   /// How many of them the solution uses.
   public var used: Int {
     var used = 0
-    for index in 0..<count where store[index].isUsed { used += 1 }
+    let satellites = satellites
+    for index in 0..<count where satellites[index].isUsed { used += 1 }
     return used
   }
 
@@ -101,6 +102,9 @@ public struct Sky: ~Copyable, Sendable {
     count = other.count
     dropped = other.dropped
     known = other.known
-    for index in 0..<count { store[index] = other.store[index] }
+    // By spans: reading an element of another's array copies the array.
+    let source = other.store.span
+    var target = store.mutableSpan
+    for index in 0..<count { target[index] = source[index] }
   }
 }

@@ -24,35 +24,38 @@ public struct Frame: ~Escapable {
   public let kind: Kind
   /// Bytes of the stream before the frame.
   public let offset: UInt64
+  /// Where a sentence's fields end.
+  @usableFromInline let ends: FieldEnds
 
-  @inlinable
+  @inlinable @inline(always)
   @_lifetime(copy bytes)
-  init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64) {
+  init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64, ends: FieldEnds) {
     self.bytes = bytes
     self.kind = kind
     self.offset = offset
+    self.ends = ends
   }
 
   /// The frame as a UBX frame; nil when it is none.
-  @inlinable
+  @inlinable @inline(always)
   public var ubx: UBXFrame? {
     @_lifetime(copy self) get { kind == .ubx ? UBXFrame(checked: bytes) : nil }
   }
 
   /// The frame as an NMEA sentence; nil when it is none.
-  @inlinable
+  @inlinable @inline(always)
   public var nmea: NMEA.Sentence? {
-    @_lifetime(copy self) get { kind == .nmea ? NMEA.Sentence(checked: bytes) : nil }
+    @_lifetime(copy self) get { kind == .nmea ? NMEA.Sentence(checked: bytes, ends: ends) : nil }
   }
 
   /// The frame as an RTCM 3 frame; nil when it is none.
-  @inlinable
+  @inlinable @inline(always)
   public var rtcm3: RTCM3Frame? {
     @_lifetime(copy self) get { kind == .rtcm3 ? RTCM3Frame(checked: bytes) : nil }
   }
 
   /// The frame as a SPARTN frame; nil when it is none.
-  @inlinable
+  @inlinable @inline(always)
   public var spartn: SPARTNFrame? {
     @_lifetime(copy self) get { kind == .spartn ? SPARTNFrame(checked: bytes) : nil }
   }

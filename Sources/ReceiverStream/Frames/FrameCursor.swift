@@ -13,6 +13,7 @@ import WireBytes
 /// search goes on at the byte behind its first one, so that a false start hides no frame behind it.
 public struct FrameCursor: ~Escapable {
   @usableFromInline let bytes: RawSpan
+  @usableFromInline let end: Int
   @usableFromInline var at: Int
   /// The next byte to look at: everything before it is settled.
   @inlinable public var position: Int { at }
@@ -35,6 +36,7 @@ public struct FrameCursor: ~Escapable {
     protocols: Frame.Protocols = .ofReceivers
   ) {
     self.bytes = bytes
+    self.end = bytes.byteCount
     self.at = 0
     self.counters = counters
     self.base = offset
@@ -50,16 +52,26 @@ public struct FrameCursor: ~Escapable {
   }
 
   /// The next frame; nil when there is none in the bytes that are left.
-  @inlinable
+  @inlinable @inline(always)
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
-    while at < bytes.byteCount {
+    while at < end {
+      // Nearly all sentences are found here.
+      if let sentence = quickLook(at: bytes, from: at) {
+        let start = at
+        at &+= sentence.length
+        counters.nmeaFrames &+= 1
+        return Frame(
+          bytes.extracting(start..<start &+ sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
+      }
       switch verdict() {
       case .frame(let kind, let length):
         let start = at
         at &+= length
         count(kind)
-        return Frame(bytes.extracting(start..<start &+ length), kind, offset: base &+ UInt64(start))
+        let frame = bytes.extracting(start..<start &+ length)
+        return Frame(
+          frame, kind, offset: base &+ UInt64(start), ends: kind == .nmea ? FieldEnds(in: frame) : .none)
       case .skip(let length):
         at &+= length
         counters.skippedBytes &+= UInt64(length)

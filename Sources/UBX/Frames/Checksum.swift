@@ -6,7 +6,7 @@ import WireBytes
 /// CK_A is the sum of the bytes and CK_B the sum of all values that CK_A took, both modulo 256: a byte at place i of n
 /// counts once in CK_A and n − i times in CK_B. Zeros before the first byte change neither, so the bytes are taken as
 /// whole blocks of sixteen of which the first is filled up with zeros, and sixteen columns are summed side by side.
-@inlinable
+@inlinable @inline(always)
 public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   let odd = count & 15
   var at = offset &+ odd
@@ -43,7 +43,7 @@ extension SIMD16<UInt8> {
   /// Words are split into lanes of sixteen bits, in which nothing overflows; a product gathers four lanes in the highest.
   @inlinable @inline(always)
   var sum: UInt8 {
-    let words = ByteMask(self)
+    let words = halves
     let lanes: UInt64 = 0x00FF_00FF_00FF_00FF
     let pairs = (words.low & lanes) &+ (words.low &>> 8 & lanes) &+ (words.high & lanes) &+ (words.high &>> 8 & lanes)
     return UInt8(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) &>> 48)
@@ -52,7 +52,7 @@ extension SIMD16<UInt8> {
   /// The sum of the bytes, the first taken sixteen times and the last once, modulo 256.
   @inlinable @inline(always)
   var weightedSum: UInt8 {
-    let words = ByteMask(self)
+    let words = halves
     let lanes: UInt64 = 0x00FF_00FF_00FF_00FF
     let first = (words.low & lanes) &* 0x0010_000E_000C_000A
     let second = (words.low &>> 8 & lanes) &* 0x000F_000D_000B_0009

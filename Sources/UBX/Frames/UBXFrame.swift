@@ -33,7 +33,7 @@ public struct UBXFrame: ~Escapable {
   }
 
   /// Looks for a frame at `offset` of `bytes`.
-  @inlinable
+  @inlinable @inline(always)
   public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
     let left = bytes.byteCount &- offset
     guard left >= 6 else {

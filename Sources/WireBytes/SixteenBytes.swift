@@ -1,45 +1,20 @@
-/// Which of sixteen bytes have a property: a byte of ones for each that has, a byte of zeros for each that has not.
-///
-/// A vector compare makes such masks; as two integers they tell the first place in a few instructions on every machine,
-/// also on those without a "move mask" instruction.
-public struct ByteMask: Sendable {
-  /// Places 0…7, the first in the low byte.
-  public var low: UInt64
-  /// Places 8…15.
-  public var high: UInt64
+import CByteMask
 
-  /// The mask of a vector whose bytes are all ones or all zeros.
-  @inlinable @inline(always)
-  public init(_ bytes: SIMD16<UInt8>) {
-    // Called unsafe because a cast could make an invalid value; integers have none.
-    let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
-    low = UInt64(littleEndian: words.x)
-    high = UInt64(littleEndian: words.y)
-  }
-
-  /// A bit for each byte, the first in the low bit.
-  @inlinable @inline(always)
-  public var bits: UInt64 {
-    // The product gathers the low bits of eight bytes in its high byte.
-    let gather: UInt64 = 0x0102_0408_1020_4080
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let first = ((low & ones) &* gather) &>> 56
-    let second = ((high & ones) &* gather) &>> 56
-    return first | second &<< 8
-  }
-
-  /// Whether no byte has the property.
-  @inlinable @inline(always)
-  public var isEmpty: Bool { low | high == 0 }
-
-  /// The first place, 0…15; 16 when there is none.
-  @inlinable @inline(always)
-  public var first: Int {
-    low != 0 ? low.trailingZeroBitCount &>> 3 : 8 &+ (high.trailingZeroBitCount &>> 3)
-  }
-}
-
+/// What the wire formats do with sixteen bytes at a time. A compare's result is a byte of ones where it holds, and of zeros
+/// where not.
 extension SIMD16<UInt8> {
+  /// The bytes as two integers, the first in the low byte of `low`.
+  @inlinable @inline(always)
+  public var halves: (low: UInt64, high: UInt64) {
+    // Called unsafe because a cast could make an invalid value; integers have none.
+    let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
+    return (UInt64(littleEndian: words.x), UInt64(littleEndian: words.y))
+  }
+
+  /// A bit for each byte whose high bit is set, the first byte's in the low bit: of a compare's result, where it holds.
+  @inlinable @inline(always)
+  public var highBits: UInt64 { UInt64(c_high_bits(self)) }
+
   /// All ones where the bytes are equal to `byte`.
   @inlinable @inline(always)
   public func equal(to byte: UInt8) -> SIMD16<UInt8> {
@@ -71,8 +46,8 @@ extension SIMD16<UInt8> {
   /// The exclusive or of all sixteen bytes.
   @inlinable @inline(always)
   public var exclusiveOr: UInt8 {
-    let mask = ByteMask(self)
-    var word = mask.low ^ mask.high
+    let halves = halves
+    var word = halves.low ^ halves.high
     word ^= word &>> 32
     word ^= word &>> 16
     word ^= word &>> 8

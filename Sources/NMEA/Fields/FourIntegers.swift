@@ -1,0 +1,45 @@
+/// Four whole numbers of up to three digits that stand side by side in a sentence, such as a satellite's of GSV, each of
+/// which may be absent. Sentences that list satellites are most of what a receiver writes, so they are read four at a time.
+public protocol FourIntegers: Equatable, Sendable {
+  /// The numbers; `Int16.min` for one that is absent.
+  var numbers: SIMD4<Int16> { get set }
+}
+
+extension FourIntegers {
+  /// The number at a place, 0…3; nil when it is absent.
+  @inlinable @inline(always)
+  subscript(place: Int) -> Int32? {
+    get { numbers[place] == .min ? nil : Int32(numbers[place]) }
+    set { numbers[place] = newValue.map { Int16(truncatingIfNeeded: $0) } ?? .min }
+  }
+
+  /// Four absent numbers.
+  @inlinable @inline(always)
+  static var none: SIMD4<Int16> { SIMD4(repeating: .min) }
+}
+
+/// The names of four numbers, and what each may be.
+public struct FourRanges: Sendable {
+  public var names: (StaticString, StaticString, StaticString, StaticString)
+  public var lowest: SIMD4<Int16>
+  public var highest: SIMD4<Int16>
+
+  @inlinable @inline(always)
+  init(
+    _ names: (StaticString, StaticString, StaticString, StaticString), lowest: SIMD4<Int16>, highest: SIMD4<Int16>
+  ) {
+    self.names = names
+    self.lowest = lowest
+    self.highest = highest
+  }
+
+  @inlinable
+  func name(_ place: Int) -> StaticString {
+    switch place {
+    case 0: names.0
+    case 1: names.1
+    case 2: names.2
+    default: names.3
+    }
+  }
+}

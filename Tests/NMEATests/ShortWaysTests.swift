@@ -1,0 +1,86 @@
+import NMEA
+import TestSupport
+import Testing
+
+/// The ways that nearly all sentences and fields go must lead where the long ones lead.
+@Suite("Short ways and long ways")
+struct ShortWaysTests {
+  private static let contents = [
+    "GPGGA,092725.00,4717.11399,N,00833.91590,E,1,08,1.01,499.6,M,48.0,M,,",
+    "GNRMC,083559.00,A,4717.11437,N,00833.91522,E,0.004,77.52,091202,,,A,V",
+    "GPGSV,3,1,11,03,03,111,00,04,15,270,00,06,01,010,00,13,06,292,00,1",
+    "GNGSA,A,3,80,71,73,79,69,,,,,,,,1.83,1.09,1.47,1", "GNVTG,77.52,T,,M,0.004,N,0.008,K,A", "X,",
+    "LONGADDRESS,1,2,,3",
+    "PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52",
+  ]
+
+  @Test("What the short way takes for a sentence is one, of the same length and with the same fields")
+  func sentences() {
+    var random = SplitMix64(seed: 3)
+    var found = 0
+    for turn in 0..<20_000 {
+      var bytes = Wire.nmea(Self.contents[turn % Self.contents.count])
+      let length = bytes.count
+      bytes += ascii(String(repeating: "$GP,*\r\n", count: 13))
+      for _ in 0..<Int(random.next() % 3) {
+        bytes[Int(random.next() % UInt64(length))] = ascii("$*,A0\r\n!~ ")[Int(random.next() % 10)]
+      }
+      guard let quick = quickLook(at: bytes.raw, from: 0) else { continue }
+      found += 1
+      #expect(look(at: bytes.raw) == .sentence(quick.length))
+      #expect(quick.ends == FieldEnds(in: bytes.raw.extracting(0..<quick.length)))
+    }
+    #expect(found > 6000)
+  }
+
+  @Test("A whole sentence goes the short way, up to 80 characters before its checksum", arguments: 1...90)
+  func lengths(count: Int) {
+    let bytes = Wire.nmea("G" + String(repeating: ",", count: count)) + [UInt8](repeating: 0, count: 96)
+    let isShort = count + 2 < 80
+    #expect((quickLook(at: bytes.raw, from: 0) != nil) == isShort)
+    #expect(look(at: bytes.raw) == .sentence(count + 7))
+  }
+
+  @Test("Numbers taken at once are the same, and rejected the same, as one after the other")
+  func numbers() {
+    let words = [
+      "", "", "7", "03", "45", "111", "359", "360", "361", "999", "1000", "-5", "-91", "+1", "1.0", "x", " 2", "00012",
+    ]
+    var random = SplitMix64(seed: 4)
+    for turn in 0..<20_000 {
+      // Half of them are as receivers write them.
+      let choice = UInt64(turn % 2 == 0 ? 7 : words.count)
+      let fields = (0..<Int(random.next() % 19)).map { _ in words[Int(random.next() % choice)] }
+      let text = "GPGSV,1,1,04" + fields.map { "," + $0 }.joined()
+      let bytes = Wire.nmea(text)
+      guard let sentence = Sentence(bytes.raw) else {
+        Issue.record("no sentence: \(text)")
+        continue
+      }
+      var rejected = 0
+      let content = sentence.decode(GSV.self, rejected: &rejected)
+      var expected = GSV()
+      var reader = sentence.fields
+      expected.fieldsOneByOne(&reader)
+      #expect(content == expected, "\(text)")
+      #expect(rejected == reader.rejected, "\(text)")
+    }
+  }
+}
+
+extension GSV {
+  /// The fields of the sentence, each number for itself.
+  fileprivate mutating func fieldsOneByOne(_ reader: inout FieldReader) {
+    reader.integer("", &sentences, 0...99)
+    reader.integer("", &number, 0...99)
+    reader.integer("", &satellitesInView, 0...99)
+    satelliteCount = reader.blocks(of: 4, have: 0, most: 4)
+    for index in 0..<satelliteCount {
+      reader.integer("", &satellites[index].id, 0...999)
+      reader.integer("", &satellites[index].elevation, -90...99)
+      reader.integer("", &satellites[index].azimuth, 0...360)
+      reader.integer("", &satellites[index].signal, 0...99)
+    }
+    if reader.hasMore(isPresent: false) { reader.hexadecimal("", &signalID) }
+  }
+}
