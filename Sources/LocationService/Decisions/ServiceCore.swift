@@ -70,8 +70,10 @@ struct ServiceCore: Sendable {
   /// A fix that was measured just now.
   mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
+    // More of an epoch that came before is no other fix.
+    let isNew = lastFix.map { location.timestamp > $0.timestamp } ?? true
     deliver(location, at: now)
-    guard power.isDeferring, engine.authorization.status.isAuthorized else { return }
+    guard isNew, power.isDeferring, engine.authorization.status.isAuthorized else { return }
     // It waits in this process alone, which may die.
     batch.stored()
     extra.append(.keepLocation(StateText.text(of: location)))
