@@ -157,12 +157,27 @@ def stranger(model, folder):
         receiver.close()
 
 
+def switched(model, folder):
+    """The supply's switch, as a file; no receiver is opened."""
+    path, log = os.path.join(folder, "state"), os.path.join(folder, "states.txt")
+    open(path, "w").close()
+    command = [SEXTANT, "power", "--supply", f"file:{path}=enabled/disabled", "--log", log, "off", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    check(LINE.match(process.stdout.readline().rstrip("\n"))[1] == "off until it is switched on", "power off 0")
+    check(open(path).read() == "disabled\n", "the switch is not off")
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=10)
+    check(process.returncode == 0 and open(path).read() == "enabled\n", "the switch is not on again")
+    check(len(open(log).readlines()) == 2, "not all is logged")
+    return "a supply: off until ^C, then on"
+
+
 def run(scene, model):
     with tempfile.TemporaryDirectory() as folder:
         return scene(model, folder)
 
 
-SCENES = [(sleeps, "m8"), (sleeps, "m10"), (sleeps, "f9p"), (cyclic, "m10"), (refuses, "f9p"), (stranger, "nmea")]
+SCENES = [(sleeps, "m8"), (sleeps, "m10"), (sleeps, "f9p"), (cyclic, "m10"), (refuses, "f9p"), (stranger, "nmea"), (switched, None)]
 with concurrent.futures.ThreadPoolExecutor() as pool:
     try:
         for job in [pool.submit(run, *scene) for scene in SCENES]:

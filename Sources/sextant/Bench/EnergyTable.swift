@@ -72,7 +72,8 @@ struct EnergyComparison {
       + right(String(ledger.fixesLate), 6) + right(String(ledger.fixesLost), 6)
       + right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
       + right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)
-      + right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7) + right(String(ledger.hostWakeups), 10) + "\n"
+      + right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
+      + right(String(ledger.hostWakeups), 10) + "\n"
   }
 }
 

@@ -26,40 +26,52 @@ struct PowerSupply {
   }
 
   func carryOut(_ request: PowerRequest) throws {
-    // The log first: a receiver is not switched off for a file that cannot be written.
     let started = Instant(nanoseconds: MonotonicClock.now())
-    if let log { _ = try GrowingFile(log) }
-    let states = try switchAndWait(request, started)
-    for state in states {
-      try Output.write(state)
-      if let log { try GrowingFile(log).append(state) }
+    // What can fail comes before the receiver is off.
+    let log: GrowingFile?
+    if let path = self.log { log = try GrowingFile(path) } else { log = nil }
+    var poller = try Poller(catching: [.interrupt, .terminate])
+    let supply = try taken()
+    if case .off(let seconds) = request {
+      try set(supply, isOn: false)
+      do {
+        let words = seconds.map { "off for \(Int($0.rounded())) s" } ?? "off until it is switched on"
+        try write(words, since: started, to: log)
+        try wait(seconds, &poller)
+      } catch {
+        // Whatever is wrong, it is not left without a supply.
+        try set(supply, isOn: true)
+        throw error
+      }
+      try set(supply, isOn: true)
+    }
+    try write("on", since: started, to: log)
+  }
+
+  private func wait(_ seconds: Double?, _ poller: inout Poller) throws {
+    let end = seconds.map { Instant(nanoseconds: MonotonicClock.now()) + Milliseconds(seconds: $0) }
+    while end.map({ $0.nanoseconds > MonotonicClock.now() }) ?? true {
+      let events = try poller.wait(deadline: end?.nanoseconds)
+      if events.contains(where: { if case .signal = $0 { true } else { false } }) { return }
     }
   }
 
-  private func switchAndWait(_ request: PowerRequest, _ started: Instant) throws -> [String] {
-    var states: [String] = []
-    func note(_ state: String) {
-      let now = Instant(nanoseconds: MonotonicClock.now())
-      states.append(PowerClient.line(state, secondsSinceStart: now.seconds(since: started)))
-    }
-    var poller = try Poller(catching: [.interrupt, .terminate])
-    do {
-      let held = try SupplySwitch(address)
-      if case .off(let seconds) = request {
-        try held.set(isOn: false)
-        note("off" + (seconds.map { " for \(Int($0.rounded())) s" } ?? " until it is switched on"))
-        let end = seconds.map { Instant(nanoseconds: MonotonicClock.now()) + Milliseconds(seconds: $0) }
-        while true {
-          let events = try poller.wait(deadline: end?.nanoseconds)
-          let isSignalled = events.contains { if case .signal = $0 { true } else { false } }
-          if isSignalled || end.map({ $0.nanoseconds <= MonotonicClock.now() }) ?? false { break }
-        }
-        try held.set(isOn: true)
-      }
-      note("on")
-    } catch let error as SupplySwitchError {
+  private func write(_ state: String, since started: Instant, to log: borrowing GrowingFile?) throws {
+    let now = Instant(nanoseconds: MonotonicClock.now())
+    let line = PowerClient.line(state, secondsSinceStart: now.seconds(since: started))
+    try Output.write(line)
+    try log?.append(line)
+  }
+
+  private func taken() throws -> SupplySwitch {
+    do throws(SupplySwitchError) { return try SupplySwitch(address) } catch {
       throw CommandFailure(exitCode: error.exitCode, description: error.description)
     }
-    return states
+  }
+
+  private func set(_ supply: borrowing SupplySwitch, isOn: Bool) throws {
+    do throws(SupplySwitchError) { try supply.set(isOn: isOn) } catch {
+      throw CommandFailure(exitCode: error.exitCode, description: error.description)
+    }
   }
 }

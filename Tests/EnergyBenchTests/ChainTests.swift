@@ -1,0 +1,29 @@
+import EnergyBench
+import PowerControl
+import Testing
+
+@Suite("The simulated days through the session, the line and a simulated receiver")
+struct ChainTests {
+  @Test(
+    "An M10 keeps its shares and its promises on the real way too, and the bench's own receiver is like it",
+    arguments: [
+      ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
+      ("geofence-far", 0.03),
+    ])
+  func shares(name: String, share: Double) throws {
+    let day = try #require(Day.named(name))
+    let plant = EnergyBench().run(day, .m10)
+    let chain = try #require(EnergyBench().runThroughReceiver(day, .m10, baud: 115_200))
+    #expect(chain.shareOfAlwaysOn <= share)
+    #expect(abs(chain.averageMilliamperes / plant.averageMilliamperes - 1) < 0.12)
+    #expect(chain.ledger.fixesDelivered > 0 && chain.ledger.fixesLate == 0 && chain.ledger.fixesLost == 0)
+    #expect(chain.ledger.movementsMissed == 0 && chain.ledger.crossingsMissed == 0)
+    #expect(chain.ledger.worstMovementSeconds ?? 0 <= (day.hasAccelerometer ? 10 : 300))
+    #expect(chain.ledger.worstCrossingSeconds ?? 0 <= 30 && chain.ledger.worstSkyReturnSeconds ?? 0 <= 360)
+  }
+
+  @Test("A receiver that is not simulated has no such day")
+  func unknown() throws {
+    #expect(EnergyBench().runThroughReceiver(try #require(Day.named("indoor")), .plainNMEA, baud: nil)?.model == nil)
+  }
+}
