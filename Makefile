@@ -68,6 +68,7 @@ rig-umockdev: rig-programs
 
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 
 # The computer's own sensors: a compass in a folder, BlueZ and logind played on a private bus. Needs no root.
 rig-sensors: rig-programs
