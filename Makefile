@@ -69,6 +69,7 @@ rig-umockdev: rig-programs
 
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 
 # `sextant track` on a terminal: permission, questions, unplugging, kills.
 rig-track: rig-programs

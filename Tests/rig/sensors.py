@@ -2,6 +2,7 @@
 """The computer's own sensors, without them: a compass in a folder, a receiver with a compass on a pseudo-terminal, BlueZ
 and logind on a private bus. usage: sensors.py BIN-FOLDER (holds sextant and sextant-track). Prints a line for each check."""
 
+import glob
 import json
 import math
 import os
@@ -148,6 +149,52 @@ def none():
     _, errors = track.end()
     check("and no heading", not any(event["event"] == "didUpdateHeading" for event in track.events))
     check("which is said", "no compass" in errors, errors)
+
+
+def is_open(path):
+    """Whether another program has it."""
+    for link in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if not link.startswith(f"/proc/{os.getpid()}/") and os.readlink(link) == path:
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def movement():
+    print("== an accelerometer notices movement", flush=True)
+    root = f"{WORK}/moved"
+    path = f"{root}/bus/iio/devices/iio:device0"
+    os.makedirs(path)
+    with open(f"{path}/in_accel_scale", "w") as file:
+        file.write("0.00981\n")
+    files = [os.open(f"{path}/in_accel_{axis}_raw", os.O_RDWR | os.O_CREAT, 0o600) for axis in "xyz"]
+
+    def lie(*values):
+        for file, value in zip(files, values):
+            os.pwrite(file, f"{value:6d}\n".encode(), 0)
+
+    lie(0, 0, 1000)
+    with open(f"{WORK}/parked.scenario", "w") as file:
+        file.write("start 48.1642,11.6056 512m\nhot\nstay forever\n")
+    # Looks for movement are far away: what resumes it is the accelerometer.
+    track = Track("--device", f"sim:{WORK}/parked.scenario", sysfs=root, SEXTANT_STATE_DIR=f"{WORK}/parked",
+                  SEXTANT_PAUSE_SECONDS="5", SEXTANT_PAUSE_PROBE_SECONDS="600")
+    check("a still client is paused", track.wait("didPauseLocationUpdates", seconds=40) is not None, track.events[-1:])
+    # The receiver rests when its orbits are fresh, half a minute later; only then is the accelerometer asked.
+    end = time.monotonic() + 90
+    while not is_open(f"{path}/in_accel_x_raw") and time.monotonic() < end:
+        time.sleep(0.2)
+    time.sleep(5)
+    check("and stays so", track.wait("didResumeLocationUpdates", seconds=0.1) is None)
+    start = len(track.events)
+    lie(300, 0, 950)
+    begin = time.monotonic()
+    resumed = track.wait("didResumeLocationUpdates", seconds=20, start=start)
+    check("until it is tilted", resumed and time.monotonic() - begin < 10, track.events[start:])
+    check("and is told where it is", track.wait("didUpdateLocations", seconds=30, start=start) is not None)
+    track.end()
 
 
 def sentence(text):
@@ -372,6 +419,7 @@ def suspends(bus):
 compass()
 calibration()
 none()
+movement()
 receiver()
 bus = Bus()
 try:
