@@ -89,6 +89,8 @@ public final class ReceiverConnection {
   public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
   /// The rate of the line.
   public var rate: UInt32? { link?.session.rate }
+  /// The rate that the line has for a time, where it is not the one that it was found at.
+  public var raisedRate: RaisedRate? { link?.session.raisedRate }
   /// The receiver's port that is talked over, as far as it is known.
   public var port: ReceiverPortNumber? { link?.session.port }
   /// What the receiver knew of the orbits when its session ended, where it was asked for that.

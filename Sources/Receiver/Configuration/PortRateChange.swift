@@ -11,6 +11,9 @@ import UBX
 struct PortRateChange: Sendable {
   enum Action: Equatable { case say(Command), setRate(UInt32), finished(isChanged: Bool) }
 
+  /// The rate from which on nothing waits for long, baud.
+  private static let fastRate: UInt32 = 38_400
+
   private enum Step { case reading, telling, setting, asking, settingBack, askingBack, changed, failed }
 
   private let from: UInt32
@@ -19,6 +22,8 @@ struct PortRateChange: Sendable {
   private let usesItems: Bool
   private var step: Step
   private var record: [UInt8] = []
+  /// The port that CFG-PRT told.
+  var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
   init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool) {
     self.from = from
@@ -37,7 +42,9 @@ struct PortRateChange: Sendable {
       return .setRate(to)
     case .asking, .askingBack:
       var command = Command.poll(.monVER)
-      command.attempts = step == .asking ? 4 : 3
+      // A receiver changes its rate once what waits is sent: where a slow line is full that takes seconds.
+      let isSlow = from < Self.fastRate
+      command.attempts = step == .asking ? (isSlow ? 7 : 4) : 3
       return .say(command)
     case .settingBack:
       step = .askingBack

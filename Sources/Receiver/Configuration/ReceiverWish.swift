@@ -48,6 +48,9 @@ public struct ReceiverWish: Sendable, Equatable {
   public var isSilent = false
   /// The rate of the port, in baud.
   public var portRate: UInt32?
+  /// The rate that the port is raised to where its own is lower, unless the line's rate is bound: for a long dialogue on a
+  /// line that is full.
+  public var leastPortRate: UInt32?
 
   public init() {}
 

@@ -163,8 +163,11 @@ extension ReceiverWish {
   /// CFG-NAVSPG, CFG-SIGNAL).
   func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
     var pairs: [ConfigurationPair] = []
-    // The one who wishes nothing leaves this too.
-    if self == .nothing { return [] }
+    // The one who wishes nothing, or a rate alone, leaves this too.
+    var withoutRate = self
+    withoutRate.portRate = nil
+    withoutRate.leastPortRate = nil
+    if withoutRate == .nothing { return [] }
     pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))
     if let writesNMEA { pairs.append(ConfigurationPair(id: port.outputProtocolKey(2), bits: writesNMEA ? 1 : 0)) }
     if let readsRTCM3 { pairs.append(ConfigurationPair(id: port.inputProtocolKey(4), bits: readsRTCM3 ? 1 : 0)) }

@@ -9,6 +9,9 @@ import UBX
 struct Identification: Sendable {
   private enum Step { case asking, switchingOn, askingAgain, askingForPort, done }
 
+  /// The rate from which on a line has room for answers beside all that a receiver writes by itself, baud.
+  private static let fastRate: UInt32 = 57_600
+
   private var step = Step.asking
   private let isProved: Bool
   private let isRepeated: Bool
@@ -32,14 +35,22 @@ struct Identification: Sendable {
     self.rate = rate
   }
 
+  /// The answer to a question that was given up.
+  init(lateAnswer monVER: [UInt8], port: ReceiverPortNumber?, rate: UInt32?) {
+    self.init(isProved: true, port: port, rate: rate)
+    description = ReceiverDescription(monVER: monVER)
+    step = .done
+  }
+
   var isFinished: Bool { step == .done }
 
   func next() -> Command? {
     switch step {
     case .asking, .askingAgain:
       var command = Command.polls([.monVER, .secUNIQID, .monCOMMS])
-      // A line that is full only delays the answers; noise that takes three of them away is asked again later.
-      command.attempts = isRepeated || step == .askingAgain ? 2 : 3
+      // A slow line that is full loses answers with all else that does not fit; a fast one that is asked in vain is
+      // listened to all the while, so it is asked less.
+      if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .askingAgain ? 2 : 3 }
       return command
     case .switchingOn:
       // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");

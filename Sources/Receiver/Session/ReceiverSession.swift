@@ -65,6 +65,11 @@ public struct ReceiverSession: ~Copyable {
   public private(set) var port: ReceiverPortNumber?
   /// The rate of the line; nil where there is none.
   public private(set) var rate: UInt32?
+  /// The rate that the line was found at and gets back at the end; nil where it is at that.
+  public var raisedRate: RaisedRate? {
+    guard let settingsRate, let rate, settingsRate != rate else { return nil }
+    return RaisedRate(found: settingsRate, used: rate, port: port)
+  }
   /// Whether the end was asked for and nothing is left to do.
   public var isEnded: Bool { if case .ended = stage { true } else { false } }
   /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
@@ -115,6 +120,8 @@ public struct ReceiverSession: ~Copyable {
   private var isLeftAlone = false
   /// It speaks and was asked who it is in vain.
   private var isUnanswered = false
+  /// That it does not take its configuration was told, and is so until it does.
+  private var isFailureTold = false
   /// A check of the configuration is under way: what it has to write was lost.
   private var isChecking = false
   private var sawBootText = false
@@ -362,6 +369,8 @@ public struct ReceiverSession: ~Copyable {
     var frames = 0
     var isLost = false
     var sawBootText = false
+    /// MON-VER that no question waits for any more.
+    var version: [UInt8]?
     /// LOG-BATCH payloads.
     var batch: [[UInt8]] = []
     let looks: Bool
@@ -381,6 +390,9 @@ public struct ReceiverSession: ~Copyable {
       case .ubx:
         guard let ubx = frame.ubx else { return }
         if ubx.identity == .logBATCH { batch.append([UInt8](copying: ubx.payload)) }
+        if exchange == nil, ubx.identity == .monVER, ubx.payload.byteCount > 0 {
+          version = [UInt8](copying: ubx.payload)
+        }
         if exchange != nil, outcome == nil { outcome = exchange!.receive(ubx, at: now, bitRate: bitRate) }
       case .nmea:
         if let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { sawBootText = true }
@@ -405,6 +417,10 @@ public struct ReceiverSession: ~Copyable {
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
+    if let version = heard.version, memory.description == nil, case .listening = stage, settings.intent != .readOnly {
+      retryAt = nil
+      stage = .identifying(Identification(lateAnswer: version, port: port, rate: rate))
+    }
     for payload in heard.batch { retrieval?.receive(logBATCH: payload, at: now) }
     if heard.frames > 0 { noticeWaking(at: now) }
     if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
@@ -517,6 +533,7 @@ public struct ReceiverSession: ~Copyable {
     cutRetrieval()
     wasLost = true
     isHeard = false
+    isUnanswered = false
     backAt = nil
     stage = .searching
     evidence = VendorEvidence()
@@ -831,7 +848,7 @@ public struct ReceiverSession: ~Copyable {
   private mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
     guard let description = identification.description else {
-      if memory.description == nil { actions.append(.report(.notIdentified(isOtherVendor: false))) }
+      if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }
       isUnanswered = isHeard && memory.description == nil
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
       stage = isHeard ? .listening(askAt: nil) : .searching
@@ -858,7 +875,7 @@ public struct ReceiverSession: ~Copyable {
     } else if !wasLost {
       actions.append(.report(.identified(description)))
     }
-    if wish == nil { wish = settings.wish(description).adapted(to: rate) }
+    if wish == nil { wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound) }
     prepareAssisting(at: now)
     startConfiguring(at: now)
   }
@@ -896,9 +913,11 @@ public struct ReceiverSession: ~Copyable {
     if results.contains(.written) { stored = [] }
     if !results.isEmpty, !isHeeded {
       scheduleRetry(from: now)
-      actions.append(.report(.configurationFailed))
+      if !isFailureTold { actions.append(.report(.configurationFailed)) }
+      isFailureTold = true
       return
     }
+    isFailureTold = false
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
@@ -1091,6 +1110,7 @@ public struct ReceiverSession: ~Copyable {
       return
     }
     stage = .steady
+    port = port ?? change.portFound
     if isChanged {
       memory.rate = rate
       actions.append(.report(.rateFound(change.to)))
@@ -1136,9 +1156,11 @@ extension Setting {
 
 extension ReceiverWish {
   /// The wish for a line of this rate: satellites, the longest message, less often where the line is slow.
-  func adapted(to rate: UInt32?) -> ReceiverWish {
-    guard let rate, rate < 9600 else { return self }
+  func adapted(to rate: UInt32?, isBound: Bool) -> ReceiverWish {
+    guard let rate else { return self }
     var wish = self
+    if !isBound, let least = leastPortRate, rate < least { wish.portRate = least }
+    guard rate < 9600 else { return wish }
     for index in wish.messages.indices where [.navSAT, .navSVINFO].contains(wish.messages[index].message) {
       wish.messages[index].rate = max(wish.messages[index].rate, 5)
     }

@@ -83,7 +83,9 @@ struct Exchange: Sendable {
       }
       return payload.u1(0) == 1 ? .acknowledged : .refused(code: payload.u1(2))
     case let other:
-      guard case .message(let wanted) = command.answer, wanted == other, isAnswer(payload) else { return nil }
+      guard case .message(let wanted) = command.answer, wanted == other, !isEcho(frame), isAnswer(payload) else {
+        return nil
+      }
       let whole = [UInt8](copying: payload)
       guard identity.messageClass == 0x06 else { return .answered(whole) }
       answer = whole
@@ -95,7 +97,8 @@ struct Exchange: Sendable {
   private mutating func collect(
     _ frame: borrowing UBXFrame, _ wanted: [MessageIdentity], at now: Instant, _ bitRate: UInt32?
   ) -> Outcome? {
-    guard sentAt != nil, wanted.contains(frame.identity) else { return nil }
+    // The questions of several have no payload: a line that sends back what it gets is no receiver that answers.
+    guard sentAt != nil, wanted.contains(frame.identity), frame.payload.byteCount > 0 else { return nil }
     answers[frame.identity] = [UInt8](copying: frame.payload)
     if answers.count == wanted.count { return .answeredAll(answers) }
     // The other answers stand right behind the first, if they come.
@@ -126,6 +129,13 @@ struct Exchange: Sendable {
     list = []
     dueAt = now
     return nil
+  }
+
+  /// Whether a message is the question itself, as lines with one wire for both directions send it back.
+  private func isEcho(_ frame: borrowing UBXFrame) -> Bool {
+    guard frame.identity == command.identity, frame.payload.byteCount == command.bytes.count - 8 else { return false }
+    for index in 0..<frame.payload.byteCount where frame.payload.u1(index) != command.bytes[6 + index] { return false }
+    return true
   }
 
   private var hasFirstAnswer: Bool {

@@ -78,11 +78,7 @@ struct Configure: ParsableCommand {
   // MARK: Reading
 
   private func show(_ pattern: String?) throws {
-    let client = try run { (source) in
-      ConfigureClient<SettingsReading>(source) { receiver, _, _ throws(SettingProblem) in
-        SettingsReading(pattern: pattern, of: receiver, readsStandards: false)
-      }
-    }
+    let client = try readAll(pattern, withStandards: false)
     try print(client)
     if let reading = client.script, reading.values.isEmpty, let pattern {
       throw CommandFailure(
@@ -93,7 +89,7 @@ struct Configure: ParsableCommand {
   private func get() throws {
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source) { receiver, _, _ throws(SettingProblem) in
+      ConfigureClient<SettingsReading>(source) { receiver, _ throws(SettingProblem) in
         try SettingsReading(names: names, of: receiver)
       }
     }
@@ -118,8 +114,8 @@ struct Configure: ParsableCommand {
     let words = try words.map { word in try usage { () throws(SettingProblem) in try SettingWord(word) } }
     let client = try run { source in
       ConfigureClient<SettingsEdit>(source, portRate: Self.rate(after:)) {
-        receiver, port, hasRate throws(SettingProblem) in
-        try SettingsEdit(words, of: receiver, port: port, hasRate: hasRate)
+        receiver, line throws(SettingProblem) in
+        try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate)
       }
     }
     guard let edit = client.script else { return }
@@ -145,7 +141,7 @@ struct Configure: ParsableCommand {
 
   private func save() throws {
     let client = try run { source in
-      ConfigureClient<ConfigurationSaving>(source) { receiver, _, _ throws(SettingProblem) in
+      ConfigureClient<ConfigurationSaving>(source) { receiver, _ throws(SettingProblem) in
         ConfigurationSaving(of: receiver)
       }
     }
@@ -165,11 +161,7 @@ struct Configure: ParsableCommand {
   // MARK: Files
 
   private func backup(to file: String) throws {
-    let client = try run { source in
-      ConfigureClient<SettingsReading>(source) { receiver, _, _ throws(SettingProblem) in
-        SettingsReading(pattern: nil, of: receiver, readsStandards: true)
-      }
-    }
+    let client = try readAll(nil, withStandards: true)
     guard let reading = client.script, let receiver = client.description else { return }
     // A backup that misses something would be believed.
     guard !reading.isIncomplete, !reading.values.isEmpty else {
@@ -190,8 +182,8 @@ struct Configure: ParsableCommand {
     let file = try read(path)
     let client = try run { source in
       ConfigureClient<ConfigurationRestoring>(source, portRate: { $0.edit?.portRate }) {
-        receiver, port, hasRate throws(SettingProblem) in
-        try ConfigurationRestoring(file, to: receiver, port: port, hasRate: hasRate)
+        receiver, line throws(SettingProblem) in
+        try ConfigurationRestoring(file, to: receiver, port: line.port, hasRate: line.hasRate)
       }
     }
     guard let script = client.script, let edit = script.edit else { return }
@@ -228,7 +220,7 @@ struct Configure: ParsableCommand {
   private func factoryReset() throws {
     if !yes { try ask() }
     let client = try run { source in
-      ConfigureClient<FactoryReset>(source, survivesSilence: true) { _, _, _ throws(SettingProblem) in FactoryReset() }
+      ConfigureClient<FactoryReset>(source, survivesSilence: true) { _, _ throws(SettingProblem) in FactoryReset() }
     }
     switch client.script?.result {
     case .done: try Output.write("the receiver has its firmware's settings\n")
@@ -257,14 +249,35 @@ struct Configure: ParsableCommand {
 
   // MARK: The receiver
 
+  /// Reads all settings, or those that fit a pattern. A slow line that is full of the receiver's own messages would take
+  /// minutes for that, so its rate is raised meanwhile, in RAM alone.
+  private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
+    try run(raisingRate: true) { source in
+      ConfigureClient<SettingsReading>(source) { receiver, line throws(SettingProblem) in
+        var reading = SettingsReading(pattern: pattern, of: receiver, readsStandards: withStandards)
+        reading.raisedRate = line.raisedRate
+        return reading
+      }
+    }
+  }
+
+  /// The rate of a long dialogue, baud: every family and most boards have it.
+  private static let dialogueRate: UInt32 = 115_200
+
   /// Opens the receiver and carries a script out.
+  ///
+  /// - Parameter raisingRate: whether the line is made faster for as long as it lasts.
   private func run<Script: ReceiverScript>(
-    _ making: (_ path: String) -> ConfigureClient<Script>
+    raisingRate: Bool = false, _ making: (_ path: String) -> ConfigureClient<Script>
   ) throws -> ConfigureClient<Script> {
     let source = try Source.chosen(named: device)
     var settings = SessionSettings(intent: .identify, line: .serial)
-    settings.wish = { _ in .nothing }
-    settings.restoresAtEnd = false
+    settings.wish = { _ in
+      var wish = ReceiverWish.nothing
+      if raisingRate { wish.leastPortRate = Self.dialogueRate }
+      return wish
+    }
+    settings.restoresAtEnd = raisingRate
     let path = if case .device(let path) = source { path } else { "built-in simulator" }
     var loop = try ReceiverLoop(source, settings, baud: baud, seconds: nil, client: making(path))
     try loop.run()

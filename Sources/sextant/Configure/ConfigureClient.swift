@@ -4,11 +4,20 @@ import ReceiverShell
 import ReceiverStream
 import SerialPort
 
+/// What a script has to know of the line.
+struct ConfiguredLine {
+  /// The receiver's port, as far as it is known.
+  var port: ReceiverPortNumber?
+  var hasRate: Bool
+  /// The rate that the line has for as long as the script runs.
+  var raisedRate: RaisedRate?
+}
+
 /// Carries a script out on a receiver: waits until it is known, says what the script says, and changes the line's rate at
 /// the end where that is asked for. It decides nothing of what is said.
 struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   /// Makes the script once it is known who the receiver is.
-  typealias Making = (ReceiverDescription, ReceiverPortNumber?, _ hasRate: Bool) throws(SettingProblem) -> Script
+  typealias Making = (ReceiverDescription, ConfiguredLine) throws(SettingProblem) -> Script
 
   private enum Stage { case waiting, talking, changingRate(UInt32), over }
 
@@ -110,7 +119,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     guard let description = connection.description else { return }
     self.description = description
     do throws(SettingProblem) {
-      script = try making(description, connection.port, connection.rate != nil)
+      let line = ConfiguredLine(
+        port: connection.port, hasRate: connection.rate != nil, raisedRate: connection.raisedRate)
+      script = try making(description, line)
     } catch {
       failure = CommandFailure(exitCode: CommandFailure.usage, description: error.description)
       stage = .over

@@ -25,6 +25,9 @@ public struct SettingsReading: ReceiverScript {
   /// Whether a question stayed without an answer: what is told is not all.
   public private(set) var isIncomplete = false
 
+  /// The line's rate, where it is another for the time of the reading.
+  public var raisedRate: RaisedRate?
+
   private var work: [Work]
   private var done = 0
   private var repetitions = 0
@@ -146,7 +149,8 @@ public struct SettingsReading: ReceiverScript {
       for start in stride(from: 0, to: keys.count, by: Self.fewItems) {
         work.append(.keys(Array(keys[start..<min(start + Self.fewItems, keys.count)]), layer: Self.standard))
       }
-    case (.record(let record), .answered(let payload)): records.append((record, payload))
+    case (.record(let record), .answered(let payload)):
+      records.append((record, raisedRate?.undone(record, payload) ?? payload))
     case (.record(let record), .refused): if case .names = filter { missing.append(record.name) }
     case (.page, .refused): break
     default: isIncomplete = true
@@ -162,7 +166,11 @@ public struct SettingsReading: ReceiverScript {
 
   private mutating func store(_ pairs: [ConfigurationPair], _ layer: UInt8) {
     for pair in pairs {
-      if layer == Self.ram { items[pair.id] = pair.bits } else { standards[pair.id] = pair.bits }
+      if layer == Self.ram {
+        items[pair.id] = raisedRate?.undone(pair.id, pair.bits) ?? pair.bits
+      } else {
+        standards[pair.id] = pair.bits
+      }
     }
   }
 

@@ -1,0 +1,273 @@
+import MonotonicTime
+import ReceiverStream
+import TestSupport
+import Testing
+import UBX
+
+@testable import Receiver
+
+/// Lines that answer otherwise than ours, as other makers' emulators, bridges and half-duplex wires do: the session on each,
+/// in virtual time.
+@Suite("Receivers that answer otherwise")
+struct OtherEmulatorsTests {
+  /// What is answered, and how many milliseconds later.
+  private struct Reply {
+    var after: UInt64
+    var bytes: [UInt8]
+    init(_ after: UInt64, _ bytes: [UInt8]) {
+      self.after = after
+      self.bytes = bytes
+    }
+  }
+
+  /// A line with somebody at its end: what it writes by itself once a second, and what it answers to each frame.
+  private final class Scene {
+    typealias Answers = (_ identity: MessageIdentity, _ payload: [UInt8]) -> [Reply]
+
+    var session: ReceiverSession
+    var now = Instant.zero
+    private(set) var reports: [SessionReport] = []
+    private(set) var fixes = 0
+    private(set) var sentBytes = 0
+    private(set) var wakeUps = 0
+    private let answers: Answers
+    private let speech: (Int) -> [UInt8]
+    private let echoes: Bool
+    private var coming: [(at: Instant, bytes: [UInt8])] = []
+    private var second = 0
+
+    init(
+      intent: SessionSettings.Intent = .serve, isKnown: Bool = false, echoes: Bool = false,
+      speech: @escaping (Int) -> [UInt8], answers: @escaping Answers = { _, _ in [] }
+    ) {
+      var settings = SessionSettings(intent: intent, line: .bound)
+      settings.isKnownUBlox = isKnown
+      session = ReceiverSession(settings, lineRate: 115_200, reference: nil, now: .zero)
+      self.answers = answers
+      self.speech = speech
+      self.echoes = echoes
+    }
+
+    func run(seconds: Int) {
+      let end = now + Milliseconds(UInt64(seconds) * 1000)
+      while now < end {
+        let spoken = Instant.zero + Milliseconds(UInt64(second) * 1000 + 100)
+        let next = Instant.earlier(Instant.earlier(session.deadline, coming.map(\.at).min()), spoken) ?? end
+        now = max(now, min(next, end))
+        if now >= spoken {
+          coming.append((now, speech(second)))
+          second += 1
+        }
+        let due = coming.filter { $0.at <= now }
+        coming.removeAll { $0.at <= now }
+        for piece in due where !piece.bytes.isEmpty {
+          unsafe session.receive(piece.bytes.span.bytes, at: now) { report, _ in
+            if report.fix.hasPosition, !report.isUpdate { fixes += 1 }
+          }
+        }
+        if let due = session.deadline, now >= due {
+          wakeUps += 1
+          session.wake(at: now) { report, _ in if report.fix.hasPosition, !report.isUpdate { fixes += 1 } }
+        }
+        carryOut()
+      }
+    }
+
+    private func carryOut() {
+      while let action = session.nextAction() {
+        switch action {
+        case .send(let bytes):
+          sentBytes += bytes.count
+          if echoes { coming.append((now + Milliseconds(1), bytes)) }
+          for (identity, payload) in Self.frames(bytes) {
+            for answer in answers(identity, payload) { coming.append((now + Milliseconds(answer.after), answer.bytes)) }
+          }
+        case .report(let report): reports.append(report)
+        default: break
+        }
+      }
+    }
+
+    /// The UBX frames of what was sent.
+    private static func frames(_ bytes: [UInt8]) -> [(MessageIdentity, [UInt8])] {
+      var found: [(MessageIdentity, [UInt8])] = []
+      var at = 0
+      while at + 8 <= bytes.count {
+        guard bytes[at] == 0xB5, bytes[at + 1] == 0x62 else {
+          at += 1
+          continue
+        }
+        let length = Int(bytes.u2(at + 4))
+        guard at + 8 + length <= bytes.count else { break }
+        found.append((MessageIdentity(bytes[at + 2], bytes[at + 3]), Array(bytes[at + 6..<at + 6 + length])))
+        at += 8 + length
+      }
+      return found
+    }
+  }
+
+  // MARK: What is said
+
+  private static func version(
+    _ rest: [String], software: String = "EXT CORE 3.01 (107900)", hardware: String = "00080000"
+  ) -> [UInt8] {
+    func padded(_ text: String, _ count: Int) -> [UInt8] {
+      Array((Array(text.utf8) + [UInt8](repeating: 0, count: count)).prefix(count))
+    }
+    return padded(software, 30) + padded(hardware, 10) + rest.flatMap { padded($0, 30) }
+  }
+  private static let m8 = frameBytes(.monVER, version(["ROM BASE 3.01 (107888)", "FWVER=SPG 3.01", "PROTVER=18.00"]))
+
+  /// NAV-PVT with a fix, and NAV-EOE.
+  private static func pvt(_ second: Int) -> [UInt8] {
+    var pvt = [UInt8](repeating: 0, count: 92)
+    pvt.set(u4: UInt32(100_000 + 1000 * second), at: 0)
+    pvt.replaceSubrange(4..<12, with: [0xEA, 0x07, 6, 1, 12, UInt8(second / 60 % 60), UInt8(second % 60), 0x07])
+    pvt[20] = 3
+    pvt[21] = 1
+    pvt[23] = 9
+    return frameBytes(.navPVT, pvt)
+  }
+
+  private static func sentences(_ second: Int, end: String = "\r\n", talker: String = "GN") -> [UInt8] {
+    func sentence(_ text: String) -> [UInt8] {
+      let sum = text.utf8.reduce(UInt8(0)) { $0 ^ $1 }
+      return Array("$".utf8) + Array(text.utf8) + Array("*".utf8) + Self.hexadecimal(sum) + Array(end.utf8)
+    }
+    let clock = "12" + Self.twoDigits(second / 60 % 60) + Self.twoDigits(second % 60) + ".00"
+    let place = "4809.8520,N,01136.3360,E"
+    return sentence("\(talker)RMC,\(clock),A,\(place),1.9,239.6,010626,,,A")
+      + sentence("\(talker)GGA,\(clock),\(place),1,12,0.9,520.0,M,47.8,M,,")
+  }
+
+  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+  }
+
+  private static func acknowledged(_ identity: MessageIdentity, _ isTaken: Bool = true) -> [UInt8] {
+    frameBytes(isTaken ? .ackACK : .ackNAK, [identity.messageClass, identity.messageID])
+  }
+
+  // MARK: Tests
+
+  @Test("Who answers MON-VER late is identified all the same", arguments: [300, 900, 2000, 5000] as [UInt64])
+  func late(_ milliseconds: UInt64) {
+    let scene = Scene(speech: Self.pvt) { identity, _ in
+      identity == .monVER ? [Reply(milliseconds, Self.m8)] : []
+    }
+    scene.run(seconds: 25)
+    let description = scene.session.description
+    #expect(description?.firmware == "SPG 3.01")
+    #expect(scene.fixes >= 23)
+  }
+
+  @Test("Who never answers is served by what it says, and asked more and more seldom", arguments: [true, false])
+  func never(speaksUBX: Bool) {
+    let scene = Scene(speech: { speaksUBX ? Self.pvt($0) : Self.sentences($0) })
+    scene.run(seconds: 600)
+    #expect(scene.fixes >= 597)
+    #expect(scene.reports.count <= 2, "\(scene.reports)")
+    #expect(scene.sentBytes < 1000, "\(scene.sentBytes)")
+    #expect(speaksUBX || scene.sentBytes == 0)
+  }
+
+  @Test("Who acknowledges all and tells nothing is served, told of once, and not flooded")
+  func acknowledgementsAlone() {
+    let scene = Scene(speech: Self.pvt) { identity, _ in
+      identity == .monVER ? [Reply(20, Self.m8)] : [Reply(20, Self.acknowledged(identity))]
+    }
+    scene.run(seconds: 300)
+    #expect(scene.fixes >= 297)
+    #expect(scene.reports.filter { $0 == SessionReport.configurationFailed }.count == 1, "\(scene.reports)")
+    #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
+    #expect(scene.wakeUps < 4000, "\(scene.wakeUps)")
+  }
+
+  @Test("Who refuses all is served", arguments: [18, 34])
+  func refusals(version: Int) {
+    let who = frameBytes(
+      .monVER, Self.version(["FWVER=SPG \(version == 18 ? "3.01" : "5.10")", "PROTVER=\(version).00"]))
+    let scene = Scene(speech: Self.pvt) { identity, _ in
+      identity == .monVER ? [Reply(5, who)] : [Reply(5, Self.acknowledged(identity, false))]
+    }
+    scene.run(seconds: 120)
+    #expect(scene.fixes >= 117)
+    #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
+  }
+
+  @Test("A line that sends back what is written is no receiver", arguments: [true, false])
+  func echo(answersToo: Bool) {
+    let scene = Scene(isKnown: true, echoes: true, speech: { Self.sentences($0) }) { identity, _ in
+      answersToo && identity == .monVER ? [Reply(40, Self.m8)] : []
+    }
+    scene.run(seconds: 120)
+    let description = scene.session.description
+    #expect(description?.firmware == (answersToo ? "SPG 3.01" : nil))
+    #expect(scene.fixes >= 117)
+    #expect(scene.sentBytes < 30_000, "\(scene.sentBytes)")
+  }
+
+  @Test("Answers out of order are understood")
+  func outOfOrder() {
+    let unique = frameBytes(.secUNIQID, [1, 0, 0, 0, 1, 2, 3, 4, 5])
+    let scene = Scene(speech: Self.pvt) { identity, _ in
+      switch identity {
+      case .secUNIQID: [Reply(10, unique)]
+      case .monVER: [Reply(60, Self.m8)]
+      default: []
+      }
+    }
+    scene.run(seconds: 10)
+    let description = scene.session.description
+    #expect(description?.firmware == "SPG 3.01")
+    #expect(description?.uniqueID == [1, 2, 3, 4, 5])
+  }
+
+  @Test("Five seconds of boot text come before the first fix")
+  func bootText() {
+    let text = Array(
+      "$GNTXT,01,01,02,u-blox AG - www.u-blox.com*4E\r\n$GNTXT,01,01,02,HW UBX-M8030 00080000*60\r\n".utf8)
+    let scene = Scene(
+      speech: { $0 < 5 ? text : Self.sentences($0) },
+      answers: { identity, _ in identity == .monVER ? [Reply(20, Self.m8)] : [] })
+    scene.run(seconds: 30)
+    #expect(scene.fixes >= 24)
+    let description = scene.session.description
+    #expect(description?.firmware == "SPG 3.01")
+  }
+
+  @Test(
+    "Sentences end in CR LF or in LF, and come from any talker", arguments: ["\r\n", "\n"], ["GN", "GP", "BD", "GA"])
+  func lineEnds(end: String, talker: String) {
+    let scene = Scene(speech: { Self.sentences($0, end: end, talker: talker) })
+    scene.run(seconds: 30)
+    #expect(scene.fixes >= 27)
+    #expect(scene.sentBytes == 0)
+  }
+
+  @Test(
+    "Firmware of all kinds is told apart",
+    arguments: [
+      (["ROM SPG 5.10 (7b202e)", "000A0000", "FWVER=SPG 5.10", "PROTVER=34.10"], "SPG 5.10", "M10"),
+      (["EXT CORE 1.00 (3fda8e)", "00190000", "FWVER=HPG 1.32", "PROTVER=27.31", "MOD=ZED-F9P"], "HPG 1.32", "F9"),
+      (["EXT CORE 1.00 (a59682)", "00190000", "FWVER=HPS 1.30", "PROTVER=33.30", "MOD=ZED-F9R"], "HPS 1.30", "F9"),
+      (["EXT CORE 4.04 (da5c3f)", "00190000", "FWVER=MDR 2.16", "PROTVER=32.20", "MOD=NEO-M9V"], "MDR 2.16", "M9"),
+      (["EXT CORE 1.00 (94e56e)", "00190000", "FWVER=TIM 2.20", "PROTVER=29.20", "MOD=ZED-F9T"], "TIM 2.20", "F9"),
+      (["EXT CORE 3.01 (111141)", "00080000", "FWVER=ADR 4.21", "PROTVER=19.20", "MOD=NEO-M8L-0"], "ADR 4.21", "M8"),
+      (["EXT CORE 3.01 (d189ff)", "00080000", "FWVER=UDR 1.50", "PROTVER=19.20", "MOD=NEO-M8U-0"], "UDR 1.50", "M8"),
+      (["EXT CORE 3.01 (1ec93f)", "00080000", "FWVER=TIM 1.10", "PROTVER=22.00", "MOD=NEO-M8T-0"], "TIM 1.10", "M8"),
+      (["ROM SPG 6.00 (e8a0ab)", "000A0000", "FWVER=SPG 6.00", "PROTVER=40.00", "MOD=NEO-F10N"], "SPG 6.00", "F10"),
+      (["EXT HPG 2.00 (5b2b8a)", "000B0000", "FWVER=HPG 2.00", "PROTVER=50.01", "MOD=ZED-X20P"], "HPG 2.00", "X20"),
+      (["7.03 (45969)", "00040007"], "7.03", "M6"),
+      (["1.00 (59842)", "00070000", "PROTVER 14.00"], "1.00", "M7"),
+    ] as [([String], String, String)])
+  func firmware(_ strings: [String], _ firmware: String, _ generation: String) throws {
+    let payload = Self.version(Array(strings.dropFirst(2)), software: strings[0], hardware: strings[1])
+    let description = try #require(ReceiverDescription(monVER: payload))
+    #expect(description.firmware == firmware)
+    #expect(description.generation?.rawValue == generation)
+  }
+}
