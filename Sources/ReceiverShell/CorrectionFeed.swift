@@ -1,5 +1,6 @@
 import MonotonicTime
 import Receiver
+import ReceiverStream
 import Recording
 import SerialPort
 
@@ -20,6 +21,7 @@ public final class CorrectionFeed {
   private var otherAddresses: ArraySlice<SocketAddress> = []
   private var response = NTRIPResponse()
   private var request: [UInt8] = []
+  private var casterPosition = CasterPosition()
   private var ticket: SessionTicket?
   private var reports: [String] = []
   private var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -38,8 +40,14 @@ public final class CorrectionFeed {
   public var deadline: Instant? {
     if isAtEnd { return nil }
     if let file { return file.deadline }
-    return source.isHost ? link.deadline : nil
+    guard source.isHost else { return nil }
+    return isNTRIP && request.isEmpty ? .earlier(link.deadline, casterPosition.deadline) : link.deadline
   }
+
+  /// A fix came: casters that make corrections for a place have to know it.
+  public func receive(_ fix: Fix) { casterPosition.fix = fix }
+
+  private var isNTRIP: Bool { if case .ntrip = source { true } else { false } }
 
   /// A line for the user; nil when there is no more.
   public func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
@@ -78,14 +86,21 @@ public final class CorrectionFeed {
   public func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     if let file {
       if now >= file.deadline ?? .zero { read(&poller, at: now) }
-    } else if source.isHost, now >= link.deadline {
-      link.wake(at: now)
+    } else if source.isHost {
+      if now >= link.deadline { link.wake(at: now) }
+      tellPosition(&poller, at: now)
     }
     carryOut(&poller, at: now)
     corrections.lineRate = connection.rate
     noticeDrops(connection.isSteady)
     guard ticket == nil, connection.isSteady, let frames = corrections.next(at: now) else { return }
     ticket = connection.submit(.raw(frames), &poller, at: now)
+  }
+
+  private func tellPosition(_ poller: inout Poller, at now: Instant) {
+    guard isNTRIP, isConnected, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
+    request = sentence
+    sendRequest(&poller, at: now)
   }
 
   /// A line that is too slow is told once. What is dropped while the receiver is being set up is no fault of the line.
@@ -166,6 +181,7 @@ public final class CorrectionFeed {
     response = NTRIPResponse()
     if case .ntrip(let host, let port, let mount, let credentials) = source {
       request = ntripRequest(host: host, port: port, mount: mount, credentials: credentials)
+      casterPosition.connected(at: now)
     }
     sendRequest(&poller, at: now)
   }
@@ -187,6 +203,7 @@ public final class CorrectionFeed {
     stream = nil
     lookup = nil
     request = []
+    casterPosition.disconnected()
     corrections.reset()
   }
 
@@ -228,7 +245,11 @@ public final class CorrectionFeed {
     }
     do {
       let stream = try response.receive(bytes)
-      if !stream.isEmpty { link.received(at: now) }
+      if !stream.isEmpty {
+        link.received(at: now)
+        // The empty line behind an ICY head is none of them.
+        if stream.contains(where: { $0 != 13 && $0 != 10 }) { casterPosition.received() }
+      }
       unsafe corrections.receive(stream.span.bytes, at: now)
     } catch {
       link.failed(error.text, at: now)

@@ -1,6 +1,7 @@
 import MonotonicTime
 import RTCM3
 import Receiver
+import ReceiverStream
 import TestSupport
 import Testing
 
@@ -45,6 +46,41 @@ struct CorrectionsTests {
     let (passed, dropped) = (corrections.passed, corrections.dropped)
     #expect(passed == 5)
     #expect(dropped == 6)
+  }
+
+  @Test("A caster that waits for the position is told it every ten seconds; one that begins by itself is not")
+  func casterPosition() throws {
+    var fix = Fix()
+    fix.time = UTCTime(nanosecondsSince1970: 1_780_000_000_500_000_000)
+    fix.kind = .threeD
+    fix.latitudeDegrees = 48.1375
+    fix.longitudeDegrees = -11.575
+    fix.satellitesUsed = 12
+    fix.hdop = 0.88
+    fix.heightAboveSeaLevelMetres = 520
+    var waiting = CasterPosition()
+    waiting.connected(at: time(0))
+    let beforeFix = waiting.sentence(at: time(6000))
+    #expect(beforeFix == nil && waiting.deadline == nil)
+    waiting.fix = fix
+    let early = waiting.sentence(at: time(4999))
+    #expect(early == nil)
+    let some = waiting.sentence(at: time(6000))
+    let first = try #require(some)
+    let text = String(decoding: first, as: UTF8.self)
+    #expect(text.hasPrefix("$GPGGA,202640.50,4808.25000,N,01134.50000,W,1,12,0.88,520.0,M,,,,*"), "\(text)")
+    #expect(text.hasSuffix("\r\n"))
+    waiting.received()
+    let tooEarly = waiting.sentence(at: time(15_999))
+    let second = waiting.sentence(at: time(16_000))
+    #expect(tooEarly == nil && second == first)
+
+    var beginning = CasterPosition()
+    beginning.fix = fix
+    beginning.connected(at: time(0))
+    beginning.received()
+    let never = beginning.sentence(at: time(60_000))
+    #expect(never == nil && beginning.deadline == nil)
   }
 
   @Test("A longest frame goes over the slowest line")

@@ -37,6 +37,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
     if let place = AssistanceRecord.Place(report.fix) { self.place = place }
+    corrections?.feed.receive(report.fix)
   }
 
   mutating func receive(
