@@ -184,6 +184,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "ReceiverShellTests",
+      dependencies: [
+        "ReceiverShell", "Receiver", "ReceiverStream", "ReceiverSimulator", "SimulatorShell", "Recording", "SerialPort",
+        "MonotonicTime", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ReceiverSimulatorTests",
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),

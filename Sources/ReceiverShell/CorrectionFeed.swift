@@ -247,7 +247,8 @@ public final class CorrectionFeed {
       let stream = try response.receive(bytes)
       if !stream.isEmpty {
         link.received(at: now)
-        casterPosition.received()
+        // The empty line behind an ICY head is none of them.
+        if stream.contains(where: { $0 != 13 && $0 != 10 }) { casterPosition.received() }
       }
       unsafe corrections.receive(stream.span.bytes, at: now)
     } catch {

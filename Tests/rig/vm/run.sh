@@ -38,7 +38,7 @@ cp "$here/guest.sh" "$project"/hw-rules/60-sextant-gnss.* "$share/"
 usb="python3 $rig/usbip-gnss.py"
 emulate="python3 $here/emulate.py"
 order() { echo "host echo $2 | socat - UNIX:\$RIG/$1.ctl"; }
-"$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --com2 sock --gnss --times --timeout 170 \
+"$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --com2 sock --gnss --times --timeout 300 \
   --when start "host $emulate \$RIG/com2.sock" \
   --when start "host $usb --port $port --wire \$RIG/acm.sock --control \$RIG/acm.ctl > $work/acm.log" \
   --when start "host $emulate \$RIG/acm.sock" \
