@@ -19,6 +19,8 @@ enum ServiceAction: Equatable {
   case store(StateFile, String)
   /// Positions are needed for the first time; the program ends.
   case openReceiver, releaseReceiver
+  /// The receivers that stand by beside the first one are needed; no longer needed.
+  case openOthers, releaseOthers
   /// What the receiver is to do.
   case receiver(ReceiverOrder)
   /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.

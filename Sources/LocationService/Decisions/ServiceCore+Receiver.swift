@@ -26,7 +26,9 @@ extension ServiceCore {
     case .session(let report, let wish, let receiver, let port):
       director.receive(report, wish: wish, receiver: receiver, port: port, at: now.instant)
     case .batch(let event): director.receive(event, at: now.instant)
-    case .lost: director.lost(at: now.instant)
+    case .lost:
+      choice.lost(0)
+      director.lost(at: now.instant)
     }
     drain(at: now)
   }
@@ -74,7 +76,9 @@ extension ServiceCore {
     case .report(let report): if let text = report.text { extra.append(.say(text)) }
     case .live(let fix):
       noteMovement(fix, at: now.instant)
-      deliver(fix, at: now)
+      let isChosen =
+        !fix.hasPosition || choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: 0, at: now.instant)
+      if isChosen { deliver(fix, at: now) }
       _ = updateDemands(at: now.instant)
     case .collects(let journal):
       batch.begin()

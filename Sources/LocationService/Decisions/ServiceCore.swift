@@ -23,6 +23,11 @@ struct ServiceCore: Sendable {
   var extra: [ServiceAction] = []
   var source: Location.Source?
   var sourceActivity = SourceActivity.searching
+  /// Whose fixes clients are told of.
+  var choice = ReceiverChoice()
+  /// Whether there are receivers beside the first one.
+  var hasOthers = false
+  private var areOthersWanted = false
   private var isReceiverWanted = false
   private var newest: Location?
   private var isNewestStored = true
@@ -60,6 +65,15 @@ struct ServiceCore: Sendable {
   /// A fix that was measured just now.
   mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
+    engine.receive(location, measured: measured(location, at: now.instant), at: now)
+    remember(location)
+  }
+
+  /// A fix of a receiver that stands by beside the first one.
+  mutating func receive(_ fix: Fix, ofOther receiver: Int, source: Location.Source?, at now: Moment) {
+    guard let location = Location(fix, received: now.utc, source: source), !director.isResting,
+      choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant)
+    else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
     remember(location)
   }
@@ -178,6 +192,7 @@ struct ServiceCore: Sendable {
     for output in outputs { actions.append(contentsOf: action(for: output)) }
     noteDelivered(actions)
     decideReceiver(at: now.instant, &actions)
+    decideOthers(&actions)
     actions += extra
     extra = []
     if !isNewestStored, now.instant >= storeAt {
@@ -220,6 +235,15 @@ struct ServiceCore: Sendable {
     guard text != knownAuthorization, knownAuthorization != nil || record != undecided else { return nil }
     knownAuthorization = text
     return .store(.authorization, text)
+  }
+
+  /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.
+  private mutating func decideOthers(_ actions: inout [ServiceAction]) {
+    guard hasOthers else { return }
+    let areWanted = isReceiverWanted && releaseAt == nil && !director.isResting
+    guard areWanted != areOthersWanted else { return }
+    areOthersWanted = areWanted
+    actions.append(areWanted ? .openOthers : .releaseOthers)
   }
 
   /// The receiver stays ours until the program ends: while nobody needs it, it sleeps.

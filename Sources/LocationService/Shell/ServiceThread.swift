@@ -7,6 +7,8 @@ struct ServiceThread: ~Copyable {
   private let service: LocationService
   private var poller: Poller
   private let receiver: ReceiverSource
+  /// Receivers that stand by.
+  private let others: [ReceiverSource]
   private var isStateComplained = false
   private var administration: AdministrationWatch
   private var lookout: ReceiverLookout
@@ -14,8 +16,12 @@ struct ServiceThread: ~Copyable {
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
+    let settings = service.settings
+    others = settings.others.enumerated().map { index, source in
+      ReceiverSource(source, number: index + 1, settings, batchFolder: nil)
+    }
     receiver = ReceiverSource(
-      service.settings,
+      settings.source, settings,
       batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" })
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     lookout = ReceiverLookout(
@@ -31,8 +37,9 @@ struct ServiceThread: ~Copyable {
       let now = System.now()
       service.lookAtApplication(at: now)
       for action in service.actions(at: now) { carryOut(action, at: now) }
-      if service.isFinished, receiver.isReleased { return }
-      let due = Instant.earlier(.earlier(service.deadline, receiver.deadline), lookout.deadline)
+      if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
+      var due = Instant.earlier(.earlier(service.deadline, receiver.deadline), lookout.deadline)
+      for other in others { due = .earlier(due, other.deadline) }
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return System.say("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -57,16 +64,38 @@ struct ServiceThread: ~Copyable {
       receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
     receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
+    for other in others { round(other, events, at: now) }
     while let news = receiver.nextNews() {
       switch news {
       case .say(let text): System.say(text)
       case .receiver(let news): service.receive(news, at: now)
       case .batchIsLeft: service.batchIsLeft()
+      // With another receiver there is something left to be permitted.
+      case .permitted(false) where !others.isEmpty: break
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       case .held: service.receiverIsHeld()
       }
     }
     service.wake(at: now)
+  }
+
+  /// A receiver that stands by gives fixes; of its troubles people are told, and clients only if there is no other.
+  private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
+    let service = service
+    let (number, origin) = (other.number, other.origin)
+    for event in events {
+      other.handle(event, &poller, at: now.instant) { report, _ in
+        service.receive(report, ofOther: number, origin, at: now)
+      }
+    }
+    other.wake(&poller, at: now.instant) { report, _ in service.receive(report, ofOther: number, origin, at: now) }
+    while let news = other.nextNews() {
+      switch news {
+      case .say(let text): System.say(text)
+      case .receiver(.lost): service.otherIsLost(number)
+      case .receiver, .batchIsLeft, .permitted, .held: break
+      }
+    }
   }
 
   private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
@@ -82,6 +111,8 @@ struct ServiceThread: ~Copyable {
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
+    case .openOthers: for other in others { other.open(&poller, at: now.instant) }
+    case .releaseOthers: for other in others { other.release(&poller, at: now.instant) }
     case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
     case .keepBatch(let journal): receiver.keepBatch(journal)
     case .noteBatch(let journal): receiver.noteBatch(journal)
