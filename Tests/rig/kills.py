@@ -140,6 +140,7 @@ def main():
                     memory.hear(line)
                 generation += 1000
         finally:
+            run.kill()
             stop.set()
             feeder.join()
         errors.seek(0)
