@@ -3,7 +3,7 @@
 /// A line is a key and its value; what follows a `#` behind a space is a remark.
 ///
 ///     device     /dev/gnss/by-id/…    a path, i2c:…, replay:… or sim:…; more than one line: several receivers
-///     baud       115200               no other rate is tried
+///     baud       115200               no other rate is tried; of several receivers it is the first one's
 ///     read-only  yes                  not one byte is sent
 ///     supply     gpio:gpiochip0/17    what switches the receiver's power, see `SupplySwitchAddress`
 ///

@@ -22,11 +22,12 @@ struct SettingsTests {
   @Test("The configuration file is about a receiver that the environment does not name")
   func configuration() {
     var file = ReceiverConfiguration()
-    file.devices = ["sim:drive"]
+    file.devices = ["sim:drive", "/dev/b"]
     file.baud = 9600
     file.isReadOnly = true
     let configured = ServiceSettings(isRoot: false, configuration: file) { _ in nil }
     #expect(configured.source == .simulator("drive") && configured.baud == 9600 && configured.isReadOnly)
+    #expect(configured.others == [.device("/dev/b")])
     let named = ServiceSettings(isRoot: false, configuration: file) { ["GNSS_DEVICE": "/dev/a"][$0] }
     #expect(named.source == .device("/dev/a") && named.baud == nil && !named.isReadOnly)
     let open = ServiceSettings(isRoot: false, configuration: file) { ["SEXTANT_READ_ONLY": "0"][$0] }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sextant track` on a terminal while its receiver goes, comes back, may not be opened, or is somebody else's.
+"""`sextant track` on a terminal while its receiver goes, comes back, hands over, may not be opened, or is another program's.
 
 usage: unplug.py FOLDER
 
@@ -51,6 +51,30 @@ def unplugged(folder):
     finally:
         track.kill()
         simulator.end()
+
+
+def handover(folder):
+    """With two receivers in the configuration file the second goes on when the first is pulled out (SU-19)."""
+    simulators = []
+    for name in ("first", "second"):
+        os.mkdir(f"{folder}/{name}")
+        simulators.append(Simulator(f"{folder}/{name}"))
+    os.makedirs(folder + "/config/sextant")
+    with open(folder + "/config/sextant/config", "w") as file:
+        file.write("# two of them\n" + "".join(f"device {simulator.link}\n" for simulator in simulators))
+    track = Track(SEXTANT, environment={"SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder + "/config"})
+    try:
+        track.wait_for("didUpdateLocations", 30)
+        time.sleep(3)
+        simulators[0].order("fault unplug 60s")
+        track.wait_for_screen("first/receiver: the receiver is gone")
+        for _ in range(5):
+            track.wait_for("didUpdateLocations", 8, without="didFailWithError")
+        expect(track.interrupt(), 0, "the exit code after a handover")
+    finally:
+        track.kill()
+        for simulator in simulators:
+            simulator.end()
 
 
 def forbidden(folder):
@@ -117,7 +141,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         threads = []
-        for check in (unplugged, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
+        for check in (unplugged, handover, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
             own = os.path.join(folder, check.__name__)
             os.mkdir(own)
             threads.append(threading.Thread(target=run, args=(check, own)))

@@ -27,6 +27,8 @@ enum ServiceAction: Equatable {
   case sense(SensorDemand)
   /// The computer may suspend now.
   case readyForSuspend
+  /// The receivers that stand by beside the first one are needed; no longer needed.
+  case openOthers, releaseOthers
   /// What the receiver is to do.
   case receiver(ReceiverOrder)
   /// A location that a deferral keeps is added to the file of those; all of them are delivered.

@@ -29,6 +29,7 @@ extension ServiceCore {
       director.receive(report, wish: wish, receiver: receiver, port: port, at: now.instant)
     case .batch(let event): director.receive(event, at: now.instant)
     case .lost:
+      choice.lost(0)
       director.lost(at: now.instant)
       receiverHeadingLost(at: now.instant)
     }
@@ -79,7 +80,9 @@ extension ServiceCore {
     case .live(let fix):
       noteMovement(fix, at: now.instant)
       replay(at: now)
-      deliver(fix, at: now)
+      let isChosen =
+        !fix.hasPosition || choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: 0, at: now.instant)
+      if isChosen { deliver(fix, at: now) }
       _ = updateDemands(at: now.instant)
     case .collects(let journal):
       batch.begin()

@@ -23,6 +23,11 @@ struct ServiceCore: Sendable {
   var extra: [ServiceAction] = []
   var source: Location.Source?
   var sourceActivity = SourceActivity.searching
+  /// Whose fixes clients are told of.
+  var choice = ReceiverChoice()
+  /// Whether there are receivers beside the first one.
+  var hasOthers = false
+  private var areOthersWanted = false
   private var isReceiverWanted = false
   private var isFinished = false
   /// The computer waits with its suspend until the receiver rests.
@@ -80,6 +85,15 @@ struct ServiceCore: Sendable {
   }
 
   mutating func deliver(_ location: Location, at now: Moment) {
+    engine.receive(location, measured: measured(location, at: now.instant), at: now)
+    remember(location)
+  }
+
+  /// A fix of a receiver that stands by beside the first one.
+  mutating func receive(_ fix: Fix, ofOther receiver: Int, source: Location.Source?, at now: Moment) {
+    guard let location = Location(fix, received: now.utc, source: source), !director.isResting,
+      choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant)
+    else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
     remember(location)
   }
@@ -214,6 +228,7 @@ struct ServiceCore: Sendable {
       actions.append(.sessions(toldSessions))
     }
     decideReceiver(at: now.instant, &actions)
+    decideOthers(&actions)
     if !isFinished { decideSensors(isReceiverWanted: isReceiverWanted) }
     tellSuspend()
     actions += extra
@@ -259,6 +274,15 @@ struct ServiceCore: Sendable {
     guard text != knownAuthorization, knownAuthorization != nil || record != undecided else { return nil }
     knownAuthorization = text
     return .store(.authorization, text)
+  }
+
+  /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.
+  private mutating func decideOthers(_ actions: inout [ServiceAction]) {
+    guard hasOthers else { return }
+    let areWanted = isReceiverWanted && releaseAt == nil && !director.isResting
+    guard areWanted != areOthersWanted else { return }
+    areOthersWanted = areWanted
+    actions.append(areWanted ? .openOthers : .releaseOthers)
   }
 
   /// The receiver stays ours until the program ends: while nobody needs it, it sleeps.

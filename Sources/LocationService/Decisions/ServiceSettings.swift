@@ -25,6 +25,8 @@ public struct ServiceSettings: Sendable, Equatable {
 
   /// GNSS_DEVICE, else the configuration file's first device.
   public var source = Source.firstFound
+  /// The configuration file's other devices: they stand by, and the best fix is told (SU-19).
+  public var others: [Source] = []
   /// The rate that the configuration file binds; nil: it is found.
   public var baud: UInt32?
   /// SEXTANT_STATE_DIR, else what the system has for it; nil where there is no such place, and nothing is kept.
@@ -62,6 +64,7 @@ public struct ServiceSettings: Sendable, Equatable {
       source = Source(device)
     } else {
       if let device = configuration.devices.first { source = Source(device) }
+      others = configuration.devices.dropFirst().map { Source($0) }
       baud = configuration.baud
       isReadOnly = configuration.isReadOnly
     }

@@ -14,7 +14,7 @@ final class BusSource {
     case resumed(suspendedSeconds: Double)
   }
 
-  private static let token = Poller.Token(rawValue: 20)
+  private static let token = Poller.Token(rawValue: 6)
   /// A bus that is wanted and not there is looked for so often.
   private static let retry = Milliseconds(10_000)
   private static let socket = "/run/dbus/system_bus_socket"

@@ -89,6 +89,7 @@ public final class LocationService: Sendable {
     var core = ServiceCore(
       engine: engine, director: director, undecided: undecided, storedAuthorization: stored,
       deferred: store.deferred)
+    core.hasOthers = !settings.others.isEmpty
     let administration = store.administration()
     for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.say(complaint) }
     core.administration(administration, at: now)
@@ -217,6 +218,17 @@ public final class LocationService: Sendable {
     let (fix, isUpdate) = (report.fix, report.isUpdate)
     state.withLock { $0.core.receive(fix, sky: sky, isUpdate: isUpdate, source: origin, at: now) }
   }
+
+  /// An epoch of a receiver that stands by.
+  func receive(
+    _ report: borrowing EpochAssembler.Report, ofOther receiver: Int, _ origin: Location.Source, at now: Moment
+  ) {
+    if report.isUpdate { return }
+    let fix = report.fix
+    state.withLock { $0.core.receive(fix, ofOther: receiver, source: origin, at: now) }
+  }
+
+  func otherIsLost(_ receiver: Int) { state.withLock { $0.core.choice.lost(receiver) } }
 
   func receive(_ news: ReceiverNews, at now: Moment) { state.withLock { $0.core.receive(news, at: now) } }
 

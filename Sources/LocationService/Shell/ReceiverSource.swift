@@ -28,10 +28,11 @@ final class ReceiverSource {
   private static let retry = Milliseconds(1000)
   /// For how long the receiver may take to be set back.
   private static let patience = Milliseconds(3000)
-  private static let port = Poller.Token(rawValue: 1)
-  private static let simulated = Poller.Token(rawValue: 2)
-  private static let devices = Poller.Token(rawValue: 3)
-
+  private let port: Poller.Token
+  private let simulated: Poller.Token
+  private let devices: Poller.Token
+  /// Which receiver of the service it is; 0 is the one that the power policy is about.
+  let number: Int
   private let source: ServiceSettings.Source
   private let isReadOnly: Bool
   private let baud: UInt32?
@@ -53,13 +54,23 @@ final class ReceiverSource {
   private let supply: SupplyHolder?
 
   /// - Parameters:
+  ///   - number: 0, or of one that stands by from 1 on; its rate and its power are its own.
   ///   - batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
   ///   - deferredFile: the same for locations that a deferral keeps on this host.
-  init(_ settings: ServiceSettings, batchFolder: String?, deferredFile: String?) {
-    supply = settings.supply.map { SupplyHolder($0) }
-    source = settings.source
+  init(
+    _ source: ServiceSettings.Source, number: Int = 0, _ settings: ServiceSettings, batchFolder: String? = nil,
+    deferredFile: String? = nil
+  ) {
+    supply = number == 0 ? settings.supply.map { SupplyHolder($0) } : nil
+    self.source = source
+    self.number = number
+    // The service's own descriptors have the numbers up to 15.
+    let first = number == 0 ? 1 : UInt32(16 + 3 * number)
+    port = Poller.Token(rawValue: first)
+    simulated = Poller.Token(rawValue: first + 1)
+    devices = Poller.Token(rawValue: first + 2)
     isReadOnly = settings.isReadOnly
-    baud = settings.baud
+    baud = number == 0 ? settings.baud : nil
     self.batchFolder = batchFolder
     deferred = deferredFile.map { LocationKeeper($0) }
   }
@@ -109,9 +120,9 @@ final class ReceiverSource {
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     switch event {
-    case .readable(Self.devices): hearOfDevices(&poller, at: now, body)
+    case .readable(self.devices): hearOfDevices(&poller, at: now, body)
     // The simulator reads at each `wake`.
-    case .readable(Self.simulated), .writable(Self.simulated), .hangUp(Self.simulated): break
+    case .readable(simulated), .writable(simulated), .hangUp(simulated): break
     default:
       let batch = batch
       connection?.handle(event, &poller, at: now, bytes: { batch?.receive($0) }, body)
@@ -148,7 +159,7 @@ final class ReceiverSource {
   func wake(
     _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
-    do { _ = try simulator?.wake(&poller, token: Self.simulated, at: now) } catch {
+    do { _ = try simulator?.wake(&poller, token: simulated, at: now) } catch {
       complain("the built-in simulator cannot go on: \(error)")
     }
     if monitor?.isDue(at: now) == true { hearOfDevices(&poller, at: now, body) }
@@ -176,7 +187,7 @@ final class ReceiverSource {
       if let likelyRate { settings.likelyRates = [likelyRate] }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
-        path: path, settings: settings, baud: baud, token: Self.port, reference: { System.referenceTime() })
+        path: path, settings: settings, baud: baud, token: port, reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection
@@ -211,6 +222,9 @@ final class ReceiverSource {
     }
   }
 
+  /// The built-in simulator's.
+  private var link: String { "/tmp/sextant-service-\(System.processID)" + (number == 0 ? "" : "-\(number)") }
+
   /// Where the receiver is now; nil when there is none.
   private func path(_ poller: inout Poller, at now: Instant) throws -> String? {
     switch source {
@@ -221,10 +235,10 @@ final class ReceiverSource {
         let line = VirtualLine(
           model: .m10, scenario: try Self.scenario(name),
           startUTCSeconds: System.now().utc.nanosecondsSince1970 / 1_000_000_000, startingAt: now)
-        simulator = try SimulatedReceiver(line, link: "/tmp/sextant-service-\(System.processID)", now: now)
-        _ = try simulator?.wake(&poller, token: Self.simulated, at: now)
+        simulator = try SimulatedReceiver(line, link: link, now: now)
+        _ = try simulator?.wake(&poller, token: simulated, at: now)
       }
-      return "/tmp/sextant-service-\(System.processID)"
+      return link
     }
   }
 
@@ -241,7 +255,7 @@ final class ReceiverSource {
   private func follow(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
     if monitor == nil {
       let box = MonitorBox(list: try DeviceList.installed())
-      if let descriptor = box.fileDescriptor { try poller.add(descriptor, token: Self.devices) }
+      if let descriptor = box.fileDescriptor { try poller.add(descriptor, token: devices) }
       monitor = box
       connection.follow(box.drain(at: now).map(\.port), at: now)
     } else {

@@ -7,6 +7,8 @@ struct ServiceThread: ~Copyable {
   private let service: LocationService
   private var poller: Poller
   private let receiver: ReceiverSource
+  /// Receivers that stand by.
+  private let others: [ReceiverSource]
   private let bus = BusSource()
   private let sensors: SensorThread
   private var isStateComplained = false
@@ -16,11 +18,13 @@ struct ServiceThread: ~Copyable {
   init(_ service: LocationService) throws {
     poller = try Poller()
     self.service = service
+    let settings = service.settings
+    others = settings.others.enumerated().map { index, source in ReceiverSource(source, number: index + 1, settings) }
     sensors = SensorThread(service)
     receiver = ReceiverSource(
-      service.settings,
-      batchFolder: service.settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
-      deferredFile: service.settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
+      settings.source, settings,
+      batchFolder: settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
+      deferredFile: settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     lookout = ReceiverLookout(
       isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
@@ -35,8 +39,9 @@ struct ServiceThread: ~Copyable {
       let now = System.now()
       service.lookAtApplication(at: now)
       for action in service.actions(at: now) { carryOut(action, at: now) }
-      if service.isFinished, receiver.isReleased { return }
+      if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline, receiver.deadline)
+      for other in others { due = .earlier(due, other.deadline) }
       due = .earlier(due, lookout.deadline)
       due = .earlier(due, bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
@@ -63,11 +68,14 @@ struct ServiceThread: ~Copyable {
       receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
     receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
+    for other in others { round(other, events, at: now) }
     while let news = receiver.nextNews() {
       switch news {
       case .say(let text): service.say(text)
       case .receiver(let news): service.receive(news, at: now)
       case .batchIsLeft: service.batchIsLeft()
+      // With another receiver there is something left to be permitted.
+      case .permitted(false) where !others.isEmpty: break
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
       case .held: service.receiverIsHeld()
       }
@@ -85,6 +93,25 @@ struct ServiceThread: ~Copyable {
       service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
     case .suspending: service.updateCore { core in core.hostSuspends(at: now) }
     case .resumed(let seconds): service.updateCore { core in core.hostResumed(after: seconds, at: now) }
+    }
+  }
+
+  /// A receiver that stands by gives fixes; of its troubles people are told, and clients only if there is no other.
+  private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
+    let service = service
+    let (number, origin) = (other.number, other.origin)
+    for event in events {
+      other.handle(event, &poller, at: now.instant) { report, _ in
+        service.receive(report, ofOther: number, origin, at: now)
+      }
+    }
+    other.wake(&poller, at: now.instant) { report, _ in service.receive(report, ofOther: number, origin, at: now) }
+    while let news = other.nextNews() {
+      switch news {
+      case .say(let text): service.say(text)
+      case .receiver(.lost): service.otherIsLost(number)
+      case .receiver, .batchIsLeft, .permitted, .held: break
+      }
     }
   }
 
@@ -107,6 +134,8 @@ struct ServiceThread: ~Copyable {
       bus.set(demand, &poller, at: now.instant)
       sensors.set(demand)
     case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
+    case .openOthers: for other in others { other.open(&poller, at: now.instant) }
+    case .releaseOthers: for other in others { other.release(&poller, at: now.instant) }
     case .receiver(let order): receiver.obey(order, &poller, at: now.instant)
     case .keepLocation(let text): receiver.keepLocation(text)
     case .forgetLocations: receiver.forgetLocations()
