@@ -6,8 +6,11 @@ import GPSDJSON
 struct Printer {
   let isJSON: Bool
 
-  func print(_ event: StaticString, _ words: String = "", fields: (inout JSONLine) -> Void = { _ in }) {
-    guard isJSON else { return write("\(Self.text(of: Date())) \(event) \(words)\n") }
+  /// Words are made for people alone: a description with its date takes longer than all of a JSON line.
+  func print(
+    _ event: StaticString, _ words: @autoclosure () -> String = "", fields: (inout JSONLine) -> Void = { _ in }
+  ) {
+    guard isJSON else { return write("\(Self.text(of: Date())) \(event) \(words())\n") }
     var line = JSONLine()
     line.beginObject()
     line.field("event", event)
@@ -18,8 +21,7 @@ struct Printer {
   }
 
   func print(_ locations: [CLLocation]) {
-    let words = locations.map(\.description).joined(separator: ", ")
-    print("didUpdateLocations", words) { line in
+    print("didUpdateLocations", locations.map(\.description).joined(separator: ", ")) { line in
       line.beginArray("locations")
       for location in locations { Self.put(location, &line) }
       line.endArray()
