@@ -68,7 +68,7 @@ public struct UBXFrame: ~Escapable {
   }
 
   /// Class and id.
-  @inlinable
+  @inlinable @inline(always)
   public var identity: MessageIdentity { MessageIdentity(bytes.u1(2), bytes.u1(3)) }
 
   /// The payload's bytes.

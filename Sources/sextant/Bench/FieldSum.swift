@@ -8,6 +8,8 @@ struct FieldSum {
   private(set) var value: Int64 = 0
   private var rejected = 0
 
+  // Inlined, so that a frame is looked at where it was found and not written to memory for the call.
+  @inline(always)
   mutating func add(_ frame: borrowing Frame) {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { add(frame) }
