@@ -1,0 +1,24 @@
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverPower
+import ReceiverSimulator
+import Testing
+
+@Suite("A switch in the supply of a receiver that takes no orders")
+struct SupplyTests {
+  @Test("Switched off between looks, and on again in time for each")
+  func looks() {
+    let scene = Scene(.nmea, supply: .keepsMemory)
+    scene.demand(Demand(everySeconds: 900))
+    scene.run(300)
+    let (positions, charge, sent) = (scene.positions, scene.chargeMilliampereSeconds, scene.sentBytes)
+    scene.run(7200)
+    let supply = scene.orders.filter { if case .supply = $0.order { true } else { false } }
+    let off = supply.filter { $0.order == .supply(isOn: false) }.count
+    #expect(off >= 7 && supply.count - off >= 7, "\(supply)")
+    #expect(scene.positions >= positions + 7, "\(scene.positions - positions) fixes in two hours")
+    #expect(scene.chargeMilliampereSeconds - charge < 7200 * 5, "\(scene.chargeMilliampereSeconds - charge) mAs")
+    #expect(scene.sentBytes == sent, "it takes no orders")
+  }
+}
