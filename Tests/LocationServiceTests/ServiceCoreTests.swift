@@ -84,6 +84,22 @@ struct ServiceCoreTests {
     #expect(stored == 3)
   }
 
+  @Test("LC-2 the newest location is the one measured last, also where the computer's clock dated one before it")
+  func undated() {
+    var core = Self.core()
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    _ = core.actions(at: Self.moment(1))
+    var undated = Self.fix(2)
+    undated.time = nil
+    core.receive(undated, sky: Sky(), isUpdate: false, source: nil, at: Self.moment(2000))
+    _ = core.actions(at: Self.moment(2000))
+    core.receive(Self.fix(3), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(2001))
+    let remembered = core.actions(at: Self.moment(2001)).compactMap { action in
+      if case .remember(let text) = action { StateText.location(in: text)?.timestamp } else { nil }
+    }
+    #expect(remembered == [Self.fix(3).time])
+  }
+
   @Test("Epochs that are read together are delivered all, one that is told twice once")
   func stall() {
     var core = Self.core()

@@ -48,7 +48,8 @@ struct StateStoreTests {
   private static func location(_ seconds: Int64) -> Location {
     Location(
       Coordinate(latitudeDegrees: 1, longitudeDegrees: 2), horizontalAccuracyMetres: 3,
-      timestamp: UTCTime(nanosecondsSince1970: seconds * 1_000_000_000))
+      timestamp: UTCTime(nanosecondsSince1970: seconds * 1_000_000_000),
+      source: Location.Source(isSimulatedBySoftware: false, isProducedByAccessory: true))
   }
 
   @Test("A file with a line that cannot be read is told of once, kept whole beside it, and costs nothing else")

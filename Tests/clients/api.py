@@ -22,12 +22,13 @@ DERIVED = {"Copyable", "Escapable", "SendableMetatype", "CVarArg", "CustomString
 
 def graph(built):
     target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["unversionedTriple"]
+    maps = [f"-fmodule-map-file={path}" for path in sorted(pathlib.Path(built).glob("C*.build/module.modulemap"))]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.check_call([
             "swift", "symbolgraph-extract", "-module-name", "CoreLocation", "-target", target, "-minimum-access-level",
             "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(TOP / "CSupport/CUdev"),
-            "-Xcc", f"-fmodule-map-file={built}/CSerial.build/module.modulemap",
-            "-Xcc", f"-fmodule-map-file={built}/CI2C.build/module.modulemap", "-output-dir", folder])
+            "-I", str(TOP / "CSupport/CByteMask"), *(word for path in maps for word in ("-Xcc", path)),
+            "-output-dir", folder])
         return json.loads((pathlib.Path(folder) / "CoreLocation.symbols.json").read_text())
 
 

@@ -76,7 +76,7 @@ struct ServiceCore: Sendable {
   mutating func deliver(_ fix: Fix, at now: Moment) {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
     // More of an epoch that came before is no other fix.
-    let isNew = lastFix.map { location.timestamp > $0.timestamp } ?? true
+    let isNew = location.timestamp != lastFix?.timestamp
     deliver(location, at: now)
     guard isNew, power.isDeferring, engine.authorization.status.isAuthorized else { return }
     // It waits in this process alone, which may die.
@@ -105,12 +105,14 @@ struct ServiceCore: Sendable {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
     let instant = isLeftover ? measured(location, at: now.instant) : instant(of: location.timestamp, at: now)
     engine.receive(location, measured: instant, at: now)
+    // What came live meanwhile is newer.
+    if !isLeftover, let newest, newest.timestamp > location.timestamp { return }
     remember(location)
   }
 
+  /// Not by its time: one that came before the receiver knew a date bears the computer's.
   private mutating func remember(_ location: Location) {
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
-    if let newest, newest.timestamp > location.timestamp { return }
     newest = location
     isNewestStored = false
     isNewestRemembered = false

@@ -42,10 +42,9 @@ struct StateStore {
     } write: {
       StateText.text(of: $0)
     }
-    // Where the disk has none, the folder was emptied: what this run remembers was to be forgotten as well.
-    if let stored = restored.newest, let newer = newestOfThisRun, newer.timestamp > stored.timestamp {
-      restored.newest = newer
-    }
+    // What this run remembers is never older than what the disk has. Where the disk has none, the folder was emptied: what
+    // is remembered was to be forgotten as well.
+    if restored.newest != nil { restored.newest = newestOfThisRun ?? restored.newest }
     return restored
   }
 
@@ -85,13 +84,18 @@ struct StateStore {
   func store(_ file: StateFile, _ text: String) throws(StateFolderError) {
     guard let folder else { return }
     try System.replace("\(folder)/\(file.path(of: app))", with: text, .durably)
+    if file == .newestLocation { remember(text) }
   }
 
   /// Keeps the newest location until the computer is switched off. Where there is no place for that, once a minute has to
   /// do.
   func remember(_ text: String) {
     guard let runFolder else { return }
-    try? System.replace("\(runFolder)/newest-location", with: text, .forThisRun)
+    let path = "\(runFolder)/newest-location"
+    do throws(StateFolderError) { try System.replace(path, with: text, .forThisRun) } catch {
+      // Nothing is better than an old one, which would hide that of the disk.
+      WholeFile.remove(path)
+    }
   }
 
   private var newestOfThisRun: Location? {

@@ -196,7 +196,8 @@ enum StateText {
   static func locations(in text: String) -> [Location] {
     var locations: [Location] = []
     var part = ""
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    guard let end = text.lastIndex(of: "\n") else { return [] }
+    for line in text[..<end].split(separator: "\n") {
       if line.hasPrefix(locationHeading), !part.isEmpty {
         locations += [self.location(in: part)].compactMap { $0 }
         part = ""
