@@ -29,6 +29,9 @@ public struct PowerDirector: Sendable {
   /// Fixes that are held back while a memory is read for the last time: two minutes of them, of a slow line.
   static var mostHeld: Int { 128 }
 
+  /// How often a memory is read once more at the end of collecting, for fixes that came neither way.
+  static var mostRereads: Int { 3 }
+
   public private(set) var power: PowerControl
   /// Whether not one byte may be sent.
   public let isReadOnly: Bool
@@ -68,6 +71,7 @@ public struct PowerDirector: Sendable {
   private var isReading = false
   private var lostInRead = 0
   private var readInRead = 0
+  private var rereads = 0
   private var newestRead: Fix?
   private var held: [Fix] = []
   private var newestLive: UTCTime?
@@ -253,6 +257,7 @@ public struct PowerDirector: Sendable {
     case .off, .beginning: break
     }
     (sleeps, isAsleep, isListening, mustSleepAgain) = (false, false, true, false)
+    rereads = 0
     firstEpoch = nil
     guard isThere else { return }
     isThere = false
@@ -385,6 +390,10 @@ public struct PowerDirector: Sendable {
     isReading = false
     let isLast = if case .ending = collecting { true } else { false }
     outputs.append(.readOutEnds(isWhole: isWhole))
+    if isLast, isWhole, rereads < Self.mostRereads, heldHasGap {
+      rereads += 1
+      return beginReading()
+    }
     if isLast {
       if lostInRead > 0 { outputs.append(.report(.fixesLost(lostInRead))) }
       endCollecting()
@@ -398,10 +407,24 @@ public struct PowerDirector: Sendable {
   /// The memory is switched off, and what was held back goes on.
   private mutating func endCollecting() {
     collecting = .off
+    rereads = 0
     outputs.append(.collectsNoMore)
     releaseHeld()
     applied = nil
     isDue = true
+  }
+
+  /// Whether a fix is missing between what was read and what came by the line meanwhile: a line that carries both may be
+  /// too slow, and the receiver then drops what it cannot send. Its memory has it still.
+  private var heldHasGap: Bool {
+    guard var last = journal.lastTime else { return false }
+    let widest = Int64((applied?.everySeconds ?? 1) * 1_500_000_000)
+    for fix in held {
+      guard let time = fix.time, time > last else { continue }
+      if time.nanosecondsSince1970 - last.nanosecondsSince1970 > widest { return true }
+      last = time
+    }
+    return false
   }
 
   private mutating func releaseHeld() {

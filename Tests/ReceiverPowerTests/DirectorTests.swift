@@ -171,22 +171,27 @@ struct DirectorFaultTests {
     #expect(scene.line.receiver.settings == Scene(model).line.receiver.settings)
   }
 
-  @Test("A process that dies while the receiver collects: the next one gets every fix that is left, once")
-  func dies() {
-    let scene = Scene(.m10)
+  @Test(
+    "A process that dies while the receiver collects: the next one gets every fix that is left, once",
+    arguments: [ReceiverModel.m10, .m8Batching], [52.0, 60, 63.25, 70.5])
+  func dies(model: ReceiverModel, after seconds: Double) {
+    let scene = Scene(model)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     scene.forgetFixes()
     scene.demand(Self.deferred(200))
     #expect(scene.run(75) { $0.journal != nil })
-    scene.run(60)
+    scene.run(seconds)
     scene.dieAndReturn()
     scene.demand(Self.moving)
-    #expect(scene.run(90) { $0.journal == nil }, "it is not read to its end")
-    scene.run(10)
+    #expect(scene.run(120) { $0.journal == nil }, "it is not read to its end")
+    scene.run(15)
     let times = scene.fixes.map { Int($0.time.nanosecondsSince1970 / 1_000_000_000) }
-    #expect(times == Array(times[0]..<times[0] + times.count), "fixes are lost, doubled or not in order")
-    #expect(times.count > 80)
+    // 200 s do not fit into the memory of the M8 at a fix a second: it is planned with one every two.
+    let longest = model == .m8Batching ? 2 : 1
+    #expect(
+      zip(times, times.dropFirst()).allSatisfy { 1...longest ~= $1 - $0 }, "fixes are lost, doubled or not in order")
+    #expect(Double(times.count) > seconds / Double(longest) + 20)
     #expect(scene.journal == nil)
   }
 

@@ -169,9 +169,7 @@ def killed(folder, model):
         # The cached fix comes first to the second, and is the only one that may come again.
         if len(fixes) > 1 and second.fixes() and second.fixes()[0] in track.fixes():
             fixes = track.fixes() + second.fixes()[1:]
-        # The receiver drops a message that its transmit buffer cannot hold: at 9600 baud, an epoch between the last look at its
-        # memory and its end may be such a one.
-        missing = in_order(fixes, lost=second.told_lost() + 1)
+        missing = in_order(fixes, lost=second.told_lost())
         if len(fixes) < 55:
             raise Wrong(f"{len(fixes)} fixes; {second.said()}")
         return f"killed while it read: {len(track.fixes())} and then {len(second.fixes())} fixes, each once, {missing} missing"

@@ -34,6 +34,8 @@ struct ServiceCore: Sendable {
   var isSuspendWaiting = false
   var sensing = HostSensing()
   private var newest: Location?
+  /// What came behind it; in a deferral it may wait.
+  private var untold: Location?
   private var isNewestStored = true
   private var isNewestRemembered = true
   /// Whether the disk has a newest location.
@@ -106,13 +108,28 @@ struct ServiceCore: Sendable {
     let instant = isLeftover ? measured(location, at: now.instant) : instant(of: location.timestamp, at: now)
     engine.receive(location, measured: instant, at: now)
     // What came live meanwhile is newer.
-    if !isLeftover, let newest, newest.timestamp > location.timestamp { return }
+    if !isLeftover, let known = untold ?? newest, known.timestamp > location.timestamp { return }
     remember(location)
   }
 
   /// Not by its time: one that came before the receiver knew a date bears the computer's.
   private mutating func remember(_ location: Location) {
     guard engine.authorization.status.isAuthorized, location.horizontalAccuracyMetres >= 0 else { return }
+    untold = location
+  }
+
+  /// What waits in a deferral is not yet the newest location that later runs begin with: they get it from the deferral, in
+  /// its order.
+  private mutating func noteNewest(_ outputs: [PositioningOutput]) {
+    guard let location = untold else { return }
+    let isTold = outputs.contains { output in
+      guard case .event(_, .didUpdateLocations(let locations), _) = output, let last = locations.last else {
+        return false
+      }
+      return last.timestamp >= location.timestamp
+    }
+    guard isTold || !power.isDeferring else { return }
+    untold = nil
     newest = location
     isNewestStored = false
     isNewestRemembered = false
@@ -212,6 +229,7 @@ struct ServiceCore: Sendable {
     var actions: [ServiceAction] = []
     let outputs = engine.outputs
     engine.outputs = []
+    noteNewest(outputs)
     if !isNewestRemembered, let newest {
       isNewestRemembered = true
       // The very first one comes to the disk before anybody is told of it; later ones hold up no delivery.
@@ -235,7 +253,7 @@ struct ServiceCore: Sendable {
     tellSuspend()
     actions += extra
     extra = []
-    if !isNewestStored, now.instant >= storeAt {
+    if !isNewestStored, isFinished || now.instant >= storeAt {
       storeAt = now.instant + Self.storeInterval
       storeNewest()
       actions += extra
