@@ -164,6 +164,20 @@ struct OtherEmulatorsTests {
     #expect(scene.fixes >= 23)
   }
 
+  @Test("Who is known by an answer to another program is asked for the id of its chip", arguments: [true, false])
+  func answerToAnother(comesUnasked: Bool) {
+    let scene = Scene(speech: { ($0 == 0 && comesUnasked ? Self.m8 : []) + Self.pvt($0) }) { identity, _ in
+      switch identity {
+      case .monVER: [Reply(comesUnasked ? 20 : 2000, Self.m8)]
+      case .secUNIQID: [Reply(30, frameBytes(.secUNIQID, [1, 0, 0, 0, 1, 2, 3, 4, 5]))]
+      default: []
+      }
+    }
+    scene.run(seconds: 25)
+    #expect(scene.session.description?.firmware == "SPG 3.01")
+    #expect(scene.session.description?.uniqueID == [1, 2, 3, 4, 5])
+  }
+
   @Test("Who never answers is served by what it says, and asked more and more seldom", arguments: [true, false])
   func never(speaksUBX: Bool) {
     let scene = Scene(speech: { speaksUBX ? Self.pvt($0) : Self.sentences($0) })

@@ -6,8 +6,9 @@ import UBX
 ///
 ///     ask ── answered ──▶ ask for the port again, where more than one is in use ──▶ done
 ///      └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ ask ─▶ …
+///     a late MON-VER, to a question that was given up or of another program ─▶ ask for the rest ─▶ done
 struct Identification: Sendable {
-  private enum Step { case asking, switchingOn, askingAgain, askingForPort, done }
+  private enum Step { case asking, switchingOn, askingAgain, askingForRest, askingForPort, done }
 
   /// The rate from which on a line has room for answers beside all that a receiver writes by itself, baud.
   private static let fastRate: UInt32 = 57_600
@@ -35,11 +36,11 @@ struct Identification: Sendable {
     self.rate = rate
   }
 
-  /// The answer to a question that was given up.
+  /// The answer to a question that was given up. Its receiver is known by its chip's id and its port as well.
   init(lateAnswer monVER: [UInt8], port: ReceiverPortNumber?, rate: UInt32?) {
     self.init(isProved: true, port: port, rate: rate)
     description = ReceiverDescription(monVER: monVER)
-    step = .done
+    step = .askingForRest
   }
 
   var isFinished: Bool { step == .done }
@@ -51,6 +52,10 @@ struct Identification: Sendable {
       // A slow line that is full loses answers with all else that does not fit; a fast one that is asked in vain is
       // listened to all the while, so it is asked less.
       if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .askingAgain ? 2 : 3 }
+      return command
+    case .askingForRest:
+      var command = Command.polls([.secUNIQID, .monCOMMS])
+      command.attempts = 2
       return command
     case .switchingOn:
       // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
@@ -66,18 +71,20 @@ struct Identification: Sendable {
 
   mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
-    case (.asking, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)): take(answers)
+    case (.asking, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)):
+      description = answers[.monVER].flatMap { ReceiverDescription(monVER: $0) }
+      take(answers)
+    case (.askingForRest, .answeredAll(let answers)): take(answers)
     case (.asking, _): step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     case (.switchingOn, _): step = .askingAgain
     case (.askingForPort, .answered(let payload)):
       port = Self.port(before: communication, after: payload)
       step = .done
-    case (.askingAgain, _), (.askingForPort, _), (.done, _): step = .done
+    case (.askingAgain, _), (.askingForRest, _), (.askingForPort, _), (.done, _): step = .done
     }
   }
 
   private mutating func take(_ answers: [MessageIdentity: [UInt8]]) {
-    description = answers[.monVER].flatMap { ReceiverDescription(monVER: $0) }
     // Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
     if let payload = answers[.secUNIQID], payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
     step = .done
