@@ -36,7 +36,7 @@ public struct GrowingFile: ~Copyable {
 /// record or the new one. What the disk has after a loss of power is as old as the last `sync`.
 public struct RecordFile: ~Copyable {
   /// Bytes of the record.
-  public static let size = 256
+  public static let size = 512
   private let path: String
   private let descriptor: Int32
 

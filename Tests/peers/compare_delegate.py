@@ -10,26 +10,15 @@ each counts: what disturbs a run only makes it slower. Ends with 1 when the dele
 """
 import argparse
 import os
-import subprocess
 import sys
 
 import compare_latency as latency
 
 
 def start_track(binary):
-    def start(path):
-        read, write = os.pipe()
-        environment = dict(os.environ, SEXTANT_STATE_DIR="", SEXTANT_APP_STATE="foreground")
-        process = subprocess.Popen([binary, "--json", "--device", path, "--no-pause"], stdout=write,
-                                   stderr=subprocess.DEVNULL, env=environment)
-        os.close(write)
-
-        def close():
-            process.terminate()
-            process.wait()
-            os.close(read)
-        return process, read, close
-    return start
+    return latency.start_into_pipe(
+        binary, "--json", "--no-pause", "--device",
+        environment=dict(os.environ, SEXTANT_STATE_DIR="", SEXTANT_APP_STATE="foreground"))
 
 
 def main():
@@ -43,7 +32,7 @@ def main():
         best = {}
         for _ in range(3):
             for name, start, marks in (
-                    ("watch", latency.start_sextant(f"{arguments.folder}/sextant"), latency.REPORTS),
+                    ("watch", latency.start_into_pipe(f"{arguments.folder}/sextant", "watch", "--json", "--device"), latency.REPORTS),
                     ("track", start_track(f"{arguments.folder}/sextant-track"), (b'"event":"didUpdateLocations"',))):
                 row = latency.measure(name, start, make, arguments.epochs, marks)
                 best[name] = min(best.get(name, float("inf")), row["latencyMedianMicroseconds"])

@@ -176,10 +176,10 @@ def measure(name, start, make, epochs, marks=REPORTS):
     }
 
 
-def start_into_pipe(*command):
+def start_into_pipe(*command, environment=None):
     def start(path):
         read, write = os.pipe()
-        process = subprocess.Popen([*command, path], stdout=write, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*command, path], stdout=write, stderr=subprocess.DEVNULL, env=environment)
         os.close(write)
 
         def close():

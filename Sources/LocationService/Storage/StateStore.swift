@@ -8,6 +8,14 @@ struct StateStore {
   /// Where the newest location is kept at every fix: memory that outlives the process, and not the computer's run.
   let runFolder: String?
   let app: AppDescription
+  private let runMemory: RunMemory?
+
+  init(folder: String?, runFolder: String?, app: AppDescription) {
+    self.folder = folder
+    self.runFolder = runFolder
+    self.app = app
+    runMemory = runFolder.map { RunMemory("\($0)/newest-location") }
+  }
 
   /// What earlier runs left.
   ///
@@ -90,12 +98,7 @@ struct StateStore {
   /// Keeps the newest location until the computer is switched off. Where there is no place for that, once a minute has to
   /// do.
   func remember(_ text: String) {
-    guard let runFolder else { return }
-    let path = "\(runFolder)/newest-location"
-    do throws(StateFolderError) { try System.replace(path, with: text, .forThisRun) } catch {
-      // Nothing is better than an old one, which would hide that of the disk.
-      WholeFile.remove(path)
-    }
+    runMemory?.keep(text)
   }
 
   private var newestOfThisRun: Location? {
