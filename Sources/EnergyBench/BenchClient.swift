@@ -123,3 +123,14 @@ struct BenchClient: Sendable {
     return Demand(border: Demand.Border(distanceMetres: abs(distance), dwellSeconds: dwell))
   }
 }
+
+extension [BenchClient] {
+  /// When the next of them begins or ends by its script, seconds of the day.
+  func nextScripted(after seconds: Double) -> Double {
+    reduce(.infinity) { next, client in
+      client.isActive
+        ? Swift.min(next, client.script.untilSeconds)
+        : client.script.untilSeconds > seconds ? Swift.min(next, Swift.max(client.script.fromSeconds, 0.001)) : next
+    }
+  }
+}

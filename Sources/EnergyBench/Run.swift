@@ -157,13 +157,7 @@ struct Run {
 
   // MARK: The script
 
-  private var nextScripted: Double {
-    clients.reduce(.infinity) { next, client in
-      client.isActive
-        ? min(next, client.script.untilSeconds)
-        : client.script.untilSeconds > seconds ? min(next, max(client.script.fromSeconds, 0.001)) : next
-    }
-  }
+  private var nextScripted: Double { clients.nextScripted(after: seconds) }
 
   private mutating func runScript() {
     for index in clients.indices {
