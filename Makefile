@@ -9,7 +9,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-vm rig-track rig-sensors \
-  rig-programs clean
+  rig-programs static install clean
 
 run: build
 	.build/release/sextant watch
@@ -140,6 +140,15 @@ check-rules:
 documentation: dependencies
 	$(SWIFT) build
 	Tests/documentation/build.sh .build/documentation
+
+# Programs that need no Swift on the machine they run on, only libudev and libstdc++: build here, run on the board.
+PREFIX ?= /usr/local
+static: dependencies
+	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant
+	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant-track
+
+install: static
+	$(SUDO) install -D -s -t $(DESTDIR)$(PREFIX)/bin .build/static/release/sextant .build/static/release/sextant-track
 
 install-hw-rules:
 	$(SUDO) groupadd --system --force gnss
