@@ -25,10 +25,30 @@ extension RawSpan {
     unsafe Value(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
+  /// The `count` bytes from `offset`. Traps when they are not all in the span.
+  @inlinable @inline(always)
+  @_lifetime(copy self)
+  public func part(_ offset: Int, _ count: Int) -> RawSpan {
+    precondition(offset >= 0 && count >= 0 && byteCount &- offset >= count)
+    return unsafe extracting(unchecked: Range(uncheckedBounds: (offset, offset &+ count)))
+  }
+
   /// Sixteen bytes from `offset` as a vector. Traps when fewer are left.
   @inlinable @inline(always)
   public func block16(_ offset: Int) -> SIMD16<UInt8> {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+  }
+
+  /// Sixteen bytes from `offset` (1 or more), and the sixteen bytes from the one before: both moved back to the end of
+  /// the span where fewer are left. Returns where the first were found. Traps when the span has fewer than seventeen.
+  @inlinable @inline(always)
+  public func block16AndBefore(_ offset: Int) -> (block: SIMD16<UInt8>, before: SIMD16<UInt8>, at: Int) {
+    precondition(offset >= 1 && byteCount >= 17)
+    let at = min(offset, byteCount &- 16)
+    return unsafe (
+      unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: SIMD16<UInt8>.self),
+      unsafeLoadUnaligned(fromUncheckedByteOffset: at &- 1, as: SIMD16<UInt8>.self), at
+    )
   }
 
   /// Eighty bytes from `offset` as five vectors. Traps when fewer are left; the bounds are checked once for all.

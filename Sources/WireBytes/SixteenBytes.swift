@@ -27,6 +27,21 @@ extension SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .>= SIMD16(repeating: byte))
   }
 
+  /// By how much the bytes are above `byte`; zero where they are below.
+  @inlinable @inline(always)
+  public func aboveOrZero(_ byte: UInt8) -> SIMD16<UInt8> {
+    let bytes = SIMD16(repeating: byte)
+    return replacing(with: bytes, where: self .< bytes) &- bytes
+  }
+
+  /// All ones where the bytes, as signed ones, are below `limit`.
+  @inlinable @inline(always)
+  public func belowSigned(_ limit: Int8) -> SIMD16<UInt8> {
+    // Called unsafe because a cast could make an invalid value; integers have none.
+    let signed = unsafe unsafeBitCast(self, to: SIMD16<Int8>.self)
+    return SIMD16(repeating: 0).replacing(with: 0xFF, where: signed .< SIMD16<Int8>(repeating: limit))
+  }
+
   /// The first `count` bytes; zero behind them.
   @inlinable @inline(always)
   public func prefix(_ count: Int) -> SIMD16<UInt8> {
@@ -52,5 +67,20 @@ extension SIMD16<UInt8> {
     word ^= word &>> 16
     word ^= word &>> 8
     return UInt8(truncatingIfNeeded: word)
+  }
+}
+
+extension SIMD4<Int16> {
+  /// The lanes as an integer, the first in the low bits.
+  @inlinable @inline(always)
+  public var word: UInt64 {
+    // Called unsafe because a cast could make an invalid value; integers have none.
+    UInt64(littleEndian: unsafe unsafeBitCast(self, to: UInt64.self))
+  }
+
+  /// The lanes of `word`, the first in the low bits.
+  @inlinable @inline(always)
+  public init(word: UInt64) {
+    self = unsafe unsafeBitCast(word.littleEndian, to: SIMD4<Int16>.self)
   }
 }

@@ -14,6 +14,8 @@ struct ShortWaysTests {
     "PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52",
   ]
 
+  private static let surprises = ascii("$*,A0\r\n!~ +(-./") + [0, 0x1F, 0x7F, 0x80, 0xFE, 0xFF]
+
   @Test("What the short way takes for a sentence is one, of the same length and with the same fields")
   func sentences() {
     var random = SplitMix64(seed: 3)
@@ -23,7 +25,7 @@ struct ShortWaysTests {
       let length = bytes.count
       bytes += ascii(String(repeating: "$GP,*\r\n", count: 13))
       for _ in 0..<Int(random.next() % 3) {
-        bytes[Int(random.next() % UInt64(length))] = ascii("$*,A0\r\n!~ ")[Int(random.next() % 10)]
+        bytes[Int(random.next() % UInt64(length))] = Self.surprises[Int(random.next() % UInt64(Self.surprises.count))]
       }
       guard let quick = quickLook(at: bytes.raw, from: 0) else { continue }
       found += 1
@@ -51,7 +53,8 @@ struct ShortWaysTests {
       // Half of them are as receivers write them.
       let choice = UInt64(turn % 2 == 0 ? 7 : words.count)
       let fields = (0..<Int(random.next() % 19)).map { _ in words[Int(random.next() % choice)] }
-      let text = "GPGSV,1,1,04" + fields.map { "," + $0 }.joined()
+      let head = (0..<3).map { _ in turn % 3 == 0 ? words[Int(random.next() % choice)] : "\(random.next() % 12)" }
+      let text = "GPGSV" + (head + fields).map { "," + $0 }.joined()
       let bytes = Wire.nmea(text)
       guard let sentence = Sentence(bytes.raw) else {
         Issue.record("no sentence: \(text)")
@@ -65,6 +68,47 @@ struct ShortWaysTests {
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
     }
+  }
+
+  @Test("GSA's satellites taken at once are the same as one after the other")
+  func satelliteNumbers() {
+    let words = ["", "", "", "7", "03", "45", "111", "301", "999", "1000", "-5", "1.0", "x", " 2"]
+    var random = SplitMix64(seed: 5)
+    for turn in 0..<20_000 {
+      let choice = UInt64(turn % 2 == 0 ? 9 : words.count)
+      let mode = ["1", "2", "3", "", "0", "4", "03"][Int(random.next() % 7)]
+      // Sentences that end early, and those with fields behind the satellites.
+      let fields = (0..<Int(random.next() % 18)).map { _ in words[Int(random.next() % choice)] }
+      let text = "GNGSA,A" + ([mode] + fields).map { "," + $0 }.joined()
+      let bytes = Wire.nmea(text)
+      guard let sentence = Sentence(bytes.raw) else {
+        Issue.record("no sentence: \(text)")
+        continue
+      }
+      var rejected = 0
+      let content = sentence.decode(GSA.self, rejected: &rejected)
+      var expected = GSA()
+      var reader = sentence.fields
+      expected.fieldsOneByOne(&reader)
+      #expect(content == expected, "\(text)")
+      #expect(rejected == reader.rejected, "\(text)")
+      var listed: [Int16] = []
+      content.satellites.forEach { listed.append($0) }
+      #expect(listed == (0..<12).compactMap { expected.satellites[$0].map(Int16.init) })
+    }
+  }
+}
+
+extension GSA {
+  /// The fields of the sentence, each number for itself.
+  fileprivate mutating func fieldsOneByOne(_ reader: inout FieldReader) {
+    reader.character("", &operationMode)
+    reader.integer("", &fixMode, 1...3)
+    for place in 0..<12 { reader.integer("", &satellites[place], 0...999) }
+    reader.decimal("", &pdop)
+    reader.decimal("", &hdop)
+    reader.decimal("", &vdop)
+    if reader.hasMore(isPresent: false) { reader.hexadecimal("", &systemID) }
   }
 }
 

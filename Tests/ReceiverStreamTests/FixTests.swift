@@ -273,6 +273,22 @@ struct SkyTests {
     #expect(heard?.fix.satellitesInView == 6)
   }
 
+  @Test("GSA marks the used satellites wherever it comes in the epoch")
+  func marks() {
+    let orders = [[gsa3D] + gsv, gsv + [gsa3D], [gsv[0], gsa3D, gsv[1]]]
+    for order in orders {
+      var playback = Playback()
+      // The epoch before named others as used, and they are forgotten.
+      playback.hear(rmc("101111"), "GPGSA,A,3,14,30,02,,,,,,,,,,1.8,1.0,1.5", gsv[0], gsv[1])
+      playback.hear(rmc("101112"))
+      for sentence in order { playback.hear(sentence) }
+      playback.finish()
+      #expect(playback.reports.first?.satellites.filter(\.isUsed).map(\.number) == [14, 30, 2])
+      #expect(playback.last?.satellites.filter(\.isUsed).map(\.number) == [5, 9])
+      #expect(playback.last?.satellites.count == 6)
+    }
+  }
+
   @Test("Each system's numbers are its own")
   func systems() {
     let heard = heard([

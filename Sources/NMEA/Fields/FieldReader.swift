@@ -14,9 +14,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline var ends: UInt64
   /// The same, of the 64 characters behind these, as far as they are among the sentence's first 128.
   @usableFromInline var laterEnds: UInt64
-  @usableFromInline var base: Int
+  /// `base` in the low 16 bits, `rejected` above. A reader of more than seven words would be kept in memory instead of
+  /// registers, since the compiler then calls a function where its life ends.
+  @usableFromInline var counts: Int
+
+  @inlinable var base: Int {
+    @inline(always) get { counts & 0xFFFF }
+    @inline(always) set { counts = counts & ~0xFFFF | newValue }
+  }
+
   /// Fields that were there but could not be read or were out of range.
-  public var rejected: Int
+  @inlinable public var rejected: Int {
+    @inline(always) get { counts &>> 16 }
+    @inline(always) set { counts = newValue &<< 16 | base }
+  }
 
   /// Starts before the comma at `offset`, the first of `ends`.
   @inlinable @inline(always)
@@ -25,12 +36,11 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     self.bytes = bytes
     self.start = offset
     self.end = offset
-    self.rejected = 0
-    self.base = offset &+ 1
+    self.counts = offset &+ 1
     // Counted from the first field on, the fields of most sentences end within 64 characters.
-    if base < 64 {
-      self.ends = ends.low &>> UInt64(base) | ends.high &<< UInt64(64 &- base)
-      self.laterEnds = ends.high &>> UInt64(base)
+    if counts < 64 {
+      self.ends = ends.low &>> UInt64(counts) | ends.high &<< UInt64(64 &- counts)
+      self.laterEnds = ends.high &>> UInt64(counts)
     } else {
       self.ends = 0
       self.laterEnds = 0
@@ -161,61 +171,6 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let slow = FieldReader.slowInteger(bytes, start, end, range)
     rejected &+= slow.rejected
     value = slow.value
-  }
-
-  @inlinable @inline(always)
-  public mutating func integers<Block: FourIntegers, let room: Int>(
-    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
-  ) {
-    if takeAtOnce(&blocks, count: count, ranges) { return }
-    for index in 0..<count {
-      for place in 0..<4 {
-        integer(
-          ranges.name(place), &blocks[index][place], Int32(ranges.lowest[place])...Int32(ranges.highest[place]))
-      }
-    }
-  }
-
-  /// Takes blocks of numbers all at once, if their ends are known and each of them is absent or in its range; else false,
-  /// and nothing is taken.
-  @inlinable @inline(always)
-  mutating func takeAtOnce<Block: FourIntegers, let room: Int>(
-    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
-  ) -> Bool {
-    guard count > 0, count <= room, ends.nonzeroBitCount >= 4 &* count,
-      NumbersByEnd.suits(bytes.byteCount, from: base)
-    else { return false }
-    var digits = NumbersByEnd.Digits(repeating: 0)
-    let areDigits = NumbersByEnd.find(in: bytes, from: base, &digits)
-    // A span, and not the array itself, whose every reading would copy all of it. Called unsafe because some types have
-    // padding; integers have none.
-    let byEnd = unsafe digits.span.bytes
-    var left = ends
-    var last = 0
-    var areOutside = SIMDMask<SIMD4<Int16>>(repeating: false)
-    for index in 0..<count {
-      let a = left.trailingZeroBitCount
-      left &= left &- 1
-      let b = left.trailingZeroBitCount
-      left &= left &- 1
-      let c = left.trailingZeroBitCount
-      left &= left &- 1
-      last = left.trailingZeroBitCount
-      left &= left &- 1
-      guard last < 63 else { return false }
-      let found = NumbersByEnd.values(
-        SIMD4(
-          byEnd.littleEndian(a, as: UInt16.self), byEnd.littleEndian(b, as: UInt16.self),
-          byEnd.littleEndian(c, as: UInt16.self), byEnd.littleEndian(last, as: UInt16.self)))
-      areOutside = areOutside .| (((found .< ranges.lowest) .| (found .> ranges.highest)) .& (found .!= Block.none))
-      blocks[index].numbers = found
-    }
-    // From the field behind `end` to the last end.
-    let region = (~0 &>> UInt64(truncatingIfNeeded: 63 &- last)) & (~0 &<< UInt64(truncatingIfNeeded: end &+ 1 &- base))
-    guard !any(areOutside), NumbersByEnd.areNumbers(areDigits, region, ends: ends) else { return false }
-    ends = left
-    end = base &+ last
-    return true
   }
 
   @inlinable @inline(never)

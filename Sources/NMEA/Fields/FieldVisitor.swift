@@ -15,9 +15,12 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
   /// A whole number within `range`
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
-  /// `count` blocks of four whole numbers within `ranges`
-  mutating func integers<Block: FourIntegers, let room: Int>(
-    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges)
+  /// Whole numbers side by side: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
+  /// `ranges`. Returns how many blocks there are.
+  mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
+    _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
+    _ count: BlockCount, _ ranges: FourRanges
+  ) -> Int
   /// A whole number in hexadecimal; a writer writes at least `digits` digits
   mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int)
   /// One character
@@ -46,15 +49,28 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
 
   /// One number after the other.
   @inlinable
-  public mutating func integers<Block: FourIntegers, let room: Int>(
-    _ blocks: inout InlineArray<room, Block>, count: Int, _ ranges: FourRanges
-  ) {
-    for index in 0..<count {
-      for place in 0..<4 {
-        integer(
-          ranges.name(place), &blocks[index][place], Int32(ranges.lowest[place])...Int32(ranges.highest[place]))
-      }
+  public mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
+    _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
+    _ count: BlockCount, _ ranges: FourRanges
+  ) -> Int {
+    integersOneByOne(&head, places: places, headRanges, &blocks, count, ranges)
+  }
+
+  @inlinable @inline(always)
+  mutating func integersOneByOne<Head: FourIntegers, Block: FourIntegers, let room: Int>(
+    _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
+    _ count: BlockCount, _ ranges: FourRanges
+  ) -> Int {
+    for place in (4 &- places)..<4 { integer(headRanges.name(place), &head[place], headRanges[place]) }
+    var present = room
+    switch count {
+    case .all: repeated(4 &* room, of: 1)
+    case .asWritten(let have): present = self.blocks(of: 4, have: have, most: room)
     }
+    for index in 0..<present {
+      for place in 0..<4 { integer(ranges.name(place), &blocks[index][place], ranges[place]) }
+    }
+    return present
   }
 
   /// Only who shows the blocks as such needs to be told.

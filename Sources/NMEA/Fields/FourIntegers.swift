@@ -1,3 +1,5 @@
+import WireBytes
+
 /// Four whole numbers of up to three digits that stand side by side in a sentence, such as a satellite's of GSV, each of
 /// which may be absent. Sentences that list satellites are most of what a receiver writes, so they are read four at a time.
 public protocol FourIntegers: Equatable, Sendable {
@@ -9,8 +11,14 @@ extension FourIntegers {
   /// The number at a place, 0…3; nil when it is absent.
   @inlinable @inline(always)
   subscript(place: Int) -> Int32? {
-    get { numbers[place] == .min ? nil : Int32(numbers[place]) }
+    get { raw(place) == .min ? nil : Int32(raw(place)) }
     set { numbers[place] = newValue.map { Int16(truncatingIfNeeded: $0) } ?? .min }
+  }
+
+  /// The number at a place, 0…3; `Int16.min` when it is absent.
+  @inlinable @inline(always)
+  public func raw(_ place: Int) -> Int16 {
+    Int16(truncatingIfNeeded: numbers.word &>> UInt64(truncatingIfNeeded: 16 &* place))
   }
 
   /// Four absent numbers.
@@ -33,6 +41,10 @@ public struct FourRanges: Sendable {
     self.highest = highest
   }
 
+  /// What the number at a place may be.
+  @inlinable
+  subscript(_ place: Int) -> ClosedRange<Int32> { Int32(lowest[place])...Int32(highest[place]) }
+
   @inlinable
   func name(_ place: Int) -> StaticString {
     switch place {
@@ -42,4 +54,12 @@ public struct FourRanges: Sendable {
     default: names.3
     }
   }
+}
+
+/// How many blocks of numbers a sentence has.
+public enum BlockCount: Sendable {
+  /// Always as many as there is room for, each number of which may be empty.
+  case all
+  /// As many as are written; a writer has so many.
+  case asWritten(have: Int)
 }

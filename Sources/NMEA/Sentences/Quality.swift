@@ -1,10 +1,15 @@
+import WireBytes
+
 /// GSA: fix type, satellites used and dilution of precision. One for each constellation in an epoch.
 public struct GSA: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x475341) }
   /// M manual, A automatic.
   public var operationMode: UInt8?
   /// 1 no fix, 2 2D, 3 3D.
-  public var fixMode: Int32?
+  @inlinable public var fixMode: Int32? {
+    get { mode[3] }
+    set { mode[3] = newValue }
+  }
   /// Satellites used, in NMEA numbering.
   public var satellites = SatelliteIDs()
   public var pdop: FixedPoint?
@@ -13,14 +18,26 @@ public struct GSA: SentenceContent {
   /// 1 GPS and SBAS, 2 GLONASS, 3 Galileo, 4 BeiDou, 5 QZSS, 6 NavIC. Since 4.10.
   public var systemID: Int32?
 
+  /// The fix mode in the last place: it stands side by side with the satellites.
+  @usableFromInline
+  struct Mode: FourIntegers {
+    @usableFromInline var numbers = Self.none
+    @inlinable init() {}
+
+    @inlinable @inline(always)
+    static var ranges: FourRanges {
+      FourRanges(("", "", "", "navMode"), lowest: SIMD4(repeating: 1), highest: SIMD4(repeating: 3))
+    }
+  }
+
+  @usableFromInline var mode = Mode()
+
   @inlinable public init() {}
 
   @inlinable @inline(always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.character("opMode", &operationMode)
-    v.integer("navMode", &fixMode, 1...3)
-    v.repeated(12, of: 1)
-    v.integers(&satellites.blocks, count: 3, SatelliteIDs.ranges)
+    _ = v.integers(&mode, places: 1, Mode.ranges, &satellites.blocks, .all, SatelliteIDs.ranges)
     v.decimal("PDOP", &pdop)
     v.decimal("HDOP", &hdop)
     v.decimal("VDOP", &vdop)
@@ -48,6 +65,19 @@ public struct GSA: SentenceContent {
     @inlinable public subscript(_ place: Int) -> Int32? {
       get { blocks[place &>> 2][place & 3] }
       set { blocks[place &>> 2][place & 3] = newValue }
+    }
+
+    /// Calls `body` with each number that is there.
+    @inlinable @inline(always)
+    public func forEach(_ body: (Int16) -> Void) {
+      for block in 0..<3 {
+        var left = blocks[block].numbers.word
+        // Most places are empty, and mostly the last.
+        while left != Block.none.word {
+          if left & 0x8000 == 0 { body(Int16(truncatingIfNeeded: left)) }
+          left = left &>> 16 | 0x8000_0000_0000_0000
+        }
+      }
     }
 
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {

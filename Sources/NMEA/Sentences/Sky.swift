@@ -35,12 +35,35 @@ public struct GSV: SentenceContent {
     }
   }
 
+  /// The numbers before the satellites, in the last three places.
+  @usableFromInline
+  struct Group: FourIntegers {
+    @usableFromInline var numbers = Self.none
+    @inlinable init() {}
+
+    @inlinable @inline(always)
+    static var ranges: FourRanges {
+      FourRanges(("", "numMsg", "msgNum", "numSV"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 99))
+    }
+  }
+
+  @usableFromInline var group = Group()
+
   /// Sentences in the group.
-  public var sentences: Int32?
+  @inlinable public var sentences: Int32? {
+    get { group[1] }
+    set { group[1] = newValue }
+  }
   /// Which of them this is, from 1.
-  public var number: Int32?
+  @inlinable public var number: Int32? {
+    get { group[2] }
+    set { group[2] = newValue }
+  }
   /// Satellites in view, of the whole group.
-  public var satellitesInView: Int32?
+  @inlinable public var satellitesInView: Int32? {
+    get { group[3] }
+    set { group[3] = newValue }
+  }
   /// The satellites of this sentence.
   public var satellites = InlineArray<4, Satellite>(repeating: Satellite())
   /// How many of `satellites` there are.
@@ -50,20 +73,28 @@ public struct GSV: SentenceContent {
 
   @inlinable public init() {}
 
+  /// Whether it is the last sentence of its group.
+  @inlinable public var isLast: Bool { group.raw(1) == group.raw(2) }
+
+  /// Calls `body` with each satellite. A loop would have the array copied for each.
+  @inlinable @inline(always)
+  public func forEachSatellite(_ body: (Satellite) -> Void) {
+    if satelliteCount > 0 { body(satellites[0]) }
+    if satelliteCount > 1 { body(satellites[1]) }
+    if satelliteCount > 2 { body(satellites[2]) }
+    if satelliteCount > 3 { body(satellites[3]) }
+  }
+
   @inlinable @inline(always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
-    v.integer("numMsg", &sentences, 0...99)
-    v.integer("msgNum", &number, 0...99)
-    v.integer("numSV", &satellitesInView, 0...99)
-    satelliteCount = v.blocks(of: 4, have: satelliteCount, most: 4)
-    v.integers(&satellites, count: satelliteCount, Satellite.ranges)
+    satelliteCount = v.integers(
+      &group, places: 3, Group.ranges, &satellites, .asWritten(have: satelliteCount), Satellite.ranges)
     if v.hasMore(isPresent: signalID != nil) { v.hexadecimal("signalID", &signalID) }
   }
 
   public static func == (a: GSV, b: GSV) -> Bool {
     guard a.satelliteCount == b.satelliteCount else { return false }
     for index in 0..<a.satelliteCount where a.satellites[index] != b.satellites[index] { return false }
-    return a.sentences == b.sentences && a.number == b.number && a.satellitesInView == b.satellitesInView
-      && a.signalID == b.signalID
+    return a.group == b.group && a.signalID == b.signalID
   }
 }

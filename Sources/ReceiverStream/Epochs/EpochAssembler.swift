@@ -21,9 +21,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   /// Fields that were out of range or could not be read, and are therefore absent from the fixes.
   public internal(set) var rejectedFields = 0
-  /// The satellites of the last report.
-  public private(set) var sky = Sky()
-
   var fix = Fix()
   /// Velocity and accuracy of receivers that give earth-centred coordinates alone.
   var ecefVelocity: SIMD3<Double>?
@@ -33,10 +30,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var leapSeconds: Int?
   /// What the NMEA sentences of the epoch say, until the fix is made of it.
   var nmea = NMEAEpoch()
-  var pendingSky = Sky()
-  var hasPendingSky = false
+  /// The satellites: those of the last report, until the epoch says something of them.
+  var sky = Sky()
+  /// Whether the satellites are this epoch's.
+  var hasSky = false
   /// Whether something was said of the satellites since the last report.
   var skyIsTouched = false
+  /// Whether satellites are in the sky that were not compared with those that GSA names as used.
+  var skyLacksMarks = false
   /// Whether UBX told of the satellites: NMEA's say less and are left out.
   var hasUBXSky = false
 
@@ -100,13 +101,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
     hasContent = true
     if !isReported {
       if isEnd || end.isEnd(lastKey) { report(body) }
-    } else if (hasPendingSky && skyIsTouched) || isChanged() {
+    } else if (hasSky && skyIsTouched) || isChanged() {
       end.forget()
       report(body)
     }
   }
 
-  // It changes nothing. It is mutating because the compiler copies the whole value, 3.5 kB, for a call that borrows it.
+  // It changes nothing. It is mutating because the compiler copies the whole value, 2.5 kB, for a call that borrows it.
+  @inline(always)
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     guard let current = self.tag else {
       // Messages without a time were collected; the first with one tells their time. After a silence they are of an
@@ -117,6 +119,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return tag.isOtherClock(than: current) ? !tag.isSame(as: current, leapSeconds: leapSecondsNow) : tag != current
   }
 
+  @inline(never)
   private mutating func startEpoch(_ tag: EpochTag?) {
     // The reported fix has the time also where it was made of a time of day alone.
     if let time = fix.time ?? reported.time { calendar.advance(to: time) }
@@ -128,8 +131,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
     ecefAccuracyMetres = nil
     hasContent = false
     isReported = false
-    hasPendingSky = false
+    hasSky = false
     skyIsTouched = false
+    skyLacksMarks = false
     // A receiver of one message alone ends each epoch with the first of its like, not with one more each time.
     lastKey = 0
     runLength = 0
@@ -151,14 +155,17 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return whole
   }
 
+  @inline(never)
   private mutating func isChanged() -> Bool { finished() != reported }
 
+  // Not inlined, so that what comes before it for each message is short.
+  @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    let skyChanged = hasPendingSky && skyIsTouched
+    let skyChanged = hasSky && skyIsTouched
     skyIsTouched = false
-    if skyChanged {
-      pendingSky.use(nmea.used)
-      sky.copy(from: pendingSky)
+    if skyChanged, skyLacksMarks {
+      sky.use(&nmea.used)
+      skyLacksMarks = false
     }
     let whole = finished()
     let report = Report(fix: whole, isUpdate: isReported, skyChanged: skyChanged)
@@ -170,8 +177,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Makes room for the satellites of this epoch, once.
   mutating func startSky() {
     skyIsTouched = true
-    guard !hasPendingSky else { return }
-    pendingSky.removeAll()
-    hasPendingSky = true
+    guard !hasSky else { return }
+    sky.removeAll()
+    hasSky = true
   }
 }

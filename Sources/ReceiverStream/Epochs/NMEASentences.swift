@@ -57,6 +57,17 @@ extension EpochAssembler {
     let formatter = sentence.formatter
     var id = UInt64(sentence.talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
     switch formatter {
+    case GSV.formatter:
+      let content = sentence.decode(GSV.self, rejected: &rejectedFields)
+      // A group's length varies from epoch to epoch: its last page is what can be recognised again.
+      if content.isLast { id |= 1 << 44 }
+      id |= UInt64(truncatingIfNeeded: content.signalID ?? 0) & 0xF << 36
+      begin(nil, id, body)
+      apply(content, sentence.talker)
+    case GSA.formatter:
+      let content = sentence.decode(GSA.self, rejected: &rejectedFields)
+      begin(nil, id, body)
+      apply(content, sentence.talker)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
       begin(tag(content.time), id, body)
@@ -77,10 +88,6 @@ extension EpochAssembler {
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
       begin(nil, id, body)
       apply(content)
-    case GSA.formatter:
-      let content = sentence.decode(GSA.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      apply(content, sentence.talker)
     case GST.formatter:
       let content = sentence.decode(GST.self, rejected: &rejectedFields)
       begin(tag(content.time), id, body)
@@ -89,13 +96,6 @@ extension EpochAssembler {
       let content = sentence.decode(ZDA.self, rejected: &rejectedFields)
       begin(tag(content.time), id, body)
       apply(content)
-    case GSV.formatter:
-      let content = sentence.decode(GSV.self, rejected: &rejectedFields)
-      // A group's length varies from epoch to epoch: its last page is what can be recognised again.
-      if content.number == content.sentences { id |= 1 << 44 }
-      id |= UInt64(truncatingIfNeeded: content.signalID ?? 0) & 0xF << 36
-      begin(nil, id, body)
-      apply(content, sentence.talker)
     case HDT.formatter:
       let content = sentence.decode(HDT.self, rejected: &rejectedFields)
       begin(nil, id, body)
@@ -340,11 +340,13 @@ extension EpochAssembler {
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
-    for index in 0..<12 {
-      guard let id = content.satellites[index] else { continue }
+    content.satellites.forEach { id in
       nmea.usedSatellites += 1
-      guard let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
-      if nmea.used.insert(system, number) { skyIsTouched = true }
+      guard let (system, number) = Satellite.from(id: Int(id), of: system), nmea.used.insert(system, number)
+      else { return }
+      skyIsTouched = true
+      // Satellites that follow are marked when they are added.
+      if hasSky { skyLacksMarks = true }
     }
   }
 
@@ -369,17 +371,19 @@ extension EpochAssembler {
     guard !hasUBXSky else { return }
     startSky()
     let system = Satellite.system(talker: talker, systemID: nil)
-    for index in 0..<content.satelliteCount {
-      let satellite = content.satellites[index]
-      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
-      pendingSky.add(
+    content.forEachSatellite { satellite in
+      // Absent numbers are Int16.min.
+      let id = satellite.raw(0)
+      guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { return }
+      sky.add(
         Satellite(
           system: system, number: number,
-          elevationDegrees: satellite.elevation.map { Int8(clamping: $0) } ?? Satellite.unknownAngle,
-          azimuthDegrees: satellite.azimuth.map { Int16($0) } ?? Int16(Satellite.unknownAngle),
-          signalDecibelHertz: UInt8(satellite.signal ?? 0)))
+          elevationDegrees: Int8(truncatingIfNeeded: max(satellite.raw(1), Int16(Satellite.unknownAngle))),
+          azimuthDegrees: max(satellite.raw(2), Int16(Satellite.unknownAngle)),
+          signalDecibelHertz: UInt8(truncatingIfNeeded: max(satellite.raw(3), 0)),
+          isUsed: nmea.used.contains(system, number)))
     }
-    fix.satellitesInView = pendingSky.count
+    fix.satellitesInView = sky.count
   }
 
   private mutating func setPosition(

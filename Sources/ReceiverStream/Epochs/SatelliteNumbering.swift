@@ -17,6 +17,8 @@ extension Satellite {
       case let known: return (known, UInt8(truncatingIfNeeded: id))
       }
     }
+    // GLONASS's in the old numbering, which no other system's ids meet.
+    if id >= 65, id <= 96 { return (.glonass, UInt8(truncatingIfNeeded: id &- 64)) }
     return fromRange(id: id, of: system)
   }
 

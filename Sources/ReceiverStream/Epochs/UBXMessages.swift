@@ -273,7 +273,7 @@ extension EpochAssembler {
     startUBXSky()
     for index in 0..<message.satelliteCount {
       let satellite = message.satellite(index)
-      pendingSky.add(
+      sky.add(
         Satellite(
           system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
           elevationDegrees: satellite.elev.magnitude <= 90 ? satellite.elev : Satellite.unknownAngle,
@@ -281,7 +281,7 @@ extension EpochAssembler {
             ? satellite.azim : Int16(Satellite.unknownAngle),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
     }
-    fix.satellitesInView = pendingSky.count
+    fix.satellitesInView = sky.count
   }
 
   private mutating func apply(_ message: borrowing NavSVINFO) {
@@ -289,35 +289,37 @@ extension EpochAssembler {
     for index in 0..<message.channelCount {
       let channel = message.channel(index)
       let (system, number) = Satellite.from(legacyUBX: channel.svid)
-      pendingSky.add(
+      sky.add(
         Satellite(
           system: system, number: number,
           elevationDegrees: channel.elev.magnitude <= 90 ? channel.elev : Satellite.unknownAngle,
           azimuthDegrees: channel.azim >= 0 && channel.azim <= 360 ? channel.azim : Int16(Satellite.unknownAngle),
           signalDecibelHertz: channel.cno, isUsed: channel.flags_svUsed))
     }
-    fix.satellitesInView = pendingSky.count
+    fix.satellitesInView = sky.count
   }
 
   /// Signals without angles: they complete NAV-SAT's satellites, or stand for them where that is off.
   private mutating func apply(_ message: borrowing NavSIG) {
-    if !(hasUBXSky && hasPendingSky) { startUBXSky() }
+    if !(hasUBXSky && hasSky) { startUBXSky() }
     skyIsTouched = true
+    skyLacksMarks = true
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
-      pendingSky.add(
+      sky.add(
         Satellite(
           system: Satellite.System(rawValue: signal.gnssId) ?? .unknown, number: signal.svId,
           signalDecibelHertz: signal.cno, isUsed: signal.sigFlags_prUsed))
     }
-    fix.satellitesInView = pendingSky.count
+    fix.satellitesInView = sky.count
   }
 
   private mutating func startUBXSky() {
     hasUBXSky = true
-    pendingSky.removeAll()
-    hasPendingSky = true
+    sky.removeAll()
+    hasSky = true
     skyIsTouched = true
+    skyLacksMarks = true
   }
 
   // MARK: Values that are believed

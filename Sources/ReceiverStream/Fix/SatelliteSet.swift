@@ -4,20 +4,31 @@ struct SatelliteSet: Sendable {
 
   init() {}
 
+  // A word is only ever touched in place: reading an element of an array in a value copies the array.
+
   /// Adds a satellite; false when it was there, or has a number that no satellite of its system has.
-  @discardableResult
+  @discardableResult @inline(always)
   mutating func insert(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
-    let index = Int(system.rawValue)
-    if words[index] & bit != 0 { return false }
-    words[index] |= bit
-    return true
+    return Self.set(bit, in: &words[Int(system.rawValue)])
   }
 
-  func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
+  /// Whether a satellite was added. Mutating, so that it can look in place.
+  @inline(always)
+  mutating func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
-    return words[Int(system.rawValue)] & bit != 0
+    return Self.has(bit, in: &words[Int(system.rawValue)])
   }
+
+  @inline(always)
+  private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+    let isNew = word & bit == 0
+    word |= bit
+    return isNew
+  }
+
+  @inline(always)
+  private static func has(_ bit: UInt64, in word: inout UInt64) -> Bool { word & bit != 0 }
 
   /// SBAS counts from 120, the others from 1; all have fewer than 64.
   @inline(always)

@@ -67,6 +67,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
+  @inline(always)
   mutating func add(_ satellite: Satellite) {
     if !known.insert(satellite.system, satellite.number), merge(satellite) { return }
     guard count < Self.capacity else {
@@ -78,6 +79,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// Adds what another signal of a satellite says; false when the satellite is not there.
+  @inline(never)
   private mutating func merge(_ satellite: Satellite) -> Bool {
     guard satellite.number != 0 else { return false }
     for index in 0..<count
@@ -92,13 +94,13 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// Marks satellites as used.
-  mutating func use(_ used: SatelliteSet) {
+  mutating func use(_ used: inout SatelliteSet) {
     for index in 0..<count where used.contains(store[index].system, store[index].number) {
       store[index].isUsed = true
     }
   }
 
-  mutating func copy(from other: borrowing Sky) {
+  private mutating func copy(from other: borrowing Sky) {
     count = other.count
     dropped = other.dropped
     known = other.known

@@ -62,14 +62,14 @@ public struct FrameCursor: ~Escapable {
         at &+= sentence.length
         counters.nmeaFrames &+= 1
         return Frame(
-          bytes.extracting(start..<start &+ sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
+          bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
       }
       switch verdict() {
       case .frame(let kind, let length):
         let start = at
         at &+= length
         count(kind)
-        let frame = bytes.extracting(start..<start &+ length)
+        let frame = bytes.part(start, length)
         return Frame(
           frame, kind, offset: base &+ UInt64(start), ends: kind == .nmea ? FieldEnds(in: frame) : .none)
       case .skip(let length):

@@ -74,6 +74,6 @@ public struct UBXFrame: ~Escapable {
   /// The payload's bytes.
   @inlinable
   public var payload: RawSpan {
-    @_lifetime(copy self) get { bytes.extracting(6..<bytes.byteCount &- 2) }
+    @inline(always) @_lifetime(copy self) get { bytes.part(6, bytes.byteCount &- 8) }
   }
 }
