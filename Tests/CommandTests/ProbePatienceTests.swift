@@ -18,31 +18,37 @@ struct ProbePatienceTests {
     var patience = ProbePatience(asks: true)
     var now = Instant.zero
     #expect(patience.deadline == nil)
-    #expect(!patience.isOver(Self.heard(nmea: 1), at: now))
+    var isOver = patience.isOver(Self.heard(nmea: 1), at: now)
     var rounds = 0
     while let due = patience.deadline, rounds < 100 {
       rounds += 1
       now = max(now, due)
-      #expect(!patience.isOver(Self.heard(nmea: 8), at: now))
+      isOver = patience.isOver(Self.heard(nmea: 8), at: now)
     }
     #expect(rounds == 1)
+    #expect(!isOver)
     patience.isIdentified = true
-    #expect(patience.isOver(Self.heard(nmea: 9), at: now))
+    isOver = patience.isOver(Self.heard(nmea: 9), at: now)
+    #expect(isOver)
   }
 
   @Test("Both protocols and the name are enough at once")
   func atOnce() {
     var patience = ProbePatience(asks: true)
-    #expect(!patience.isOver(Self.heard(ubx: 1, nmea: 3), at: .zero))
+    let withoutName = patience.isOver(Self.heard(ubx: 1, nmea: 3), at: .zero)
     patience.isIdentified = true
-    #expect(patience.isOver(Self.heard(ubx: 1, nmea: 3), at: .zero))
+    let withName = patience.isOver(Self.heard(ubx: 1, nmea: 3), at: .zero)
+    #expect(!withoutName && withName)
   }
 
   @Test("Who is not asked is listened to for an epoch")
   func readOnly() {
     var patience = ProbePatience(asks: false)
-    #expect(!patience.isOver(Self.heard(), at: .zero))
-    #expect(!patience.isOver(Self.heard(nmea: 1), at: .zero))
-    #expect(patience.isOver(Self.heard(nmea: 2), at: .zero + ProbePatience.epoch))
+    let results = [
+      patience.isOver(Self.heard(), at: .zero),
+      patience.isOver(Self.heard(nmea: 1), at: .zero),
+      patience.isOver(Self.heard(nmea: 2), at: .zero + ProbePatience.epoch),
+    ]
+    #expect(results == [false, false, true])
   }
 }
