@@ -7,8 +7,8 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build days lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-vm rig-track rig-sensors \
+.PHONY: run test build days endurance lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
+  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-sensors \
   rig-programs static install clean
 
 run: build
@@ -49,6 +49,11 @@ peers: build
 days: build
 	.build/release/sextant bench energy --random-days 10000
 
+# A day of a session with random faults, in virtual time: no wrong fix, no missed recovery, memory as after its first hour.
+endurance: build
+	.build/release/sextant bench endurance --model m10
+	.build/release/sextant bench endurance --model m8
+
 # Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
 SECONDS ?= 60
 fuzz: dependencies
@@ -70,6 +75,10 @@ rig-umockdev: rig-programs
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
+
+# The commands against receivers of another author's making, with manners that make a driver stumble. Less than a minute.
+rig-emulator: rig-programs
+	python3 Tests/rig/emulators.py .build/debug
 
 # `sextant track` on a terminal: permission, questions, unplugging, kills.
 rig-track: rig-programs

@@ -1,6 +1,7 @@
 #include "CAllocationCount.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -9,6 +10,11 @@ static atomic_ulong count;
 static void tick(void) { atomic_fetch_add_explicit(&count, 1, memory_order_relaxed); }
 
 unsigned long c_allocation_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
+
+unsigned long c_allocated_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 #ifndef __has_feature
 #define __has_feature(name) 0

@@ -57,24 +57,16 @@ struct Probe: ParsableCommand {
 private struct ProbeClient: ReceiverClient, ~Copyable {
   let path: String
   private(set) var answer: ProbeAnswer?
-  private var started: Instant
-  private var hasPrinted = false
   private let baud: UInt32?
-  private let isReadOnly: Bool
-  private var heardAt: Instant?
-  private var isIdentified = false
+  private var patience: ProbePatience
 
   init(_ source: Source, baud: UInt32?, isReadOnly: Bool) {
     path = if case .device(let path) = source { path } else { "built-in simulator" }
-    started = Instant(nanoseconds: MonotonicClock.now())
     self.baud = baud
-    self.isReadOnly = isReadOnly
+    patience = ProbePatience(asks: !isReadOnly)
   }
 
-  var deadline: Instant? {
-    guard let heardAt else { return nil }
-    return heardAt + Milliseconds(1500)
-  }
+  var deadline: Instant? { patience.deadline }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
 
@@ -82,7 +74,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch event {
-    case .session(.identified), .session(.notIdentified): isIdentified = true
+    case .session(.identified), .session(.notIdentified): patience.isIdentified = true
     case .session(.adviseOnSilence), .lost:
       if let text = text(of: event, path: path, baud: baud) { say(text) }
     default: break
@@ -94,17 +86,13 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     let counters = connection.counters
     guard counters.frames > 0 else { return false }
-    if heardAt == nil { heardAt = now }
     var protocols: [String] = []
     if counters.ubxFrames > 0 { protocols.append("UBX") }
     if counters.nmeaFrames > 0 { protocols.append("NMEA") }
     if counters.rtcm3Frames > 0 { protocols.append("RTCM3") }
     answer = ProbeAnswer(
       device: path, baud: connection.rate, protocols: protocols, description: connection.description)
-    // A receiver speaks all that it speaks within an epoch; more than UBX and NMEA is not waited for.
-    if isIdentified, counters.ubxFrames > 0, counters.nmeaFrames > 0 { return true }
-    guard let heardAt, now >= heardAt + Milliseconds(1500) else { return false }
-    return isIdentified || isReadOnly
+    return patience.isOver(counters, at: now)
   }
 
   mutating func resize() {}

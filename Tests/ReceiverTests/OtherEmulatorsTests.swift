@@ -33,11 +33,13 @@ struct OtherEmulatorsTests {
     private let answers: Answers
     private let speech: (Int) -> [UInt8]
     private let echoes: Bool
+    /// Of what is written in one go only the first frame is heard.
+    private let losesBursts: Bool
     private var coming: [(at: Instant, bytes: [UInt8])] = []
     private var second = 0
 
     init(
-      intent: SessionSettings.Intent = .serve, isKnown: Bool = false, echoes: Bool = false,
+      intent: SessionSettings.Intent = .serve, isKnown: Bool = false, echoes: Bool = false, losesBursts: Bool = false,
       speech: @escaping (Int) -> [UInt8], answers: @escaping Answers = { _, _ in [] }
     ) {
       var settings = SessionSettings(intent: intent, line: .bound)
@@ -46,6 +48,7 @@ struct OtherEmulatorsTests {
       self.answers = answers
       self.speech = speech
       self.echoes = echoes
+      self.losesBursts = losesBursts
     }
 
     func run(seconds: Int) {
@@ -79,7 +82,7 @@ struct OtherEmulatorsTests {
         case .send(let bytes):
           sentBytes += bytes.count
           if echoes { coming.append((now + Milliseconds(1), bytes)) }
-          for (identity, payload) in Self.frames(bytes) {
+          for (identity, payload) in Self.frames(bytes).prefix(losesBursts ? 1 : .max) {
             for answer in answers(identity, payload) { coming.append((now + Milliseconds(answer.after), answer.bytes)) }
           }
         case .report(let report): reports.append(report)
@@ -238,6 +241,67 @@ struct OtherEmulatorsTests {
     let description = scene.session.description
     #expect(description?.firmware == "SPG 3.01")
     #expect(description?.uniqueID == [1, 2, 3, 4, 5])
+  }
+
+  @Test("Who hears only the first of what is written at once tells its chip's id all the same")
+  func bursts() {
+    let unique = frameBytes(.secUNIQID, [1, 0, 0, 0, 1, 2, 3, 4, 5])
+    let scene = Scene(losesBursts: true, speech: Self.pvt) { identity, _ in
+      switch identity {
+      case .secUNIQID: [Reply(10, unique)]
+      case .monVER: [Reply(20, Self.m8)]
+      default: []
+      }
+    }
+    scene.run(seconds: 10)
+    let description = scene.session.description
+    #expect(description?.uniqueID == [1, 2, 3, 4, 5])
+  }
+
+  @Test("Who has no NAV-PVT among its items goes on with sentences")
+  func withoutPVT() {
+    let who = frameBytes(.monVER, Self.version(["FWVER=HPG 1.32", "PROTVER=27.31"], hardware: "00190000"))
+    let items = Items(unknown: [0x2091_0007])
+    let scene = Scene(isKnown: true, speech: { items[0x1074_0002] == 1 ? Self.sentences($0) : [] }) {
+      identity, payload in
+      switch identity {
+      case .monVER: [Reply(20, who)]
+      case .cfgVALGET: items.get(payload).map { Reply(20, $0) }
+      case .cfgVALSET: [Reply(20, Self.acknowledged(identity, items.set(payload)))]
+      default: []
+      }
+    }
+    scene.run(seconds: 60)
+    #expect(scene.fixes >= 50, "\(scene.fixes)")
+    #expect(items[0x1074_0002] == 1)
+  }
+
+  /// Configuration items that are 0 before they are set, but for the protocols, which are on.
+  private final class Items {
+    private var values: [UInt32: UInt64] = [0x1074_0001: 1, 0x1074_0002: 1]
+    private let unknown: [UInt32]
+
+    init(unknown: [UInt32]) { self.unknown = unknown }
+
+    subscript(key: UInt32) -> UInt64 { values[key] ?? 0 }
+
+    func get(_ payload: [UInt8]) -> [[UInt8]] {
+      var answer: [UInt8] = [1] + payload[1..<4]
+      for at in stride(from: 4, to: payload.count, by: 4) {
+        let key = payload.u4(at)
+        if unknown.contains(key) { return [OtherEmulatorsTests.acknowledged(.cfgVALGET, false)] }
+        answer += payload[at..<at + 4]
+        answer += (0..<(configurationValueSize(key) ?? 0)).map { UInt8(truncatingIfNeeded: self[key] >> ($0 * 8)) }
+      }
+      return [frameBytes(.cfgVALGET, answer), OtherEmulatorsTests.acknowledged(.cfgVALGET)]
+    }
+
+    func set(_ payload: [UInt8]) -> Bool {
+      let pairs = Configuration.pairs(payload)
+      if pairs.contains(where: { unknown.contains($0.id) }) { return false }
+      for pair in pairs { values[pair.id] = pair.bits }
+      return true
+    }
   }
 
   @Test("Five seconds of boot text come before the first fix")

@@ -182,6 +182,8 @@ final class SessionScene {
   func kill(for gap: UInt64, _ adapt: (inout SessionSettings) -> Void) {
     held = nil
     memory = nil
+    // The next session counts its tickets anew.
+    outcomes = [:]
     adapt(&settings)
     nextLook = now + Milliseconds(gap)
   }

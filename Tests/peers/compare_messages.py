@@ -24,20 +24,9 @@ import struct
 import subprocess
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-PEERS = TOP / ".build" / "peers"
-PACKAGES = ["pyubx2==1.4.0", "pynmeagps==1.1.8"]
+from packages import TOP, install_peers
+
 SHARE = 0.995
-
-
-def install_peers():
-    stamp = PEERS / "installed"
-    if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PEERS), "--upgrade", *PACKAGES]
-        subprocess.run(command, check=True)
-        stamp.write_text(" ".join(PACKAGES))
-    sys.path.insert(0, str(PEERS))
-
 
 install_peers()
 import pynmeagps  # noqa: E402

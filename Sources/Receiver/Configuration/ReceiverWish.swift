@@ -48,6 +48,8 @@ public struct ReceiverWish: Sendable, Equatable {
   public var isSilent = false
   /// The rate of the port, in baud.
   public var portRate: UInt32?
+  /// Whether `portRate` stays when the session ends, whatever the rate was before.
+  public var keepsPortRate = false
   /// The rate that the port is raised to where its own is lower, unless the line's rate is bound: for a long dialogue on a
   /// line that is full.
   public var leastPortRate: UInt32?

@@ -168,6 +168,7 @@ extension ReceiverWish {
     // The one who wishes nothing, or a rate alone, leaves this too.
     var withoutRate = self
     withoutRate.portRate = nil
+    withoutRate.keepsPortRate = false
     withoutRate.leastPortRate = nil
     if withoutRate == .nothing { return [] }
     pairs.append(ConfigurationPair(id: port.outputProtocolKey(1), bits: 1))

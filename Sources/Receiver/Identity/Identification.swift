@@ -4,11 +4,13 @@ import UBX
 /// Asks a receiver who it is, what its chip's id is, and which of its ports is talked over: MON-VER, SEC-UNIQID and
 /// MON-COMMS in one breath.
 ///
-///     ask ── answered ──▶ ask for the port again, where more than one is in use ──▶ done
+///     ask ── answered ──▶ ask for the id alone, where it has to have one ──▶ ask for the port again, where that is not
+///      │                  and did not tell it: some hear only the first of     clear ──▶ done
+///      │                  what comes in one breath
 ///      └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ ask ─▶ …
 ///     a late MON-VER, to a question that was given up or of another program ─▶ ask for the rest ─▶ done
 struct Identification: Sendable {
-  private enum Step { case asking, switchingOn, askingAgain, askingForRest, askingForPort, done }
+  private enum Step { case asking, switchingOn, askingAgain, askingForRest, askingForID, askingForPort, done }
 
   /// The rate from which on a line has room for answers beside all that a receiver writes by itself, baud.
   private static let fastRate: UInt32 = 57_600
@@ -61,6 +63,10 @@ struct Identification: Sendable {
       // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
       return .raw(Self.sentence("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
+    case .askingForID:
+      var command = Command.poll(.secUNIQID)
+      command.attempts = 1
+      return command
     case .askingForPort:
       var command = Command.poll(.monCOMMS)
       command.attempts = 2
@@ -77,22 +83,34 @@ struct Identification: Sendable {
     case (.askingForRest, .answeredAll(let answers)): take(answers)
     case (.asking, _): step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     case (.switchingOn, _): step = .askingAgain
+    case (.askingForID, .answered(let payload)):
+      takeID(payload)
+      step = isPortOpen ? .askingForPort : .done
+    case (.askingForID, _): step = isPortOpen ? .askingForPort : .done
     case (.askingForPort, .answered(let payload)):
-      port = Self.port(before: communication, after: payload)
+      port = communication.isEmpty ? Self.port(payload) : Self.port(before: communication, after: payload)
       step = .done
     case (.askingAgain, _), (.askingForRest, _), (.askingForPort, _), (.done, _): step = .done
     }
   }
 
   private mutating func take(_ answers: [MessageIdentity: [UInt8]]) {
-    // Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
-    if let payload = answers[.secUNIQID], payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
-    step = .done
-    guard needsPort, let payload = answers[.monCOMMS] else { return }
-    communication = payload
-    port = Self.port(payload)
-    if port == nil { step = .askingForPort }
+    if let payload = answers[.secUNIQID] { takeID(payload) }
+    if needsPort, let payload = answers[.monCOMMS] {
+      communication = payload
+      port = Self.port(payload)
+    }
+    // SEC-UNIQID is there from protocol version 18 on (interface descriptions).
+    let hasID = (description?.protocolVersion).map { $0 >= ProtocolVersion(18, 0) } ?? false
+    step = hasID && description?.uniqueID == nil ? .askingForID : isPortOpen ? .askingForPort : .done
   }
+
+  /// Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
+  private mutating func takeID(_ payload: [UInt8]) {
+    if payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
+  }
+
+  private var isPortOpen: Bool { needsPort && port == nil }
 
   /// CFG-PRT tells the port by itself; items have one key a port.
   private var needsPort: Bool { port == nil && description?.can(.valset) == true }

@@ -945,8 +945,8 @@ public struct ReceiverSession: ~Copyable {
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
-    if let wanted = wish?.portRate, let rate, wanted != rate, settingsRate == nil {
-      settingsRate = rate
+    if let wanted = wish?.portRate, let rate, wanted != rate, settingsRate == nil || keepsPortRate {
+      if !keepsPortRate { settingsRate = rate }
       stage = .changingRate(
         PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
       return
@@ -956,12 +956,19 @@ public struct ReceiverSession: ~Copyable {
     if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 
-  /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Whether that was done.
+  /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Who refuses those too, or
+  /// has no others, goes on with sentences. Whether something was done.
   private mutating func useOlderMessages(_ refused: [Setting]) -> Bool {
-    guard let wish, description?.can(.valset) == false else { return false }
-    guard wish.messages.contains(where: { $0.message == .navPVT && $0.rate > 0 }) else { return false }
-    guard refused.contains(where: { $0.isRate(of: .navPVT) }) else { return false }
-    self.wish = wish.withoutPVT()
+    guard let wish else { return false }
+    let isRefused = { (message: MessageIdentity) in
+      wish.messages.contains { $0.message == message && $0.rate > 0 } && refused.contains { $0.isRate(of: message) }
+    }
+    if isRefused(.navPVT), description?.can(.valset) == false {
+      self.wish = wish.withoutPVT()
+      return true
+    }
+    guard isRefused(.navPVT) || isRefused(.navPOSLLH), wish.writesNMEA == false else { return false }
+    self.wish?.writesNMEA = true
     return true
   }
 
@@ -1136,6 +1143,8 @@ public struct ReceiverSession: ~Copyable {
     quietUntil = now + Milliseconds(20)
   }
 
+  private var keepsPortRate: Bool { wish?.keepsPortRate == true }
+
   private mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
     if case .restoringRate = stage {
       stage = .restoringBackup(BackupStore(undoing: memory.backup))
@@ -1145,9 +1154,10 @@ public struct ReceiverSession: ~Copyable {
     port = port ?? change.portFound
     if isChanged {
       memory.rate = rate
+      if keepsPortRate { settingsRate = nil }
       actions.append(.report(.rateFound(change.to)))
     } else {
-      settingsRate = nil
+      if !keepsPortRate { settingsRate = nil }
       wish?.portRate = nil
       toldWish?.portRate = nil
       actions.append(.report(.rateNotChanged(change.to)))

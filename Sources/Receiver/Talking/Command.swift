@@ -58,6 +58,14 @@ public struct Command: Sendable, Equatable {
     return command
   }
 
+  /// A question with another one behind it that every receiver answers: where the answer to `sentinel` comes and none to
+  /// the question, it was passed over.
+  static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity) -> Command {
+    var command = Command(raw: frameBytes(identity, selector) + frameBytes(sentinel, []))
+    command.answer = .messages([sentinel, identity])
+    return command
+  }
+
   /// Bytes that are no UBX frame; nothing comes back.
   public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
     var command = Command(raw: bytes)

@@ -1,8 +1,10 @@
 import ArgumentParser
 
-/// `sextant bench`: measures the decoder, the power policy, or the rules of clients.
+/// `sextant bench`: measures the decoder, the power policy, the rules of clients, or a session over a day.
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure the decoder, the energy that receivers need, or what a fix costs with many clients.",
-    subcommands: [BenchDecoder.self, BenchEnergy.self, BenchPositioning.self], defaultSubcommand: BenchDecoder.self)
+    abstract:
+      "Measure the decoder, the energy that receivers need, what a fix costs with many clients, or a day full of faults.",
+    subcommands: [BenchDecoder.self, BenchEnergy.self, BenchPositioning.self, BenchEndurance.self],
+    defaultSubcommand: BenchDecoder.self)
 }

@@ -180,10 +180,11 @@ struct Configure: ParsableCommand {
 
   private func restore(from path: String) throws {
     let file = try read(path)
-    let client = try run { source in
+    let client = try run(raisingRate: true) { source in
       ConfigureClient<ConfigurationRestoring>(source, portRate: { $0.edit?.portRate }) {
         receiver, line throws(SettingProblem) in
-        try ConfigurationRestoring(file, to: receiver, port: line.port, hasRate: line.hasRate)
+        try ConfigurationRestoring(
+          file, to: receiver, port: line.port, hasRate: line.hasRate, raisedRate: line.raisedRate)
       }
     }
     guard let script = client.script, let edit = script.edit else { return }

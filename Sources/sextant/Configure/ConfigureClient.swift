@@ -24,8 +24,6 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   /// How long it may take to find the receiver, and how long it may then say nothing that helps.
   private static var longestSearch: Milliseconds { Milliseconds(15_000) }
   private static var longestPause: Milliseconds { Milliseconds(30_000) }
-  /// Commands in a row without an answer after which the receiver is given up.
-  private static var mostSilences: Int { 3 }
 
   let path: String
   private static var noAnswer: String {
@@ -38,11 +36,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private let survivesSilence: Bool
   private var stage = Stage.waiting
   private var ticket: SessionTicket?
-  private var silences = 0
   private var lastProgress: Instant
   private(set) var deadline: Instant?
-  /// The script, with what it found; nil until the receiver is known.
-  private(set) var script: Script?
+  private var dialogue: ScriptDialogue<Script>?
   /// Why it ended before its time.
   private(set) var failure: CommandFailure?
   private(set) var description: ReceiverDescription?
@@ -65,6 +61,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     lastProgress = Instant(nanoseconds: MonotonicClock.now())
     deadline = lastProgress + Self.longestSearch
   }
+
+  /// The script, with what it found; nil until the receiver is known.
+  var script: Script? { dialogue?.script }
 
   var isOver: Bool { if case .over = stage { true } else { false } }
 
@@ -121,7 +120,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     do throws(SettingProblem) {
       let line = ConfiguredLine(
         port: connection.port, hasRate: connection.rate != nil, raisedRate: connection.raisedRate)
-      script = try making(description, line)
+      dialogue = ScriptDialogue(try making(description, line), survivesSilence: survivesSilence)
     } catch {
       failure = CommandFailure(exitCode: CommandFailure.usage, description: error.description)
       stage = .over
@@ -135,29 +134,33 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     _ outcome: Outcome, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     guard case .talking = stage else { return }
-    silences = outcome == .silent ? silences + 1 : 0
-    script?.receive(outcome)
-    if silences >= Self.mostSilences, !survivesSilence { return fail(Self.noAnswer) }
+    dialogue?.receive(outcome)
     goOn(connection, &poller, at: now)
   }
 
   private mutating func goOn(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     lastProgress = now
     deadline = now + Self.longestPause
-    if let command = script?.next() {
+    switch dialogue?.next() {
+    case .say(let command):
       showProgress()
       ticket = connection.submit(command, &poller, at: now)
       if ticket == nil { fail("the receiver is gone; check the cable") }
       return
+    case .noAnswer: return fail(Self.noAnswer)
+    case .over, nil: break
     }
     if showsProgress { clearProgress() }
-    guard let script, let rate = portRate(script), rate != connection.rate else {
+    // The rate that was raised goes back by itself.
+    let present = connection.raisedRate?.found ?? connection.rate
+    guard let script, let rate = portRate(script), rate != present else {
       stage = .over
       return
     }
     stage = .changingRate(rate)
     var wish = ReceiverWish()
     wish.portRate = rate
+    wish.keepsPortRate = true
     connection.set(wish, &poller, at: now)
   }
 

@@ -73,6 +73,8 @@ struct Simulate: ParsableCommand {
       startUTCSeconds: secondsSince1970() - Int64(before.count / 1000), hasRate: !usb, startingAt: on)
     line.advance(to: now)
     line.inject(.baudRateChange(to: baud), at: now)
+    // What it said then reached nobody.
+    _ = line.takeReceived()
     return line
   }
 }

@@ -18,8 +18,15 @@ public struct ConfigurationRestoring: ReceiverScript {
   /// Settings of the file that this receiver cannot have, each with the reason.
   public private(set) var leftOut: [SettingProblem] = []
 
+  /// - Parameters:
+  ///   - file: what is to be set.
+  ///   - receiver: who it is.
+  ///   - port: the port that is talked over, where known.
+  ///   - hasRate: whether the line has a rate.
+  ///   - raisedRate: the line's rate, where it is another for the time of the script.
   public init(
-    _ file: ConfigurationFile, to receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool
+    _ file: ConfigurationFile, to receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
+    raisedRate: RaisedRate? = nil
   ) throws(SettingProblem) {
     self.file = file
     self.receiver = receiver
@@ -27,7 +34,9 @@ public struct ConfigurationRestoring: ReceiverScript {
     self.hasRate = hasRate
     let readsAll = file.extent == .differences && receiver.can(.valset)
     if readsAll {
-      step = .reading(SettingsReading(pattern: nil, of: receiver, readsStandards: true))
+      var reading = SettingsReading(pattern: nil, of: receiver, readsStandards: true)
+      reading.raisedRate = raisedRate
+      step = .reading(reading)
     } else {
       let edit = try SettingsEdit([], of: receiver, port: port, hasRate: hasRate)
       step = .editing(edit)

@@ -4,7 +4,7 @@ import UBX
 /// shown with the rate that was found.
 public struct RaisedRate: Sendable, Equatable {
   /// The rate that the port had, and gets back, baud.
-  var found: UInt32
+  public var found: UInt32
   /// The rate that it has meanwhile, baud.
   var used: UInt32
   /// The port, where it is known.

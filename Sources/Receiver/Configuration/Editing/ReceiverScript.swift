@@ -5,6 +5,12 @@ public protocol ReceiverScript: Sendable {
   mutating func next() -> Command?
   /// How the last command ended.
   mutating func receive(_ outcome: Outcome)
+  /// Whether a question that the receiver passes over, while it answers others, is taken for one that it refuses.
+  var takesSilenceForRefusal: Bool { get }
   /// How much is done, and of how much as far as that is known by now.
   var progress: (done: Int, of: Int) { get }
+}
+
+extension ReceiverScript {
+  public var takesSilenceForRefusal: Bool { false }
 }

@@ -106,6 +106,8 @@ public struct SettingsReading: ReceiverScript {
     }
   }
 
+  public var takesSilenceForRefusal: Bool { true }
+
   public var progress: (done: Int, of: Int) { (done, done + work.count) }
 
   public func next() -> Command? {

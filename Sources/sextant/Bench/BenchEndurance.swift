@@ -1,0 +1,92 @@
+import ArgumentParser
+import CAllocationCount
+import MonotonicTime
+import ReceiverSimulator
+import SerialPort
+
+/// `sextant bench endurance`: a session over a long time, with random faults, in virtual time.
+struct BenchEndurance: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "endurance",
+    abstract: "Run a session with a simulated receiver for a day with random faults, and measure its memory.",
+    discussion: """
+      Every ten minutes or so something happens to the receiver or its line: it is unplugged, loses its power, its \
+      settings or its rate, its bytes are changed or lost, it freezes, floods, refuses. Each time the session has to \
+      recover. All in one process and in virtual time. The exit code is 69 when a fix was wrong, a recovery was missed, or \
+      the memory in use after the last hour is larger than after the first.
+      """)
+
+  @Option(help: "The receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var model = ReceiverModel.m10
+
+  @Option(help: "How long, in hours.")
+  var hours = 24
+
+  @Option(help: "Determines what is random.")
+  var seed: UInt64 = 1
+
+  /// What memory may differ between two moments at rest: buffers have grown to the longest burst by the end of the first
+  /// hour or a little later.
+  private static let heapSlack = 32 * 1024
+  private static let residentSlack = 512 * 1024
+
+  func validate() throws {
+    if !(2...1000 ~= hours) { throw ValidationError("--hours is 2 to 1000.") }
+  }
+
+  func run() throws {
+    let run = EnduranceRun(model, seed: seed)
+    var readings: [MemoryReading] = []
+    readings.reserveCapacity(hours)
+    try Output.write("hour  faults   fixes  allocated kB  RssAnon kB\n")
+    let start = MonotonicClock.now()
+    for hour in 1...hours {
+      run.passHour()
+      let reading = try MemoryReading.now()
+      readings.append(reading)
+      if hour == 1 || hour == hours || hour.isMultiple(of: 6) {
+        try Output.write(
+          "\(column(hour, 4))\(column(run.faults, 8))\(column(run.fixes, 8))\(column(reading.allocatedBytes / 1024, 14))"
+            + "\(column(reading.residentBytes / 1024, 12))\n")
+      }
+    }
+    let seconds = (MonotonicClock.now() - start) / 1_000_000_000
+    try Output.write(
+      "\(run.faults) faults, \(run.fixes) fixes, \(run.wrongFixes) of them wrong, \(run.missedRecoveries) recoveries missed; "
+        + "\(seconds) s\n")
+    guard let first = readings.first, let last = readings.last else { return }
+    var problems: [String] = []
+    if run.wrongFixes > 0 { problems.append("\(run.wrongFixes) wrong fixes") }
+    if run.missedRecoveries > 0 { problems.append("\(run.missedRecoveries) missed recoveries") }
+    if last.allocatedBytes > first.allocatedBytes + Self.heapSlack {
+      problems.append(
+        "\(last.allocatedBytes - first.allocatedBytes) bytes more are allocated than after the first hour")
+    }
+    if last.residentBytes > first.residentBytes + Self.residentSlack {
+      problems.append("\(last.residentBytes - first.residentBytes) bytes more are resident than after the first hour")
+    }
+    if !problems.isEmpty {
+      throw CommandFailure(exitCode: CommandFailure.unavailable, description: problems.joined(separator: ", "))
+    }
+  }
+
+  private func column(_ number: Int, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+  }
+}
+
+/// What memory this process uses.
+struct MemoryReading {
+  /// Allocated and not freed.
+  var allocatedBytes: Int
+  /// RssAnon of /proc/self/status, proc_pid_status(5).
+  var residentBytes: Int
+
+  static func now() throws -> MemoryReading {
+    let status = String(decoding: try readAll("/proc/self/status"), as: UTF8.self)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    let kilobytes = line?.split(separator: " ").dropLast().last.flatMap { Int($0.filter(\.isNumber)) }
+    return MemoryReading(allocatedBytes: Int(c_allocated_bytes()), residentBytes: (kilobytes ?? 0) * 1024)
+  }
+}

@@ -1,0 +1,171 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+
+/// A session at a virtual receiver's line to which something happens every ten minutes or so. Nothing is collected but
+/// counts.
+final class EnduranceRun {
+  private(set) var faults = 0
+  /// Fixes with a position.
+  private(set) var fixes = 0
+  /// Fixes that are further from the truth than their own accuracy allows.
+  private(set) var wrongFixes = 0
+  private(set) var missedRecoveries = 0
+
+  private var line: VirtualLine
+  private var random: RandomNumbers
+  private var held: Held?
+  /// An optional of the session itself cannot be borrowed through.
+  private struct Held: ~Copyable { var session: ReceiverSession }
+  private let settings = SessionSettings(intent: .serve, line: .serial)
+  private var memory: SessionMemory?
+  private var now = Instant.zero
+  private var nextLook = Instant.zero
+  private let isIdentifiable: Bool
+
+  private static let rates: [UInt32] = [9600, 38_400, 115_200]
+  /// How often a device that is gone is looked for.
+  private static let looking = Milliseconds(500)
+  /// A cold start takes half a minute, and one that only looks like a u-blox receiver is asked again after a minute.
+  private static let recovery = Milliseconds(100_000)
+
+  init(_ model: ReceiverModel, seed: UInt64) {
+    line = VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000)
+    line.hostRate = 9600
+    random = RandomNumbers(seed: seed)
+    isIdentifiable = model != .nmea
+    _ = pass(Milliseconds(60_000))
+  }
+
+  /// Lets an hour pass, and what is begun by then: at its end the session is at rest.
+  func passHour() {
+    let end = now + Milliseconds(3_600_000)
+    while now < end {
+      _ = pass(Milliseconds(UInt64(300 + random.next(below: 600)) * 1000))
+      let seconds = 1 + random.next(below: 30)
+      line.inject(fault(lasting: Milliseconds(UInt64(seconds) * 1000)), at: now)
+      faults += 1
+      _ = pass(Milliseconds(UInt64(seconds) * 1000))
+      let count = fixes
+      let isBack = pass(Self.recovery) { $0.fixes > count + 1 }
+      let isSteady = !isIdentifiable || pass(Self.recovery) { $0.isSteady }
+      if !isBack || !isSteady { missedRecoveries += 1 }
+    }
+  }
+
+  private func fault(lasting length: Milliseconds) -> Fault {
+    switch random.next(below: 11) {
+    case 0: .unplug(for: length)
+    case 1: .powerCycle(for: length, losingBackup: random.next(below: 2) == 0)
+    case 2: .corrupt(share: Double(1 + random.next(below: 200)) / 10_000, for: length)
+    case 3: .drop(share: Double(1 + random.next(below: 200)) / 10_000, for: length)
+    case 4: .freeze(for: length)
+    case 5: .refuseEverything(for: length)
+    case 6: .silence(for: length)
+    case 7: .flood(for: length)
+    case 8: .baudRateChange(to: Self.rates[random.next(below: 3)])
+    case 9: .cutFrame(silenceFor: length)
+    default: .reboot
+    }
+  }
+
+  private var isSteady: Bool {
+    if held == nil { return false }
+    return held!.session.isSteady
+  }
+
+  private var deadline: Instant? {
+    if held == nil { return nextLook }
+    return held!.session.deadline
+  }
+
+  // MARK: Time
+
+  /// Lets time pass, until `condition` holds; whether it did.
+  private func pass(_ length: Milliseconds, until condition: (EnduranceRun) -> Bool = { _ in false }) -> Bool {
+    let end = now + length
+    while now < end {
+      let wasAt = now
+      now = max(now, Instant.earlier(Instant.earlier(line.deadline, deadline), end) ?? end)
+      line.advance(to: now)
+      plug()
+      work(wasAt: wasAt)
+      if condition(self) { return true }
+    }
+    return condition(self)
+  }
+
+  /// The shell's part when bytes came or the session's time has come.
+  private func work(wasAt: Instant) {
+    let bytes = line.takeReceived()
+    guard held != nil else { return }
+    if !bytes.isEmpty {
+      unsafe held!.session.receive(bytes.span.bytes, at: now) { report, _ in take(report) }
+    }
+    if let due = held!.session.deadline, now >= due {
+      held!.session.wake(at: now) { report, _ in take(report) }
+      if let again = held!.session.deadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
+    }
+    carryOut()
+  }
+
+  /// The shell's part when the device goes and comes.
+  private func plug() {
+    if held != nil, !line.isPresent {
+      held!.session.lost { report, _ in take(report) }
+      carryOut()
+      memory = held!.session.memory
+      held = nil
+      nextLook = now + Self.looking
+    } else if held == nil, now >= nextLook {
+      nextLook = now + Self.looking
+      guard line.isPresent else { return }
+      var settings = settings
+      settings.memory = memory
+      held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: nil, now: now))
+    }
+  }
+
+  private func carryOut() {
+    while held != nil, let action = held!.session.nextAction() {
+      switch action {
+      case .send(let bytes): line.send(bytes, at: now)
+      case .setRate(let rate):
+        line.advance(to: now)
+        line.hostRate = rate
+        _ = line.takeReceived()
+      case .report, .finished, .batch: break
+      }
+    }
+  }
+
+  private func take(_ report: borrowing EpochAssembler.Report) {
+    guard !report.isUpdate, report.fix.hasPosition, let latitude = report.fix.latitudeDegrees,
+      let longitude = report.fix.longitudeDegrees
+    else { return }
+    fixes += 1
+    let truth = line.receiver.truth(at: now)
+    let north = (latitude - truth.latitudeDegrees) * 111_200
+    // The walk's scenario is at 48 degrees north, whose cosine this is.
+    let east = (longitude - truth.longitudeDegrees) * 111_200 * 0.67
+    let error = (north * north + east * east).squareRoot()
+    // Ten standard deviations, and a second of motion.
+    if error > 10 * (report.fix.horizontalAccuracyMetres ?? 10) + 40 { wrongFixes += 1 }
+  }
+}
+
+/// SplitMix64: the same numbers on every machine.
+private struct RandomNumbers {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next(below limit: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((z ^ (z >> 31)) % UInt64(limit))
+  }
+}

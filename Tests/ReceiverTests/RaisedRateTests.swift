@@ -1,0 +1,64 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import Testing
+
+@Suite("A line's rate that is raised for a long dialogue")
+struct RaisedRateTests {
+  private static func scene(_ model: ReceiverModel) -> SessionScene {
+    let scene = SessionScene(model, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.leastPortRate = 115_200
+        return wish
+      }
+    }
+    scene.run(20) { $0.isSteady }
+    return scene
+  }
+
+  @Test("It goes back at the end", arguments: [ReceiverModel.m6, .m8, .m10])
+  func back(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    let found: UInt32 = 9600
+    #expect(scene.line.receiver.baudRate == 115_200)
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == found)
+    #expect(scene.line.hostRate == found)
+  }
+
+  @Test("A rate that is set meanwhile stays instead of it", arguments: [ReceiverModel.m6, .m8, .m10])
+  func kept(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    var wish = ReceiverWish()
+    wish.portRate = 57_600
+    wish.keepsPortRate = true
+    scene.set(wish)
+    #expect(scene.run(10) { $0.reported(.rateFound(57_600)) == 1 && $0.isSteady })
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == 57_600)
+    #expect(scene.line.hostRate == 57_600)
+  }
+
+  @Test("A line that is full gets room", arguments: [ReceiverModel.m6, .m8])
+  func fullLine(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    _ = try scene.set(["rate=4Hz"])
+    #expect(scene.line.receiver.epochMilliseconds == 250)
+    _ = scene.finish()
+    scene.line.inject(.baudRateChange(to: 9600), at: scene.now)
+    scene.kill(for: 1000) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.leastPortRate = 115_200
+        return wish
+      }
+    }
+    #expect(scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 })
+    #expect(scene.line.receiver.epochMilliseconds == 250, "\(scene.reports)")
+    let edit = try scene.set(["rate=1Hz"])
+    #expect(edit.results == [.changed])
+  }
+}

@@ -1,0 +1,18 @@
+"""The peers from PyPI, installed into .build/peers, once."""
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PEERS = TOP / ".build" / "peers"
+PACKAGES = ["pyubx2==1.4.0", "pynmeagps==1.1.8"]
+
+
+def install_peers():
+    """Installs them where they are not, and lets them be imported."""
+    stamp = PEERS / "installed"
+    if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PEERS), "--upgrade", *PACKAGES]
+        subprocess.run(command, check=True)
+        stamp.write_text(" ".join(PACKAGES))
+    sys.path.insert(0, str(PEERS))
