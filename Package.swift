@@ -57,6 +57,7 @@ let package = Package(
     .target(name: "CI2C", path: "CSupport/CI2C"),
     .target(name: "CGPIO", path: "CSupport/CGPIO"),
     .target(name: "CClock", path: "CSupport/CClock"),
+    .target(name: "CIIO", path: "CSupport/CIIO"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
@@ -64,7 +65,7 @@ let package = Package(
     .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime"], swiftSettings: settings),
-    .target(name: "HostSensors", dependencies: ["MonotonicTime"], swiftSettings: settings),
+    .target(name: "HostSensors", dependencies: ["CIIO", "MonotonicTime"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),

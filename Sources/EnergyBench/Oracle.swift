@@ -15,6 +15,8 @@ struct Oracle {
   private var charge = 0.0
   private var orbitsAt: Double?
   private var liveSince: Double?
+  /// Since when there has been no sky.
+  private var outageSince: Double?
   private var clients: [Client]
 
   private struct Client {
@@ -26,6 +28,9 @@ struct Oracle {
     var isActive = false
   }
 
+  /// What has to be searched before it can be said that there is no sky: the second of a hot start, in which all signals of
+  /// an open sky are received.
+  private static let searchSeconds = 1.0
   /// Without it the bound has to search as everybody else: what is left where nobody can know the sky.
   private let knowsSky: Bool
 
@@ -60,8 +65,9 @@ struct Oracle {
       case .live(let milliamperes): live(milliamperes)
       case .fix(let by): look(by: by)
       case .search(let until, let every):
-        sleep(until: seconds + every - hot)
-        spend(acquisition, until: min(seconds + hot, max(until, seconds)))
+        let search = min(hot, Plant.startSeconds + Self.searchSeconds)
+        sleep(until: seconds + every - search)
+        spend(acquisition, until: min(seconds + search, max(until, seconds)))
       }
     }
     return charge
@@ -72,7 +78,7 @@ struct Oracle {
     /// Fixes as they are made, at this current.
     case live(Double)
     case fix(by: Double)
-    /// A search so often, as short as the quickest start.
+    /// A search so often, as short as one can be that tells anything.
     case search(until: Double, every: Double)
   }
 
@@ -80,6 +86,7 @@ struct Oracle {
   private mutating func observe() {
     let place = day.path.place(at: seconds)
     let isMoving = day.path.speed(at: seconds) >= policy.movingMetresPerSecond
+    noteOutage(at: place)
     for index in clients.indices {
       let script = clients[index].script
       let isActive = script.fromSeconds <= seconds && seconds < script.untilSeconds
@@ -108,6 +115,22 @@ struct Oracle {
         clients[index].isPaused = true
         clients[index].anchor = place
       }
+    }
+  }
+
+  /// A client that was paused because there was no fix begins anew with the first one (rules PA-6 and PA-9).
+  private mutating func noteOutage(at place: Path.Place) {
+    if day.sky(at: seconds) == .none {
+      outageSince = outageSince ?? seconds
+      return
+    }
+    guard let since = outageSince else { return }
+    outageSince = nil
+    guard seconds - since >= policy.pauseNoFixSeconds else { return }
+    for index in clients.indices {
+      clients[index].isPaused = false
+      clients[index].anchor = place
+      clients[index].restsSince = seconds
     }
   }
 
@@ -189,8 +212,8 @@ struct Oracle {
     liveSince = nil
     let end = max(until, seconds + 0.01)
     // Who sleeps until movement is told has promised a fix within ten seconds of it, and that takes usable orbits.
-    while day.hasAccelerometer, let orbitsAt, orbitsAt + Plant.orbitsSeconds < min(end, day.seconds) {
-      spend(standby, until: orbitsAt + Plant.orbitsSeconds - hot)
+    while day.hasAccelerometer, let orbitsAt, orbitsAt + abilities.sureOrbitsSeconds < min(end, day.seconds) {
+      spend(standby, until: orbitsAt + abilities.sureOrbitsSeconds - hot)
       spend(acquisition, until: seconds + hot)
       spend(tracking, until: seconds + 30)
       self.orbitsAt = seconds

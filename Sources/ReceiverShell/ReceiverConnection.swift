@@ -93,6 +93,8 @@ public final class ReceiverConnection {
   public var rate: UInt32? { link?.session.rate }
   /// The rate that the line has for a time, where it is not the one that it was found at.
   public var raisedRate: RaisedRate? { link?.session.raisedRate }
+  /// What the next program has to know should this one not come to its end.
+  public var left: LeftReceiver? { link?.session.left }
   /// The receiver's port that is talked over, as far as it is known.
   public var port: ReceiverPortNumber? { link?.session.port }
   /// What the receiver knew of the orbits when its session ended, where it was asked for that.

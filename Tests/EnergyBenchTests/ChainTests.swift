@@ -22,6 +22,20 @@ struct ChainTests {
     #expect(chain.ledger.worstCrossingSeconds ?? 0 <= 30 && chain.ledger.worstSkyReturnSeconds ?? 0 <= 360)
   }
 
+  @Test(
+    "The real way is within 1.3 times the lower bound too, on the days on which a look's length counts most",
+    arguments: [
+      (ReceiverAbilities.m8, "parked-van"), (.m8, "parked-van-accelerometer"), (.m8, "indoor"), (.m10, "geofence-near"),
+      (.f9, "delivery-round"),
+    ])
+  func bound(abilities: ReceiverAbilities, name: String) throws {
+    let day = try #require(Day.named(name))
+    let chain = try #require(EnergyBench().runThroughReceiver(day, abilities, baud: 115_200))
+    #expect((name == "indoor" ? chain.timesBlindOracle : chain.timesOracle) <= 1.3)
+    #expect(chain.ledger.fixesLate == 0 && chain.ledger.crossingsMissed == 0)
+    #expect(chain.ledger.worstSkyReturnSeconds ?? 0 <= 360)
+  }
+
   @Test("A receiver that is not simulated has no such day")
   func unknown() throws {
     #expect(EnergyBench().runThroughReceiver(try #require(Day.named("indoor")), .plainNMEA, baud: nil)?.model == nil)

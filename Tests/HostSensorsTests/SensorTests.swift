@@ -105,7 +105,7 @@ struct SensorTests {
 }
 
 /// A folder for a test, gone with it.
-private final class Folder {
+final class Folder {
   struct Failure: Error {}
   let path: String
 
@@ -116,6 +116,14 @@ private final class Folder {
   }
 
   deinit { remove(path) }
+
+  func text(of name: String) -> String? {
+    guard let file = unsafe fopen("\(path)/\(name)", "r") else { return nil }
+    defer { unsafe fclose(file) }
+    var bytes: [UInt8] = []
+    while case let byte = unsafe fgetc(file), byte >= 0 { bytes.append(UInt8(byte)) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 
   func write(_ name: String, _ text: String) {
     var folder = path

@@ -159,6 +159,7 @@ final class ServiceScene {
   private func open() {
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.memory = memory
+    settings.wish = { .saving(for: $0) }
     _ = line.takeReceived()
     held = Held(
       session: ReceiverSession(settings, lineRate: line.hostRate, reference: moment.utc, now: now))

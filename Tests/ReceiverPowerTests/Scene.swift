@@ -165,6 +165,7 @@ final class Scene {
       guard line.isPresent else { return }
       var settings = SessionSettings(intent: intent, line: .serial)
       settings.memory = memory
+      settings.wish = { .saving(for: $0) }
       _ = line.takeReceived()
       let time = UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000)
       held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: time, now: now))

@@ -88,6 +88,13 @@ final class SessionScene {
     if held == nil { return true }
     return held!.session.isEnded
   }
+  /// What the next program has to know.
+  var left: LeftReceiver? {
+    if held == nil { return nil }
+    return held!.session.left
+  }
+  /// The reports so far are forgotten.
+  func forget() { reports = [] }
   var counters: StreamCounters { held == nil ? StreamCounters() : held!.session.counters }
   /// Fixes with a position.
   var positions: [(at: Instant, fix: Fix)] { fixes.filter(\.fix.hasPosition) }

@@ -59,6 +59,9 @@ public struct TriaxialSensor: Hashable, Sendable {
     ["hmc5843", "hmc5883", "hmc5883l", "hmc5983"].contains(name) && abs(scale) < 1e-4 ? 100 : 1
   }
 
+  /// What a step of the raw numbers means, as drivers count thresholds: microtesla or m/s².
+  public var step: Double { abs(scale.x) }
+
   /// What raw numbers mean: microtesla or m/s², along the device's axes.
   public func value(raw: SIMD3<Double>) -> SIMD3<Double> { mount.applied(to: (raw + offset) * scale) }
 }

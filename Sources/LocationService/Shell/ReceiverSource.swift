@@ -52,6 +52,9 @@ final class ReceiverSource {
   private var batch: BatchKeeper?
   private let deferred: LocationKeeper?
   private let supply: SupplyHolder?
+  private let stateFolder: String?
+  /// How the receiver is left, should this process not live to put it back.
+  private var leftFile: LeftReceiverFile?
 
   /// - Parameters:
   ///   - number: 0, or of one that stands by from 1 on; its rate and its power are its own.
@@ -72,6 +75,7 @@ final class ReceiverSource {
     isReadOnly = settings.isReadOnly
     baud = number == 0 ? settings.baud : nil
     self.batchFolder = batchFolder
+    stateFolder = number == 0 ? settings.stateFolder : nil
     deferred = deferredFile.map { LocationKeeper($0) }
   }
 
@@ -185,6 +189,12 @@ final class ReceiverSource {
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
+      // One that stands by is never put to sleep, and keeps its rate.
+      if number == 0 { settings.wish = { .saving(for: $0) } }
+      if !isReadOnly, let stateFolder {
+        leftFile = leftFile ?? LeftReceiverFile(stateFolder: stateFolder, line: path)
+        settings.left = leftFile?.left
+      }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
         path: path, settings: settings, baud: baud, token: port, reference: { System.referenceTime() })
@@ -277,6 +287,7 @@ final class ReceiverSource {
     endsAt = nil
     isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
+    if let connection, connection.isOpen, connection.isEnded, connection.raisedRate == nil { leftFile?.forget() }
     connection?.close(&poller) { _, _ in }
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
@@ -284,6 +295,7 @@ final class ReceiverSource {
   }
 
   private func tellEvents() {
+    noteLeft()
     while let event = connection?.nextEvent() {
       switch event {
       case .told(let text): news.append(.say(text))
@@ -294,6 +306,13 @@ final class ReceiverSource {
       default: break
       }
       tellReceiverNews(event)
+    }
+  }
+
+  private func noteLeft() {
+    guard let left = connection?.left, let leftFile else { return }
+    do throws(FileProblem) { try leftFile.keep(left) } catch {
+      complain("after a crash the receiver would be found late, as this cannot be kept: \(error.reason)")
     }
   }
 

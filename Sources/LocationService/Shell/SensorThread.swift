@@ -44,8 +44,9 @@ final class SensorThread: Sendable {
     var work = SensorWork(service)
     // Who asks again after this was decided starts another thread.
     while let demand = next() {
-      let due = work.round(demand)
-      guard (try? poller.wait(deadline: due?.nanoseconds)) != nil else { break }
+      let due = work.round(demand, &poller)
+      guard let events = try? poller.wait(deadline: due?.nanoseconds) else { break }
+      work.hear(events, &poller)
     }
     work.finish()
   }
@@ -70,8 +71,13 @@ private struct SensorWork {
   private var magnetometer: SensorReader?
   private var accelerometer: SensorReader?
   private var isAccelerometerSought = false
+  private var found: SensorTree.Found?
   private var compass = Compass()
   private var movement: MovementWatch?
+  /// Where the accelerometer itself tells that something has changed, nobody asks it until then.
+  private var events: MotionEventSource?
+  private var alert: AlertWatch?
+  private static let eventToken = Poller.Token(rawValue: 1)
   private var nextHeading = Instant.zero
   private var nextMovement = Instant.zero
 
@@ -81,10 +87,11 @@ private struct SensorWork {
   }
 
   /// Does what is due. Returns when there is more to do.
-  mutating func round(_ demand: SensorDemand) -> Instant? {
+  mutating func round(_ demand: SensorDemand, _ poller: inout Poller) -> Instant? {
     if !isAccelerometerSought {
       isAccelerometerSought = true
-      accelerometer = tree.first(.acceleration).flatMap { try? SensorReader($0) }
+      found = tree.first(.acceleration)
+      accelerometer = found.flatMap { try? SensorReader($0) }
     }
     var due: Instant?
     if let filter = demand.headingFilterDegrees {
@@ -95,12 +102,51 @@ private struct SensorWork {
       finish()
     }
     guard demand.movement, accelerometer != nil else {
-      movement = nil
+      (movement, alert) = (nil, nil)
+      stopEvents(&poller)
       return due
     }
     let now = System.now()
+    if movement == nil, alert == nil { startEvents(&poller, at: now.instant) }
+    if alert != nil { return Instant.earlier(due, feelIfAlert(at: now)) }
     if now.instant >= nextMovement { feel(at: now) }
     return Instant.earlier(due, nextMovement)
+  }
+
+  // MARK: An accelerometer's own events
+
+  private mutating func startEvents(_ poller: inout Poller, at now: Instant) {
+    // A folder that stands for /sys has no devices.
+    guard service.settings.sensorRoot == "/sys", let found, let source = MotionEventSource(found) else { return }
+    guard (try? poller.add(source.fileDescriptor, token: Self.eventToken)) != nil else { return }
+    events = source
+    alert = AlertWatch(at: now)
+  }
+
+  private mutating func stopEvents(_ poller: inout Poller) {
+    if let events { poller.remove(events.fileDescriptor) }
+    events = nil
+  }
+
+  /// What the poller reported.
+  mutating func hear(_ news: [Poller.Event], _ poller: inout Poller) {
+    guard let events, news.contains(where: { $0 == .readable(Self.eventToken) || $0 == .hangUp(Self.eventToken) })
+    else { return }
+    if events.drain() { return alert?.changed(at: System.now().instant) ?? () }
+    // It tells nothing any more: it is asked as one that has no events.
+    stopEvents(&poller)
+    alert = nil
+    movement = MovementWatch()
+  }
+
+  private mutating func feelIfAlert(at now: Moment) -> Instant? {
+    guard let due = alert?.deadline, now.instant >= due else { return alert?.deadline }
+    guard let acceleration = acceleration() else {
+      service.accelerometerFailed(at: now.instant)
+      return now.instant + Self.retry
+    }
+    if alert?.receive(acceleration, at: now.instant) == true { service.movementNoticed(at: now) }
+    return alert?.deadline
   }
 
   /// What was learnt is kept.

@@ -58,7 +58,10 @@ extension PowerControl {
       if awake.firstFix == nil {
         awake.firstFix = now
         let seconds = now.seconds(since: awake.since)
+        epochs.came(at: now, isFirstFix: true)
         learn(from: awake, seconds)
+      } else {
+        epochs.came(at: now, isFirstFix: false)
       }
       awake.fixless = nil
       phase = .awake(awake)
@@ -76,7 +79,10 @@ extension PowerControl {
     // Only a start that went straight tells anything; a search in a cellar does not.
     guard seconds < policy.searchFirstSeconds else { return }
     guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
-    if seconds < coldSeconds / 2 { return hotStarts.observe(seconds, at: now) }
+    if seconds < coldSeconds / 2 {
+      epochs.started(in: seconds)
+      return hotStarts.observe(seconds, at: now)
+    }
     // As long as a cold start: the orbits were not what they were thought to be.
     orbits.lost()
   }
@@ -138,6 +144,8 @@ extension PowerControl {
     if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
     guard case .awake(var awake) = phase else { return }
     orbits.interrupted()
+    epochs.came(at: now, isFirstFix: false)
+    if signal.satellites == 0, now.seconds(since: awake.since) >= policy.emptySkySeconds { awake.isSkyEmpty = true }
     if awake.fixless == nil {
       awake.fixless = now
       awake.signal = signal

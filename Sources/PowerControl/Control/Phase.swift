@@ -19,6 +19,8 @@ enum Phase: Sendable {
     var fixless: Instant?
     /// The best that was received in this search.
     var signal = SignalFacts(satellites: 0, strongSatellites: 0)
+    /// It had time to receive something, and said that it does not.
+    var isSkyEmpty = false
     /// The start is thought to be a hot one.
     var isHot: Bool
   }

@@ -29,6 +29,7 @@ public struct PowerControl: Sendable {
   var orbits = Orbits()
   var hotStarts = TimeToFix(usualSeconds: 2)
   var coldStarts = TimeToFix(usualSeconds: 30)
+  var epochs = EpochGrid(usualSeconds: 2)
   var newestFix: (facts: FixFacts, at: Instant)?
   /// Since when there has been no fix although one was sought.
   var outageSince: Instant?

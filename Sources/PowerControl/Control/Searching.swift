@@ -6,7 +6,7 @@ extension PowerControl {
   mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     noteOutage(awake)
     sayNoFixPauses(&actions)
-    guard searchEnd(awake) <= now, canSleep, let until = nextSearch() else {
+    guard searchEnd(awake, need) <= now, canSleep, let until = nextSearch() else {
       want(fullPower, &actions)
       return false
     }
@@ -46,16 +46,20 @@ extension PowerControl {
   private var pauseNoFixSeconds: Double { min(policy.pauseNoFixSeconds, policy.pauseSeconds ?? .infinity) }
 
   /// When the present search is given up, by what it has received so far.
-  private func searchEnd(_ awake: Phase.Awake) -> Instant {
+  private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
     let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
-    let first = (outageSince ?? awake.since) + Milliseconds(seconds: policy.searchFirstSeconds)
+    let firstSeconds = need.live == nil ? policy.searchFirstLookSeconds : policy.searchFirstSeconds
+    let first = (outageSince ?? awake.since) + Milliseconds(seconds: firstSeconds)
     return max(began + Milliseconds(seconds: patience(awake)), first)
   }
 
   private func patience(_ awake: Phase.Awake) -> Double {
     if awake.signal.strongSatellites >= 4 { return coldSeconds * policy.strongPatienceFactor }
     if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
-    if thoroughIsDue { return policy.thoroughPatienceSeconds }
+    if thoroughIsDue {
+      return orbits.isUsable(at: now) ? policy.thoroughPatienceSeconds : policy.thoroughColdPatienceSeconds
+    }
+    if newestFix != nil, awake.firstFix == nil, awake.isSkyEmpty { return 0 }
     return newestFix == nil ? policy.coldPatienceSeconds : policy.patienceSeconds
   }
 
@@ -73,7 +77,8 @@ extension PowerControl {
       policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
       - policy.patienceSeconds
     let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
-    return now + Milliseconds(seconds: seconds)
+    return wakeForEpoch(
+      by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)
   }
 
   /// A hint or a new client may begin a search before its time, but not one after the other.
@@ -82,8 +87,8 @@ extension PowerControl {
     return now.seconds(since: lastSearchEnd) >= policy.hintShortestSeconds
   }
 
-  func searchDeadline(_ awake: Phase.Awake) -> Instant? {
-    canSleep ? max(searchEnd(awake), now) : nil
+  func searchDeadline(_ awake: Phase.Awake, _ need: Need) -> Instant? {
+    canSleep ? max(searchEnd(awake, need), now) : nil
   }
 
   /// What falls due although the receiver sleeps: a client is to be told that it is paused.

@@ -102,8 +102,10 @@ extension PowerControl {
     guard let next = nextLook(need) else { return false }
     // Whoever looks more rarely than orbits hold begins cold every time: renewing would cost more than it saves.
     guard next.seconds(since: now) < policy.orbitsValidSeconds else { return false }
-    return !orbits.isUsable(
-      at: next + Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds))
+    let by = next + Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds)
+    // Who waits for a movement is to have a hot start whenever that comes.
+    if need.waitsForHint { return sureOrbitsEnd.map { $0 <= by } ?? true }
+    return !orbits.isUsable(at: by)
   }
 
   /// When somebody will look next, as far as that is known.
@@ -117,8 +119,12 @@ extension PowerControl {
     return max(last + Milliseconds(seconds: gap), now)
   }
 
+  private var sureOrbitsEnd: Instant? {
+    orbits.sureUntil(abilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
+  }
+
   private func trackOrbitsEnd() -> Instant? {
-    guard let until = orbits.usableUntil else { return nil }
+    guard let until = sureOrbitsEnd else { return nil }
     let margin = Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds)
     return until.nanoseconds > margin.count * 1_000_000
       ? Instant(nanoseconds: until.nanoseconds - margin.count * 1_000_000) : .zero
@@ -143,10 +149,24 @@ extension PowerControl {
 
   /// The wake-up for the next due fix, or for the orbits of those who wait for a movement; nil when neither is known.
   func wakeTime(_ need: Need) -> Instant? {
-    var wakeAt = need.due.map { before($0, leadSeconds(at: $0)) }
+    var wakeAt = need.due.map { wakeTime(for: $0) }
     if need.waitsForHint { wakeAt = Instant.earlier(wakeAt, trackOrbitsEnd()) }
     return wakeAt
   }
+
+  /// When to wake the receiver for a fix by `due`.
+  private func wakeTime(for due: Instant) -> Instant {
+    let latest = before(due, leadSeconds(at: due))
+    guard orbits.isUsable(at: due), !isUnheard else { return latest }
+    return wakeForEpoch(by: latest, leadSeconds: epochs.leadSeconds)
+  }
+
+  /// The latest moment, up to `latest`, that lies so long before an epoch; `latest` where epochs come at any time.
+  func wakeForEpoch(by latest: Instant, leadSeconds: Double) -> Instant {
+    epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) } ?? latest
+  }
+
+  private var isUnheard: Bool { if case .unheard = wanted.mode { true } else { false } }
 
   func before(_ instant: Instant, _ seconds: Double) -> Instant {
     let nanoseconds = UInt64(max(seconds, 0) * 1e9)
@@ -158,9 +178,11 @@ extension PowerControl {
 
   /// Seconds from the wake-up to the fix.
   func leadSeconds(at due: Instant) -> Double {
-    if case .unheard = wanted.mode { return 2 }
-    let start = orbits.isUsable(at: due) ? hotSeconds : coldSeconds
-    return start + policy.marginSeconds
+    if isUnheard { return 2 }
+    guard orbits.isUsable(at: due) else { return coldSeconds + policy.marginSeconds }
+    // Woken for an epoch, the fix comes with it or with one of the next: so far as starts have been slow of late.
+    if epochs.isKnown { return max(epochs.leadSeconds, hotSeconds > epochs.leadSeconds + 0.5 ? hotSeconds : 0) }
+    return hotSeconds + policy.marginSeconds
   }
 
   /// Waking up costs a start at the acquisition current; a sleep has to save more than that.
@@ -204,7 +226,7 @@ extension PowerControl {
     let need = need()
     if let batch { return batchDeadline(batch, awake, need) }
     guard need.isAny else { return holdUntil(awake, need).map { max($0, now) } }
-    guard hasFix(awake) else { return searchDeadline(awake) }
+    guard hasFix(awake) else { return searchDeadline(awake, need) }
     var deadline = Instant.earlier(need.collect?.by, modeDeadline)
     if let fixless = awake.fixless { deadline = fixless + Milliseconds(seconds: policy.lostAfterSeconds) }
     if let hold = holdUntil(awake, need), hold > now { deadline = Instant.earlier(deadline, hold) }

@@ -44,6 +44,7 @@ extension PowerControl {
     if abilities != found {
       hotStarts = TimeToFix(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       coldStarts = TimeToFix(usualSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
+      epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       refusedUntil = [:]
       batchHalvings = 0
     }

@@ -9,6 +9,10 @@ public struct ReceiverAbilities: Hashable, Sendable {
   /// Milliamperes in backup by request (software standby).
   public var standbyMilliamperes: Double
   public var startTimes: StartTimes
+  /// For how long after its orbits were received a start is a hot one for certain. GPS's and Galileo's hold for 4 h; but with
+  /// GPS alone, or with GLONASS whose orbits hold for half an hour, fewer than four of the satellites that were there then may
+  /// be left before that.
+  public var sureOrbitsSeconds: Double
   /// Cyclic tracking: the longest period in seconds that it takes; nil without it.
   public var cyclicLongestSeconds: Double?
   /// The receiver's own on/off operation: the shortest period in seconds; nil without it.
@@ -22,7 +26,8 @@ public struct ReceiverAbilities: Hashable, Sendable {
 
   public init(
     name: String, currents: Currents, reducedCurrents: Currents? = nil, standbyMilliamperes: Double = 0,
-    startTimes: StartTimes, cyclicLongestSeconds: Double? = nil, onOffShortestSeconds: Double? = nil,
+    startTimes: StartTimes, sureOrbitsSeconds: Double = 4 * 3600, cyclicLongestSeconds: Double? = nil,
+    onOffShortestSeconds: Double? = nil,
     backup: Backup? = nil, batching: Batching? = nil, flashLog: Bool = false, powerSwitch: PowerSwitch = .none
   ) {
     self.name = name
@@ -30,6 +35,7 @@ public struct ReceiverAbilities: Hashable, Sendable {
     self.reducedCurrents = reducedCurrents
     self.standbyMilliamperes = standbyMilliamperes
     self.startTimes = startTimes
+    self.sureOrbitsSeconds = sureOrbitsSeconds
     self.cyclicLongestSeconds = cyclicLongestSeconds
     self.onOffShortestSeconds = onOffShortestSeconds
     self.backup = backup

@@ -49,5 +49,12 @@ struct Orbits: Sendable {
   /// All is lost: a supply was off.
   mutating func lost() { self = Orbits() }
 
+  /// Until when a start is hot for certain, with a receiver whose satellites set before their orbits are too old.
+  func sureUntil(_ sureSeconds: Double, _ policy: PowerPolicy) -> Instant? {
+    guard let usableUntil else { return nil }
+    let less = UInt64(max(policy.orbitsValidSeconds - sureSeconds, 0) * 1e9)
+    return usableUntil.nanoseconds > less ? Instant(nanoseconds: usableUntil.nanoseconds - less) : nil
+  }
+
   func isUsable(at instant: Instant) -> Bool { usableUntil.map { instant < $0 } ?? false }
 }

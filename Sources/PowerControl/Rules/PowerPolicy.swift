@@ -61,20 +61,29 @@ public struct PowerPolicy: Hashable, Sendable {
   public var hintShortestSeconds = 30.0
 
   // Searching.
-  /// A search goes on without pause for this long after the last fix.
+  /// A search goes on without pause for this long after the last fix, for those who want fixes as they are made,
   public var searchFirstSeconds = 60.0
+  /// and for those who are content with looks.
+  public var searchFirstLookSeconds = 15.0
   /// The interval between later searches, as a share of the outage: the delay is in proportion.
   public var searchShare = 0.25
   /// and at least this long.
   public var searchShortestSeconds = 10.0
   /// A fix comes within this time of the sky's return.
   public var skyReturnSeconds = 360.0
-  /// A search that receives nothing at all ends after this time, if the receiver knows time and place,
+  /// A search ends with the first report of the receiver's that it receives nothing, so long after the order to wake or later:
+  /// the oscillator's start and the second in which a hot start has all its signals.
+  public var emptySkySeconds = 1.25
+  /// Where epochs are on a grid, a search is begun so much earlier than that before one of them.
+  public var emptySkyMarginSeconds = 0.15
+  /// Without such a report it ends after this time, if the receiver knows time and place,
   public var patienceSeconds = 2.5
   /// and after this one if it does not.
   public var coldPatienceSeconds = 7.0
   /// Every two hours a search without any signal lasts this long: signals may be weak (the receivers' own limit is 15 s too).
   public var thoroughPatienceSeconds = 15.0
+  /// The same without usable orbits. What could still give a fix then is received from strong signals alone.
+  public var thoroughColdPatienceSeconds = 4.0
   public var thoroughEverySeconds = 7200.0
   /// A search that receives something, but not enough for a fix, ends after this time.
   public var weakPatienceSeconds = 15.0

@@ -13,6 +13,8 @@ enum Setting: Sendable, Equatable {
   /// How a CFG message's payload changes.
   enum Change: Sendable, Equatable {
     case port(ReceiverWish)
+    /// The protocols of a port, by the masks of CFG-PRT.
+    case portProtocols(input: UInt16, output: UInt16)
     case messageRate(UInt8)
     case measurementPeriod(UInt16)
     case dynamicModel(UInt8)
@@ -49,6 +51,10 @@ extension Setting.Change {
       payload.set(u2: payload.u2(12) | 1 | (wish.readsRTCM3 == true ? 1 << 5 : 0), at: 12)
       var output = payload.u2(14) | 1
       if let writes = wish.writesNMEA { output = writes ? output | 2 : output & ~2 }
+      payload.set(u2: output, at: 14)
+    case .portProtocols(let input, let output):
+      guard payload.count >= 20 else { return nil }
+      payload.set(u2: input, at: 12)
       payload.set(u2: output, at: 14)
     case .messageRate(let rate):
       if payload.count == 3 {
@@ -101,6 +107,8 @@ extension Setting.Change {
     case .dynamicModel where found.count > 2: .dynamicModel(found[2])
     case .answersToAssistance where found.count > 17: .answersToAssistance(found[17] != 0)
     case .measurementPeriod: .measurementPeriod(found.u2(0))
+    // Not the rate: it may have been raised since, and has its own way back.
+    case .port where found.count >= 20: .portProtocols(input: found.u2(12), output: found.u2(14))
     default: .payload(found)
     }
   }

@@ -70,10 +70,16 @@ public struct ReceiverSession: ~Copyable {
     guard let settingsRate, let rate, settingsRate != rate else { return nil }
     return RaisedRate(found: settingsRate, used: rate, port: port)
   }
+  /// What the next program has to know should this one not come to its end; nil while the receiver can be found by itself.
+  public var left: LeftReceiver? {
+    guard hasRateSearch, description != nil, let rate else { return nil }
+    let isRaised = settingsRate.map { $0 != rate } ?? false
+    return isRaised || expectsSilence ? LeftReceiver(rate: rate, foundRate: settingsRate ?? rate) : nil
+  }
   /// Whether the end was asked for and nothing is left to do.
   public var isEnded: Bool { if case .ended = stage { true } else { false } }
   /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
-  public var isSteady: Bool { if case .steady = stage { true } else { false } }
+  public var isSteady: Bool { if case .steady = stage { rateChangeAt == nil } else { false } }
   /// Whether nothing is being looked for, said or waited for: only epochs are to come.
   private var isAtRest: Bool {
     guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil, retrieval == nil
@@ -130,6 +136,15 @@ public struct ReceiverSession: ~Copyable {
   private var bytesPerEpoch = 600
   private var lastFrame: Instant
   private var settingsRate: UInt32?
+  /// The rate is to be raised once the line has been quiet for a moment, or at the latest then: what is on its way, and what
+  /// waits in the receiver for a line that was full, would be lost.
+  private var rateChangeBy: Instant?
+  static var longestWaitForQuiet: Milliseconds { Milliseconds(5000) }
+  static var quietTime: Milliseconds { Milliseconds(150) }
+  /// A raised rate did not outlive a sleep: it is left as it is.
+  private var keepsNoRate = false
+  /// It is looked for where an earlier program has left it.
+  private var isTryingLeft = false
   /// The computer's time when the line was opened.
   private let reference: UTCTime?
   private let openedAt: Instant
@@ -167,7 +182,9 @@ public struct ReceiverSession: ~Copyable {
       case .identify: .soon
       case .serve: settings.isKnownUBlox || settings.memory?.description != nil ? .soon : .afterListening
       }
-    let searches = settings.line == .serial && lineRate != nil
+    let hasRate = settings.line == .serial && lineRate != nil
+    let left = hasRate && settings.intent != .readOnly ? settings.left : nil
+    let searches = hasRate && left == nil
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
     listener = Listener(
@@ -187,7 +204,13 @@ public struct ReceiverSession: ~Copyable {
     lastFrame = now
     self.reference = reference
     openedAt = now
-    if asking == .soon, !searches, settings.intent != .readOnly {
+    if let left {
+      isTryingLeft = true
+      rate = left.rate
+      if left.rate != lineRate { actions.append(.setRate(left.rate)) }
+      settingsRate = left.foundRate == left.rate ? nil : left.foundRate
+      retryAt = now
+    } else if asking == .soon, !searches, settings.intent != .readOnly {
       // There is no rate to find by asking; a quiet receiver is asked once it had time for an epoch.
       retryAt = now + Milliseconds(1500)
     }
@@ -364,7 +387,7 @@ public struct ReceiverSession: ~Copyable {
     next = .earlier(next, silenceDeadline)
     if case .asleep(let watch) = stage { next = .earlier(next, watch.deadline) }
     next = .earlier(next, backAt)
-    if exchange == nil { next = .earlier(next, retryAt) }
+    if exchange == nil { next = .earlier(.earlier(next, retryAt), rateChangeAt) }
     if isSteady, exchange == nil { next = .earlier(next, retrieval?.deadline) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
     if case .keeping(_, let until) = stage { next = .earlier(next, until) }
@@ -530,7 +553,8 @@ public struct ReceiverSession: ~Copyable {
     case .waking: return searchAgain(at: now)
     default: break
     }
-    guard isHeard || trouble != nil else { return }
+    guard isHeard || trouble != nil || isTryingLeft else { return }
+    if isTryingLeft { return giveUpLeft(at: now) }
     if trouble != .silent { tell(.notUnderstood, .notUnderstood) }
     searchAgain(at: now)
   }
@@ -543,6 +567,7 @@ public struct ReceiverSession: ~Copyable {
   private mutating func loseTouch() {
     keepFoundOfStage()
     interruptExchange()
+    rateChangeBy = nil
     watch = nil
     cutRetrieval()
     wasLost = true
@@ -569,8 +594,16 @@ public struct ReceiverSession: ~Copyable {
     listener.search(from: rate, likely: likely + settings.likelyRates, asking: asking, at: now)
   }
 
+  /// It is not where an earlier program has left it.
+  private mutating func giveUpLeft(at now: Instant) {
+    isTryingLeft = false
+    settingsRate = nil
+    searchAgain(at: now)
+    wasLost = false
+  }
+
   /// Whether it is a u-blox receiver for sure.
-  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
+  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox || settings.left != nil }
 
   private mutating func interruptExchange() {
     exchange = nil
@@ -649,6 +682,7 @@ public struct ReceiverSession: ~Copyable {
         // It may be asleep: the byte that wakes a receiver is lost (interface descriptions, "wake-up by UART RX").
         actions.append(.send([0xFF]))
         self.retryAt = nil
+        if isTryingLeft { quietUntil = now + WakeUp.oscillatorStart }
         startIdentifying()
       }
       return
@@ -684,6 +718,7 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startConfiguring(at now: Instant) {
     guard var wish, let description else { return }
+    rateChangeBy = nil
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
@@ -760,6 +795,11 @@ public struct ReceiverSession: ~Copyable {
       }
       if hasNewWish {
         startConfiguring(at: now)
+        return true
+      }
+      if let rateChangeAt {
+        guard now >= rateChangeAt else { return false }
+        startChangingRate()
         return true
       }
       return startRetrieving(at: now) || startSubmitted() || startSleeping(at: now) || startAssisting(at: now)
@@ -867,6 +907,7 @@ public struct ReceiverSession: ~Copyable {
   private mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
     guard let description = identification.description else {
+      if isTryingLeft, !isHeard { return giveUpLeft(at: now) }
       if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }
       isUnanswered = isHeard && memory.description == nil
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
@@ -881,6 +922,7 @@ public struct ReceiverSession: ~Copyable {
       return
     }
     isUnanswered = false
+    isTryingLeft = false
     if description != memory.description {
       // Another receiver at the same place has settings of its own.
       if let known = memory.description,
@@ -945,15 +987,23 @@ public struct ReceiverSession: ~Copyable {
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
-    if let wanted = wish?.portRate, let rate, wanted != rate, settingsRate == nil || keepsPortRate {
-      if !keepsPortRate { settingsRate = rate }
-      stage = .changingRate(
-        PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
+    if let wanted = wish?.portRate, let rate, wanted != rate, keepsPortRate || (settingsRate == nil && !keepsNoRate) {
+      if keepsPortRate { startChangingRate() } else { rateChangeBy = now + Self.longestWaitForQuiet }
       return
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
     if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
     if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+  }
+
+  private var rateChangeAt: Instant? { rateChangeBy.map { min($0, listener.lastByte + Self.quietTime) } }
+
+  private mutating func startChangingRate() {
+    rateChangeBy = nil
+    guard let wanted = wish?.portRate, let rate else { return }
+    if !keepsPortRate { settingsRate = rate }
+    stage = .changingRate(
+      PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
   }
 
   /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Who refuses those too, or
@@ -1103,7 +1153,11 @@ public struct ReceiverSession: ~Copyable {
     isHeard = true
     lastFrame = now
     retryAfter = Self.firstRetry
-    if rate == settingsRate { settingsRate = nil }
+    if let lost = settingsRate, rate == lost {
+      settingsRate = nil
+      if !keepsNoRate, let wanted = wish?.portRate { actions.append(.report(.rateNotChanged(wanted))) }
+      keepsNoRate = true
+    }
     stage = .steady
     quietUntil = max(quietUntil, now)
     startConfiguring(at: now)

@@ -37,6 +37,8 @@ public struct SessionSettings: Sendable {
   /// Where a reader before this one was killed: the beginning of the frame that it received last, perhaps empty. The line
   /// has still its rate, so that is not doubted at the first bytes that are understood by nobody.
   public var unfinishedFrame: [UInt8]?
+  /// How a program that did not come to its end has left it: it is woken at that rate first.
+  public var left: LeftReceiver?
   /// What is known of it from before the line was lost.
   public var memory: SessionMemory?
 

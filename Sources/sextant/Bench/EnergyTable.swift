@@ -51,6 +51,8 @@ struct EnergyComparison {
       line.field("plantMilliamperes", plant.averageMilliamperes, digits: 4)
       line.field("chainMilliamperes", chain.averageMilliamperes, digits: 4)
       line.field("difference", difference, digits: 4)
+      line.field("timesOracle", chain.timesOracle, digits: 4)
+      line.field("timesBlindOracle", chain.timesBlindOracle, digits: 4)
       line.field("fixesDelivered", chain.ledger.fixesDelivered)
       line.field("fixesLate", chain.ledger.fixesLate)
       line.field("fixesLost", chain.ledger.fixesLost)
@@ -62,13 +64,14 @@ struct EnergyComparison {
     let heading =
       hasHeading
       ? ""
-      : "model day                      plant mA  chain mA  differs  chain on %   fixes  late  lost  noticed s  "
+      : "model day                      plant mA  chain mA  differs  chain on %  x bound  x blind   fixes  late  lost  noticed s  "
         + "crossed s  sky s  wake-ups\n"
     hasHeading = true
     return heading + pad(plant.model, 6) + pad(plant.scenario, 24) + right(fixed(plant.averageMilliamperes, 3), 9)
       + right(fixed(chain.averageMilliamperes, 3), 10)
       + right((difference >= 0 ? "+" : "-") + fixed(abs(difference) * 100, 1) + " %", 9)
-      + right(fixed(chain.shareOfAlwaysOn * 100, 2), 12) + right(String(ledger.fixesDelivered), 8)
+      + right(fixed(chain.shareOfAlwaysOn * 100, 2), 12) + right(fixed(chain.timesOracle, 2), 9)
+      + right(fixed(chain.timesBlindOracle, 2), 9) + right(String(ledger.fixesDelivered), 8)
       + right(String(ledger.fixesLate), 6) + right(String(ledger.fixesLost), 6)
       + right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
       + right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)

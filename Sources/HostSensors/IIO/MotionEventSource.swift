@@ -1,0 +1,59 @@
+// The descriptor of an accelerometer's events. The calls of the C library take pointers, which is the reason for `unsafe`
+// here; each pointer is to memory that a value in this file owns, and none leaves the call.
+import CIIO
+import Glibc
+
+/// An accelerometer that tells of movements by itself, armed for as long as the value lives.
+public final class MotionEventSource: Sendable {
+  /// Readable when something has changed.
+  public let fileDescriptor: Int32
+  private let folder: String
+  private let events: MotionEvents
+
+  /// - Parameters:
+  ///   - found: the accelerometer.
+  ///   - open: opens the events of a device, by its number's name (`iio:device0`): a descriptor, or the negative errno.
+  /// - Returns: nil where the driver has no such events, or this user may not use them.
+  public init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
+    folder = "\(found.path)/events"
+    guard let events = MotionEvents(files: HostFiles.names(in: folder), scale: found.sensor.step)
+    else { return nil }
+    self.events = events
+    let name = found.path.split(separator: "/").last.map(String.init) ?? ""
+    fileDescriptor = open(name)
+    guard fileDescriptor >= 0 else { return nil }
+    for write in events.writes where !Self.write(write.text, to: "\(folder)/\(write.file)") { return nil }
+  }
+
+  deinit {
+    for write in events.undoing { _ = Self.write(write.text, to: "\(folder)/\(write.file)") }
+    if fileDescriptor >= 0 { close(fileDescriptor) }
+  }
+
+  /// Takes what the driver told; false when it tells nothing any more: the device is gone.
+  public func drain() -> Bool {
+    // struct iio_event_data: what it was, and when.
+    var buffer = [UInt8](repeating: 0, count: 16 * 16)
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(fileDescriptor, $0.baseAddress, $0.count) }
+      if count > 0 { continue }
+      return count < 0 && (errno == EAGAIN || errno == EINTR)
+    }
+  }
+
+  /// The events of a device under /dev.
+  public static func openEvents(_ name: String) -> Int32 {
+    let device = unsafe Glibc.open("/dev/\(name)", O_RDONLY | O_CLOEXEC)
+    guard device >= 0 else { return -errno }
+    defer { close(device) }
+    return ciio_open_events(device)
+  }
+
+  private static func write(_ text: String, to path: String) -> Bool {
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    return unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } == bytes.count
+  }
+}

@@ -1,0 +1,129 @@
+import PowerControl
+import Testing
+
+/// A receiver whose epochs come with the whole seconds, a little later on its line.
+private struct Looks {
+  var scene = Scene(demand: .every(60))
+  /// From the order to wake to the position.
+  var startSeconds = 1.35
+  static let latency = 0.08
+
+  init() {
+    scene.pass(Self.latency)
+    scene.fixes(45)
+  }
+
+  /// Sleeps, wakes and has its fix; seconds awake.
+  mutating func look() -> Double {
+    _ = scene.sleepThrough()
+    let began = scene.seconds
+    let epoch = (began + startSeconds).rounded(.up)
+    scene.pass(epoch + Self.latency - began)
+    scene.fix()
+    return scene.seconds - began
+  }
+}
+
+@Suite("Where epochs lie in the second")
+struct EpochTests {
+  @Test("A receiver is woken so that its start ends just before an epoch, and is awake for no longer than that")
+  func aligned() {
+    var looks = Looks()
+    for _ in 0..<8 { _ = looks.look() }
+    // One in twenty finds out whether a shorter lead would do as well.
+    let seconds = (0..<60).map { _ in looks.look() }
+    #expect(seconds.filter { $0 < 1.65 }.count >= 56)
+    #expect(seconds.reduce(0, +) / 60 < 1.6)
+  }
+
+  @Test("The promised interval is kept all the same")
+  func promise() {
+    var looks = Looks()
+    for _ in 0..<40 {
+      let before = looks.scene.seconds
+      _ = looks.look()
+      #expect(looks.scene.seconds - before <= 60)
+    }
+  }
+
+  @Test("Slower starts are given more time, quicker ones less; a start that is as long as a cold one tells nothing")
+  func learning() {
+    var looks = Looks()
+    for _ in 0..<8 { _ = looks.look() }
+    looks.startSeconds = 2.45
+    for _ in 0..<12 { _ = looks.look() }
+    for _ in 0..<20 { #expect(looks.look() < 2.9) }
+    looks.startSeconds = 1.2
+    for _ in 0..<12 { _ = looks.look() }
+    for _ in 0..<20 { #expect(looks.look() < 1.9) }
+  }
+
+  @Test("A source whose fixes come at any moment is woken as if there were no epochs")
+  func anyMoment() {
+    var scene = Scene(demand: .every(60))
+    scene.fixes(45)
+    for index in 0..<60 {
+      let slept = scene.sleepThrough()
+      // 59.4 s less a start of 1.5 s and a margin; on a grid it would be up to a second less.
+      #expect(slept > 57.5)
+      scene.pass(1.3 + Double(index * 37 % 100) / 500)
+      scene.fix()
+    }
+  }
+
+  @Test("A search ends with the first report of an empty sky that comes after a second of searching")
+  func emptySky() {
+    var scene = Scene(demand: .updates(.metres(100), filter: 50))
+    scene.fixes(60)
+    scene.searches(20)
+    while scene.seconds < 3000 { if scene.isAsleep { _ = scene.sleepThrough() } else { scene.searches(1) } }
+    if !scene.isAsleep { scene.searches(20) }
+    _ = scene.sleepThrough()
+    scene.pass(0.4)
+    scene.send(.noFix(SignalFacts(satellites: 0, strongSatellites: 0)))
+    #expect(!scene.isAsleep, "It had no time to receive anything.")
+    scene.pass(1)
+    scene.send(.noFix(SignalFacts(satellites: 0, strongSatellites: 0)))
+    #expect(scene.isAsleep)
+    _ = scene.sleepThrough()
+    scene.pass(1.4)
+    scene.send(.noFix(SignalFacts(satellites: 1, strongSatellites: 0)))
+    scene.pass(5)
+    #expect(!scene.isAsleep, "A signal is looked into.")
+  }
+
+  @Test("Who is content with looks is searched for a quarter of a minute, who follows each fix for a minute")
+  func firstSearch() {
+    var looks = Scene(demand: .updates(.metres(100), filter: 50))
+    looks.fixes(45)
+    if looks.isAsleep { _ = looks.sleepThrough() }
+    let began = looks.seconds
+    looks.searches(100)
+    #expect((10...28).contains(looks.seconds - began))
+    var live = Scene(demand: .updates(.best, pausing: .never))
+    live.fixes(45)
+    live.searches(55)
+    #expect(!live.isAsleep)
+  }
+
+  @Test(
+    "Who waits for a movement has a hot start whenever it comes: GPS alone renews before its satellites have set",
+    arguments: [(ReceiverAbilities.m8, 2.5), (.m10, 4.0)])
+  func sureOrbits(abilities: ReceiverAbilities, hours: Double) {
+    var scene = Scene(abilities, demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
+    scene.send(.accelerometer(isPresent: true))
+    var since: Double?
+    var renewed = 0.0
+    while scene.seconds < 40_000 {
+      if scene.isAsleep {
+        since = nil
+        _ = scene.sleepThrough()
+      }
+      scene.pass(1)
+      scene.fix()
+      since = since ?? scene.seconds
+      if scene.seconds - (since ?? 0) >= 30 { renewed = scene.seconds }
+      #expect(scene.seconds - renewed < hours * 3600)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import Testing
+
+@Suite("A receiver that an earlier program has left at rest")
+struct LeftReceiverTests {
+  private static let asRaised: @Sendable (ReceiverDescription) -> ReceiverWish = { receiver in
+    var wish = ReceiverWish.navigation(for: receiver)
+    wish.leastPortRate = 115_200
+    return wish
+  }
+
+  /// A program raised the rate, had its receiver rest, and is killed; another one opens the line at the usual rate.
+  private static func killed(_ model: ReceiverModel, knows: Bool, rest: (SessionScene) -> Void) -> SessionScene {
+    let scene = SessionScene(model) { $0.wish = asRaised }
+    scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 }
+    rest(scene)
+    scene.run(20)
+    let left = scene.left
+    #expect(left?.rate == 115_200 && left?.foundRate == (model == .f9p ? 38_400 : 9600))
+    scene.kill(for: 1000) { settings in
+      settings.left = knows ? left : nil
+      settings.isKnownUBlox = true
+    }
+    scene.line.hostRate = 9600
+    scene.forget()
+    return scene
+  }
+
+  @Test("Asleep, it answers within a second and a half", arguments: [ReceiverModel.m8, .m10, .f9p])
+  func asleep(model: ReceiverModel) {
+    let scene = Self.killed(model, knows: true) { $0.sleep(seconds: nil) }
+    let from = scene.now + Milliseconds(1000)
+    #expect(scene.run(10) { $0.description != nil })
+    #expect(scene.now.milliseconds(since: from) < 1500)
+    #expect(scene.run(10) { $0.isSteady })
+    // The rate that the first program found is known, and put back.
+    _ = scene.finish()
+    #expect(scene.line.receiver.baudRate == (model == .f9p ? 38_400 : 9600))
+  }
+
+  @Test("Collecting and silent, too", arguments: [ReceiverModel.m8Batching, .m10])
+  func silent(model: ReceiverModel) {
+    let scene = Self.killed(model, knows: true) { scene in
+      var wish = Self.asRaised(scene.description!)
+      for index in wish.messages.indices { wish.messages[index].rate = 0 }
+      wish.isSilent = true
+      scene.set(wish)
+    }
+    let from = scene.now + Milliseconds(1000)
+    #expect(scene.run(10) { $0.description != nil })
+    #expect(scene.now.milliseconds(since: from) < 1500)
+  }
+
+  @Test("What is noted is no longer true: the rate is looked for as ever")
+  func elsewhere() {
+    let scene = SessionScene(.m10) { settings in
+      settings.left = LeftReceiver(rate: 115_200, foundRate: 38_400)
+      settings.isKnownUBlox = true
+    }
+    #expect(scene.run(12) { $0.isSteady })
+    #expect(scene.line.hostRate == 9600)
+    _ = scene.finish()
+    #expect(scene.line.receiver.baudRate == 9600, "A rate that it never had is not put back.")
+  }
+
+  @Test("Nothing is noted of a receiver that is as it was found, and speaks")
+  func nothing() {
+    let scene = SessionScene(.m10)
+    scene.run(10)
+    #expect(scene.left == nil)
+    scene.sleep(seconds: 60)
+    scene.run(5)
+    #expect(scene.left == LeftReceiver(rate: 9600, foundRate: 9600))
+  }
+
+  @Test("The line of text is read back, and nothing else is", arguments: ["rate 115200 found 9600"])
+  func text(line: String) {
+    #expect(LeftReceiver(line)?.text == line)
+    #expect(LeftReceiver(line + "\n")?.text == line)
+    for cut in 0..<line.count where cut < line.count - 2 { #expect(LeftReceiver(String(line.prefix(cut))) == nil) }
+    #expect(LeftReceiver("rate 0 found 9600") == nil)
+  }
+}
