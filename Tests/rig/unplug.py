@@ -6,41 +6,21 @@ usage: unplug.py FOLDER
 FOLDER has the programs. It says ok, or what is wrong; it takes less than a minute. Root: other users are played.
 """
 import os
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
+from simulator import Simulator
 from terminal import Failure, Track, expect
 
 SEXTANT = os.path.join(os.path.abspath(sys.argv[1]), "sextant")
 NOBODY = 65534
 
 
-class Simulator:
-    """A receiver on a pseudo-terminal."""
-
-    def __init__(self, folder):
-        self.link = os.path.join(folder, "receiver")
-        self.process = subprocess.Popen([SEXTANT, "simulate", "--model", "m10", "--link", self.link],
-                                        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        while not os.path.exists(self.link):
-            time.sleep(0.05)
-
-    def order(self, text):
-        self.process.stdin.write(text.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.terminate()
-        self.process.wait()
-
-
 def unplugged(folder):
     """locationUnknown comes once, 30 s after the loss, and the return by the first fix (SU-17, GE-6)."""
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     track = Track(SEXTANT, "--device", simulator.link, environment={"SEXTANT_STATE_DIR": folder + "/state"})
     try:
         track.wait_for("didUpdateLocations", 30)
@@ -58,7 +38,7 @@ def handover(folder):
     simulators = []
     for name in ("first", "second"):
         os.mkdir(f"{folder}/{name}")
-        simulators.append(Simulator(f"{folder}/{name}"))
+        simulators.append(Simulator(SEXTANT, f"{folder}/{name}"))
     os.makedirs(folder + "/config/sextant")
     with open(folder + "/config/sextant/config", "w") as file:
         file.write("# two of them\n" + "".join(f"device {simulator.link}\n" for simulator in simulators))
@@ -80,7 +60,7 @@ def handover(folder):
 def forbidden(folder):
     """What may not be opened reads as denied, with a line that names the cure, until it may be opened."""
     os.chmod(folder, 0o777)
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     node = os.path.realpath(simulator.link)
     os.chown(node, 0, 0)
     os.chmod(node, 0o600)
@@ -103,7 +83,7 @@ def forbidden(folder):
 
 def held(folder):
     """What another program has is told with its name, and ends with 75."""
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     environment = {"SEXTANT_STATE_DIR": folder + "/state"}
     holder = Track(SEXTANT, "--device", simulator.link, environment=environment)
     try:
