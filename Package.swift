@@ -116,7 +116,7 @@ let package = Package(
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "GPSDJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CoreLocation", "GPSDJSON", "ReceiverStream", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),
     .executableTarget(

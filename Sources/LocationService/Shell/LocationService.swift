@@ -38,6 +38,8 @@ public final class LocationService: Sendable {
   /// Where lines for people go: standard error.
   public let say: @Sendable (String) -> Void
   let state: Mutex<State>
+  /// Held while what comes before the opening of a mailbox is done.
+  private let holdsBack = Mutex(())
 
   struct State {
     var core: ServiceCore
@@ -155,8 +157,12 @@ public final class LocationService: Sendable {
 
   /// Whether an event may still be delivered.
   public func isCurrent(_ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
-    read { $0.isCurrent(ticket, for: id) }
+    holdsBack.withLock { _ in }
+    return read { $0.isCurrent(ticket, for: id) }
   }
+
+  /// Nobody is told of an event before this is done.
+  func holdBack(_ body: () -> Void) { holdsBack.withLock { _ in body() } }
 
   // MARK: The end
 

@@ -38,7 +38,7 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.lookAtApplication(at: now)
-      for action in service.actions(at: now) { carryOut(action, at: now) }
+      carryOut(service.actions(at: now), at: now)
       if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline, receiver.deadline)
       for other in others { due = .earlier(due, other.deadline) }
@@ -115,6 +115,20 @@ struct ServiceThread: ~Copyable {
     }
   }
 
+  /// Events are put in their mailboxes before the newest location is remembered, as the thread that opens them takes a
+  /// while to wake; it opens none before that is done.
+  private mutating func carryOut(_ actions: [ServiceAction], at now: Moment) {
+    var rest = actions[...]
+    if let end = actions.firstIndex(where: \.isRemembering),
+      let start = actions[..<end].lastIndex(where: { !$0.isDelivery }).map({ $0 + 1 }) ?? actions[..<end].indices.first
+    {
+      for action in actions[..<start] { carryOut(action, at: now) }
+      service.holdBack { for action in actions[start...end] { carryOut(action, at: now) } }
+      rest = actions[(end + 1)...]
+    }
+    for action in rest { carryOut(action, at: now) }
+  }
+
   private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
     switch action {
     case .deliver(let id, let event, let ticket): service.client(id)?.receive(event, ticket)
@@ -126,7 +140,7 @@ struct ServiceThread: ~Copyable {
     case .sessions(let diagnostic): service.tellReaders(diagnostic)
     case .prompt(let prompt): ask(prompt)
     case .say(let text): service.say(text)
-    case .remember(let text): service.store.remember(text)
+    case .remember(let location): service.store.remember(StateText.text(of: location))
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
@@ -170,4 +184,9 @@ struct ServiceThread: ~Copyable {
     }
     if !isStarted { service.answer(.notShown) }
   }
+}
+
+extension ServiceAction {
+  fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
+  fileprivate var isDelivery: Bool { if case .deliver = self { true } else { false } }
 }
