@@ -26,7 +26,7 @@ struct ServiceCore: Sendable {
   /// Whose fixes clients are told of.
   var choice = ReceiverChoice()
   /// Whether there are receivers beside the first one.
-  var hasOthers = false
+  private(set) var hasOthers = false
   private var areOthersWanted = false
   private var isReceiverWanted = false
   private var isFinished = false
@@ -299,6 +299,12 @@ struct ServiceCore: Sendable {
     guard text != knownAuthorization, knownAuthorization != nil || record != undecided else { return nil }
     knownAuthorization = text
     return .store(.authorization, text)
+  }
+
+  /// There is one more beside the first: it is opened when others are.
+  mutating func otherCame() {
+    hasOthers = true
+    areOthersWanted = false
   }
 
   /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.

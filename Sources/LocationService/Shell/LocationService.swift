@@ -91,7 +91,7 @@ public final class LocationService: Sendable {
     var core = ServiceCore(
       engine: engine, director: director, undecided: undecided, storedAuthorization: stored,
       deferred: store.deferred)
-    core.hasOthers = !settings.others.isEmpty
+    if !settings.others.isEmpty { core.otherCame() }
     let administration = store.administration()
     for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.say(complaint) }
     core.administration(administration, at: now)
@@ -233,6 +233,9 @@ public final class LocationService: Sendable {
     let fix = report.fix
     state.withLock { $0.core.receive(fix, ofOther: receiver, source: origin, at: now) }
   }
+
+  /// There is one more receiver that can stand by.
+  func otherCame() { state.withLock { $0.core.otherCame() } }
 
   func otherIsLost(_ receiver: Int) { state.withLock { $0.core.choice.lost(receiver) } }
 

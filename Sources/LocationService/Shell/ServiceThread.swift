@@ -8,7 +8,7 @@ struct ServiceThread: ~Copyable {
   private var poller: Poller
   private let receiver: ReceiverSource
   /// Receivers that stand by.
-  private let others: [ReceiverSource]
+  private var others: [ReceiverSource]
   private let bus = BusSource()
   private let sensors: SensorThread
   private var isStateComplained = false
@@ -27,7 +27,8 @@ struct ServiceThread: ~Copyable {
       deferredFile: settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     lookout = ReceiverLookout(
-      isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
+      isNeeded: service.settings.source == .firstFound,
+      hasReceiver: service.read { $0.facilities.hasSatelliteReceiver }, &poller, at: System.now().instant)
     // What was changed between the start and the watch.
     service.administration(administration.look(), at: System.now().instant)
     service.waits(at: poller.waker)
@@ -55,11 +56,7 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let service = service
     let origin = receiver.origin
-    if lookout.sees(events, &poller, at: now.instant) {
-      service.receiverCame()
-      // Who waits for it is not to wait for the next try.
-      receiver.lookAgain()
-    }
+    lookForReceivers(events, at: now.instant)
     for event in events {
       if event == .readable(AdministrationWatch.token) {
         service.administration(administration.hear(), at: now.instant)
@@ -83,6 +80,22 @@ struct ServiceThread: ~Copyable {
     bus.wake(&poller, at: now.instant)
     while let news = bus.nextNews() { tell(news, at: now) }
     service.wake(at: now)
+  }
+
+  private mutating func lookForReceivers(_ events: [Poller.Event], at now: Instant) {
+    let (receiver, others) = (receiver, others)
+    let found = lookout.look(events, &poller, at: now) { port in
+      receiver.holds(port) || others.contains { $0.holds(port) }
+    }
+    if found.isFirst {
+      service.receiverCame()
+      // Who waits for it is not to wait for the next try.
+      receiver.lookAgain()
+    }
+    for node in found.others {
+      self.others.append(ReceiverSource(.device(node), number: self.others.count + 1, service.settings))
+      service.otherCame()
+    }
   }
 
   private mutating func tell(_ news: BusSource.News, at now: Moment) {
