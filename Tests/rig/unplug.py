@@ -33,16 +33,21 @@ def unplugged(folder):
         simulator.end()
 
 
-def handover(folder):
+def handover(folder, is_named=False):
     """With two receivers in the configuration file the second goes on when the first is pulled out (SU-19)."""
     simulators = []
     for name in ("first", "second"):
         os.mkdir(f"{folder}/{name}")
         simulators.append(Simulator(SEXTANT, f"{folder}/{name}"))
-    os.makedirs(folder + "/config/sextant")
-    with open(folder + "/config/sextant/config", "w") as file:
-        file.write("# two of them\n" + "".join(f"device {simulator.link}\n" for simulator in simulators))
-    track = Track(SEXTANT, environment={"SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder + "/config"})
+    links = [simulator.link for simulator in simulators]
+    variables = {"SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder + "/config"}
+    if is_named:
+        variables["GNSS_DEVICE"] = ",".join(links)
+    else:
+        os.makedirs(folder + "/config/sextant")
+        with open(folder + "/config/sextant/config", "w") as file:
+            file.write("# two of them\n" + "".join(f"device {link}\n" for link in links))
+    track = Track(SEXTANT, environment=variables)
     try:
         track.wait_for("didUpdateLocations", 30)
         time.sleep(3)
@@ -55,6 +60,11 @@ def handover(folder):
         track.kill()
         for simulator in simulators:
             simulator.end()
+
+
+def named(folder):
+    """The same with two that GNSS_DEVICE names."""
+    handover(folder, is_named=True)
 
 
 def forbidden(folder):
@@ -121,7 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         threads = []
-        for check in (unplugged, handover, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
+        for check in (unplugged, handover, named, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
             own = os.path.join(folder, check.__name__)
             os.mkdir(own)
             threads.append(threading.Thread(target=run, args=(check, own)))
