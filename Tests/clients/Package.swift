@@ -23,7 +23,8 @@ let package = Package(
   dependencies: [.package(name: "sextant", path: "../..")],
   targets: [
     program("RunLoopMain", .v5), program("DispatchMain", .v5), program("TopLevelTask", .v6), program("AsyncMain", .v6),
-    program("OldListings", .v5), program("Logger", .v5), program("RegionWatcher", .v5), program("BackgroundThread", .v6),
+    program("OldListings", .v5), program("Logger", .v5), program("RegionWatcher", .v5),
+    program("BackgroundThread", .v6),
     program("ContinuationFetcher", .v6), program("DeferredRunner", .v6), program("ErrorCodes", .v6),
     program("LiveFilter", .v6), program("MainActorDefault", .v6, mainActor), program("MockedManager", .v6),
     program("MonitorActor", .v6), program("ObservableModel", .v6), program("SignificantVisits", .v6),
