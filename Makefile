@@ -8,8 +8,8 @@ RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days endurance lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-sensors \
-  rig-programs static install clean
+  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
+  rig-bus rig-programs static install clean
 
 run: build
 	.build/release/sextant watch
@@ -86,12 +86,18 @@ rig-track: rig-programs
 	Tests/rig/unplug.py .build/debug
 	Tests/rig/kills.py .build/debug
 
+# All that `sextant track` tells, at a simulated receiver on a terminal: from the first fix to beacons.
+rig-shows: rig-programs rig-bus
+	/usr/bin/python3 Tests/rig/shows.py .build/debug
+
 # The computer's own sensors: a compass in a folder, BlueZ and logind played on a private bus. Needs no root.
-rig-sensors: rig-programs
+rig-sensors: rig-programs rig-bus
+	/usr/bin/python3 Tests/rig/sensors.py .build/debug
+
+rig-bus:
 	@command -v dbus-daemon >/dev/null && /usr/bin/python3 -c 'import dbus, gi' 2>/dev/null || { \
 	  echo "installing dbus, python3-dbus and python3-gi" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi >/dev/null; }
-	/usr/bin/python3 Tests/rig/sensors.py .build/debug
 
 # A receiver's own batches and its power states, with the real commands on simulated receivers; readers are killed.
 rig-batch: rig-programs

@@ -117,7 +117,8 @@ let package = Package(
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "GPSDJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CoreLocation", "GPSDJSON", "ReceiverStream",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),
     .executableTarget(
@@ -210,7 +211,7 @@ let package = Package(
       name: "LocationServiceTests",
       dependencies: [
         "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
-        "ReceiverShell", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+        "ReceiverShell", "ReceiverSimulator", "ReceiverStream", "Hotplug", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

@@ -64,6 +64,23 @@ public struct ReceiverConfiguration: Sendable, Equatable {
   }
 }
 
+extension ReceiverConfiguration {
+  /// The devices that GNSS_DEVICE names, the preferred one first: several are apart by commas. A comma behind which no path
+  /// and no kind of line begins is part of a name.
+  public static func devices(named text: String) -> [String] {
+    var devices: [String] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let isDevice = ["/", "sim:", "i2c:", "replay:"].contains { part.hasPrefix($0) }
+      if isDevice || devices.isEmpty {
+        devices.append(String(part))
+      } else {
+        devices[devices.count - 1] += "," + part
+      }
+    }
+    return devices
+  }
+}
+
 /// What files say, key by key; nil: nothing.
 private struct Words {
   var devices: [String]?

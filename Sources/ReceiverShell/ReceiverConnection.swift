@@ -83,6 +83,8 @@ public final class ReceiverConnection {
 
   /// Whether a port is open.
   public var isOpen: Bool { link != nil }
+  /// The port as udev knows it, also while it is gone and waited for; nil for one that is not announced.
+  public var announcedPort: ReceiverPort? { roster?.port }
   /// Whether the line takes bytes; nil when it is not open.
   public var isWritable: Bool? { link?.line.isWritable }
   /// Whether the session has come to its orderly end.

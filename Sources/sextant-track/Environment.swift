@@ -11,3 +11,16 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
 func leaveSignalsToSources() {
   for number in [SIGINT, SIGTERM, SIGPIPE] { signal(number, SIG_IGN) }
 }
+
+/// Writes to standard output; false when nobody reads there any more.
+func writeOut(_ bytes: RawSpan) -> Bool {
+  var written = 0
+  while written < bytes.byteCount {
+    let count = unsafe bytes.withUnsafeBytes { source in
+      unsafe write(STDOUT_FILENO, source.baseAddress! + written, source.count - written)
+    }
+    if count < 0, errno != EINTR { return false }
+    written += max(count, 0)
+  }
+  return true
+}

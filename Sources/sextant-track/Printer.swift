@@ -1,23 +1,29 @@
 import CoreLocation
 import Foundation
 import GPSDJSON
+import ReceiverStream
 
 /// Writes the delegate's calls, a line each: JSON, or words.
-struct Printer {
-  let isJSON: Bool
+final class Printer {
+  private let isJSON: Bool
+  /// Kept from line to line.
+  private var line = JSONLine()
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
 
   /// Words are made for people alone: a description with its date takes longer than all of a JSON line.
   func print(
     _ event: StaticString, _ words: @autoclosure () -> String = "", fields: (inout JSONLine) -> Void = { _ in }
   ) {
     guard isJSON else { return write("\(Self.text(of: Date())) \(event) \(words())\n") }
-    var line = JSONLine()
+    line.removeAll()
     line.beginObject()
     line.field("event", event)
-    line.field("at", text: Self.text(of: Date()))
+    Self.put("at", Date(), &line)
     fields(&line)
     line.endObject()
-    write(line.text + "\n")
+    line.endLine()
+    write(line)
   }
 
   func print(_ locations: [CLLocation]) {
@@ -54,14 +60,14 @@ struct Printer {
       Self.put("latitude", visit.coordinate.latitude, &line)
       Self.put("longitude", visit.coordinate.longitude, &line)
       Self.put("horizontalAccuracy", visit.horizontalAccuracy, &line)
-      if visit.arrivalDate != .distantPast { line.field("arrival", text: Self.text(of: visit.arrivalDate)) }
-      if visit.departureDate != .distantFuture { line.field("departure", text: Self.text(of: visit.departureDate)) }
+      if visit.arrivalDate != .distantPast { Self.put("arrival", visit.arrivalDate, &line) }
+      if visit.departureDate != .distantFuture { Self.put("departure", visit.departureDate, &line) }
     }
   }
 
   func print(_ heading: CLHeading) {
     print("didUpdateHeading", heading.description) { line in
-      line.field("timestamp", text: Self.text(of: heading.timestamp))
+      Self.put("timestamp", heading.timestamp, &line)
       Self.put("magneticHeading", heading.magneticHeading, &line)
       Self.put("trueHeading", heading.trueHeading, &line)
       Self.put("headingAccuracy", heading.headingAccuracy, &line)
@@ -96,7 +102,7 @@ struct Printer {
 
   private static func put(_ location: CLLocation, _ line: inout JSONLine) {
     line.beginObject()
-    line.field("timestamp", text: text(of: location.timestamp))
+    put("timestamp", location.timestamp, &line)
     put("latitude", location.coordinate.latitude, &line)
     put("longitude", location.coordinate.longitude, &line)
     put("altitude", location.altitude, &line)
@@ -111,13 +117,24 @@ struct Printer {
     line.field(name, value, digits: 9)
   }
 
-  /// ISO 8601 to the millisecond, as in TPV.
+  /// ISO 8601 to the millisecond, as in TPV. Foundation's style takes longer than all the rest of a line.
+  private static func put(_ name: StaticString, _ date: Date, _ line: inout JSONLine) {
+    line.name(name)
+    line.put(raw: UInt8(ascii: "\""))
+    line.timestamp(UTCTime(nanosecondsSince1970: Int64(date.timeIntervalSince1970 * 1e9)))
+    line.put(raw: UInt8(ascii: "\""))
+  }
+
   private static func text(of date: Date) -> String {
     date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
-  private func write(_ text: String) {
+  private func write(_ text: String) { unsafe write(Array(text.utf8).span.bytes) }
+
+  private func write(_ line: borrowing JSONLine) { write(line.bytes) }
+
+  private func write(_ bytes: RawSpan) {
     // Whoever read has seen enough, as `head` does: no error.
-    do { try FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) } catch { exit(0) }
+    if !writeOut(bytes) { exit(0) }
   }
 }

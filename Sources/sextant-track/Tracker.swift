@@ -6,6 +6,8 @@ import Foundation
 /// Sendable, as all of it happens on the main thread, whose queue brings signals and the end of time.
 final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private let options: Track
+  /// What is asked for at each location: it takes time to look a word of the command line up.
+  private let isOnce, defers: Bool
   private let printer: Printer
   private let manager = CLLocationManager()
   private var sources: [any DispatchSourceProtocol] = []
@@ -21,6 +23,8 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   init(_ options: Track) {
     self.options = options
+    isOnce = options.once
+    defers = options.deferDistance != nil || options.deferTimeout != nil
     printer = Printer(isJSON: options.json)
   }
 
@@ -107,7 +111,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
     printer.print(locations)
-    if options.once {
+    if isOnce {
       hasAnswer = true
       return end(0)
     }
@@ -117,7 +121,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   }
 
   private func deferUpdates(isFirst: Bool) {
-    guard options.deferDistance != nil || options.deferTimeout != nil, isFirst != wasDeferred, !isEnding else { return }
+    guard defers, isFirst != wasDeferred, !isEnding else { return }
     wasDeferred = true
     manager.allowDeferredLocationUpdates(
       untilTraveled: options.deferDistance ?? CLLocationDistanceMax, timeout: options.deferTimeout ?? CLTimeIntervalMax)

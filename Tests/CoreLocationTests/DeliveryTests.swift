@@ -46,6 +46,29 @@ struct DeliveryTests {
     #expect(ear.locations.last?.sourceInformation?.isProducedByAccessory == true)
   }
 
+  /// In a program with an asynchronous main the main thread has gone after the first wait, and others serve its queue.
+  @Test(
+    "TH-1 a manager that the main actor makes is told on the main queue, whatever thread serves that",
+    .timeLimit(.minutes(1)))
+  @MainActor
+  func mainActor() async throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let manager = CLLocationManager(service: Scene(file: file).service)
+    let ear = Ear()
+    await withCheckedContinuation { continuation in
+      var waiting: CheckedContinuation<Void, Never>? = continuation
+      ear.onLocation = { _ in
+        MainActor.assertIsolated()
+        waiting?.resume()
+        waiting = nil
+      }
+      manager.delegate = ear
+      manager.startUpdatingLocation()
+    }
+    #expect(ear.words.prefix(2) == ["status 3", "locations"])
+  }
+
   @Test("SU-15 TH-6 who stops in a callback hears no more of what was sent already")
   func stopped() throws {
     let file = try Scene.recording()

@@ -60,6 +60,12 @@ struct DispatchTests {
       #expect(bridged.domain == kCLErrorDomain && bridged.code == number && error._code == number)
       #expect(bridged.userInfo["key"] as? String == "value" && !bridged.localizedDescription.isEmpty)
     }
+  }
+
+  /// Both are for programs that look for them: regions need no preparation and no network here, and no service gives them.
+  @Test("RG-22 the errors of a delay have codes of their own, and the one of late events carries a better region")
+  func delayed() {
+    #expect(CLError.regionMonitoringSetupDelayed.rawValue == 6 && CLError.regionMonitoringResponseDelayed.rawValue == 7)
     let region = CLCircularRegion(center: CLLocationCoordinate2D(), radius: 1, identifier: "smaller")
     let delayed = CLError(.regionMonitoringResponseDelayed, userInfo: [kCLErrorUserInfoAlternateRegionKey: region])
     #expect(delayed.alternateRegion === region && delayed == delayed && CLError(.denied).alternateRegion == nil)

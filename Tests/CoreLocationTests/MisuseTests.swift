@@ -226,6 +226,20 @@ struct MisuseTests {
     #expect(patient.words == ["error 1", "region a 4", "region b 4"])
   }
 
+  @Test("TH-2 a callback that runs the loop itself is told inside it what waited before")
+  func nestedWaiting() {
+    let manager = CLLocationManager(service: Scene("denied").service)
+    var words: [String] = []
+    manager.requestHistoricalLocations(purposeKey: "", sampleCount: 1) { _, _ in
+      words.append("first begins")
+      Scene.run { words.contains("second") }
+      words.append("first ends")
+    }
+    manager.requestHistoricalLocations(purposeKey: "", sampleCount: 1) { _, _ in words.append("second") }
+    Scene.run { words.count == 3 }
+    #expect(words == ["first begins", "second", "first ends"])
+  }
+
   @Test("SU-29 two managers with contradicting wishes get what each wants")
   func contradicting() throws {
     let file = try Scene.recording()

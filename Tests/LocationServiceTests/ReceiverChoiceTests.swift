@@ -86,7 +86,7 @@ struct ReceiverChoiceTests {
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     var core = ServiceCore(engine: engine, director: PowerDirector(at: .zero))
-    core.hasOthers = true
+    core.otherCame()
     core.call(.startUpdatingLocation, by: client, at: .zero)
     #expect(
       Array(core.actions(at: Self.moment(0)).filter { [.openReceiver, .openOthers].contains($0) }) == [

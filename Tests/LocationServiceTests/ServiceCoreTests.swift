@@ -95,7 +95,7 @@ struct ServiceCoreTests {
     _ = core.actions(at: Self.moment(2000))
     core.receive(Self.fix(3), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(2001))
     let remembered = core.actions(at: Self.moment(2001)).compactMap { action in
-      if case .remember(let text) = action { StateText.location(in: text)?.timestamp } else { nil }
+      if case .remember(let location) = action { location.timestamp } else { nil }
     }
     #expect(remembered == [Self.fix(3).time])
   }

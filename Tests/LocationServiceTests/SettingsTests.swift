@@ -19,6 +19,15 @@ struct SettingsTests {
     #expect(settings(["GNSS_DEVICE": "sim:"]).source == .simulator("walk"))
   }
 
+  @Test("SU-19 several receivers, apart by commas; a comma inside a name belongs to it")
+  func several() {
+    let two = settings(["GNSS_DEVICE": "/dev/ttyACM0,sim:drive"])
+    #expect(two.source == .device("/dev/ttyACM0") && two.others == [.simulator("drive")])
+    let named = settings(["GNSS_DEVICE": "sim:/tmp/here,there.scenario,/dev/gnss0"])
+    #expect(named.source == .simulator("/tmp/here,there.scenario") && named.others == [.device("/dev/gnss0")])
+    #expect(settings(["GNSS_DEVICE": "receiver"]).source == .device("receiver"))
+  }
+
   @Test("The configuration file is about a receiver that the environment does not name")
   func configuration() {
     var file = ReceiverConfiguration()

@@ -379,6 +379,42 @@ struct AuthorizationTests {
     #expect(scene.heard().count == 2)
   }
 
+  @Test("BG-7 asleep, the standard service needs the mode, what wakes a program does not, and headings are not told")
+  func modes() {
+    for hasMode in [false, true] {
+      func told(_ call: ClientCall) -> [String] {
+        var keys = Scene.allKeys
+        keys.hasLocationMode = hasMode
+        var scene = Scene(.authorizedAlways, keys: keys)
+        scene.call(call)
+        scene.fix(0)
+        _ = scene.heard()
+        scene.engine.setApplication(.suspended, at: scene.instant)
+        scene.wait(400)
+        scene.fix(700)
+        scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
+        // Without a fix for so long there is an error as well.
+        return scene.heard().filter { $0 != "failed 0" }
+      }
+      #expect(told(.startUpdatingLocation) == (hasMode ? ["at 700"] : []))
+      #expect(told(.startSignificantChanges) == ["at 700"])
+      #expect(told(.startHeading) == [])
+    }
+  }
+
+  @Test("SC-10 BG-6 a program that was woken is not stopped: what it starts then is served for as long as it runs")
+  func woken() {
+    var scene = Scene(.authorizedAlways, .background)
+    scene.call(.startSignificantChanges)
+    scene.fix(0)
+    scene.wait(400)
+    scene.fix(700)
+    #expect(scene.heard().filter { $0 != "failed 0" } == ["at 0", "at 700"])
+    scene.call(.startUpdatingLocation)
+    scene.fixes(60) { 700 + Double($0) }
+    #expect(scene.heard().count >= 60)
+  }
+
   @Test("BG-8 a missing mode is no error by itself")
   func missingMode() {
     var scene = Scene(keys: whenInUseOnly())

@@ -6,16 +6,27 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-func program(_ name: String, _ mode: SwiftLanguageMode, path: String? = nil) -> Target {
+func program(_ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting] = []) -> Target {
   .executableTarget(
-    name: name, dependencies: [.product(name: "CoreLocation", package: "sextant")], path: path,
-    swiftSettings: strict + [.swiftLanguageMode(mode)])
+    name: name, dependencies: [.product(name: "CoreLocation", package: "sextant")],
+    swiftSettings: strict + [.swiftLanguageMode(mode)] + settings)
 }
+
+/// As new projects have it: what is not marked belongs to the main actor.
+let mainActor: [SwiftSetting] = [
+  .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
 
 let package = Package(
   name: "clients",
   dependencies: [.package(name: "sextant", path: "../..")],
   targets: [
     program("RunLoopMain", .v5), program("DispatchMain", .v5), program("TopLevelTask", .v6), program("AsyncMain", .v6),
-    program("OldListings", .v5),
+    program("OldListings", .v5), program("Logger", .v5), program("RegionWatcher", .v5),
+    program("BackgroundThread", .v6),
+    program("ContinuationFetcher", .v6), program("DeferredRunner", .v6), program("ErrorCodes", .v6),
+    program("LiveFilter", .v6), program("MainActorDefault", .v6, mainActor), program("MockedManager", .v6),
+    program("MonitorActor", .v6), program("ObservableModel", .v6), program("SignificantVisits", .v6),
+    program("StreamWrapper", .v6), program("Values", .v6),
   ])

@@ -4,15 +4,32 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
+
 swift build --package-path "$here" --scratch-path "$build" ${LOCK:-}
 bin=$(swift build --package-path "$here" --scratch-path "$build" ${LOCK:-} --show-bin-path)
+
+# The same sources in the other language mode, for those who have not changed yet.
+modules=(-I "$bin/Modules")
+for map in "$here"/../../CSupport/*/module.modulemap; do modules+=(-I "$(dirname "$map")"); done
+for map in "$bin"/*.build/module.modulemap; do modules+=(-Xcc "-fmodule-map-file=$map"); done
+for folder in "$here"/Sources/*; do
+  library=$([ -e "$folder/main.swift" ] || echo -parse-as-library)
+  swiftc -typecheck -swift-version 5 -warnings-as-errors "${modules[@]}" $library "$folder"/*.swift
+done
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export GNSS_DEVICE=sim:walk SEXTANT_APP_STATE=foreground SEXTANT_AUTHORIZATION=always
 
 declare -A wanted=(
   [RunLoopMain]='^found .*, equal to itself: true' [DispatchMain]='^at 4[0-9.]* 1[0-9.]*' [TopLevelTask]='^place 2: '
-  [AsyncMain]='^left: \[\]' [OldListings]='^from 4[0-9.]* to 4'
+  [AsyncMain]='^left: \[\]' [OldListings]='^from 4[0-9.]* to 4' [Logger]='^<trkpt lat="48.*Z</time>'
+  [RegionWatcher]='^failed too large kCLErrorDomain 5' [BackgroundThread]='^told on its own thread: true'
+  [ContinuationFetcher]='^fetched 48.16 11.6' [DeferredRunner]='^deferral refused: distance filter'
+  [ErrorCodes]='^ranging: ranging' [LiveFilter]='^cancelled after some' [MainActorDefault]='^both are told, status 3'
+  [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded true'
+  [ObservableModel]='^observed true, updating false' [SignificantVisits]='^significant true, same as location'
+  [StreamWrapper]='^streamed 3, as far as one walks' [Values]='^values are as they should be'
 )
 for program in "${!wanted[@]}"; do
   SEXTANT_STATE_DIR="$work/$program.state" timeout 60 "$bin/$program" >"$work/$program" 2>&1 &

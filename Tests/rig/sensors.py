@@ -4,7 +4,6 @@ and logind on a private bus. usage: sensors.py BIN-FOLDER (holds sextant and sex
 
 import glob
 import json
-import math
 import os
 import pty
 import select
@@ -16,13 +15,14 @@ import time
 import tty
 
 import dbus
-import dbus.mainloop.glib
 import dbus.service
-from gi.repository import GLib
+
+import bluez
+from bluez import ADAPTER, UUID
+from magnetometer import Magnetometer
 
 BIN = os.path.abspath(sys.argv[1])
 WORK = tempfile.mkdtemp(prefix="sensors-")
-NORTH, DOWN, SCALE = 21.0, 44.0, 0.001  # microtesla, microtesla, gauss a count
 failed = 0
 
 
@@ -68,31 +68,6 @@ class Track:
         self.thread.join(5)
         self.errors.seek(0)
         return code, self.errors.read()
-
-
-class Magnetometer:
-    """A folder that looks like the kernel's magnetometer, level, with a field of the device's own."""
-
-    def __init__(self, root, own=(0, 0, 0)):
-        self.root, self.own = root, own
-        self.path = f"{root}/bus/iio/devices/iio:device0"
-        os.makedirs(self.path)
-        for name, text in dict(
-                name="hmc5883\n", in_magn_scale=f"{SCALE}\n", in_magn_sampling_frequency="75\n",
-                in_mount_matrix="0, 1, 0; -1, 0, 0; 0, 0, 1\n").items():
-            with open(f"{self.path}/{name}", "w") as file:
-                file.write(text)
-        self.files = [
-            os.open(f"{self.path}/in_magn_{axis}_raw", os.O_RDWR | os.O_CREAT, 0o600) for axis in "xyz"]
-        self.turn(0)
-
-    def turn(self, degrees):
-        angle = math.radians(degrees)
-        device = [-NORTH * math.sin(angle), NORTH * math.cos(angle), -DOWN]
-        x, y, z = [a + b for a, b in zip(device, self.own)]
-        # The part sits turned by a quarter: its x is the device's -y.
-        for file, value in zip(self.files, [-y, x, z]):
-            os.pwrite(file, f"{round(value / 100 / SCALE):7d}\n".encode(), 0)
 
 
 def near(event, name, degrees, by):
@@ -237,89 +212,6 @@ def receiver():
     thread.join()
 
 
-class Bus:
-    """A bus of our own with a BlueZ and a logind on it."""
-
-    def __init__(self):
-        self.daemon = subprocess.Popen(
-            ["dbus-daemon", "--session", "--nofork", "--print-address=1"], stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True)
-        self.address = self.daemon.stdout.readline().strip()
-        dbus.mainloop.glib.threads_init()
-        dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-        self.connection = dbus.bus.BusConnection(self.address)
-        self.loop = GLib.MainLoop()
-        threading.Thread(target=self.loop.run, daemon=True).start()
-
-    def later(self, body):
-        """Does something in the loop's thread and waits for it."""
-        done = threading.Event()
-
-        def run():
-            body()
-            done.set()
-            return False
-
-        GLib.idle_add(run)
-        done.wait(5)
-
-    def end(self):
-        self.loop.quit()
-        self.daemon.terminate()
-        self.daemon.wait(5)
-
-
-MANAGER = "org.freedesktop.DBus.ObjectManager"
-PROPERTIES = "org.freedesktop.DBus.Properties"
-ADAPTER = "/org/bluez/hci0"
-
-
-class BlueZ(dbus.service.Object):
-    """The root object."""
-
-    @dbus.service.method(MANAGER, out_signature="a{oa{sa{sv}}}")
-    def GetManagedObjects(self):
-        return {dbus.ObjectPath(ADAPTER): {"org.bluez.Adapter1": {"Powered": dbus.Boolean(True)}}}
-
-
-class Adapter(dbus.service.Object):
-    """An adapter, and what devices advertise while it searches."""
-
-    calls = []
-
-    @dbus.service.method("org.bluez.Adapter1", in_signature="a{sv}")
-    def SetDiscoveryFilter(self, filter):
-        self.calls.append(("filter", str(filter.get("Transport")), bool(filter.get("DuplicateData"))))
-
-    @dbus.service.method("org.bluez.Adapter1")
-    def StartDiscovery(self):
-        self.calls.append(("start",))
-
-    @dbus.service.method("org.bluez.Adapter1")
-    def StopDiscovery(self):
-        self.calls.append(("stop",))
-
-    @dbus.service.signal(PROPERTIES, signature="sa{sv}as")
-    def PropertiesChanged(self, interface, changed, invalidated):
-        pass
-
-
-class Device(dbus.service.Object):
-    """A beacon."""
-
-    @dbus.service.signal(PROPERTIES, signature="sa{sv}as")
-    def PropertiesChanged(self, interface, changed, invalidated):
-        pass
-
-    def advertise(self, minor, strength):
-        data = bytes([0x02, 0x15]) + bytes.fromhex(UUID.replace("-", "")) + bytes([0, 7]) + minor.to_bytes(2, "big") + bytes([0xC5])
-        self.PropertiesChanged("org.bluez.Device1", {
-            "RSSI": dbus.Int16(strength),
-            "ManufacturerData": dbus.Dictionary(
-                {dbus.UInt16(0x4C): dbus.Array([dbus.Byte(byte) for byte in data], signature="y", variant_level=1)},
-                signature="qv")}, [])
-
-
 class Logind(dbus.service.Object):
     """The manager of sessions, as far as suspends go."""
 
@@ -340,7 +232,6 @@ class Logind(dbus.service.Object):
         pass
 
 
-UUID = "e2c56db5-dffb-48d2-b060-d0f5a71096e0"
 
 
 def beacons(bus):
@@ -362,17 +253,17 @@ def beacons(bus):
 
     def appear():
         held.append(dbus.service.BusName("org.bluez", bus.connection))
-        held.append(BlueZ(bus.connection, "/"))
-        held.append(Adapter(bus.connection, ADAPTER))
+        held.append(bluez.BlueZ(bus.connection, "/"))
+        held.append(bluez.Adapter(bus.connection, ADAPTER))
         for number in (1, 2):
-            held.append(Device(bus.connection, f"{ADAPTER}/dev_0{number}"))
+            held.append(bluez.Device(bus.connection, f"{ADAPTER}/dev_0{number}"))
 
     bus.later(appear)
     track = Track("--device", "sim:walk", "--beacon", UUID, sysfs=root, DBUS_SYSTEM_BUS_ADDRESS=bus.address)
     end = time.monotonic() + 10
-    while ("start",) not in Adapter.calls and time.monotonic() < end:
+    while ("start",) not in bluez.Adapter.calls and time.monotonic() < end:
         time.sleep(0.05)
-    check("it searches for Bluetooth LE", Adapter.calls[:2] == [("filter", "le", True), ("start",)], Adapter.calls)
+    check("it searches for Bluetooth LE", bluez.Adapter.calls[:2] == [("filter", "le", True), ("start",)], bluez.Adapter.calls)
     for _ in range(30):
         bus.later(lambda: (held[3].advertise(1, -75), held[4].advertise(2, -50)))
         time.sleep(0.1)
@@ -385,9 +276,9 @@ def beacons(bus):
     check("switched off: 16", off and off["code"] == 16, off)
     bus.later(lambda: held[2].PropertiesChanged("org.bluez.Adapter1", {"Powered": dbus.Boolean(True)}, []))
     time.sleep(0.5)
-    check("switched on it searches again", Adapter.calls.count(("start",)) == 2, Adapter.calls)
+    check("switched on it searches again", bluez.Adapter.calls.count(("start",)) == 2, bluez.Adapter.calls)
     track.end()
-    check("and ends the search with the program", ("stop",) in Adapter.calls, Adapter.calls)
+    check("and ends the search with the program", ("stop",) in bluez.Adapter.calls, bluez.Adapter.calls)
 
 
 def suspends(bus):
@@ -421,7 +312,7 @@ calibration()
 none()
 movement()
 receiver()
-bus = Bus()
+bus = bluez.Bus()
 try:
     beacons(bus)
     suspends(bus)

@@ -18,7 +18,8 @@ class Track:
     """One run; its standard output is a pipe, the terminal is for questions, the interrupt key and messages."""
 
     def __init__(self, sextant, *arguments, environment=None, user=None):
-        self.events, self.screen, self.rest = [], "", b""
+        # What was not waited for yet, and all that came.
+        self.events, self.history, self.screen, self.rest = [], [], "", b""
         self.master, slave = pty.openpty()
         variables = {key: value for key, value in os.environ.items() if not key.startswith(("SEXTANT_", "GNSS_"))}
         variables.update(environment or {})
@@ -56,7 +57,9 @@ class Track:
             else:
                 lines = (self.rest + data).split(b"\n")
                 self.rest = lines.pop()
-                self.events += [json.loads(line) for line in lines]
+                events = [json.loads(line) for line in lines]
+                self.events += events
+                self.history += events
         return bool(ready)
 
     def wait_for(self, what, seconds=20, without=None, **fields):
@@ -89,6 +92,10 @@ class Track:
             self.pump(limit)
         if any(event["event"] == what for event in self.events):
             raise Failure(f"{what} came although it must not: {self.events}")
+
+    def told(self, what):
+        """All events of that name so far."""
+        return [event for event in self.history if event["event"] == what]
 
     def type(self, text):
         os.write(self.master, text.encode())

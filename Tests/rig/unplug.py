@@ -6,41 +6,21 @@ usage: unplug.py FOLDER
 FOLDER has the programs. It says ok, or what is wrong; it takes less than a minute. Root: other users are played.
 """
 import os
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
+from simulator import Simulator
 from terminal import Failure, Track, expect
 
 SEXTANT = os.path.join(os.path.abspath(sys.argv[1]), "sextant")
 NOBODY = 65534
 
 
-class Simulator:
-    """A receiver on a pseudo-terminal."""
-
-    def __init__(self, folder):
-        self.link = os.path.join(folder, "receiver")
-        self.process = subprocess.Popen([SEXTANT, "simulate", "--model", "m10", "--link", self.link],
-                                        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        while not os.path.exists(self.link):
-            time.sleep(0.05)
-
-    def order(self, text):
-        self.process.stdin.write(text.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.terminate()
-        self.process.wait()
-
-
 def unplugged(folder):
     """locationUnknown comes once, 30 s after the loss, and the return by the first fix (SU-17, GE-6)."""
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     track = Track(SEXTANT, "--device", simulator.link, environment={"SEXTANT_STATE_DIR": folder + "/state"})
     try:
         track.wait_for("didUpdateLocations", 30)
@@ -53,16 +33,21 @@ def unplugged(folder):
         simulator.end()
 
 
-def handover(folder):
+def handover(folder, is_named=False):
     """With two receivers in the configuration file the second goes on when the first is pulled out (SU-19)."""
     simulators = []
     for name in ("first", "second"):
         os.mkdir(f"{folder}/{name}")
-        simulators.append(Simulator(f"{folder}/{name}"))
-    os.makedirs(folder + "/config/sextant")
-    with open(folder + "/config/sextant/config", "w") as file:
-        file.write("# two of them\n" + "".join(f"device {simulator.link}\n" for simulator in simulators))
-    track = Track(SEXTANT, environment={"SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder + "/config"})
+        simulators.append(Simulator(SEXTANT, f"{folder}/{name}"))
+    links = [simulator.link for simulator in simulators]
+    variables = {"SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder + "/config"}
+    if is_named:
+        variables["GNSS_DEVICE"] = ",".join(links)
+    else:
+        os.makedirs(folder + "/config/sextant")
+        with open(folder + "/config/sextant/config", "w") as file:
+            file.write("# two of them\n" + "".join(f"device {link}\n" for link in links))
+    track = Track(SEXTANT, environment=variables)
     try:
         track.wait_for("didUpdateLocations", 30)
         time.sleep(3)
@@ -77,10 +62,15 @@ def handover(folder):
             simulator.end()
 
 
+def named(folder):
+    """The same with two that GNSS_DEVICE names."""
+    handover(folder, is_named=True)
+
+
 def forbidden(folder):
     """What may not be opened reads as denied, with a line that names the cure, until it may be opened."""
     os.chmod(folder, 0o777)
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     node = os.path.realpath(simulator.link)
     os.chown(node, 0, 0)
     os.chmod(node, 0o600)
@@ -103,7 +93,7 @@ def forbidden(folder):
 
 def held(folder):
     """What another program has is told with its name, and ends with 75."""
-    simulator = Simulator(folder)
+    simulator = Simulator(SEXTANT, folder)
     environment = {"SEXTANT_STATE_DIR": folder + "/state"}
     holder = Track(SEXTANT, "--device", simulator.link, environment=environment)
     try:
@@ -141,7 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         threads = []
-        for check in (unplugged, handover, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
+        for check in (unplugged, handover, named, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
             own = os.path.join(folder, check.__name__)
             os.mkdir(own)
             threads.append(threading.Thread(target=run, args=(check, own)))

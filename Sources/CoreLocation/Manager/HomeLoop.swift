@@ -3,8 +3,9 @@ import Foundation
 /// The run loop of the thread that made a manager: where its delegate is called (TH-1), also when that loop sleeps.
 ///
 /// The main thread is reached through its dispatch queue, which its run loop serves, and `dispatchMain` and an asynchronous
-/// `main` as well. Another thread's loop is woken by a timer that is added to it: a block given to `RunLoop.perform` from
-/// outside would wait until something else wakes the loop.
+/// `main` as well; in those two the main thread ends, and whatever thread serves its queue stands for it. Another thread's
+/// loop is woken by a timer that is added to it: a block given to `RunLoop.perform` from outside would wait until something
+/// else wakes the loop.
 final class HomeLoop: @unchecked Sendable {
   // Sendable: the loop is used from other threads for adding a timer alone, which its lock allows.
   private let loop: RunLoop?
@@ -13,7 +14,7 @@ final class HomeLoop: @unchecked Sendable {
 
   /// Of the calling thread.
   init() {
-    if Thread.isMainThread {
+    if Thread.isMainThread || Self.isOnMainQueue {
       loop = nil
       anchor = nil
     } else {
@@ -23,6 +24,14 @@ final class HomeLoop: @unchecked Sendable {
       RunLoop.current.add(timer, forMode: .common)
     }
   }
+
+  private static let mainQueueMark: DispatchSpecificKey<Void> = {
+    let key = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: key, value: ())
+    return key
+  }()
+
+  private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) != nil }
 
   deinit { anchor?.invalidate() }
 

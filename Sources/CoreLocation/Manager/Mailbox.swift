@@ -15,12 +15,14 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
   /// Locations that wait for a loop which does not run: an hour of them, then the oldest go.
   static let limit = 3600
 
-  // Sendable: `letters` and `watch` are touched under the lock; the weak reference is set before anybody else knows the
-  // mailbox.
+  // Sendable: `letters`, `isVisitDue` and `watch` are touched under the lock; the weak reference is set before anybody else
+  // knows the mailbox.
   private let home: HomeLoop
   private let say: @Sendable (String) -> Void
   private let lock = NSLock()
   private var letters: [Letter] = []
+  /// The loop was asked to empty the box, and did not begin yet.
+  private var isVisitDue = false
   private var watch = LoopWatch()
   private weak var manager: CLLocationManager?
 
@@ -39,12 +41,13 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
 
   func put(_ letter: Letter) {
     let now = ProcessInfo.processInfo.systemUptime
-    let (isFirst, isOverdue) = lock.withLock {
+    let (isVisitNeeded, isOverdue) = lock.withLock {
       letters.append(letter)
       if letters.count > Self.limit, let oldest = letters.firstIndex(where: \.isLocations) {
         letters.remove(at: oldest)
       }
-      return (letters.count == 1, watch.received(atSeconds: now))
+      defer { isVisitDue = true }
+      return (!isVisitDue, watch.received(atSeconds: now))
     }
     if isOverdue {
       say(
@@ -52,19 +55,29 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
           + "(RunLoop.current.run(), or make the manager on the main thread)")
     }
     // One visit empties the box, however many letters came meanwhile.
-    if isFirst { home.perform { [self] in empty() } }
+    if isVisitNeeded { visit() }
   }
 
-  /// A letter leaves the box when it is opened: a callback that runs the loop itself finds the next one there.
+  private func visit() { home.perform { [self] in empty() } }
+
+  /// A letter leaves the box when it is opened, and the loop is asked for another visit if more wait: a callback that runs
+  /// the loop itself is told of them in it.
   private func empty() {
+    lock.withLock { isVisitDue = false }
     while let letter = next() { manager?.open(letter) }
   }
 
   private func next() -> Letter? {
-    lock.withLock {
+    let (letter, isVisitNeeded): (Letter?, Bool) = lock.withLock {
       watch.ran()
-      return letters.isEmpty ? nil : letters.removeFirst()
+      guard !letters.isEmpty else { return (nil, false) }
+      let letter = letters.removeFirst()
+      guard !letters.isEmpty, !isVisitDue else { return (letter, false) }
+      isVisitDue = true
+      return (letter, true)
     }
+    if isVisitNeeded { visit() }
+    return letter
   }
 }
 

@@ -18,6 +18,8 @@ struct PowerDemands: Sendable {
   static var dwellSeconds: Double { 20.3 }
 
   private var told: [PolicyClient: Positioning.Demand] = [:]
+  /// What was given last: most fixes change nothing of it.
+  private var last: (managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand)?
   private var crossingSince: Instant?
   private var lingersUntil: Instant?
 
@@ -37,6 +39,8 @@ struct PowerDemands: Sendable {
   mutating func update(
     _ managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand, at now: Instant
   ) -> [PowerEvent] {
+    if let last, lingersUntil == nil, last.shared == shared, last.managers.elementsEqual(managers, by: ==) { return [] }
+    last = (managers, shared)
     var next: [PolicyClient: Positioning.Demand] = [:]
     for (id, demand) in managers where demand.needsPosition {
       // 0 is the app's.

@@ -17,8 +17,9 @@ enum ServiceAction: Equatable {
   case prompt(Authorization.Prompt)
   /// A line for the log.
   case say(String)
-  /// Keep the newest location where the end of the process does not take it.
-  case remember(String)
+  /// Keep the newest location where the end of the process does not take it; before a delegate is told of it, whose event
+  /// may be on its way already.
+  case remember(Location)
   /// Replace a file of the state folder.
   case store(StateFile, String)
   /// Positions are needed for the first time; the program ends.

@@ -106,12 +106,12 @@ extension ServiceCore {
   // MARK: What comes out
 
   /// When a lost heading is to be told.
-  var sensingDeadline: Instant? { asksForHeading && !sensing.hasMagnetometer ? sensing.receiverEnds : nil }
+  var sensingDeadline: Instant? { engine.asksForHeading && !sensing.hasMagnetometer ? sensing.receiverEnds : nil }
 
   /// Whether the receiver is needed for its heading.
-  var needsReceiverForHeading: Bool { asksForHeading && !sensing.hasMagnetometer && sensing.toldByReceiver != nil }
-
-  private var asksForHeading: Bool { engine.demands.contains(where: \.heading) }
+  var needsReceiverForHeading: Bool {
+    !sensing.hasMagnetometer && sensing.toldByReceiver != nil && engine.asksForHeading
+  }
 
   /// What the managers need of the receiver: who needs its heading needs it awake all the time.
   var demandsOfManagers: [(id: Positioning.ClientID, demand: Positioning.Demand)] {

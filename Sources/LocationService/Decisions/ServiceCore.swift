@@ -26,7 +26,7 @@ struct ServiceCore: Sendable {
   /// Whose fixes clients are told of.
   var choice = ReceiverChoice()
   /// Whether there are receivers beside the first one.
-  var hasOthers = false
+  private(set) var hasOthers = false
   private var areOthersWanted = false
   private var isReceiverWanted = false
   private var isFinished = false
@@ -230,18 +230,23 @@ struct ServiceCore: Sendable {
     let outputs = engine.outputs
     engine.outputs = []
     noteNewest(outputs)
-    if !isNewestRemembered, let newest {
-      isNewestRemembered = true
-      // The very first one comes to the disk before anybody is told of it; later ones hold up no delivery.
-      if !hasStored, !isNewestStored {
-        storeAt = now.instant + Self.storeInterval
-        storeNewest()
-        actions += extra
-        extra = []
-      }
-      actions.append(.remember(StateText.text(of: newest)))
+    // The very first one comes to the disk before anybody is told of it; later ones hold up no delivery.
+    if !isNewestRemembered, newest != nil, !hasStored, !isNewestStored {
+      storeAt = now.instant + Self.storeInterval
+      storeNewest()
+      actions += extra
+      extra = []
     }
-    for output in outputs { actions.append(contentsOf: action(for: output)) }
+    var isRemembered = isNewestRemembered
+    isNewestRemembered = true
+    for output in outputs {
+      if !isRemembered, !output.isForDelegate, let newest {
+        isRemembered = true
+        actions.append(.remember(newest))
+      }
+      actions.append(contentsOf: action(for: output))
+    }
+    if !isRemembered, let newest { actions.append(.remember(newest)) }
     noteDelivered(actions)
     if engine.sessionDiagnostic != toldSessions {
       toldSessions = engine.sessionDiagnostic
@@ -296,6 +301,12 @@ struct ServiceCore: Sendable {
     return .store(.authorization, text)
   }
 
+  /// There is one more beside the first: it is opened when others are.
+  mutating func otherCame() {
+    hasOthers = true
+    areOthersWanted = false
+  }
+
   /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.
   private mutating func decideOthers(_ actions: inout [ServiceAction]) {
     guard hasOthers else { return }
@@ -325,6 +336,11 @@ extension Positioning.Demand {
   var needsPosition: Bool {
     standard != nil || oneShot != nil || significantChange != nil || border != nil || visits || live || liveIsStationary
   }
+}
+
+extension PositioningOutput {
+  /// Whether it goes to a mailbox, which is opened when the round's newest location is remembered.
+  fileprivate var isForDelegate: Bool { if case .event = self { true } else { false } }
 }
 
 extension [ServiceAction] {

@@ -25,7 +25,7 @@ public struct ServiceSettings: Sendable, Equatable {
 
   /// GNSS_DEVICE, else the configuration file's first device.
   public var source = Source.firstFound
-  /// The configuration file's other devices: they stand by, and the best fix is told (SU-19).
+  /// The other devices of GNSS_DEVICE, or of the configuration file: they stand by, and the best fix is told (SU-19).
   public var others: [Source] = []
   /// The rate that the configuration file binds; nil: it is found.
   public var baud: UInt32?
@@ -60,8 +60,10 @@ public struct ServiceSettings: Sendable, Equatable {
     isRoot: Bool, configuration: ReceiverConfiguration = .init(), variable: (String) -> String?
   ) {
     func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
-    if let device = value("GNSS_DEVICE") {
-      source = Source(device)
+    if let names = value("GNSS_DEVICE") {
+      let devices = ReceiverConfiguration.devices(named: names)
+      if let device = devices.first { source = Source(device) }
+      others = devices.dropFirst().map { Source($0) }
     } else {
       if let device = configuration.devices.first { source = Source(device) }
       others = configuration.devices.dropFirst().map { Source($0) }

@@ -38,6 +38,8 @@ public final class LocationService: Sendable {
   /// Where lines for people go: standard error.
   public let say: @Sendable (String) -> Void
   let state: Mutex<State>
+  /// Held while what comes before the opening of a mailbox is done.
+  private let holdsBack = Mutex(())
 
   struct State {
     var core: ServiceCore
@@ -89,7 +91,7 @@ public final class LocationService: Sendable {
     var core = ServiceCore(
       engine: engine, director: director, undecided: undecided, storedAuthorization: stored,
       deferred: store.deferred)
-    core.hasOthers = !settings.others.isEmpty
+    if !settings.others.isEmpty { core.otherCame() }
     let administration = store.administration()
     for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.say(complaint) }
     core.administration(administration, at: now)
@@ -155,8 +157,12 @@ public final class LocationService: Sendable {
 
   /// Whether an event may still be delivered.
   public func isCurrent(_ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
-    read { $0.isCurrent(ticket, for: id) }
+    holdsBack.withLock { _ in }
+    return read { $0.isCurrent(ticket, for: id) }
   }
+
+  /// Nobody is told of an event before this is done.
+  func holdBack(_ body: () -> Void) { holdsBack.withLock { _ in body() } }
 
   // MARK: The end
 
@@ -227,6 +233,9 @@ public final class LocationService: Sendable {
     let fix = report.fix
     state.withLock { $0.core.receive(fix, ofOther: receiver, source: origin, at: now) }
   }
+
+  /// There is one more receiver that can stand by.
+  func otherCame() { state.withLock { $0.core.otherCame() } }
 
   func otherIsLost(_ receiver: Int) { state.withLock { $0.core.choice.lost(receiver) } }
 

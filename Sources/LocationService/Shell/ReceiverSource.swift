@@ -86,6 +86,13 @@ final class ReceiverSource {
     return Location.Source(isSimulatedBySoftware: isSimulator, isProducedByAccessory: !isSimulator)
   }
 
+  /// Whether this port is the receiver's, or the one that it comes back to.
+  func holds(_ port: ReceiverPort) -> Bool {
+    if source == .device(port.node) || connection?.path == port.node { return true }
+    guard let own = connection?.announcedPort else { return false }
+    return own.node == port.node || own.identity == port.identity
+  }
+
   /// Whether nothing is open.
   var isReleased: Bool { connection == nil }
 

@@ -8,7 +8,7 @@ struct ServiceThread: ~Copyable {
   private var poller: Poller
   private let receiver: ReceiverSource
   /// Receivers that stand by.
-  private let others: [ReceiverSource]
+  private var others: [ReceiverSource]
   private let bus = BusSource()
   private let sensors: SensorThread
   private var isStateComplained = false
@@ -27,7 +27,8 @@ struct ServiceThread: ~Copyable {
       deferredFile: settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
     administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
     lookout = ReceiverLookout(
-      isNeeded: service.settings.source == .firstFound && !service.read { $0.facilities.hasSatelliteReceiver }, &poller)
+      isNeeded: service.settings.source == .firstFound,
+      hasReceiver: service.read { $0.facilities.hasSatelliteReceiver }, &poller, at: System.now().instant)
     // What was changed between the start and the watch.
     service.administration(administration.look(), at: System.now().instant)
     service.waits(at: poller.waker)
@@ -38,7 +39,7 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.lookAtApplication(at: now)
-      for action in service.actions(at: now) { carryOut(action, at: now) }
+      carryOut(service.actions(at: now), at: now)
       if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline, receiver.deadline)
       for other in others { due = .earlier(due, other.deadline) }
@@ -55,11 +56,7 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let service = service
     let origin = receiver.origin
-    if lookout.sees(events, &poller, at: now.instant) {
-      service.receiverCame()
-      // Who waits for it is not to wait for the next try.
-      receiver.lookAgain()
-    }
+    lookForReceivers(events, at: now.instant)
     for event in events {
       if event == .readable(AdministrationWatch.token) {
         service.administration(administration.hear(), at: now.instant)
@@ -83,6 +80,22 @@ struct ServiceThread: ~Copyable {
     bus.wake(&poller, at: now.instant)
     while let news = bus.nextNews() { tell(news, at: now) }
     service.wake(at: now)
+  }
+
+  private mutating func lookForReceivers(_ events: [Poller.Event], at now: Instant) {
+    let (receiver, others) = (receiver, others)
+    let found = lookout.look(events, &poller, at: now) { port in
+      receiver.holds(port) || others.contains { $0.holds(port) }
+    }
+    if found.isFirst {
+      service.receiverCame()
+      // Who waits for it is not to wait for the next try.
+      receiver.lookAgain()
+    }
+    for node in found.others {
+      self.others.append(ReceiverSource(.device(node), number: self.others.count + 1, service.settings))
+      service.otherCame()
+    }
   }
 
   private mutating func tell(_ news: BusSource.News, at now: Moment) {
@@ -115,6 +128,20 @@ struct ServiceThread: ~Copyable {
     }
   }
 
+  /// Events are put in their mailboxes before the newest location is remembered, as the thread that opens them takes a
+  /// while to wake; it opens none before that is done.
+  private mutating func carryOut(_ actions: [ServiceAction], at now: Moment) {
+    var rest = actions[...]
+    if let end = actions.firstIndex(where: \.isRemembering),
+      let start = actions[..<end].lastIndex(where: { !$0.isDelivery }).map({ $0 + 1 }) ?? actions[..<end].indices.first
+    {
+      for action in actions[..<start] { carryOut(action, at: now) }
+      service.holdBack { for action in actions[start...end] { carryOut(action, at: now) } }
+      rest = actions[(end + 1)...]
+    }
+    for action in rest { carryOut(action, at: now) }
+  }
+
   private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
     switch action {
     case .deliver(let id, let event, let ticket): service.client(id)?.receive(event, ticket)
@@ -126,7 +153,7 @@ struct ServiceThread: ~Copyable {
     case .sessions(let diagnostic): service.tellReaders(diagnostic)
     case .prompt(let prompt): ask(prompt)
     case .say(let text): service.say(text)
-    case .remember(let text): service.store.remember(text)
+    case .remember(let location): service.store.remember(StateText.text(of: location))
     case .store(let file, let text): store(file, text)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
@@ -170,4 +197,9 @@ struct ServiceThread: ~Copyable {
     }
     if !isStarted { service.answer(.notShown) }
   }
+}
+
+extension ServiceAction {
+  fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
+  fileprivate var isDelivery: Bool { if case .deliver = self { true } else { false } }
 }

@@ -184,12 +184,23 @@ enum StateText {
       newest.altitudeMetres, newest.ellipsoidalAltitudeMetres, newest.verticalAccuracyMetres, newest.courseDegrees,
       newest.courseAccuracyDegrees, newest.speedMetresPerSecond, newest.speedAccuracyMetresPerSecond,
     ]
-    return locationHeading + "\n"
-      + line(
-        numbers.map(\.description) + [
-          newest.timestamp.nanosecondsSince1970.description, flag(newest.source?.isSimulatedBySoftware ?? false),
-          flag(newest.source?.isProducedByAccessory ?? false),
-        ])
+    // At each fix, while a delegate waits: without a text for each field.
+    var text = locationHeading
+    text.reserveCapacity(256)
+    var separator = "\n"
+    for number in numbers {
+      text += separator
+      text += number.description
+      separator = "\t"
+    }
+    for field in [
+      newest.timestamp.nanosecondsSince1970.description, flag(newest.source?.isSimulatedBySoftware ?? false),
+      flag(newest.source?.isProducedByAccessory ?? false),
+    ] {
+      text += separator
+      text += field
+    }
+    return text + "\n"
   }
 
   /// Locations that were added to a file one by one; what is not whole at its end is none.

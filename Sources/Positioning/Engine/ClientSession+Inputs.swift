@@ -124,6 +124,9 @@ extension ClientSession {
     return (standard.measured >= other.measured ? standard : other).location
   }
 
+  /// Whether headings are told now.
+  var asksForHeading: Bool { heading.isRunning && runningDelivery == .deliver }
+
   var demand: Demand {
     var demand = Demand()
     if updates.isRunning, standardDelivery != .none {
@@ -142,7 +145,7 @@ extension ClientSession {
     if significant.isRunning, wakingDelivery != .none {
       demand.significantChange = Demand.SignificantChange(nextPossible: significant.nextPossible)
     }
-    demand.heading = heading.isRunning && runningDelivery == .deliver
+    demand.heading = asksForHeading
     demand.headingFilterDegrees = heading.filterDegrees
     demand.beacons = !ranging.targets.isEmpty && runningDelivery == .deliver
     return demand

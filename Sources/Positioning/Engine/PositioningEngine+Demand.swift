@@ -22,11 +22,17 @@ extension PositioningEngine {
   }
 
   /// What each manager needs, those that need nothing too.
-  public var demandsOfManagers: [(id: ClientID, demand: Demand)] { clients.map { ($0.id, $0.demand) } }
+  public var demandsOfManagers: [(id: ClientID, demand: Demand)] {
+    // In place: a session is large, and this is asked at every fix.
+    clients.indices.map { (clients[$0].id, clients[$0].demand) }
+  }
+
+  /// Whether a manager is told headings now.
+  public var asksForHeading: Bool { clients.indices.contains { clients[$0].asksForHeading } }
 
   /// What everybody needs, a manager each and the app last; those that need nothing are left out.
   public var demands: [Demand] {
-    (clients.map(\.demand) + [sharedDemand]).filter { !$0.isEmpty }
+    (clients.indices.map { clients[$0].demand } + [sharedDemand]).filter { !$0.isEmpty }
   }
 
   private var border: Demand.Border? {

@@ -35,7 +35,9 @@ enum Source: Equatable {
     isThere: (String) -> Bool = { _ in true }
   ) throws -> Choice {
     if let named { return try Choice(source: parse(named), note: nil) }
-    if let environment, !environment.isEmpty { return try Choice(source: parse(environment), note: nil) }
+    if let environment, !environment.isEmpty {
+      return try unnamed(ReceiverConfiguration.devices(named: environment), [], isThere)
+    }
     var choice = try unnamed(configuration.devices, ports, isThere)
     choice.baud = configuration.baud
     choice.isReadOnly = configuration.isReadOnly

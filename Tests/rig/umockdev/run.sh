@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh - hot plugs through the real libudev, on a mocked /sys and /dev.
-# usage: Tests/rig/umockdev/run.sh BIN-FOLDER [CYCLES]       root; BIN-FOLDER holds HotplugProbe and sextant
+# usage: Tests/rig/umockdev/run.sh BIN-FOLDER [CYCLES]       root; BIN-FOLDER holds HotplugProbe, sextant and sextant-track
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "$1" && pwd)
@@ -35,3 +35,6 @@ echo "== without udevd: the list of devices is read once a second"
 bed --cycles 6 --descriptors --limit 3 --ready polling -- "$bin/HotplugProbe" --source polling
 echo "== sextant watch"
 bed --cycles 12 --one-name --served '"TPV".*"lat"' -- "$bin/sextant" watch --device /dev/ttyACM0 --json
+echo "== sextant track, which has two receivers and names none"
+SEXTANT_STATE_DIR=$(mktemp -d) SEXTANT_APP_STATE=foreground XDG_CONFIG_HOME=/nonexistent \
+  bed --standby -- "$bin/sextant-track" --json --no-pause

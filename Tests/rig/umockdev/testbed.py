@@ -9,6 +9,7 @@ usage: umockdev-wrapper /usr/bin/python3 testbed.py [options] -- CONSUMER [ARG..
   --served PATTERN     what the consumer writes when it has a fix (default: ^fix )
   --descriptors        check the number in "descriptors=N" lines, and those of /proc
   --limit SECONDS      from the node's appearance to the fix (default 2)
+  --standby            two receivers and a consumer that prints locations: one goes on when the other is pulled out
   --devices COMMAND    run it while the receiver is plugged in, and check what it prints
 
 The unplugs differ: the hang-up comes before udev's message, after it, or the message is lost. At some plugs another
@@ -77,14 +78,21 @@ E: ID_USB_DRIVER=cdc_acm
 """
 
 
-class Port:
-    """One node of the receiver: a pseudo-terminal under the name of a USB line."""
+def at_socket(text, number):
+    """The same for another receiver, at another socket."""
+    return (text.replace("usb1/1-1", f"usb1/1-{number}").replace("/1-1:1.0", f"/1-{number}:1.0")
+            .replace("usb-0:1:1.0", f"usb-0:{number}:1.0").replace("RIG0001", f"RIG000{number}")
+            .replace("usb/001/002", f"usb/001/00{number + 1}"))
 
-    def __init__(self, bed, minor):
-        self.bed, self.minor = bed, minor
+
+class Port:
+    """One node of a receiver: a pseudo-terminal under the name of a USB line."""
+
+    def __init__(self, bed, minor, number=1, longitude="01136.42100"):
+        self.bed, self.minor, self.number, self.longitude = bed, minor, number, longitude
         self.name = f"ttyACM{minor}"
         self.node = "/dev/" + self.name
-        self.path = f"{USB}/1-1:1.0/tty/{self.name}"
+        self.path = at_socket(f"{USB}/1-1:1.0/tty/{self.name}", number)
         root = bed.get_root_dir()
         # The testbed cannot take a node away and give it back: it is moved aside.
         self.moves = [(f"{root}{self.node}", f"{root}/{self.name}.node"),
@@ -103,7 +111,8 @@ class Port:
 
     def plug(self, hold=0):
         if self.master is None:
-            self.bed.add_from_string(PORT.format(path=self.path, name=self.name, minor=self.minor, ids=IDS))
+            ids = at_socket(IDS, self.number)
+            self.bed.add_from_string(PORT.format(path=self.path, name=self.name, minor=self.minor, ids=ids))
             self.master = self.bed.get_dev_fd(self.node)
             self.open()
             threading.Thread(target=self.send, daemon=True).start()
@@ -140,7 +149,7 @@ class Port:
         while True:
             self.plugged.wait()
             try:
-                os.write(self.master, emulator.epoch(number))
+                os.write(self.master, emulator.epoch(number, self.longitude))
             except OSError:
                 pass
             number += 1
@@ -191,6 +200,36 @@ def check_devices(command):
     print("devices: ok")
 
 
+def standby(bed, command):
+    """Where no receiver is named each one that is plugged in serves, one at a time."""
+    bed.add_from_string(at_socket(RECEIVER, 2))
+    first, second = Port(bed, 0), Port(bed, 1, 2, "01136.52100")
+    first.plug()
+    consumer = Consumer(command, "")
+    faults = []
+
+    def expect(who, longitude, limit):
+        line = consumer.read(re.compile(f'didFailWithError|didUpdateLocations.*"longitude":{longitude}'), limit)
+        if line is None or "didFailWithError" in line:
+            faults.append(f"{who} does not serve: {line}; the last lines: {consumer.lines[-3:]}")
+
+    expect("the first", "11.60701", 8)
+    second.plug()
+    # It stands by when it was there for three seconds.
+    time.sleep(4.5)
+    first.unplug("hang-up first")
+    expect("the second", "11.60868", 5)
+    first.plug()
+    time.sleep(2)
+    second.unplug("message first")
+    expect("the first, which is back,", "11.60701", 5)
+    consumer.process.terminate()
+    if consumer.process.wait(10) != 0:
+        faults.append(f"the consumer ended with {consumer.process.returncode}")
+    print("\n".join("FAIL " + fault for fault in faults) or "two receivers: each goes on when the other is pulled out")
+    return 1 if faults else 0
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--cycles", type=int, default=100)
@@ -200,6 +239,7 @@ def main():
     parser.add_argument("--descriptors", action="store_true")
     parser.add_argument("--limit", type=float, default=2)
     parser.add_argument("--devices")
+    parser.add_argument("--standby", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
@@ -208,6 +248,8 @@ def main():
     daemon.listen()
     bed = UMockdev.Testbed.new()
     bed.add_from_string(RECEIVER)
+    if options.standby:
+        return standby(bed, options.command)
     ports = [Port(bed, 0), Port(bed, 1)]
     if options.one_name:
         ports = ports[:1]
