@@ -988,7 +988,9 @@ public struct ReceiverSession: ~Copyable {
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
     if let wanted = wish?.portRate, let rate, wanted != rate, keepsPortRate || (settingsRate == nil && !keepsNoRate) {
-      if keepsPortRate { startChangingRate() } else { rateChangeBy = now + Self.longestWaitForQuiet }
+      // Who serves would lose an epoch; who talks may have found a line that is full and never quiet.
+      let isAtOnce = keepsPortRate || settings.intent == .identify
+      if isAtOnce { startChangingRate() } else { rateChangeBy = now + Self.longestWaitForQuiet }
       return
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
