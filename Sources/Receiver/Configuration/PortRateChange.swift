@@ -68,6 +68,14 @@ struct PortRateChange: Sendable {
     }
   }
 
+  /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
+  /// reason to wait for it. Whether it was waited for.
+  mutating func hearFrame() -> Bool {
+    guard step == .asking else { return false }
+    step = .changed
+    return true
+  }
+
   /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its
   /// port anew.
   private func told() -> Command {
