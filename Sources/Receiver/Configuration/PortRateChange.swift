@@ -42,9 +42,10 @@ struct PortRateChange: Sendable {
       return .setRate(to)
     case .asking, .askingBack:
       var command = Command.poll(.monVER)
-      // A receiver changes its rate once what waits is sent: where a slow line is full that takes seconds.
+      // A receiver changes its rate once what waits is sent: where a slow line is full, 8 kB take eight seconds at 9600 baud,
+      // and nine attempts eleven.
       let isSlow = from < Self.fastRate
-      command.attempts = step == .asking ? (isSlow ? 7 : 4) : 3
+      command.attempts = step == .asking ? (isSlow ? 9 : 4) : 3
       return .say(command)
     case .settingBack:
       step = .askingBack

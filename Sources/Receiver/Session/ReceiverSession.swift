@@ -684,7 +684,10 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startIdentifying() {
     let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
-    stage = .identifying(Identification(isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate))
+    stage = .identifying(
+      Identification(
+        isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate,
+        wantsID: memory.description.map { $0.uniqueID != nil } ?? true))
   }
 
   private mutating func startConfiguring(at now: Instant) {
