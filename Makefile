@@ -76,7 +76,7 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 
-# The commands against receivers of another author's making, with manners that make a driver stumble. Less than a minute.
+# The commands against receivers of another author's making, with manners that make a driver stumble. About a minute.
 rig-emulator: rig-programs
 	python3 Tests/rig/emulators.py .build/debug
 

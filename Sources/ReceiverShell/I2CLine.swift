@@ -3,25 +3,38 @@ import Receiver
 import SerialPort
 import WireBytes
 
+/// A bus with one device, to which bytes are written and from which bytes are read: `I2CBus`, or what stands for it in a test.
+protocol I2CTransfers: ~Copyable {
+  var path: String { get }
+  var address: UInt8 { get }
+
+  /// See `I2CBus.transfer`.
+  @_lifetime(span: copy span)
+  func transfer(
+    writing out: RawSpan, readingInto span: inout MutableRawSpan, count: Int
+  ) throws(SerialPortError) -> Bool
+}
+
+extension I2CBus: I2CTransfers {}
+
 /// A receiver on an I2C bus: carries out what `DDCReader` decides.
-final class I2CLine: PolledLine {
+final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
   let isWritable: Bool
   let receiverPort: ReceiverPortNumber? = .i2c
 
-  private let bus: I2CBus
+  private let bus: Bus
   private var reader: DDCReader
   private var fill = IdleFill()
 
-  /// - Throws: what `I2CBus` throws, and `notFound` when nothing answers at the address.
-  init(opening path: String, address: UInt8, isWritable: Bool, at now: Instant) throws(SerialPortError) {
-    let bus = try I2CBus(opening: path, address: address)
+  /// - Throws: what the bus throws, and `malformed` when nothing answers at the address.
+  init(_ bus: consuming Bus, isWritable: Bool, at now: Instant) throws(SerialPortError) {
     self.isWritable = isWritable
     reader = DDCReader(at: now)
     self.bus = bus
     guard try count(at: now) else {
       throw SerialPortError(
-        malformed: "nothing answers at address 0x\(String(address, radix: 16)); check wiring and power, "
-          + "and that the receiver's I2C port is on (D_SEL)", path: path)
+        malformed: "nothing answers at address 0x\(String(self.bus.address, radix: 16)); check wiring and power, "
+          + "and that the receiver's I2C port is on (D_SEL)", path: self.bus.path)
     }
   }
 

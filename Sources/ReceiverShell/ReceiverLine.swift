@@ -15,7 +15,8 @@ enum ReceiverLine: ~Copyable {
     switch address {
     case .port(let path): self = .port(try SerialPort(opening: path, access: access, baud: baud))
     case .i2c(let bus, let address):
-      self = .polled(try I2CLine(opening: bus, address: address, isWritable: access == .readWrite, at: now))
+      self = .polled(
+        try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now))
     case .replay(let file, let speed): self = .polled(try ReplayLine(opening: file, speed, at: now))
     }
   }

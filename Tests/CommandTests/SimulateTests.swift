@@ -1,5 +1,6 @@
 import MonotonicTime
 import ReceiverSimulator
+import Recording
 import SerialPort
 import SimulatorShell
 import Testing
@@ -80,6 +81,42 @@ struct SimulateTests {
     #expect(received == bytes)
     #expect(replay.isFinished)
     #expect(arrivals == [1000, 2000, 3000, 4000])
+  }
+
+  /// A recording of 100 bytes a second: at 9600 baud, found at 38400 after a second, unplugged from 2.5 to 4.5 seconds.
+  private static func recording() -> [UInt8] {
+    var writer = RecordingWriter(capacity: 1_000_000)
+    func at(_ milliseconds: UInt64) -> Arrival {
+      Arrival(Instant(nanoseconds: milliseconds * 1_000_000), utcNanoseconds: 0)
+    }
+    let text = Array(repeating: UInt8(ascii: "U"), count: 100)
+    _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyUSB0", baud: 9600).text, at(0))
+    _ = unsafe writer.add(.data, text.span.bytes, at(500))
+    _ = writer.add(rate: 38_400, at(1000))
+    _ = unsafe writer.add(.data, text.span.bytes, at(1500))
+    _ = writer.add(.lost, text: "", at(2500))
+    _ = writer.add(.opened, text: "/dev/ttyUSB1", at(4500))
+    _ = unsafe writer.add(.data, text.span.bytes, at(5000))
+    _ = writer.add(.end, text: "", at(5500))
+    return (0..<writer.pending.byteCount).map { unsafe writer.pending.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+  }
+
+  @Test("A recording's rates and unplugs happen again", arguments: [9600, 38_400] as [UInt32])
+  func recordedMarks(_ hostRate: UInt32) throws {
+    let device = try ReplayedRecording(Self.recording(), startingAt: at(0))
+    #expect(device.hostRate == 9600)
+    device.hostRate = hostRate
+    var whole: [UInt64] = []
+    var gone: [UInt64] = []
+    for tick in stride(from: 0, through: 6000, by: 100) as StrideThrough<UInt64> {
+      device.advance(to: at(tick))
+      let bytes = device.takeReceived()
+      if bytes.count == 100, bytes.allSatisfy({ $0 == UInt8(ascii: "U") }) { whole.append(tick) }
+      if !device.isPresent { gone.append(tick) }
+    }
+    #expect(whole == (hostRate == 9600 ? [500] : [1500, 5000]))
+    #expect(gone.first == 2500 && gone.last == 4400)
+    #expect(device.isFinished)
   }
 
   @Test("A recording without times is sent as one epoch")

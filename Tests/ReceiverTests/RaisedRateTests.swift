@@ -28,6 +28,20 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == found)
   }
 
+  @Test("It goes back within two seconds on a line that is full", arguments: [ReceiverModel.m9, .f9p, .x20])
+  func backOnFullLine(_ model: ReceiverModel) {
+    let scene = SessionScene(model, baud: 9600, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.leastPortRate = 115_200
+        return wish
+      }
+    }
+    #expect(scene.run(25) { $0.isSteady && $0.line.hostRate == 115_200 })
+    #expect(scene.finish() < 2000)
+    #expect(scene.line.receiver.baudRate == 9600)
+  }
+
   @Test("A rate that is set meanwhile stays instead of it", arguments: [ReceiverModel.m6, .m8, .m10])
   func kept(_ model: ReceiverModel) {
     let scene = Self.scene(model)

@@ -27,7 +27,11 @@ struct ReplayTests {
         #expect(isEnded)
         return events
       }
-      while let event = replay.play(at: due) { events.append((due.milliseconds(since: time(5000)), event)) }
+      while let event = replay.play(at: due) {
+        // The rate of the headers, which has a test of its own.
+        if event == .rate(9600) { continue }
+        events.append((due.milliseconds(since: time(5000)), event))
+      }
     }
   }
 
@@ -39,8 +43,20 @@ struct ReplayTests {
     #expect(events.map(\.1) == [.bytes([1]), .rate(38400), .bytes([2, 3]), .lost])
     var replay = Replay(speed: .times(1), at: time(0))
     try replay.receive(file.raw)
+    let atOnce = replay.play(at: time(99))
     let early = replay.play(at: time(99))
-    #expect(early == nil)
+    #expect(atOnce == .rate(9600) && early == nil)
+  }
+
+  @Test("The rate at which the line was opened comes first, in each run")
+  func headersRate() throws {
+    let file = recording([.data([1], 100)]) + recording([.data([2], 100)])
+    var replay = Replay(speed: .maximum, at: time(0))
+    try replay.receive(file.raw)
+    try replay.finish()
+    var events: [Replay.Event] = []
+    while let event = replay.play(at: time(0)) { events.append(event) }
+    #expect(events == [.rate(9600), .bytes([1]), .rate(9600), .bytes([2])])
   }
 
   @Test("Four times as fast takes a quarter of the time, and max none")

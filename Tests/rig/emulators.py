@@ -44,7 +44,7 @@ KINDS = {
     "m10": Kind("m10", Manners(), "M10"),
     "m8": Kind("m8", Manners(), "M8"),
     "m7": Kind("m7", Manners(), "M7"),
-    "m6": Kind("m6", Manners(silent_on_unknown=True), "M6", slowness=2.5, backs_up=False),
+    "m6": Kind("m6", Manners(silent_on_unknown=True), "M6", slowness=4, backs_up=False),
     "ubx-only": Kind("m8", Manners(only_ubx=True), "M8", rate=115200),
     "late": Kind("m8", Manners(answers_late=True), "M8", probe=10, slowness=4, reads_all=False, backs_up=False),
     "late-m10": Kind("m10", Manners(answers_late=True), "M10", probe=10, slowness=4, reads_all=False, backs_up=False),

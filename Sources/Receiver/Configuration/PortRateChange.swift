@@ -42,9 +42,10 @@ struct PortRateChange: Sendable {
       return .setRate(to)
     case .asking, .askingBack:
       var command = Command.poll(.monVER)
-      // A receiver changes its rate once what waits is sent: where a slow line is full that takes seconds.
+      // A receiver changes its rate once what waits is sent: where a slow line is full, 8 kB take eight seconds at 9600 baud,
+      // and nine attempts eleven.
       let isSlow = from < Self.fastRate
-      command.attempts = step == .asking ? (isSlow ? 7 : 4) : 3
+      command.attempts = step == .asking ? (isSlow ? 9 : 4) : 3
       return .say(command)
     case .settingBack:
       step = .askingBack
@@ -66,6 +67,14 @@ struct PortRateChange: Sendable {
     case (.askingBack, _): step = .failed
     case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
     }
+  }
+
+  /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
+  /// reason to wait for it. Whether it was waited for.
+  mutating func hearFrame() -> Bool {
+    guard step == .asking else { return false }
+    step = .changed
+    return true
   }
 
   /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its

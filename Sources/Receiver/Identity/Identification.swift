@@ -19,6 +19,7 @@ struct Identification: Sendable {
   private let isProved: Bool
   private let isRepeated: Bool
   private let rate: UInt32?
+  private let wantsID: Bool
   private var communication: [UInt8] = []
 
   /// Who it is; nil when it did not say.
@@ -31,11 +32,13 @@ struct Identification: Sendable {
   ///   - isRepeated: whether it was asked all this before and did not answer: one look is enough then.
   ///   - port: the port, where the kind of line tells it.
   ///   - rate: the line's rate.
-  init(isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?) {
+  ///   - wantsID: whether the chip's id is worth a question of its own: not where it was not told before.
+  init(isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?, wantsID: Bool = true) {
     self.isProved = isProved
     self.isRepeated = isRepeated
     self.port = port
     self.rate = rate
+    self.wantsID = wantsID
   }
 
   /// The answer to a question that was given up. Its receiver is known by its chip's id and its port as well.
@@ -102,7 +105,7 @@ struct Identification: Sendable {
     }
     // SEC-UNIQID is there from protocol version 18 on (interface descriptions).
     let hasID = (description?.protocolVersion).map { $0 >= ProtocolVersion(18, 0) } ?? false
-    step = hasID && description?.uniqueID == nil ? .askingForID : isPortOpen ? .askingForPort : .done
+    step = wantsID && hasID && description?.uniqueID == nil ? .askingForID : isPortOpen ? .askingForPort : .done
   }
 
   /// Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.

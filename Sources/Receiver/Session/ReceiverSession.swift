@@ -54,6 +54,8 @@ public struct ReceiverSession: ~Copyable {
   /// hundred messages of 172 bytes at the most.
   static var longestKeeping: Milliseconds { Milliseconds(6000) }
   static var leastKeepingRate: UInt32 { 38_400 }
+  /// After a change of the rate, what an adapter still had of the old one may come for so long.
+  static var staleBytes: Milliseconds { Milliseconds(150) }
   /// How long a receiver is listened to before it is asked, for another manufacturer's sentences.
   static var listeningBeforeAsking: Milliseconds { Milliseconds(300) }
 
@@ -145,6 +147,8 @@ public struct ReceiverSession: ~Copyable {
   private var keepsNoRate = false
   /// It is looked for where an earlier program has left it.
   private var isTryingLeft = false
+  /// When the rate was last changed on purpose.
+  private var rateSetAt = Instant.zero
   /// The computer's time when the line was opened.
   private let reference: UTCTime?
   private let openedAt: Instant
@@ -454,6 +458,7 @@ public struct ReceiverSession: ~Copyable {
       lastFrame = now
     }
     if let outcome = heard.outcome { finishExchange(outcome, at: now) }
+    if heard.frames > 0 { noticeReturnOfRate(at: now) }
     if let version = heard.version, memory.description == nil, case .listening = stage, settings.intent != .readOnly {
       retryAt = nil
       stage = .identifying(Identification(lateAnswer: version, port: port, rate: rate))
@@ -713,7 +718,10 @@ public struct ReceiverSession: ~Copyable {
 
   private mutating func startIdentifying() {
     let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
-    stage = .identifying(Identification(isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate))
+    stage = .identifying(
+      Identification(
+        isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate,
+        wantsID: memory.description.map { $0.uniqueID != nil } ?? true))
   }
 
   private mutating func startConfiguring(at now: Instant) {
@@ -1192,8 +1200,18 @@ public struct ReceiverSession: ~Copyable {
     watch = ConfigurationWatch(wish, message: message, from: start)
   }
 
+  /// At the end, a frame at the rate that was found is enough to know that it is back.
+  private mutating func noticeReturnOfRate(at now: Instant) {
+    guard case .restoringRate(var change) = stage, now >= rateSetAt + Self.staleBytes, change.hearFrame() else {
+      return
+    }
+    exchange = nil
+    stage = .restoringRate(change)
+  }
+
   private mutating func setRate(_ next: UInt32, at now: Instant) {
     rate = next
+    rateSetAt = now
     actions.append(.setRate(next))
     listener.follow(rate: next)
     quietUntil = now + Milliseconds(20)

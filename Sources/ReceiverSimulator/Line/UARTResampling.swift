@@ -1,7 +1,7 @@
 /// What a UART makes of bytes that come at another rate than its own.
-enum UARTResampling {
+public enum UARTResampling {
   /// Whether a receiver of rate `b` understands a sender of rate `a`: within 2.5 % (data sheets, UART tolerance).
-  static func agree(_ a: UInt32, _ b: UInt32) -> Bool {
+  public static func agree(_ a: UInt32, _ b: UInt32) -> Bool {
     let (low, high) = (UInt64(min(a, b)), UInt64(max(a, b)))
     return low > 0 && high * 1000 <= low * 1025
   }
@@ -10,8 +10,9 @@ enum UARTResampling {
   ///
   /// Sender and receiver count bits by their own clocks: the receiver waits for a falling edge and looks at the middle of
   /// each of the ten bits that should follow. Bytes with an error of that kind are read too.
-  static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (bytes: [UInt8], errors: Int)
-  {
+  public static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (
+    bytes: [UInt8], errors: Int
+  ) {
     guard sender > 0, receiver > 0 else { return ([], 0) }
     // Bits of the sender for one of the receiver.
     let step = Double(sender) / Double(receiver)

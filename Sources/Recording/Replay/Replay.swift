@@ -29,7 +29,7 @@ public struct Replay: ~Copyable {
   public enum Event: Equatable, Sendable {
     /// Bytes of the stream.
     case bytes([UInt8])
-    /// The line was set to this rate, in baud.
+    /// The line was opened at this rate or set to it, in baud.
     case rate(UInt32)
     /// The receiver went away, and came back.
     case lost, opened
@@ -143,6 +143,7 @@ public struct Replay: ~Copyable {
       if !clock.isFirst { clock.elapsed += betweenRuns.count * 1_000_000 }
       clock.isFirst = false
       clock.last = record.arrival.instant
+      if let baud = RecordingHeader(record.text)?.baud { added.append((clock.elapsed, .rate(baud))) }
       return
     }
     let due = clock.time(of: record.arrival.instant)

@@ -80,6 +80,11 @@ struct Configure: ParsableCommand {
   private func show(_ pattern: String?) throws {
     let client = try readAll(pattern, withStandards: false)
     try print(client)
+    if let reading = client.script, reading.values.isEmpty, reading.isIncomplete {
+      throw CommandFailure(
+        exitCode: CommandFailure.unavailable,
+        description: "\(client.path): no question had an answer; the line is full: a higher baud, or fewer messages")
+    }
     if let reading = client.script, reading.values.isEmpty, let pattern {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable, description: "the receiver has no setting that fits \(pattern)")

@@ -21,8 +21,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
 
   private enum Stage { case waiting, talking, changingRate(UInt32), over }
 
-  /// How long it may take to find the receiver, and how long it may then say nothing that helps.
+  /// How long it may take to find the receiver, and to get through to one that is heard: on a line that is full answers are
+  /// lost with all else. How long it may then say nothing that helps.
   private static var longestSearch: Milliseconds { Milliseconds(15_000) }
+  private static var longestAsking: Milliseconds { Milliseconds(30_000) }
   private static var longestPause: Milliseconds { Milliseconds(30_000) }
 
   let path: String
@@ -97,6 +99,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     if case .over = stage { return true }
     if let deadline, now >= deadline {
+      if case .waiting = stage, connection.counters.frames > 0, now < lastProgress + Self.longestAsking {
+        self.deadline = lastProgress + Self.longestAsking
+        return false
+      }
       if case .waiting = stage {
         fail(
           connection.counters.frames > 0

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MonotonicTime
 import ReceiverSimulator
+import Recording
 import SerialPort
 import SimulatorShell
 
@@ -32,7 +33,7 @@ struct Simulate: ParsableCommand {
   @Option(help: "Let time pass this many times as fast.")
   var speed = 1.0
 
-  @Option(help: "Send a recording instead, in the pace of its epochs; then end.")
+  @Option(help: "Send a recording instead, at its times and rates, or a log in the pace of its epochs; then end.")
   var replay: String?
 
   @Option(help: "The rate it is set to when it is opened, in baud; a reset takes it back to its own.")
@@ -51,12 +52,20 @@ struct Simulate: ParsableCommand {
     let now = Instant(nanoseconds: MonotonicClock.now())
     let device: any SimulatedDevice
     if let replay {
-      device = Replay(try readAll(replay), startingAt: now)
+      device = try recorded(replay, at: now)
     } else {
       device = try line(at: now)
     }
     var loop = try SimulationLoop(device, link: link ?? "", speed: speed, seconds: seconds, now: now)
     try loop.run()
+  }
+
+  private func recorded(_ path: String, at now: Instant) throws -> any SimulatedDevice {
+    let bytes = try readAll(path)
+    guard ReplayedRecording.isRecording(bytes) else { return Replay(bytes, startingAt: now) }
+    do throws(RecordingError) { return try ReplayedRecording(bytes, startingAt: now) } catch {
+      throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
+    }
   }
 
   private func line(at now: Instant) throws -> VirtualLine {

@@ -56,6 +56,7 @@ struct SimulationLoop: ~Copyable {
       }
       if let end, now >= end { isEnding = true }
       if let replay = receiver.device as? Replay, replay.isFinished { isEnding = true }
+      if let recording = receiver.device as? ReplayedRecording, recording.isFinished { isEnding = true }
     }
   }
 
