@@ -602,12 +602,16 @@ public struct ReceiverSession: ~Copyable {
   private mutating func giveUpLeft(at now: Instant) {
     isTryingLeft = false
     settingsRate = nil
-    searchAgain(at: now)
+    loseTouch()
     wasLost = false
+    guard let rate else { return }
+    // Something else may be on this line by now: it is not asked before it was listened to.
+    listener.search(
+      from: rate, likely: settings.likelyRates, asking: isKnown ? .soon : .afterListening, at: now)
   }
 
   /// Whether it is a u-blox receiver for sure.
-  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox || settings.left != nil }
+  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
 
   private mutating func interruptExchange() {
     exchange = nil
