@@ -37,6 +37,25 @@ struct FilesTests {
     _ = unsafe fclose(stream)
   }
 
+  @Test("How a receiver was left is read by the next program, until it is forgotten; a damaged file is none")
+  func left() throws {
+    let folder = Self.temporary("state")
+    let (line, other) = ("/dev/ttyUSB0", "/dev/ttyUSB1")
+    let first = LeftReceiverFile(stateFolder: folder, line: line)
+    #expect(first.left == nil)
+    let left = LeftReceiver(rate: 115_200, foundRate: 9600)
+    try first.keep(left)
+    #expect(LeftReceiverFile(stateFolder: folder, line: line).left == left)
+    #expect(LeftReceiverFile(stateFolder: folder, line: other).left == nil)
+    write(Array("rate 1152".utf8), to: "\(folder)/receivers/_dev_ttyUSB1.txt")
+    #expect(LeftReceiverFile(stateFolder: folder, line: other).left == nil)
+    first.forget()
+    #expect(LeftReceiverFile(stateFolder: folder, line: line).left == nil)
+    WholeFile.remove("\(folder)/receivers/_dev_ttyUSB1.txt")
+    _ = unsafe rmdir("\(folder)/receivers")
+    _ = unsafe rmdir(folder)
+  }
+
   @Test("A recording is played at its times, at a speed, and ends")
   func replay() throws {
     let path = Self.temporary("walk.sxr")

@@ -19,10 +19,7 @@ struct LeftReceiverTests {
     scene.run(20)
     let left = scene.left
     #expect(left?.rate == 115_200 && left?.foundRate == (model == .f9p ? 38_400 : 9600))
-    scene.kill(for: 1000) { settings in
-      settings.left = knows ? left : nil
-      settings.isKnownUBlox = true
-    }
+    scene.kill(for: 1000) { $0.left = knows ? left : nil }
     scene.line.hostRate = 9600
     scene.forget()
     return scene
@@ -57,12 +54,21 @@ struct LeftReceiverTests {
   func elsewhere() {
     let scene = SessionScene(.m10) { settings in
       settings.left = LeftReceiver(rate: 115_200, foundRate: 38_400)
-      settings.isKnownUBlox = true
     }
     #expect(scene.run(12) { $0.isSteady })
     #expect(scene.line.hostRate == 9600)
     _ = scene.finish()
     #expect(scene.line.receiver.baudRate == 9600, "A rate that it never had is not put back.")
+  }
+
+  @Test("Another make is on the line by now: it is asked at that rate, and then left alone")
+  func other() {
+    let scene = SessionScene(.nmea) { $0.left = LeftReceiver(rate: 115_200, foundRate: 9600) }
+    #expect(scene.run(30) { !$0.fixes.isEmpty })
+    let sent = scene.sentBytes
+    #expect(sent < 200)
+    scene.run(60)
+    #expect(scene.sentBytes == sent && scene.line.hostRate == 4800)
   }
 
   @Test("Nothing is noted of a receiver that is as it was found, and speaks")

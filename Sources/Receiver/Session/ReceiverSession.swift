@@ -164,7 +164,7 @@ public struct ReceiverSession: ~Copyable {
 
   /// Bytes that had been skipped when it fell asleep.
   private var skippedAsleep: UInt64 = 0
-  private var retrieval: BatchRetrieval?
+  private var retrieval: (any Retrieval)?
   /// LOG-BATCH payloads that nobody asked for yet: a reader that was killed has asked, and the receiver goes on.
   private var unaskedBatch: [[UInt8]] = []
   /// More than any receiver holds.
@@ -289,14 +289,18 @@ public struct ReceiverSession: ~Copyable {
     proceed(at: now)
   }
 
-  /// The receiver's batch is read out, once it listens; what comes of it is told by `SessionAction.batch`.
+  /// The receiver's batch is read out, or its log in flash where it has no batch, once it listens; what comes of it is told by `SessionAction.batch`.
   ///
   /// - Parameters:
   ///   - journal: what was delivered of it before.
   ///   - earlier: LOG-BATCH payloads that were received before and perhaps not delivered, oldest first; see `BatchLog`.
   public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
     guard retrieval == nil else { return }
-    retrieval = BatchRetrieval(journal, earlier: earlier)
+    if let description, !description.can(.batching), description.can(.flashLog) {
+      retrieval = FlashRetrieval(journal, usesItems: description.can(.valset))
+    } else {
+      retrieval = BatchRetrieval(journal, earlier: earlier)
+    }
     for payload in unaskedBatch { retrieval?.receive(logBATCH: payload, at: now) }
     unaskedBatch = []
     if settings.intent == .readOnly || endBy != nil || isAsleep { cutRetrieval() }
@@ -603,12 +607,16 @@ public struct ReceiverSession: ~Copyable {
   private mutating func giveUpLeft(at now: Instant) {
     isTryingLeft = false
     settingsRate = nil
-    searchAgain(at: now)
+    loseTouch()
     wasLost = false
+    guard let rate else { return }
+    // Something else may be on this line by now: it is not asked before it was listened to.
+    listener.search(
+      from: rate, likely: settings.likelyRates, asking: isKnown ? .soon : .afterListening, at: now)
   }
 
   /// Whether it is a u-blox receiver for sure.
-  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox || settings.left != nil }
+  private var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
 
   private mutating func interruptExchange() {
     exchange = nil

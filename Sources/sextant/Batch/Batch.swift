@@ -10,6 +10,9 @@ struct Batch: ParsableCommand {
       status      how many fixes wait
       retrieve    print them as TPV lines, oldest first, each once; what is lost is told with its number
 
+      A receiver that has no such memory but flash (M8 with flash, F9, X20) logs there instead, a position a second, until it is \
+      started anew; what it logged outlives its supply. `start` refuses while something is logged; --erase erases it first.
+
       What was received and what was delivered is kept in the state folder (SEXTANT_STATE_DIR), so that a retrieval that \
       was interrupted, also by kill -9, is gone on with. docs/batching.md says which receivers can, and how much they hold.
       """)
@@ -25,6 +28,9 @@ struct Batch: ParsableCommand {
 
   @Flag(help: "Keep heights above sea level and all accuracies, too; then fewer fit.")
   var extended = false
+
+  @Flag(help: "With start: erase what a receiver has logged in its flash.")
+  var erase = false
 
   @Flag(help: "Print JSON.")
   var json = false
@@ -49,7 +55,7 @@ struct Batch: ParsableCommand {
         exitCode: CommandFailure.configuration,
         description: "no place to keep what was delivered; set SEXTANT_STATE_DIR to a folder")
     }
-    let client = try BatchClient(source, action, json: json, folder: folder + "/batch")
+    let client = try BatchClient(source, action, json: json, erases: erase, folder: folder + "/batch")
     if action == .start, client.undelivered > 0 {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
@@ -59,7 +65,9 @@ struct Batch: ParsableCommand {
     settings.restoresAtEnd = false
     let (action, batch) = (action, BatchWish(epochs: size, isExtended: extended))
     settings.wish = { description in
-      action == .start && description.can(.batching) ? .batching(batch, for: description) : .silent
+      guard action == .start else { return .silent }
+      if description.can(.batching) { return .batching(batch, for: description) }
+      return description.can(.flashLog) ? .logging(for: description) : .silent
     }
     settings.unfinishedFrame = client.unfinishedFrame
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)

@@ -26,9 +26,15 @@ struct BatchClient: ReceiverClient, ~Copyable {
   private var printed: [UInt8] = []
   private var problem: (any Error)?
   private var epochs = 0
+  private let erases: Bool
+  /// A log in flash that is being begun.
+  private var logStart: FlashLogStart?
 
-  /// - Parameter folder: where batches are kept.
-  init(_ source: Source, _ request: BatchRequest, json: Bool, folder: String) throws {
+  /// - Parameters:
+  ///   - erases: what is in the receiver's flash may be erased.
+  ///   - folder: where batches are kept.
+  init(_ source: Source, _ request: BatchRequest, json: Bool, erases: Bool, folder: String) throws {
+    self.erases = erases
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
     self.json = json
@@ -60,7 +66,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
       if epochs == 0 { fail("the receiver refuses to batch") }
     case .session(.configurationFailed): fail("the receiver refuses to be configured")
     case .session(.notIdentified): fail("no u-blox receiver: it keeps no fixes")
-    case .finished(let ticket, let outcome) where ticket == question: take(outcome, connection)
+    case .finished(let ticket, let outcome) where ticket == question:
+      if logStart != nil { startLog(outcome, connection, &poller, at: now) } else { take(outcome, connection) }
     case .batch(let event): take(event)
     default: break
     }
@@ -83,13 +90,18 @@ struct BatchClient: ReceiverClient, ~Copyable {
 
   private mutating func ask(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard let description = connection.description else { return }
-    guard description.can(.batching) else {
+    guard description.can(.batching) || description.can(.flashLog) else {
       return fail("\(name(of: description)) keeps no fixes; docs/batching.md says which receivers do")
     }
     guard !isAsking else { return }
     isAsking = true
     switch request {
-    case .start, .status: question = connection.submit(BatchStatus.poll, &poller, at: now)
+    case .start where !description.can(.batching):
+      logStart = FlashLogStart(for: description, erases: erases)
+      startLog(nil, connection, &poller, at: now)
+    case .start, .status:
+      let poll = description.can(.batching) ? BatchStatus.poll : FlashLogStatus.poll
+      question = connection.submit(poll, &poller, at: now)
     case .retrieve:
       attempt { (client: inout BatchClient) in
         let earlier = try client.store.begin(description, line: client.path)
@@ -106,7 +118,38 @@ struct BatchClient: ReceiverClient, ~Copyable {
     }
   }
 
+  /// Goes on with the beginning of a log in flash.
+  private mutating func startLog(
+    _ outcome: Outcome?, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
+  ) {
+    if let outcome { logStart?.receive(outcome) }
+    if let command = logStart?.next() { return question = connection.submit(command, &poller, at: now) }
+    switch logStart?.result {
+    case .begun(let status):
+      attempt { (client: inout BatchClient) in
+        if let description = connection.description {
+          _ = try client.store.begin(description, line: client.path)
+          try client.store.keep(BatchJournal())
+          try client.store.finish()
+        }
+        try Output.write(client.answer(status))
+        client.isDone = true
+      }
+    case .holds(let count):
+      fail("its flash holds \(count) entries; retrieve them, then start with --erase")
+    case .refused, nil: fail("the receiver refuses to log to its flash")
+    }
+  }
+
   private mutating func take(_ outcome: Outcome, _ connection: ReceiverConnection) {
+    if case .answered(let payload) = outcome, connection.description?.can(.batching) == false,
+      let status = FlashLogStatus(payload)
+    {
+      return attempt { (client: inout BatchClient) in
+        try Output.write(client.answer(status))
+        client.isDone = true
+      }
+    }
     guard case .answered(let payload) = outcome, let status = BatchStatus(payload),
       let description = connection.description
     else { return fail("the receiver does not say how full its batch is") }
@@ -172,6 +215,24 @@ struct BatchClient: ReceiverClient, ~Copyable {
 
   private mutating func fail(_ text: String) {
     failure = failure ?? CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): \(text)")
+  }
+
+  private func answer(_ status: FlashLogStatus) -> String {
+    guard json else {
+      return request == .start
+        ? "logging: the receiver writes to its flash and is silent\n"
+        : "waiting: \(status.entries)\nused: \(status.bytes) of \(status.mostBytes) bytes\n"
+          + "recording: \(status.isRecording ? "yes" : "no")\n"
+    }
+    var line = JSONLine()
+    line.beginObject()
+    line.field("device", text: path)
+    line.field("waiting", Int64(status.entries))
+    line.field("usedBytes", Int64(status.bytes))
+    line.field("mostBytes", Int64(status.mostBytes))
+    line.endObject()
+    line.endLine()
+    return line.text
   }
 
   private func answer(_ status: BatchStatus) -> String {

@@ -1,0 +1,109 @@
+import MonotonicTime
+import ReceiverStream
+import UBX
+
+/// The log that some receivers write to their own flash (interface descriptions, "logging"): positions to a tenth of a metre and
+/// times to the second, which outlive everything but an erasure.
+public struct FlashLogStatus: Sendable, Equatable {
+  /// Positions and other entries that are there.
+  public var entries: Int
+  /// Positions are being added.
+  public var isRecording: Bool
+  /// There is a log.
+  public var isCreated: Bool
+  /// Bytes that are used, of so many.
+  public var bytes: Int
+  public var mostBytes: Int
+
+  /// The question: LOG-INFO.
+  public static var poll: Command { .poll(.logINFO) }
+
+  /// Reads the answer's payload; nil when it is no such message.
+  public init?(_ payload: [UInt8]) {
+    let bytes = payload.span
+    guard let message = unsafe LogINFO(payload: bytes.bytes), message.version == 1 else { return nil }
+    entries = Int(message.entryCount)
+    isRecording = message.status_recording
+    isCreated = !message.status_inactive
+    self.bytes = Int(message.currentLogSize)
+    mostBytes = Int(message.currentMaxLogSize)
+  }
+}
+
+extension Command {
+  /// Positions are written to the log, one a second at the most, or no more: CFG-LOGFILTER, in RAM.
+  static func records(_ isOn: Bool, usesItems: Bool) -> Command {
+    if usesItems {
+      // CFG-LOGFILTER-RECORD_ENA, -ONCE_PER_WAKE_UP_ENA, -APPLY_ALL_FILTERS, -MIN_INTERVAL, -TIME_THRS, -SPEED_THRS,
+      // -POSITION_THRS.
+      let keys: [UInt32] = [
+        0x10DE_0003, 0x10DE_0004, 0x30DE_0005, 0x30DE_0006, 0x30DE_0007, 0x40DE_0008, 0x10DE_0002,
+      ]
+      return Configuration.valset(
+        keys.map { ConfigurationPair(id: $0, bits: $0 == 0x10DE_0002 && isOn ? 1 : 0) }, layers: 1)
+    }
+    var payload = [UInt8](repeating: 0, count: 12)
+    payload[0] = 1
+    payload[1] = isOn ? 0b101 : 0
+    return Command(.cfgLOGFILTER, payload, answer: .acknowledgement)
+  }
+
+  /// An empty log as long as fits, which ends when it is full: the oldest positions are not the ones to lose.
+  static var createsLog: Command { Command(.logCREATE, [UInt8](repeating: 0, count: 8), answer: .acknowledgement) }
+
+  static var erasesLog: Command {
+    var command = Command(.logERASE, answer: .acknowledgement)
+    // Flash is erased block by block.
+    command.patience = Milliseconds(3000)
+    return command
+  }
+
+  /// So many entries from one on, 256 at the most; other entries than positions leave gaps.
+  static func entries(from first: Int, count: Int) -> Command {
+    var payload: [UInt8] = []
+    payload.append(u4: UInt32(first))
+    payload.append(u4: UInt32(count))
+    payload.append(u4: 0)
+    return Command(.logRETRIEVE, payload, answer: .list(.logRETRIEVEPOS, .count(count)))
+  }
+
+  /// The number of the first entry of a time or later (LOG-FINDTIME).
+  static func entry(at time: UTCTime) -> Command {
+    let (date, second) = (time.day.components, Int(time.nanosecondsOfDay / 1_000_000_000))
+    var payload: [UInt8] = [
+      0, 0, 0, 0, UInt8(truncatingIfNeeded: date.year), UInt8(truncatingIfNeeded: date.year >> 8),
+    ]
+    payload += [date.month, date.day, second / 3600, second / 60 % 60, second % 60, 0].map { UInt8(clamping: $0) }
+    return Command(.logFINDTIME, payload, answer: .message(.logFINDTIME))
+  }
+}
+
+extension BatchedFix {
+  /// Reads a LOG-RETRIEVEPOS payload (40 bytes, version 0), with the number of its entry. Nil for anything else.
+  init?(logRETRIEVEPOS payload: [UInt8]) {
+    let bytes = payload.span
+    guard let message = unsafe LogRETRIEVEPOS(payload: bytes.bytes), message.version == 0 else { return nil }
+    number = UInt16(truncatingIfNeeded: message.entryIndex)
+    fix = Fix()
+    if let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day)), message.hour < 24,
+      message.minute < 60, message.second <= 60
+    {
+      let seconds = Int64(message.hour) * 3600 + Int64(message.minute) * 60 + Int64(message.second)
+      fix.time = UTCTime(day: day, nanosecondsOfDay: seconds * 1_000_000_000)
+      fix.timeIsResolved = true
+    }
+    let (latitude, longitude) = (Double(message.lat) * 1e-7, Double(message.lon) * 1e-7)
+    guard message.fixType == 2 || message.fixType == 3, abs(latitude) <= 90, abs(longitude) <= 180 else { return }
+    fix.kind = message.fixType == 3 ? .threeD : .twoD
+    fix.quality = .autonomous
+    fix.source = .ubx
+    fix.latitudeDegrees = latitude
+    fix.longitudeDegrees = longitude
+    if message.fixType == 3 { fix.heightAboveSeaLevelMetres = Double(message.hMSL) / 1000 }
+    fix.horizontalAccuracyMetres = Double(message.hAcc) / 1000
+    fix.accuracySource = .receiver
+    fix.speedMetresPerSecond = Double(message.gSpeed) / 1000
+    fix.courseDegrees = Double(message.heading) * 1e-5
+    fix.satellitesUsed = Int(message.numSV)
+  }
+}

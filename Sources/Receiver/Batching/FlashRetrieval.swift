@@ -1,0 +1,126 @@
+import MonotonicTime
+import ReceiverStream
+
+/// What reads a receiver's kept fixes out, wherever it keeps them.
+protocol Retrieval: Sendable {
+  var isOver: Bool { get }
+  var deadline: Instant? { get }
+  mutating func nextEvent() -> BatchEvent?
+  mutating func next() -> Command?
+  mutating func receive(_ outcome: Outcome, at now: Instant)
+  mutating func receive(logBATCH payload: [UInt8], at now: Instant)
+  mutating func wake(at now: Instant)
+  mutating func cut()
+}
+
+extension BatchRetrieval: Retrieval {}
+
+/// Reads the log in a receiver's flash out: every position once, oldest first.
+///
+///     stop recording ─▶ how many? ─▶ (from which time on?) ─▶ 256 of them ─▶ … ─▶ record again ─▶ over
+///
+/// A log that is being written cannot be read. It keeps what it has sent: what was lost on the line is asked for again, and a
+/// reader that was killed left nothing to save; the next one goes on behind the time that the journal has.
+struct FlashRetrieval: Retrieval {
+  private enum Step { case stopping, counting, finding, reading, recording, over }
+
+  private var journal: BatchJournal
+  private let usesItems: Bool
+  private var step = Step.stopping
+  private var isSaid = false
+  /// The next entry to read, and how many there are.
+  private var position = 0
+  private var count = 0
+  private var fruitless = 0
+  private var fixes = 0
+  private var events: [BatchEvent] = []
+
+  /// Entries that one question may be about (interface descriptions, LOG-RETRIEVE).
+  private static let most = 256
+  /// Questions that bring nothing before the rest of their entries is taken to be no positions.
+  private static let mostFruitless = 2
+
+  init(_ journal: BatchJournal, usesItems: Bool) {
+    self.journal = journal
+    self.usesItems = usesItems
+  }
+
+  var isOver: Bool { step == .over }
+  var deadline: Instant? { nil }
+  mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
+  mutating func receive(logBATCH payload: [UInt8], at now: Instant) {}
+  mutating func wake(at now: Instant) {}
+
+  mutating func next() -> Command? {
+    guard !isSaid else { return nil }
+    isSaid = true
+    switch step {
+    case .stopping: return .records(false, usesItems: usesItems)
+    case .counting: return FlashLogStatus.poll
+    case .finding: return journal.lastTime.map { .entry(at: $0) }
+    case .reading: return .entries(from: position, count: min(count - position, Self.most))
+    case .recording: return .records(true, usesItems: usesItems)
+    case .over: return nil
+    }
+  }
+
+  mutating func receive(_ outcome: Outcome, at now: Instant) {
+    switch (step, outcome) {
+    case (.stopping, .acknowledged): go(.counting)
+    case (.counting, .answered(let payload)):
+      guard let status = FlashLogStatus(payload) else { return cut() }
+      count = status.entries
+      go(count == 0 ? .recording : journal.lastTime == nil ? .reading : .finding)
+    case (.finding, .answered(let payload)):
+      // Four bytes of ones: there is none so late.
+      let found = payload.u4(4)
+      position = found == .max ? count : Int(found)
+      go(position < count ? .reading : .recording)
+    case (.reading, .listed(let payloads)): take(payloads)
+    // Entries of another kind alone bring no position.
+    case (.reading, .silent): take([])
+    case (.recording, .acknowledged):
+      step = .over
+      events.append(.finished(fixes: fixes, journal))
+    default: cut()
+    }
+  }
+
+  mutating func cut() {
+    guard step != .over else { return }
+    step = .over
+    events.append(.cut(journal))
+  }
+
+  private mutating func go(_ next: Step) {
+    (step, isSaid) = (next, false)
+  }
+
+  /// Entries of a question, which may be fewer than were asked for. What stands before a gap is delivered, the rest is asked for
+  /// again; a gap that stays is an entry of another kind.
+  private mutating func take(_ payloads: [[UInt8]]) {
+    let end = min(position + Self.most, count)
+    let began = position
+    for payload in payloads {
+      let index = Int(payload.u4(0))
+      guard index >= position, index < end, let entry = BatchedFix(logRETRIEVEPOS: payload) else { continue }
+      if index > position, fruitless < Self.mostFruitless { break }
+      position = index + 1
+      deliver(entry)
+    }
+    fruitless = position > began ? 0 : fruitless + 1
+    if fruitless > Self.mostFruitless {
+      (position, fruitless) = (end, 0)
+    }
+    go(position < count ? .reading : .recording)
+  }
+
+  private mutating func deliver(_ entry: BatchedFix) {
+    guard let time = entry.fix.time, entry.fix.hasPosition else { return }
+    if let last = journal.lastTime, time <= last { return }
+    journal.lastTime = time
+    journal.delivered += 1
+    fixes += 1
+    events.append(.fix(entry, journal))
+  }
+}
