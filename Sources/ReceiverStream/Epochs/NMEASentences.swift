@@ -52,6 +52,7 @@ struct NMEAEpoch: Sendable {
 
 // What each NMEA sentence adds to the fix of its epoch.
 extension EpochAssembler {
+  @inline(always)
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if sentence.isProprietary { return receiveProprietary(sentence, body) }
     let formatter = sentence.formatter
