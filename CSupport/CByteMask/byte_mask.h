@@ -1,5 +1,6 @@
-// The operation on vectors that Swift does not have: a compare's result as an integer with a bit for each byte. Every
-// processor with vectors has a short way for it, and clang finds it from these casts; on the others it becomes plain code.
+// The operations on vectors that Swift does not have: a compare's result as an integer with a bit for each byte, and the sum
+// of all bytes. Every processor with vectors has a short way for them, and clang finds it; on the others they become plain
+// code.
 
 #ifndef C_BYTE_MASK_H
 #define C_BYTE_MASK_H
@@ -11,6 +12,11 @@ typedef _Bool c_bools16 __attribute__((ext_vector_type(16)));
 /// The high bit of each byte, the first byte's in the low bit.
 static inline __attribute__((always_inline)) unsigned short c_high_bits(c_bytes16 bytes) {
   return __builtin_bit_cast(unsigned short, __builtin_convertvector((c_signed_bytes16)bytes < 0, c_bools16));
+}
+
+/// The sum of the bytes, modulo 256.
+static inline __attribute__((always_inline)) unsigned char c_sum(c_bytes16 bytes) {
+  return __builtin_reduce_add(bytes);
 }
 
 #endif

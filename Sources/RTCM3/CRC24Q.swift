@@ -3,31 +3,45 @@ import WireBytes
 /// The 24-bit cyclic redundancy check of RTCM 3: polynomial 0x1864CFB, start value 0, most significant bit first.
 ///
 /// Sixteen bytes are taken at a time: each has a table of what it does to the remainder from its distance. Only four of the
-/// look-ups wait for the remainder of the bytes before, and none for another ("slicing by sixteen").
+/// look-ups wait for the remainder of the bytes before, and none for another ("slicing by sixteen"). Zeros before the first
+/// byte do not change the remainder, so the bytes beyond whole blocks are taken first, as a block that zeros fill up.
 @inlinable
 public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   // The tables are read where they are: a span of them would copy 16 kB first. The remainder is kept in the upper 24
   // bits of the word, so that the next bytes meet it without shifting down.
   var remainder: UInt32 = 0
-  var at = offset
+  let odd = count & 15
+  var at = offset &+ odd
   let end = offset &+ count
-  while at &+ 16 <= end {
-    let later =
-      CRCTables.ofWord(bytes.bigEndian(at &+ 4, as: UInt32.self), distance: 8)
-      ^ CRCTables.ofWord(bytes.bigEndian(at &+ 8, as: UInt32.self), distance: 4)
-      ^ CRCTables.ofWord(bytes.bigEndian(at &+ 12, as: UInt32.self), distance: 0)
-    remainder = CRCTables.ofWord(remainder ^ bytes.bigEndian(at, as: UInt32.self), distance: 12) ^ later
-    at &+= 16
+  if odd > 0, at >= 16 {
+    // What stands before the odd bytes does not count.
+    let first = bytes.block16(at &- 16).suffix(odd).halves
+    remainder = CRCTables.after(first.low.byteSwapped, first.high.byteSwapped, remainder)
+  } else {
+    // The start of a buffer, before which there is nothing to load.
+    for place in offset..<at {
+      remainder = remainder &<< 8 ^ CRCTables.words[Int(remainder &>> 24 ^ UInt32(bytes.u1(place)))]
+    }
   }
   while at < end {
-    remainder = remainder &<< 8 ^ CRCTables.words[Int(remainder &>> 24 ^ UInt32(bytes.u1(at)))]
-    at &+= 1
+    remainder = CRCTables.after(
+      bytes.bigEndian(at, as: UInt64.self), bytes.bigEndian(at &+ 8, as: UInt64.self), remainder)
+    at &+= 16
   }
   return remainder &>> 8
 }
 
 @usableFromInline
 enum CRCTables {
+  /// The remainder after sixteen more bytes, of which the first is the most significant.
+  @inlinable @inline(always)
+  static func after(_ first: UInt64, _ second: UInt64, _ remainder: UInt32) -> UInt32 {
+    let later =
+      ofWord(UInt32(truncatingIfNeeded: first), distance: 8) ^ ofWord(UInt32(second &>> 32), distance: 4)
+      ^ ofWord(UInt32(truncatingIfNeeded: second), distance: 0)
+    return ofWord(remainder ^ UInt32(first &>> 32), distance: 12) ^ later
+  }
+
   /// What four bytes do to the remainder when `distance` more have passed.
   @inlinable @inline(always)
   static func ofWord(_ word: UInt32, distance: Int) -> UInt32 {

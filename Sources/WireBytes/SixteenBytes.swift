@@ -15,6 +15,10 @@ extension SIMD16<UInt8> {
   @inlinable @inline(always)
   public var highBits: UInt64 { UInt64(c_high_bits(self)) }
 
+  /// The sum of the bytes, modulo 256.
+  @inlinable @inline(always)
+  public var sum: UInt8 { c_sum(self) }
+
   /// All ones where the bytes are equal to `byte`.
   @inlinable @inline(always)
   public func equal(to byte: UInt8) -> SIMD16<UInt8> {

@@ -67,6 +67,7 @@ struct ShortWaysTests {
       expected.fieldsOneByOne(&reader)
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
+      #expect(Array(content.present) == (0..<expected.satelliteCount).map { expected.satellites[$0] })
     }
   }
 
@@ -92,9 +93,7 @@ struct ShortWaysTests {
       expected.fieldsOneByOne(&reader)
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
-      var listed: [Int16] = []
-      content.satellites.forEach { listed.append($0) }
-      #expect(listed == (0..<12).compactMap { expected.satellites[$0].map(Int16.init) })
+      #expect(Array(content.satellites) == (0..<12).compactMap { expected.satellites[$0].map(Int16.init) })
     }
   }
 }

@@ -22,7 +22,8 @@ extension FieldReader {
   ) -> Int? {
     let fields = ends.nonzeroBitCount
     let all = places &+ 4 &* room
-    guard room == 3 || room == 4, laterEnds == 0 || fields >= all, NumbersByEnd.suits(bytes.byteCount, from: base)
+    guard room == 3 || room == 4, places > 0, laterEnds == 0 || fields >= all,
+      NumbersByEnd.suits(bytes.byteCount, from: base)
     else { return nil }
     var present = room
     var own = ends
@@ -47,12 +48,13 @@ extension FieldReader {
       first.areAtMost(headRanges.highest.word) & first.areAtLeast(headRanges.lowest.word) & second.areAtMost(most)
       & third.areAtMost(most) & fourth.areAtMost(most) & fifth.areAtMost(most)
     own &= ~numbers.left
-    // From the field behind `end` to the last end. Where there is none, no number was taken.
+    // From the field behind `end` to the last end.
     let last = 63 &- own.leadingZeroBitCount
     let region = (~0 &>> UInt64(truncatingIfNeeded: 63 &- last)) & (~0 &<< UInt64(truncatingIfNeeded: end &+ 1 &- base))
-    guard last >= 0, last < 63, NumbersByEnd.Four.areTrue(areInside),
-      NumbersByEnd.areNumbers(areDigits, region, ends: own)
-    else { return nil }
+    // One question at the end: with several, what answers the first would be computed before all else, and kept in memory.
+    let isWrong =
+      (~areInside & NumbersByEnd.Four.highBits) | NumbersByEnd.noNumbers(areDigits, region, ends: own) | own & 1 &<< 63
+    guard isWrong == 0 else { return nil }
     head.numbers = first.numbers
     blocks[0].numbers = second.numbers
     blocks[1].numbers = third.numbers

@@ -74,12 +74,12 @@ enum NumbersByEnd {
     return areDigits
   }
 
-  /// Whether all characters of the places in `region`, counted from `base`, are digits or in `ends`, and no number has more
-  /// than three of them.
+  /// A bit for each place in `region`, counted from `base`, where there is neither a digit nor one of `ends`, and for numbers
+  /// of more than three digits.
   @inlinable @inline(always)
-  static func areNumbers(_ digits: UInt64, _ region: UInt64, ends: UInt64) -> Bool {
+  static func noNumbers(_ digits: UInt64, _ region: UInt64, ends: UInt64) -> UInt64 {
     let long = digits & digits &>> 1 & digits &>> 2 & digits &>> 3
-    return ((digits &>> 2 | ends) & region == region) && long &>> 2 & region == 0
+    return (~(digits &>> 2 | ends) | long &>> 2) & region
   }
 
   /// Four numbers side by side in a word, of sixteen bits each. Not a vector: what this does with one, Swift would do lane by
@@ -108,15 +108,13 @@ enum NumbersByEnd {
 
     /// The high bit of each lane whose number is not more than the limit.
     @inlinable @inline(always)
-    func areAtMost(_ limits: UInt64) -> UInt64 { (limits | 0x8000_8000_8000_8000) &- values }
+    func areAtMost(_ limits: UInt64) -> UInt64 { (limits | Four.highBits) &- values }
 
     /// The high bit of each lane whose number is absent or not less than the limit.
     @inlinable @inline(always)
-    func areAtLeast(_ limits: UInt64) -> UInt64 { ((values | 0x8000_8000_8000_8000) &- limits) | areAbsent }
+    func areAtLeast(_ limits: UInt64) -> UInt64 { ((values | Four.highBits) &- limits) | areAbsent }
 
-    /// Whether all high bits are set.
-    @inlinable @inline(always)
-    static func areTrue(_ bits: UInt64) -> Bool { ~bits & 0x8000_8000_8000_8000 == 0 }
+    @inlinable static var highBits: UInt64 { 0x8000_8000_8000_8000 }
 
     /// The numbers as they are kept.
     @inlinable @inline(always)

@@ -45,7 +45,7 @@ public struct GSA: SentenceContent {
   }
 
   /// Twelve places for a satellite's number, each of which may be empty.
-  public struct SatelliteIDs: Equatable, Sendable {
+  public struct SatelliteIDs: Sequence, Equatable, Sendable {
     @usableFromInline var blocks = InlineArray<3, Block>(repeating: Block())
 
     @usableFromInline
@@ -67,18 +67,35 @@ public struct GSA: SentenceContent {
       set { blocks[place &>> 2][place & 3] = newValue }
     }
 
-    /// Calls `body` with each number that is there.
-    @inlinable @inline(always)
-    public func forEach(_ body: (Int16) -> Void) {
-      for block in 0..<3 {
-        var left = blocks[block].numbers.word
-        // Most places are empty, and mostly the last.
-        while left != Block.none.word {
-          if left & 0x8000 == 0 { body(Int16(truncatingIfNeeded: left)) }
-          left = left &>> 16 | 0x8000_0000_0000_0000
+    /// Goes through the numbers that are there.
+    public struct Iterator: IteratorProtocol {
+      // Words of four numbers, which move down by one each time.
+      @usableFromInline var first, second, third: UInt64
+
+      @inlinable @inline(always)
+      init(_ numbers: borrowing SatelliteIDs) {
+        first = numbers.blocks[0].numbers.word
+        second = numbers.blocks[1].numbers.word
+        third = numbers.blocks[2].numbers.word
+      }
+
+      @inlinable @inline(always)
+      public mutating func next() -> Int16? {
+        while true {
+          // Most places are empty, and mostly the last.
+          while first == Block.none.word {
+            if second | third == Block.none.word { return nil }
+            (first, second, third) = (second, third, Block.none.word)
+          }
+          let number = Int16(truncatingIfNeeded: first)
+          first = first &>> 16 | 0x8000_0000_0000_0000
+          if number >= 0 { return number }
         }
       }
     }
+
+    @inlinable @inline(always)
+    public func makeIterator() -> Iterator { Iterator(self) }
 
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {
       for index in 0..<3 where a.blocks[index] != b.blocks[index] { return false }

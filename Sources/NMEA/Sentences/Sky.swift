@@ -76,13 +76,32 @@ public struct GSV: SentenceContent {
   /// Whether it is the last sentence of its group.
   @inlinable public var isLast: Bool { group.raw(1) == group.raw(2) }
 
-  /// Calls `body` with each satellite. A loop would have the array copied for each.
-  @inlinable @inline(always)
-  public func forEachSatellite(_ body: (Satellite) -> Void) {
-    if satelliteCount > 0 { body(satellites[0]) }
-    if satelliteCount > 1 { body(satellites[1]) }
-    if satelliteCount > 2 { body(satellites[2]) }
-    if satelliteCount > 3 { body(satellites[3]) }
+  /// The satellites that there are, one after the other.
+  ///
+  /// They move up by one each time: an element at a place that is not known while compiling would cost a copy of all.
+  public struct Present: Sequence, IteratorProtocol {
+    @usableFromInline var first, second, third, fourth: Satellite
+    @usableFromInline var count: Int
+
+    @inlinable @inline(always)
+    init(_ sentence: borrowing GSV) {
+      (first, second) = (sentence.satellites[0], sentence.satellites[1])
+      (third, fourth) = (sentence.satellites[2], sentence.satellites[3])
+      count = sentence.satelliteCount
+    }
+
+    @inlinable @inline(always)
+    public mutating func next() -> Satellite? {
+      guard count > 0 else { return nil }
+      count &-= 1
+      let next = first
+      (first, second, third) = (second, third, fourth)
+      return next
+    }
+  }
+
+  @inlinable public var present: Present {
+    @inline(always) get { Present(self) }
   }
 
   @inlinable @inline(always)

@@ -52,6 +52,7 @@ struct NMEAEpoch: Sendable {
 
 // What each NMEA sentence adds to the fix of its epoch.
 extension EpochAssembler {
+  @inline(always)
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if sentence.isProprietary { return receiveProprietary(sentence, body) }
     let formatter = sentence.formatter
@@ -340,10 +341,10 @@ extension EpochAssembler {
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
-    content.satellites.forEach { id in
-      nmea.usedSatellites += 1
+    for id in content.satellites {
+      nmea.usedSatellites &+= 1
       guard let (system, number) = Satellite.from(id: Int(id), of: system), nmea.used.insert(system, number)
-      else { return }
+      else { continue }
       skyIsTouched = true
       // Satellites that follow are marked when they are added.
       if hasSky { skyLacksMarks = true }
@@ -371,10 +372,10 @@ extension EpochAssembler {
     guard !hasUBXSky else { return }
     startSky()
     let system = Satellite.system(talker: talker, systemID: nil)
-    content.forEachSatellite { satellite in
+    for satellite in content.present {
       // Absent numbers are Int16.min.
       let id = satellite.raw(0)
-      guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { return }
+      guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
       sky.add(
         Satellite(
           system: system, number: number,

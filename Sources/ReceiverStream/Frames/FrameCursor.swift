@@ -56,13 +56,20 @@ public struct FrameCursor: ~Escapable {
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
     while at < end {
-      // Nearly all sentences are found here.
-      if let sentence = quickLook(at: bytes, from: at) {
+      // Nearly all frames are found here.
+      let first = bytes.u1(at)
+      if first == UInt8(ascii: "$"), let sentence = quickLook(at: bytes, from: at) {
         let start = at
         at &+= sentence.length
         counters.nmeaFrames &+= 1
         return Frame(
           bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
+      }
+      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.look(at: bytes, from: at) {
+        let start = at
+        at &+= length
+        counters.ubxFrames &+= 1
+        return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
       switch verdict() {
       case .frame(let kind, let length):

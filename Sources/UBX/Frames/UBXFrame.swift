@@ -36,19 +36,28 @@ public struct UBXFrame: ~Escapable {
   @inlinable @inline(always)
   public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
     let left = bytes.byteCount &- offset
-    guard left >= 6 else {
-      if left >= 1, bytes.u1(offset) != sync1 { return .noSync }
-      if left >= 2, bytes.u1(offset &+ 1) != sync2 { return .noSync }
-      return .needs(overhead)
-    }
-    guard bytes.littleEndian(offset, as: UInt16.self) == 0x62B5 else { return .noSync }
-    let length = Int(bytes.littleEndian(offset &+ 4, as: UInt16.self))
+    // The shortest frame has eight bytes: its header is loaded at once.
+    guard left >= overhead else { return beginning(of: bytes, from: offset) }
+    let header = bytes.littleEndian(offset, as: UInt64.self)
+    guard header & 0xFFFF == 0x62B5 else { return .noSync }
+    let length = Int(header &>> 32 & 0xFFFF)
     guard length <= longestPayload else { return .tooLong }
     let total = length &+ overhead
     guard left >= total else { return .needs(total) }
     let sum = checksum(of: bytes, from: offset &+ 2, count: length &+ 4)
     guard bytes.littleEndian(offset &+ total &- 2, as: UInt16.self) == sum else { return .badChecksum }
     return .frame(total)
+  }
+
+  /// Looks at fewer bytes than a frame has.
+  @inlinable @inline(never)
+  static func beginning(of bytes: RawSpan, from offset: Int) -> Look {
+    let left = bytes.byteCount &- offset
+    if left >= 1, bytes.u1(offset) != sync1 { return .noSync }
+    if left >= 2, bytes.u1(offset &+ 1) != sync2 { return .noSync }
+    guard left >= 6 else { return .needs(overhead) }
+    let length = Int(bytes.littleEndian(offset &+ 4, as: UInt16.self))
+    return length <= longestPayload ? .needs(length &+ overhead) : .tooLong
   }
 
   /// The frame that `bytes` is, whole and with a right checksum; else nil.

@@ -1,0 +1,30 @@
+/// Sixteen columns of bytes summed side by side, each modulo 256: what a Fletcher checksum is made of.
+///
+/// The bytes are taken as rows of sixteen; zeros that change nothing fill up the first. This file loads from memory like
+/// `Loads.swift`, with one check for all rows.
+public struct ColumnSums {
+  /// The sum of each column.
+  public var columns = SIMD16<UInt8>()
+  /// The sum of all values that `columns` had before each row.
+  public var passed = SIMD16<UInt8>()
+
+  /// Sums `count` bytes from `offset`. Nil when fewer than sixteen bytes stand before the end of the first row, so that it
+  /// cannot be loaded. Traps when the bytes are not all in the span.
+  @inlinable @inline(always)
+  public init?(of bytes: RawSpan, from offset: Int, count: Int) {
+    precondition(offset >= 0 && count >= 0 && bytes.byteCount &- offset >= count)
+    let odd = count & 15
+    var at = offset &+ odd
+    guard at >= 16 else { return nil }
+    // The first row ends with the odd bytes; what stands before them does not count.
+    if odd != 0 {
+      columns = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: at &- 16, as: SIMD16<UInt8>.self).suffix(odd)
+    }
+    let end = offset &+ count
+    while at < end {
+      passed &+= columns
+      columns &+= unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: SIMD16<UInt8>.self)
+      at &+= 16
+    }
+  }
+}
