@@ -73,10 +73,10 @@ struct ShortWaysTests {
 
   @Test("GSA's satellites taken at once are the same as one after the other")
   func satelliteNumbers() {
-    let words = ["", "", "", "7", "03", "45", "111", "301", "999", "1000", "-5", "1.0", "x", " 2"]
+    let words = ["", "", "", "0", "7", "03", "45", "111", "301", "999", "1000", "-5", "1.0", "x", " 2"]
     var random = SplitMix64(seed: 5)
     for turn in 0..<20_000 {
-      let choice = UInt64(turn % 2 == 0 ? 9 : words.count)
+      let choice = UInt64(turn % 2 == 0 ? 10 : words.count)
       let mode = ["1", "2", "3", "", "0", "4", "03"][Int(random.next() % 7)]
       // Sentences that end early, and those with fields behind the satellites.
       let fields = (0..<Int(random.next() % 18)).map { _ in words[Int(random.next() % choice)] }

@@ -84,7 +84,7 @@ public struct GSA: SentenceContent {
         while true {
           // Most places are empty, and mostly the last.
           while first == Block.none.word {
-            if second | third == Block.none.word { return nil }
+            if second == Block.none.word, third == Block.none.word { return nil }
             (first, second, third) = (second, third, Block.none.word)
           }
           let number = Int16(truncatingIfNeeded: first)
