@@ -5,7 +5,7 @@ import Testing
 struct BeaconTests {
   private let family = BeaconUUID(high: 0x1234, low: 0x5678)
 
-  private func sighting(_ scene: Scene, major: UInt16 = 1, minor: UInt16 = 1, strength: Int = -59) -> BeaconSighting {
+  private func sighting(_ scene: Scene, major: UInt16 = 1, minor: UInt16 = 1, strength: Int? = -59) -> BeaconSighting {
     BeaconSighting(
       uuid: family, major: major, minor: minor, strengthDecibelMilliwatts: strength,
       strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now)
@@ -117,6 +117,15 @@ struct BeaconTests {
     for case .event(_, .didRange(let beacons, _), _) in scene.engine.outputs {
       for beacon in beacons { #expect((beacon.accuracyMetres < 0) == (beacon.proximity == .unknown)) }
     }
+    scene.engine.outputs = []
+    // A beacon of no strength is there, nobody knows how far.
+    scene.engine.receive(sighting(scene, minor: 7, strength: nil))
+    scene.wait(1)
+    let told = scene.engine.outputs.flatMap { output -> [Beacon] in
+      if case .event(_, .didRange(let beacons, _), _) = output { beacons } else { [] }
+    }
+    let weak = told.first { $0.minor == 7 }
+    #expect(weak?.proximity == .unknown && weak?.accuracyMetres == -1 && weak?.strengthDecibelMilliwatts == 0)
   }
 
   @Test("BE-9 a beacon region is entered with a beacon, and left half a minute after the last one")

@@ -57,7 +57,8 @@ struct BeaconTests {
           calls.append(call)
           if !call.member.hasSuffix("Match") { words.append(call.member) }
         case .available(let isAvailable): words.append(isAvailable ? "available" : "unavailable")
-        case .heard(let beacon, let strength): words.append("heard \(beacon.minor) \(strength)")
+        case .heard(let beacon, let strength):
+          words.append("heard \(beacon.minor) \(strength.map { "\($0)" } ?? "at no strength")")
         case .say: words.append("said")
         }
       }
@@ -142,6 +143,15 @@ struct BeaconTests {
     scene.scan.setWanted(false, at: scene.now)
     #expect(scene.heard() == ["StopDiscovery"])
     #expect(scene.calls.count { $0.member == "AddMatch" } == scene.calls.count { $0.member == "RemoveMatch" } + 3)
+  }
+
+  @Test("BE-8 an adapter that measures no strength hears beacons all the same")
+  func strengthless() {
+    var scene = scene()
+    scene.answer("StartDiscovery")
+    _ = scene.heard()
+    scene.change(Self.device, "org.bluez.Device1", [("ManufacturerData", Self.manufacturer)])
+    #expect(scene.heard() == ["heard 772 at no strength"])
   }
 
   @Test("BE-3 an advertisement is heard with its strength; what BlueZ only remembers is not")

@@ -61,7 +61,7 @@ extension ServiceCore {
     updateFacilities(at: now)
   }
 
-  mutating func heard(_ beacon: BeaconAdvertisement, strength: Int, at now: Moment) {
+  mutating func heard(_ beacon: BeaconAdvertisement, strength: Int?, at now: Moment) {
     change {
       $0.receive(
         BeaconSighting(

@@ -9,7 +9,7 @@ final class BusSource {
     case say(String)
     /// nil: nobody knows any more.
     case canHearBeacons(Bool?)
-    case heard(BeaconAdvertisement, strength: Int)
+    case heard(BeaconAdvertisement, strength: Int?)
     case suspending
     case resumed(suspendedSeconds: Double)
   }

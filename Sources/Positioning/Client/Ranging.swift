@@ -35,8 +35,15 @@ public struct Ranging: Sendable {
   private struct Heard {
     var sighting: BeaconSighting
     /// Sum and count of the strengths since the last report.
-    var sum: Int
-    var count: Int
+    var sum = 0
+    var count = 0
+
+    /// One that is unknown counts for nothing.
+    mutating func add(_ strength: Int?) {
+      guard let strength else { return }
+      sum += strength
+      count += 1
+    }
   }
 
   private(set) var targets: [Target] = []
@@ -64,10 +71,11 @@ public struct Ranging: Sendable {
       $0.sighting.uuid == sighting.uuid && $0.sighting.major == sighting.major && $0.sighting.minor == sighting.minor
     }) {
       heard[index].sighting = sighting
-      heard[index].sum += sighting.strengthDecibelMilliwatts
-      heard[index].count += 1
+      heard[index].add(sighting.strengthDecibelMilliwatts)
     } else {
-      heard.append(Heard(sighting: sighting, sum: sighting.strengthDecibelMilliwatts, count: 1))
+      var new = Heard(sighting: sighting)
+      new.add(sighting.strengthDecibelMilliwatts)
+      heard.append(new)
     }
   }
 

@@ -39,14 +39,14 @@ public struct BeaconSighting: Hashable, Sendable {
   public var uuid: BeaconUUID
   public var major: UInt16
   public var minor: UInt16
-  /// The strength it was heard with.
-  public var strengthDecibelMilliwatts: Int
+  /// The strength it was heard with; nil: the adapter does not measure it.
+  public var strengthDecibelMilliwatts: Int?
   /// The strength at one metre, as the beacon says it.
   public var strengthAtOneMetreDecibelMilliwatts: Int
   public var heard: Moment
 
   public init(
-    uuid: BeaconUUID, major: UInt16, minor: UInt16, strengthDecibelMilliwatts: Int,
+    uuid: BeaconUUID, major: UInt16, minor: UInt16, strengthDecibelMilliwatts: Int?,
     strengthAtOneMetreDecibelMilliwatts: Int, heard: Moment
   ) {
     self.uuid = uuid

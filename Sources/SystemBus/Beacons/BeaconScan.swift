@@ -11,7 +11,8 @@ public struct BeaconScan: Sendable {
     case call(BusCall)
     /// Whether beacons can be heard; comes once when it is known, and when it changes.
     case available(Bool)
-    case heard(BeaconAdvertisement, strength: Int)
+    /// The strength is in dBm; nil: the adapter does not measure it.
+    case heard(BeaconAdvertisement, strength: Int?)
     /// A line for people.
     case say(String)
   }
@@ -222,8 +223,8 @@ public struct BeaconScan: Sendable {
     }
     guard device.advertisement != nil || devices[path] != nil || device.strength != nil else { return }
     keep(device, path)
-    guard isHeard, isWanted, let advertisement = device.advertisement, let strength = device.strength else { return }
-    outputs.append(.heard(advertisement, strength: strength))
+    guard isHeard, isWanted, let advertisement = device.advertisement else { return }
+    outputs.append(.heard(advertisement, strength: device.strength))
   }
 
   // MARK: Deciding

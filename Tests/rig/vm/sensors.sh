@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # sensors.sh - the computer's own sensors by the real kernel, in a virtual machine: a magnetometer's driver (industrial I/O
-# over a stub of its I2C chip), its heading, turn, loss and return, and ranging without a Bluetooth adapter.
+# over a stub of its I2C chip), its heading, turn, loss and return; ranging without a Bluetooth adapter, and with two virtual
+# ones under BlueZ's own bluetoothd.
 # usage: Tests/rig/vm/sensors.sh BIN-FOLDER        root; BIN-FOLDER holds sextant and sextant-track
 #   RIG=FOLDER, IMAGE=FOLDER   as in run.sh, which builds the image
 set -euo pipefail
