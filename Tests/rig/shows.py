@@ -96,7 +96,8 @@ def cached(folder):
         delay = moment(event["at"]) - began
         expect(event["locations"][0]["timestamp"], last["timestamp"], "the time of the cached location")
         event = second.wait_for("didUpdateLocations", 40)
-        wanted(moment(event["locations"][0]["timestamp"]) >= began, f"the second location is no fresh one: {event}")
+        # The line may hold an epoch that came just before the start.
+        wanted(moment(event["locations"][0]["timestamp"]) >= began - 2, f"the second location is no fresh one: {event}")
         expect(second.interrupt(), 0, "the second run's exit code")
         times = [place["timestamp"] for place in places(second)]
         wanted(times == sorted(set(times)), f"told twice, or out of order: {times}")
