@@ -124,6 +124,11 @@ public struct ReceiverSession: ~Copyable {
   private var trouble: Trouble?
   private var backAt: Instant?
   private var wasLost = false
+  /// How often in a row a silent receiver that is known was asked at its rate in vain.
+  private var vainQuestions = 0
+  /// After so many it is looked for at all rates: a watchdog may have given it another one, at which it says nothing by
+  /// itself.
+  private static var mostVainQuestions: Int { 3 }
   private var hasHadEpoch = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
   private var isLeftAlone = false
@@ -692,6 +697,10 @@ public struct ReceiverSession: ~Copyable {
   private mutating func decideOnListening(at now: Instant) {
     guard isHeard, case .listening(let askAt) = stage else {
       if case .searching = stage, let retryAt, now >= retryAt, settings.intent != .readOnly, !listener.isSearching {
+        if vainQuestions >= Self.mostVainQuestions, settings.line == .serial {
+          vainQuestions = 0
+          return searchAgain(at: now)
+        }
         // It may be asleep: the byte that wakes a receiver is lost (interface descriptions, "wake-up by UART RX").
         actions.append(.send([0xFF]))
         self.retryAt = nil
@@ -928,6 +937,7 @@ public struct ReceiverSession: ~Copyable {
       isUnanswered = isHeard && memory.description == nil
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
       stage = isHeard ? .listening(askAt: nil) : .searching
+      if !isHeard, memory.description != nil { vainQuestions += 1 }
       switch evidence.verdict {
       case .unknown where !isKnown, .other where !isKnown: isLeftAlone = true
       case .perhapsUBlox where !isKnown:
@@ -939,6 +949,7 @@ public struct ReceiverSession: ~Copyable {
     }
     isUnanswered = false
     isTryingLeft = false
+    vainQuestions = 0
     if description != memory.description {
       // Another receiver at the same place has settings of its own.
       if let known = memory.description,

@@ -165,7 +165,8 @@ public struct VirtualReceiver: Sendable {
     next = Instant.earlier(next, disturbances.wakesByItselfAt)
     if !spool.isEmpty { next = Instant.earlier(next, max(now, transmitter.freeAt)) }
     if let floodUntil = disturbances.floodUntil {
-      next = Instant.earlier(next, min(floodUntil, max(now, transmitter.freeAt)))
+      // One that sleeps sends nothing, and has nothing to send at any time before.
+      next = Instant.earlier(next, powerState.isAwake ? min(floodUntil, max(now, transmitter.freeAt)) : floodUntil)
     }
     return next
   }
