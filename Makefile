@@ -65,7 +65,7 @@ fuzz: dependencies
 # lost; so leaks are not asked for. Debian's own linker warns of the sanitizer's symbols, the toolchain's does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
-	  --skip RandomDayTests --skip FaultMatrixTests --skip EnergyBenchTests
+	  --skip RandomDayTests --skip FaultMatrixTests --skip EnergyBenchTests --skip FaultsWhileLookingTests
 
 # Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
 # RIG= names the folder with the virtual machine's boot.py and build-image.sh.
