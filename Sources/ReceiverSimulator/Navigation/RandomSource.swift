@@ -1,11 +1,11 @@
 import Glibc
 
 /// SplitMix64 (S. Vigna): what a seed determines, so that a run can be repeated.
-struct RandomSource: Sendable {
+public struct RandomSource: Sendable {
   private var state: UInt64
   private var spare: Double?
 
-  init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { state = seed }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
@@ -14,6 +14,9 @@ struct RandomSource: Sendable {
     mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
     return mixed ^ mixed >> 31
   }
+
+  /// A number in 0..<limit.
+  public mutating func next(below limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
   /// A number in 0..<1.
   mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }

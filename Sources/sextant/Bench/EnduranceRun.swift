@@ -14,7 +14,7 @@ final class EnduranceRun {
   private(set) var missedRecoveries = 0
 
   private var line: VirtualLine
-  private var random: RandomNumbers
+  private var random: RandomSource
   private var held: Held?
   /// An optional of the session itself cannot be borrowed through.
   private struct Held: ~Copyable { var session: ReceiverSession }
@@ -33,7 +33,7 @@ final class EnduranceRun {
   init(_ model: ReceiverModel, seed: UInt64) {
     line = VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000)
     line.hostRate = 9600
-    random = RandomNumbers(seed: seed)
+    random = RandomSource(seed: seed)
     isIdentifiable = model != .nmea
     _ = pass(Milliseconds(60_000))
   }
@@ -152,20 +152,5 @@ final class EnduranceRun {
     let error = (north * north + east * east).squareRoot()
     // Ten standard deviations, and a second of motion.
     if error > 10 * (report.fix.horizontalAccuracyMetres ?? 10) + 40 { wrongFixes += 1 }
-  }
-}
-
-/// SplitMix64: the same numbers on every machine.
-private struct RandomNumbers {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next(below limit: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((z ^ (z >> 31)) % UInt64(limit))
   }
 }
