@@ -126,4 +126,18 @@ struct WakeUpTests {
     let perEpoch = Double(shell.wakeUps - before) / 400
     #expect(perEpoch <= 2.2, "\(perEpoch)")
   }
+
+  @Test("A question that nobody answers has no epoch listened to byte by byte, nor the one in which it is given up")
+  func givenUp() {
+    var shell = Shell()
+    shell.run(epochs: 0..<20)
+    var most = 0
+    for epoch in 20..<200 {
+      let before = shell.wakeUps
+      shell.run(epochs: epoch..<epoch + 1)
+      most = max(most, shell.wakeUps - before)
+    }
+    // Ten in the epochs in which it is asked: naps, and what comes right after each.
+    #expect(most <= 10, "\(most)")
+  }
 }

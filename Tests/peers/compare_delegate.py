@@ -5,8 +5,8 @@ usage: compare_delegate.py FOLDER [--epochs N] [--limit RATIO]
 
 FOLDER holds the programs `sextant` and `sextant-track`. Both read a pseudo-terminal that is fed as a 115200 baud line is
 (compare_latency.py): from the write of an epoch's last byte to the epoch's line at the client, which is the epoch's last
-TPV or SKY for `watch`, and the call of the delegate for `track`. The two take turns three times and the best median of
-each counts: what disturbs a run only makes it slower. Ends with 1 when the delegate needs more than RATIO times as long.
+TPV or SKY for `watch`, and the call of the delegate for `track`. The two take turns three times, and the
+median of all epochs of each counts. Ends with 1 when the delegate needs more than RATIO times as long.
 """
 import argparse
 import os
@@ -29,16 +29,16 @@ def main():
     arguments = parser.parse_args()
     worst = 0
     for kind, make in (("UBX", latency.ubx_epoch), ("NMEA", latency.nmea_epoch)):
-        best = {}
+        rounds = {"watch": [], "track": []}
         for _ in range(3):
             for name, start, marks in (
                     ("watch", latency.start_into_pipe(f"{arguments.folder}/sextant", "watch", "--json", "--device"), latency.REPORTS),
                     ("track", start_track(f"{arguments.folder}/sextant-track"), (b'"event":"didUpdateLocations"',))):
-                row = latency.measure(name, start, make, arguments.epochs, marks)
-                best[name] = min(best.get(name, float("inf")), row["latencyMedianMicroseconds"])
-        ratio = best["track"] / best["watch"]
+                rounds[name].append(latency.measure(name, start, make, arguments.epochs, marks))
+        median = {name: latency.together(name, ones)["latencyMedianMicroseconds"] for name, ones in rounds.items()}
+        ratio = median["track"] / median["watch"]
         worst = max(worst, ratio)
-        print(f"{kind}: watch {best['watch']:.0f} us, delegate {best['track']:.0f} us, ratio {ratio:.2f}")
+        print(f"{kind}: watch {median['watch']:.0f} us, delegate {median['track']:.0f} us, ratio {ratio:.2f}")
     if arguments.limit and worst > arguments.limit:
         sys.exit(f"the delegate is told {worst:.2f} times as late as watch prints; {arguments.limit} is allowed")
 

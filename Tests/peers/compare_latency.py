@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Latency, CPU time, wake-ups and memory of `sextant watch --json` and of gpsd, in one run.
 
-usage: compare_latency.py SEXTANT [--epochs N] [--json]
+usage: compare_latency.py SEXTANT [--epochs N] [--rounds N] [--json]
 
 Both read a pseudo-terminal that is fed as a 115200 baud line is: 12 bytes a millisecond, epochs at 5 Hz, in UBX and in
 NMEA. Latency is from the write of an epoch's last byte to the epoch's last TPV or SKY line at the client (a pipe for
@@ -71,13 +71,14 @@ class Feeder(threading.Thread):
 
     def __init__(self, master, make, epochs):
         super().__init__(daemon=True)
-        self.master, self.make, self.epochs, self.written = master, make, epochs, {}
+        self.master, self.written = master, {}
+        # Made before: work of this thread would hold up the other one, that waits for the client's line.
+        self.data = [make(number) for number in range(epochs)]
         self.begin = time.monotonic() + 0.3
 
     def run(self):
         begin = self.begin
-        for number in range(self.epochs):
-            data = self.make(number)
+        for number, data in enumerate(self.data):
             due = begin + number * PERIOD
             for at in range(0, len(data), CHUNK):
                 pause = due - time.monotonic()
@@ -164,15 +165,26 @@ def measure(name, start, make, epochs, marks=REPORTS):
     delays = sorted((seen[one] - feeder.written[one]) * 1e6 for one in counted if one in seen and one in feeder.written)
     if not delays or before is None:
         sys.exit(f"{name}: no epochs came out")
-    count = len(seen) - counted_from
     return {
-        "program": name, "epochs": count, "missing": len(counted) - len(delays),
+        "delays": delays, "epochs": len(seen) - counted_from, "missing": len(counted) - len(delays),
+        "nanoseconds": after[0] - before[0], "wakeups": after[1] - before[1],
+        "anonymous": memory_after[0], "growth": memory_after[0] - memory_before[0], "proportional": memory_after[1],
+    }
+
+
+def together(name, rounds):
+    """What several rounds of a program say: medians of all epochs, the worst of the memory."""
+    delays = sorted(delay for one in rounds for delay in one["delays"])
+    count = sum(one["epochs"] for one in rounds)
+    return {
+        "program": name, "epochs": count, "missing": sum(one["missing"] for one in rounds),
         "latencyMedianMicroseconds": round(delays[len(delays) // 2], 1),
         "latency95Microseconds": round(delays[int(len(delays) * 0.95)], 1),
-        "cpuMicrosecondsPerEpoch": round((after[0] - before[0]) / 1000 / count, 1),
-        "wakeupsPerEpoch": round((after[1] - before[1]) / count, 2),
-        "rssAnonKilobytes": memory_after[0], "rssAnonGrowthKilobytes": memory_after[0] - memory_before[0],
-        "proportionalKilobytes": memory_after[1],
+        "cpuMicrosecondsPerEpoch": round(sum(one["nanoseconds"] for one in rounds) / 1000 / count, 1),
+        "wakeupsPerEpoch": round(sum(one["wakeups"] for one in rounds) / count, 2),
+        "rssAnonKilobytes": max(one["anonymous"] for one in rounds),
+        "rssAnonGrowthKilobytes": max(one["growth"] for one in rounds),
+        "proportionalKilobytes": max(one["proportional"] for one in rounds),
     }
 
 
@@ -215,27 +227,33 @@ def start_gpsd(path):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sextant")
-    parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=80, help="in a round")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     has_gpsd = shutil.which("gpsd") is not None
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     rows = []
-    for kind, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
-        ours = measure("sextant", start_into_pipe(arguments.sextant, "watch", "--json", "--device"), make, arguments.epochs)
-        rows.append({"input": kind, **ours})
+    with tempfile.TemporaryDirectory() as folder:
+        programs = {"sextant": start_into_pipe(arguments.sextant, "watch", "--json", "--device")}
         if has_gpsd:
-            theirs = measure("gpsd", start_gpsd, make, arguments.epochs)
-            rows.append({"input": kind, **theirs})
-            rows.append({"input": kind, "program": "ratio", **{
-                key: round(ours[key] / theirs[key], 3) for key in
-                ("latencyMedianMicroseconds", "cpuMicrosecondsPerEpoch", "wakeupsPerEpoch")}})
+            programs["gpsd"] = start_gpsd
         if compiler:
-            with tempfile.TemporaryDirectory() as folder:
-                floor = os.path.join(folder, "floor")
-                source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "floor.c")
-                subprocess.run([compiler, "-O2", "-o", floor, source], check=True)
-                rows.append({"input": kind, **measure("floor", start_into_pipe(floor), make, arguments.epochs)})
+            floor = os.path.join(folder, "floor")
+            source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "floor.c")
+            subprocess.run([compiler, "-O2", "-o", floor, source], check=True)
+            programs["floor"] = start_into_pipe(floor)
+        for kind, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
+            rounds = {name: [] for name in programs}
+            for _ in range(arguments.rounds):
+                for name, start in programs.items():
+                    rounds[name].append(measure(name, start, make, arguments.epochs))
+            found = {name: together(name, ones) for name, ones in rounds.items()}
+            rows += [{"input": kind, **row} for row in found.values()]
+            rows += [{"input": kind, "program": f"{name}/gpsd", **{
+                key: round(found[name][key] / found["gpsd"][key], 3) for key in
+                ("latencyMedianMicroseconds", "cpuMicrosecondsPerEpoch", "wakeupsPerEpoch")}}
+                for name in found if has_gpsd and name != "gpsd"]
     if arguments.json:
         print(json.dumps({"rows": rows}))
     else:

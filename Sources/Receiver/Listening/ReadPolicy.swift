@@ -33,7 +33,7 @@ public struct ReadPolicy: Sendable {
   /// Parts of an epoch come closer together than this, seconds.
   static var longestPart: Double { 0.02 }
   /// How long the line is left alone after each piece while an answer is overdue, seconds: the longest delay of an answer.
-  static var nap: Double { 0.01 }
+  static var nap: Double { 0.05 }
   /// Bytes of an epoch that a kernel is trusted to keep.
   static var mostKept: Int { 16_384 }
 
@@ -88,8 +88,8 @@ public struct ReadPolicy: Sendable {
     defer { lastAttention = attention }
     switch attention {
     case .epochs:
-      // The question is over, in the middle of an epoch: the rest of that is not listened to either.
-      if lastAttention != .epochs, restUntil == nil { rest(at: now) }
+      // The question is over, in the middle of an epoch or of a nap: the rest of the epoch is not listened to either.
+      if lastAttention != .epochs { rest(at: now) }
       if restUntil != nil { rested = nil }
     case .answer:
       restUntil = nil
@@ -137,7 +137,7 @@ public struct ReadPolicy: Sendable {
       scatter = min(scatter * 1.25, period / 16)
       error = -margin(period)
     } else {
-      scatter += (abs(error) - scatter) / 16
+      scatter += (abs(error) - scatter) / 8
     }
     pace = .known(period: period + error / 64, expected: expected.moved(by: period + error / 4))
   }

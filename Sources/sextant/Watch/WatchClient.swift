@@ -15,6 +15,10 @@ struct WatchClient: ReceiverClient, ~Copyable {
   /// What was learned of the receiver that helps it at its next start.
   private(set) var record: AssistanceRecord?
   private var place: AssistanceRecord.Place?
+  /// Whether an epoch of this round was written; what comes after it is written at the round's end, in one piece.
+  private var hasWritten = false
+  /// Why it could not be written.
+  private var failure: (any Error)?
 
   /// - Parameters:
   ///   - epochs: after how many with a position to end.
@@ -36,6 +40,11 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
+    // Who waits for the epoch has it before the rest of the round is done.
+    if !hasWritten {
+      hasWritten = true
+      do { try view.flush() } catch { failure = error }
+    }
     if let place = AssistanceRecord.Place(report.fix) { self.place = place }
     corrections?.feed.receive(report.fix)
   }
@@ -71,6 +80,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
       record.database = connection.navigationDatabase
       self.record = record
     }
+    if let failure { throw failure }
+    hasWritten = false
     try view.flush()
     return epochs.map { view.fixes >= $0 } ?? false
   }
