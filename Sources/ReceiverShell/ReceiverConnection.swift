@@ -50,6 +50,8 @@ public final class ReceiverConnection {
   private var roster: ReceiverRoster?
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var hasEnded = false
+  /// A rest ended, and nobody was told.
+  private var isEpochNear = false
 
   /// The open port and the session on it.
   private struct Link: ~Copyable {
@@ -109,6 +111,12 @@ public final class ReceiverConnection {
   public var rejectedFields: Int { link?.session.rejectedFields ?? 0 }
   /// Whether the receiver is in the wished state and listens to commands.
   public var isSteady: Bool { link?.session.isSteady ?? false }
+
+  /// Whether the line is listened to since the last call because an epoch is about to end.
+  public func takeEpochNotice() -> Bool {
+    defer { isEpochNear = false }
+    return isEpochNear
+  }
 
   /// The next thing to tell; nil when there is no more.
   public func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
@@ -207,6 +215,7 @@ public final class ReceiverConnection {
     if link != nil {
       if let until = link!.policy.restUntil, now >= until {
         link!.policy.wake(at: now)
+        isEpochNear = true
         _ = read(&poller, at: now, tap, body)
       }
       if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }

@@ -11,15 +11,26 @@ struct WatchViewTests {
   private static let start: Int64 = 1_780_000_000
 
   /// What is shown of ten epochs that one read brings, all but the first ones with a position.
-  private func shown(_ kind: WatchView.Kind, limit: Int?) -> (text: String, fixes: Int) {
+  /// With rehearsals, the end of an epoch is announced after each.
+  private func shown(
+    _ kind: WatchView.Kind, limit: Int?, rehearses: Bool = false
+  ) -> (text: String, fixes: Int) {
     let now = Instant(nanoseconds: 0)
     var view = WatchView(kind, limit: limit, now: now)
     view.open("/dev/ttyACM0", baud: 9600, .device("/dev/ttyACM0"))
     var listener = Listener(searchingFrom: nil, reference: nil, now: now)
     let bytes = VirtualLine.recording(startUTCSeconds: Self.start, seconds: 10).flatMap(\.self)
-    _ = unsafe listener.receive(bytes.span.bytes, at: now) { report, sky in view.show(report, sky, now) }
+    var written = ""
+    _ = unsafe listener.receive(bytes.span.bytes, at: now) { report, sky in
+      view.show(report, sky, now)
+      guard rehearses else { return }
+      view.rehearse()
+      written += view.pending
+      view.discard()
+      view.rehearse()
+    }
     view.update(listener.counters, rejected: 0, now)
-    return (view.pending, view.fixes)
+    return (written + view.pending, view.fixes)
   }
 
   @Test("--json is a TPV and a SKY for each epoch, on lines of their own")
@@ -28,6 +39,11 @@ struct WatchViewTests {
     #expect(lines.filter { $0.hasPrefix(#"{"class":"TPV","device":"/dev/ttyACM0""#) }.count == 10)
     #expect(lines.filter { $0.hasPrefix(#"{"class":"SKY""#) }.count == 10)
     #expect(lines.count == 20)
+  }
+
+  @Test("Getting ready for an epoch shows nothing of the one before again, and takes nothing away that waits")
+  func rehearsals() {
+    #expect(shown(.json, limit: nil, rehearses: true).text == shown(.json, limit: nil).text)
   }
 
   @Test("--count ends with the epoch that was asked for, also when a read brings more")

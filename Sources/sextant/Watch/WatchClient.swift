@@ -88,6 +88,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func resize() { view.resize() }
 
+  mutating func prepareForEpoch() { view.rehearse() }
+
   /// Gives the terminal back.
   mutating func close() { view.close() }
 }

@@ -17,6 +17,9 @@ struct WatchView: ~Copyable {
   private let limit: Int?
   private var line = JSONLine()
   private var screen: Screen
+  /// The last report, as something to rehearse with.
+  private var last: EpochAssembler.Report?
+  private var lastSky = Sky()
   private var isDrawn = false
   private var isDirty = false
   private var drawn: Instant
@@ -26,6 +29,15 @@ struct WatchView: ~Copyable {
     self.limit = limit
     drawn = now
     screen = Screen(now)
+  }
+
+  /// The end of an epoch is near: what writing it takes is brought near the processor, so that the epoch does not wait for it.
+  /// Between epochs others have had the processor's caches, and most of the time from the last byte to the line is spent on
+  /// having them filled again.
+  mutating func rehearse() {
+    guard kind == .json, let last, line.bytes.byteCount == 0 else { return }
+    line.report(last, lastSky, device: screen.device)
+    line.removeAll()
   }
 
   /// When the screen is drawn next even if nothing comes: its clock of silence runs.
@@ -49,7 +61,12 @@ struct WatchView: ~Copyable {
     if let limit, fixes >= limit { return }
     if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
     switch kind {
-    case .json: line.report(report, sky, device: screen.device)
+    case .json:
+      line.report(report, sky, device: screen.device)
+      if !report.isUpdate {
+        last = copy report
+        if report.skyChanged { lastSky = Sky(sky) }
+      }
     case .lines: if !report.isUpdate { line.plain(report.fix) }
     case .screen:
       screen.take(report, sky, now)
@@ -89,8 +106,11 @@ struct WatchView: ~Copyable {
   mutating func flush() throws {
     guard line.bytes.byteCount > 0 else { return }
     try Output.write(line.bytes)
-    line.removeAll()
+    discard()
   }
+
+  /// What is shown and not yet written is written elsewhere.
+  mutating func discard() { line.removeAll() }
 
   /// Gives the terminal back as it was, and leaves the last state on it.
   mutating func close() {
