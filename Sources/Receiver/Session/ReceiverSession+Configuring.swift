@@ -1,0 +1,100 @@
+import MonotonicTime
+import UBX
+
+/// How the receiver is brought to the wished state, and kept there.
+extension ReceiverSession {
+  mutating func startConfiguring(at now: Instant) {
+    guard var wish, let description else { return }
+    rateChangeBy = nil
+    toldWish = wish
+    wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
+    let usesItems = description.can(.valset)
+    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
+    stage = .configuring(Configuration(list, port: port))
+  }
+
+  /// The wish was changed while the receiver could not be told.
+  var hasNewWish: Bool { description != nil && toldWish != nil && wish != nil && wish != toldWish }
+
+  mutating func finishConfiguring(_ configuration: Configuration, at now: Instant) {
+    if let found = configuration.portFound, port == nil, description?.can(.valset) != true { port = found }
+    keepFound(configuration)
+    stage = .steady
+    // It was changed meanwhile.
+    if hasNewWish { return startConfiguring(at: now) }
+    let results = configuration.results
+    if results.contains(.written), isChecking {
+      actions.append(.report(.wasReset))
+      prepareAssisting(at: now)
+    }
+    // Who refuses all of it refuses not the message.
+    let isHeeded = results.contains { $0 == .wasThere || $0 == .written }
+    if isHeeded, useOlderMessages(configuration.refused) || useSmallerBatch(configuration.refused) {
+      return startConfiguring(at: now)
+    }
+    let isUnchanged = results.allSatisfy { $0 == .wasThere }
+    let wasChecking = isChecking
+    isChecking = false
+    wasLost = false
+    if results.contains(.written) { stored = [] }
+    if !results.isEmpty, !isHeeded {
+      scheduleRetry(from: now)
+      if !isFailureTold { actions.append(.report(.configurationFailed)) }
+      isFailureTold = true
+      return
+    }
+    isFailureTold = false
+    // A receiver that has its configuration and still says something else is checked again more and more seldom.
+    startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
+    if wasChecking, isUnchanged { return }
+    if let wanted = wish?.portRate, let rate, wanted != rate, keepsPortRate || (settingsRate == nil && !keepsNoRate) {
+      // Who serves would lose an epoch; who talks may have found a line that is full and never quiet.
+      let isAtOnce = keepsPortRate || settings.intent == .identify
+      if isAtOnce { startChangingRate() } else { rateChangeBy = now + Self.longestWaitForQuiet }
+      return
+    }
+    actions.append(.report(.configured(refused: configuration.refused.count)))
+    if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
+    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+  }
+
+  /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Who refuses those too, or
+  /// has no others, goes on with sentences. Whether something was done.
+  mutating func useOlderMessages(_ refused: [Setting]) -> Bool {
+    guard let wish else { return false }
+    let isRefused = { (message: MessageIdentity) in
+      wish.messages.contains { $0.message == message && $0.rate > 0 } && refused.contains { $0.isRate(of: message) }
+    }
+    if isRefused(.navPVT), description?.can(.valset) == false {
+      self.wish = wish.withoutPVT()
+      return true
+    }
+    guard isRefused(.navPVT) || isRefused(.navPOSLLH), wish.writesNMEA == false else { return false }
+    self.wish?.writesNMEA = true
+    return true
+  }
+
+  /// More than fits is refused: less is tried. When nothing fits, the receiver does not batch.
+  mutating func useSmallerBatch(_ refused: [Setting]) -> Bool {
+    guard let batch = wish?.batch, batch.isOn, refused.contains(where: \.isOfBatch) else { return false }
+    wish?.batch = batch.smaller
+    if wish?.batch == nil { actions.append(.report(.batching(epochs: 0))) }
+    return true
+  }
+
+  mutating func startWatch(at now: Instant, without refused: [Setting], isMuted: Bool) {
+    // In on/off operation nothing is regular.
+    guard let wish, wish.powerSave?.sleepsBetweenFixes != true else { return }
+    let message = wish.messages.first { wanted in
+      wanted.rate > 0 && !refused.contains { $0.isRate(of: wanted.message) }
+    }
+    var start = now
+    if isMuted {
+      start = now + retryAfter
+      retryAfter = min(retryAfter * 2, Self.longestRetry)
+    } else {
+      retryAfter = Self.firstRetry
+    }
+    watch = ConfigurationWatch(wish, message: message, from: start)
+  }
+}

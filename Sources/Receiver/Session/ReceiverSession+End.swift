@@ -1,0 +1,84 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The end: what was changed is put back.
+extension ReceiverSession {
+  /// The session is to end in order: what was changed is put back. It is over when `isEnded`.
+  public mutating func finish(at now: Instant) {
+    guard endBy == nil else { return }
+    keepFoundOfStage()
+    endBy = now + Self.longestEnding
+    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
+    submitted = []
+    if let current { actions.append(.finished(current, .silent)) }
+    current = nil
+    exchange = nil
+    endAssisting()
+    cutRetrieval()
+    if let description, readsDatabase {
+      let until = now + Self.longestKeeping
+      endBy = until + Self.longestEnding
+      stage = .keeping(DatabaseReading(of: description), until: until)
+    } else {
+      startRestoring(at: now)
+    }
+    proceed(at: now)
+  }
+
+  var readsDatabase: Bool {
+    guard isHeard, settings.intent != .readOnly, settings.assistance?.readsDatabaseAtEnd == true else { return false }
+    return rate.map { $0 >= Self.leastKeepingRate } ?? true
+  }
+
+  mutating func startRestoring(at now: Instant) {
+    let sleeps = isAsleep || wish?.powerSave?.sleepsBetweenFixes == true
+    if isHeard || sleeps, settings.restoresAtEnd, settings.intent != .readOnly, isToRestore {
+      if sleeps {
+        // The byte is lost; what follows has to wait until the receiver reads.
+        actions.append(.send([0xFF]))
+        quietUntil = now + WakeUp.oscillatorStart
+        endBy = now + Self.longestEnding + WakeUp.oscillatorStart
+      }
+      stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
+    } else {
+      stage = .ended
+    }
+  }
+
+  /// The line is gone: what was collected is reported, commands are silent.
+  public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    listener.finish(body)
+    keepFoundOfStage()
+    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
+    if let current { actions.append(.finished(current, .silent)) }
+    submitted = []
+    current = nil
+    exchange = nil
+    cutRetrieval()
+    stage = .ended
+  }
+
+  /// What was found before it was written is kept, for the end.
+  mutating func keepFound(_ configuration: Configuration) {
+    for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
+      memory.found.append(found)
+    }
+  }
+
+  /// The same where the configuration is cut off: by the end, or by the loss of the line.
+  mutating func keepFoundOfStage() {
+    if case .configuring(let configuration) = stage { keepFound(configuration) }
+  }
+
+  /// Whether something is not as it was found.
+  var isToRestore: Bool { !memory.found.isEmpty || settingsRate != nil || !memory.backup.isEmpty }
+
+  mutating func finishRestoring(at now: Instant) {
+    guard let settingsRate, let rate, settingsRate != rate else {
+      stage = .restoringBackup(BackupStore(undoing: memory.backup))
+      return
+    }
+    stage = .restoringRate(
+      PortRateChange(from: rate, to: settingsRate, port: port, usesItems: description?.can(.valset) ?? false))
+  }
+}

@@ -1,0 +1,93 @@
+import MonotonicTime
+
+/// Who is asked who it is, and what the answer means.
+extension ReceiverSession {
+  /// Whether it is a u-blox receiver for sure.
+  var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
+
+  mutating func decideOnListening(at now: Instant) {
+    guard isHeard, case .listening(let askAt) = stage else {
+      if case .searching = stage, let retryAt, now >= retryAt, settings.intent != .readOnly, !listener.isSearching {
+        if vainQuestions >= Self.mostVainQuestions, settings.line == .serial {
+          vainQuestions = 0
+          return searchAgain(at: now)
+        }
+        // It may be asleep: the byte that wakes a receiver is lost (interface descriptions, "wake-up by UART RX").
+        actions.append(.send([0xFF]))
+        self.retryAt = nil
+        if isTryingLeft { quietUntil = now + WakeUp.oscillatorStart }
+        startIdentifying()
+      }
+      return
+    }
+    if settings.intent == .readOnly || isLeftAlone && evidence.verdict != .uBlox { return }
+    isLeftAlone = false
+    if let retryAt {
+      guard now >= retryAt else { return }
+      self.retryAt = nil
+      return startIdentifying()
+    }
+    if memory.description != nil { return startIdentifying() }
+    switch evidence.verdict {
+    case .uBlox, .perhapsUBlox: startIdentifying()
+    case .other:
+      isLeftAlone = true
+      actions.append(.report(.notIdentified(isOtherVendor: true)))
+    case .unknown:
+      if settings.isKnownUBlox { return startIdentifying() }
+      guard settings.intent == .identify else { return }
+      if let askAt {
+        if now >= askAt { startIdentifying() }
+      } else {
+        stage = .listening(askAt: now + Self.listeningBeforeAsking)
+      }
+    }
+  }
+
+  mutating func startIdentifying() {
+    let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
+    stage = .identifying(
+      Identification(
+        isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate,
+        wantsID: memory.description.map { $0.uniqueID != nil } ?? true))
+  }
+
+  mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
+    port = port ?? identification.port
+    guard let description = identification.description else {
+      if isTryingLeft, !isHeard { return giveUpLeft(at: now) }
+      if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }
+      isUnanswered = isHeard && memory.description == nil
+      // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
+      stage = isHeard ? .listening(askAt: nil) : .searching
+      if !isHeard, memory.description != nil { vainQuestions += 1 }
+      switch evidence.verdict {
+      case .unknown where !isKnown, .other where !isKnown: isLeftAlone = true
+      case .perhapsUBlox where !isKnown:
+        retryAfter = max(retryAfter, Self.firstRetryOfUnsure)
+        scheduleRetry(from: now)
+      default: scheduleRetry(from: now)
+      }
+      return
+    }
+    isUnanswered = false
+    isTryingLeft = false
+    vainQuestions = 0
+    if description != memory.description {
+      // Another receiver at the same place has settings of its own.
+      if let known = memory.description,
+        known.uniqueID != description.uniqueID || known.hardware != description.hardware
+      {
+        memory.found = []
+        wish = nil
+      }
+      memory.description = description
+      actions.append(.report(.identified(description)))
+    } else if !wasLost {
+      actions.append(.report(.identified(description)))
+    }
+    if wish == nil { wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound) }
+    prepareAssisting(at: now)
+    startConfiguring(at: now)
+  }
+}

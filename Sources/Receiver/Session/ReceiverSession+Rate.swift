@@ -1,0 +1,80 @@
+import MonotonicTime
+import ReceiverStream
+import UBX
+
+/// The rate of the line: found, raised, and given back.
+extension ReceiverSession {
+  mutating func carryOut(_ action: Listener.Action, at now: Instant) {
+    switch action {
+    case .none: break
+    case .found(let found):
+      rate = found
+      if trouble.kind == nil || memory.rate != found { actions.append(.report(.rateFound(found))) }
+      memory.rate = found
+    case .setRate(let next):
+      rate = next
+      actions.append(.setRate(next))
+    case .ask(let next):
+      rate = next
+      actions.append(.setRate(next))
+      actions.append(.send(frameBytes(.monVER, [])))
+    case .adviseOnSilence:
+      actions.append(.report(.adviseOnSilence))
+    }
+  }
+
+  mutating func store(_ change: PortRateChange) {
+    if case .restoringRate = stage { stage = .restoringRate(change) } else { stage = .changingRate(change) }
+  }
+
+  var rateChangeAt: Instant? { rateChangeBy.map { min($0, listener.lastByte + Self.quietTime) } }
+
+  mutating func startChangingRate() {
+    rateChangeBy = nil
+    guard let wanted = wish?.portRate, let rate else { return }
+    if !keepsPortRate { settingsRate = rate }
+    stage = .changingRate(
+      PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
+  }
+
+  /// At the end, a frame at the rate that was found is enough to know that it is back.
+  mutating func noticeReturnOfRate(at now: Instant) {
+    guard case .restoringRate(var change) = stage, now >= rateSetAt + Self.staleBytes, change.hearFrame() else {
+      return
+    }
+    exchange = nil
+    stage = .restoringRate(change)
+  }
+
+  mutating func setRate(_ next: UInt32, at now: Instant) {
+    rate = next
+    rateSetAt = now
+    actions.append(.setRate(next))
+    listener.follow(rate: next)
+    quietUntil = now + Milliseconds(20)
+  }
+
+  var keepsPortRate: Bool { wish?.keepsPortRate == true }
+
+  mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
+    if case .restoringRate = stage {
+      stage = .restoringBackup(BackupStore(undoing: memory.backup))
+      return
+    }
+    stage = .steady
+    port = port ?? change.portFound
+    if isChanged {
+      memory.rate = rate
+      if keepsPortRate { settingsRate = nil }
+      actions.append(.report(.rateFound(change.to)))
+    } else {
+      if !keepsPortRate { settingsRate = nil }
+      wish?.portRate = nil
+      toldWish?.portRate = nil
+      actions.append(.report(.rateNotChanged(change.to)))
+    }
+    startWatch(at: now, without: [], isMuted: false)
+    actions.append(.report(.configured(refused: 0)))
+    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+  }
+}

@@ -1,0 +1,176 @@
+import MonotonicTime
+
+/// Whose turn it is to be said: the exchange in flight, the stage's next command, a submitted one.
+extension ReceiverSession {
+  var canTalk: Bool {
+    guard settings.intent != .readOnly, isHeard || !hasRateSearch else { return false }
+    switch stage {
+    case .searching: return false
+    case .listening: return memory.description != nil || evidence.verdict == .uBlox
+    default: return true
+    }
+  }
+
+  var hasRateSearch: Bool { settings.line == .serial && rate != nil }
+
+  /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
+  mutating func proceed(at now: Instant) {
+    if let endBy, now >= endBy { stage = .ended }
+    if case .keeping(_, let until) = stage, now >= until {
+      exchange = nil
+      startRestoring(at: now)
+    }
+    defer { tellOfRetrieval() }
+    for _ in 0..<64 {
+      if isEnded { return }
+      wakeIfTime(at: now)
+      decideOnListening(at: now)
+      if exchange == nil {
+        guard startNext(at: now) else { return }
+        // One stage is over and the next has not spoken yet: on a silent line nothing else would bring it on.
+        if exchange == nil { continue }
+      }
+      guard exchange != nil, now >= exchange!.deadline else { return }
+      let backlog = Exchange.time(of: min(bytesPerEpoch, 4096), rate)
+      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate)
+      if let bytes { actions.append(.send(bytes)) }
+      if let outcome { finishExchange(outcome, at: now) }
+    }
+  }
+
+  /// Starts the next command of the stage, or a submitted one; false when there is none.
+  mutating func startNext(at now: Instant) -> Bool {
+    switch stage {
+    case .searching, .ended: return false
+    case .listening:
+      return canTalk && startSubmitted()
+    case .identifying(let identification):
+      guard let command = identification.next() else {
+        finishIdentifying(identification, at: now)
+        return true
+      }
+      begin(command)
+    case .configuring(let configuration):
+      guard let command = configuration.next() else {
+        finishConfiguring(configuration, at: now)
+        return true
+      }
+      begin(command)
+    case .keeping(let reading, _):
+      guard let command = reading.next() else {
+        memory.database = reading.messages
+        startRestoring(at: now)
+        return true
+      }
+      begin(command)
+    case .restoring(let configuration):
+      guard var command = configuration.next() else {
+        finishRestoring(at: now)
+        return true
+      }
+      command.attempts = 2
+      begin(command)
+    case .restoringBackup(let store):
+      guard let command = store.next() else {
+        stage = .ended
+        return true
+      }
+      begin(command)
+    case .storing(let store):
+      guard let command = store.next() else {
+        finishStoring(store, at: now)
+        return true
+      }
+      begin(command)
+    case .asleep: return false
+    case .waking(let wakeUp):
+      switch wakeUp.next() {
+      case .say(let command): begin(command)
+      case .reset(let command):
+        actions.append(.report(.resetToWake))
+        begin(command)
+      case .failed: giveUpWaking(wakeUp, at: now)
+      }
+    case .changingRate(var change), .restoringRate(var change):
+      let action = change.next()
+      store(change)
+      switch action {
+      case .say(let command): begin(command)
+      case .setRate(let next): setRate(next, at: now)
+      case .finished(let isChanged): finishChangingRate(isChanged, change, at: now)
+      }
+    case .steady:
+      if let retryAt, now >= retryAt {
+        self.retryAt = nil
+        startConfiguring(at: now)
+        return true
+      }
+      if hasNewWish {
+        startConfiguring(at: now)
+        return true
+      }
+      if let rateChangeAt {
+        guard now >= rateChangeAt else { return false }
+        startChangingRate()
+        return true
+      }
+      return startRetrieving(at: now) || startSubmitted() || startSleeping(at: now) || startAssisting(at: now)
+    }
+    return true
+  }
+
+  mutating func startSubmitted() -> Bool {
+    guard !submitted.isEmpty else { return false }
+    let (ticket, command) = submitted.removeFirst()
+    current = ticket
+    begin(command)
+    return true
+  }
+
+  mutating func begin(_ command: Command) { exchange = Exchange(command, earliest: quietUntil) }
+
+  mutating func finishExchange(_ outcome: Outcome, at now: Instant) {
+    guard let command = exchange?.command else { return }
+    exchange = nil
+    quietUntil = now + command.pause
+    if isAssistingInFlight {
+      isAssistingInFlight = false
+      assisting?.receive(outcome)
+      return
+    }
+    if let ticket = current {
+      current = nil
+      actions.append(.finished(ticket, outcome))
+      return
+    }
+    switch stage {
+    case .identifying(var identification):
+      identification.receive(outcome)
+      stage = .identifying(identification)
+    case .configuring(var configuration):
+      configuration.receive(outcome)
+      stage = .configuring(configuration)
+    case .keeping(var reading, let until):
+      reading.receive(outcome)
+      stage = .keeping(reading, until: until)
+    case .restoring(var configuration):
+      configuration.receive(outcome)
+      stage = .restoring(configuration)
+    case .changingRate(var change), .restoringRate(var change):
+      change.receive(outcome)
+      store(change)
+    case .storing(var store):
+      store.receive(outcome)
+      stage = .storing(store)
+    case .restoringBackup(var store):
+      store.receive(outcome)
+      stage = .restoringBackup(store)
+    case .waking(var wakeUp):
+      let isAwake = wakeUp.receive(outcome)
+      stage = .waking(wakeUp)
+      if isAwake { becomeAwake(wakeUp.cause, at: now) }
+    case .steady: retrieval?.receive(outcome, at: now)
+    case .searching, .listening, .asleep, .ended: break
+    }
+  }
+}
