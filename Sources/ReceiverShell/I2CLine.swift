@@ -21,10 +21,14 @@ extension I2CBus: I2CTransfers {}
 final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
   let isWritable: Bool
   let receiverPort: ReceiverPortNumber? = .i2c
+  let givenRate: UInt32? = nil
 
   private let bus: Bus
   private var reader: DDCReader
   private var fill = IdleFill()
+  /// The longest write, bytes: halved where the adapter does less, which need not be as much as it reads.
+  private var longestWrite = 1024
+  private static var leastWrite: Int { 16 }
 
   /// - Throws: what the bus throws, and `malformed` when nothing answers at the address.
   init(_ bus: consuming Bus, isWritable: Bool, at now: Instant) throws(SerialPortError) {
@@ -101,19 +105,25 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     var none: [UInt8] = []
     var elements = none.mutableSpan
     var nowhere = unsafe elements.mutableBytes
-    let count = min(bytes.byteCount, reader.longestRead)
-    if count == 0 { return 0 }
-    if count == 1 {
+    if bytes.byteCount == 0 { return 0 }
+    if bytes.byteCount == 1 {
       let pair: [UInt8] = [bytes.u1(0), 0x0A]
       guard try unsafe bus.transfer(writing: pair.span.bytes, readingInto: &nowhere, count: 0) else { return 0 }
-    } else {
+      reader.said(at: now)
+      return 1
+    }
+    while true {
+      let count = min(bytes.byteCount, longestWrite)
       // What is left must not be a single byte.
       let taken = bytes.byteCount - count == 1 ? count - 1 : count
-      guard try bus.transfer(writing: bytes.extracting(0..<taken), readingInto: &nowhere, count: 0) else { return 0 }
-      reader.said(at: now)
-      return taken
+      do {
+        guard try bus.transfer(writing: bytes.extracting(0..<taken), readingInto: &nowhere, count: 0) else { return 0 }
+        reader.said(at: now)
+        return taken
+      } catch {
+        guard error.cause == .notSupported, longestWrite > Self.leastWrite else { throw error }
+        longestWrite /= 2
+      }
     }
-    reader.said(at: now)
-    return count
   }
 }

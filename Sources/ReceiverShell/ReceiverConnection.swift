@@ -29,9 +29,6 @@ public final class ReceiverConnection {
     case batch(BatchEvent)
   }
 
-  /// How often a receiver that is gone is looked for where no event tells of its return.
-  static let retry = Milliseconds(500)
-
   /// The name of the device: a path, or what `LineAddress` reads.
   public let path: String
   /// The token by which the poller names the port.
@@ -45,7 +42,10 @@ public final class ReceiverConnection {
   private var link: Link?
   private var memory: SessionMemory?
   private var events: [Event] = []
-  private var nextTry: Instant?
+  /// When its path is tried again after a loss, where no event tells of its return.
+  private var retry = PathRetry()
+  /// A recording's line, while the recording says that its receiver is away.
+  private var away: ReplayLine?
   /// Which port to open after a loss, where devices announce themselves.
   private var roster: ReceiverRoster?
   private var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -124,7 +124,7 @@ public final class ReceiverConnection {
   /// When `wake` is due.
   public var deadline: Instant? {
     if hasEnded { return nil }
-    guard link != nil else { return .earlier(nextTry, roster?.deadline) }
+    guard link != nil else { return .earlier(away?.deadline ?? retry.due, roster?.deadline) }
     if link!.isUnheard { return nil }
     return .earlier(.earlier(link!.session.deadline, link!.policy.restUntil), link!.line.deadline)
   }
@@ -164,14 +164,19 @@ public final class ReceiverConnection {
 
   private func open(_ path: String, _ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
-    let line = try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now)
+    try open(try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now), path, &poller, at: now)
+  }
+
+  private func open(
+    _ line: consuming ReceiverLine, _ path: String, _ poller: inout Poller, at now: Instant
+  ) throws(SerialPortError) {
     let session = makeSession(of: line, at: now)
     let lineRate = line.baudRate
     // It begins at the first opening only.
     self.settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
     link = Link(line: line, session: session, interest: .readable)
-    nextTry = nil
+    retry.opened(at: now)
     events.append(.opened(path: path, rate: lineRate))
   }
 
@@ -180,7 +185,7 @@ public final class ReceiverConnection {
     settings.memory = memory
     let lineRate = line.baudRate
     if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
-    if baud != nil, lineRate != nil { settings.line = .bound }
+    if baud != nil && lineRate != nil || line.isRateGiven { settings.line = .bound }
     if !line.isWritable { settings.intent = .readOnly }
     return ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
   }
@@ -222,11 +227,11 @@ public final class ReceiverConnection {
     } else if let due = roster?.deadline, now >= due, !hasEnded {
       roster?.wake(at: now)
       followRoster(&poller, at: now, body)
-    } else if let nextTry, now >= nextTry, !hasEnded {
-      do { try open(&poller, at: now) } catch {
-        // Told by the first failure; afterwards it is waited for in silence.
-        self.nextTry = now + Self.retry
-      }
+    } else if let away {
+      resume(away, &poller, at: now)
+    } else if let due = retry.due, now >= due, !hasEnded {
+      // Told by the first failure; afterwards it is waited for in silence.
+      do { try open(&poller, at: now) } catch { retry.failed(at: now) }
     }
     carryOut(&poller, at: now, body)
   }
@@ -341,6 +346,10 @@ public final class ReceiverConnection {
       lose(&poller, at: now, body)
       return false
     }
+    if link!.line.isRateGiven, let rate = link!.line.baudRate, rate != link!.session.rate {
+      link!.session.follow(rate: rate, at: now)
+      events.append(.rate(rate))
+    }
     switch result {
     case .wouldBlock: return false
     case .endOfInput:
@@ -370,15 +379,31 @@ public final class ReceiverConnection {
     drainActions()
     memory = link!.session.memory
     if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
+    away = link!.line.replayed
     link = nil
     events.append(.lost(path: path))
     guard roster != nil else {
-      nextTry = now + Self.retry
-      events.append(.told("\(path): the receiver is gone; waiting for it to come back"))
+      if let text = retry.lost(path, at: now) { events.append(.told(text)) }
       return
     }
     roster?.lost(at: now)
     followRoster(&poller, at: now, body)
+  }
+
+  /// A recording goes on while its receiver is away; when it is back, so is the line.
+  private func resume(_ line: ReplayLine, _ poller: inout Poller, at now: Instant) {
+    guard !hasEnded else { return }
+    switch line.resume(at: now) {
+    case .awaited: break
+    case .back:
+      away = nil
+      // A line without a descriptor has nothing that the poller could refuse.
+      try? open(.polled(line), path, &poller, at: now)
+    case .never:
+      away = nil
+      hasEnded = true
+      events.append(.ended)
+    }
   }
 
   /// Opens and closes as the roster says.

@@ -41,7 +41,23 @@ enum ReceiverLine: ~Copyable {
   var baudRate: UInt32? {
     switch self {
     case .port(let port): port.kind.hasLineSettings ? port.baudRate : nil
-    case .polled: nil
+    case .polled(let line): line.givenRate
+    }
+  }
+
+  /// Whether the line's rate is what others have made it: it is followed, and not looked for.
+  var isRateGiven: Bool {
+    switch self {
+    case .port: false
+    case .polled(let line): line.givenRate != nil
+    }
+  }
+
+  /// The line of a recording, which goes on while its receiver is away.
+  var replayed: ReplayLine? {
+    switch self {
+    case .port: nil
+    case .polled(let line): line as? ReplayLine
     }
   }
 
@@ -106,6 +122,8 @@ protocol PolledLine: AnyObject {
   var isWritable: Bool { get }
   /// The port of the receiver that is at the line's other end, where the line is enough to know it.
   var receiverPort: ReceiverPortNumber? { get }
+  /// The rate that the line has by itself, in baud, which may change with each read; nil where there is none.
+  var givenRate: UInt32? { get }
 
   /// Reads what is there now; `wouldBlock` when there is no more, and `deadline` says when to come back.
   @_lifetime(span: copy span)

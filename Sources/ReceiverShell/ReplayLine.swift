@@ -3,16 +3,22 @@ import Receiver
 import Recording
 import SerialPort
 
-/// A file that is played as if a receiver spoke: carries out what `Replay` decides.
+/// A file that is played as if a receiver spoke: carries out what `Replay` decides. A recording's line has the rates that the
+/// recorder gave it, and where the receiver was gone it is gone again: `read` throws `gone`, and `resume` says when it is back.
 final class ReplayLine: PolledLine {
   let isWritable = false
   let receiverPort: ReceiverPortNumber? = nil
+  private(set) var givenRate: UInt32?
+
+  /// What becomes of a receiver that is away.
+  enum Resumption { case awaited, back, never }
 
   private let file: SerialPort
   private var replay: Replay
   private var buffer = [UInt8](repeating: 0, count: 65_536)
   /// Bytes that are due and did not fit into what they were read into.
   private var left: ArraySlice<UInt8> = []
+  private var isAway = false
 
   /// - Throws: what `SerialPort` throws; `malformed` for a recording that cannot be read, or what is no file.
   init(opening path: String, _ speed: Replay.Speed, at now: Instant) throws(SerialPortError) {
@@ -24,23 +30,48 @@ final class ReplayLine: PolledLine {
     self.file = file
     replay = Replay(speed: speed, at: now)
     try load()
+    // The rate that it begins with stands at the same time as its first bytes.
+    while left.isEmpty, let event = replay.play(at: now) { take(event) }
   }
 
   var deadline: Instant? { left.isEmpty && !replay.isEnded ? replay.deadline : .zero }
 
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
-    while left.isEmpty {
+    while left.isEmpty, !isAway {
       try load()
       guard let event = replay.play(at: now) else { return replay.isEnded ? .endOfInput : .wouldBlock }
-      if case .bytes(let bytes) = event { left = bytes[...] }
+      take(event)
     }
+    if isAway { throw SerialPortError(gone: file.path) }
     let count = min(left.count, span.byteCount)
     for index in 0..<count {
       span.storeBytes(of: left[left.startIndex + index], toByteOffset: index, as: UInt8.self)
     }
     left = left.dropFirst(count)
     return .bytes(count)
+  }
+
+  /// Plays on while the receiver is away.
+  func resume(at now: Instant) -> Resumption {
+    while isAway {
+      // A recording that cannot be read on is at its end.
+      do { try load() } catch { return .never }
+      guard let event = replay.play(at: now) else { return replay.isEnded ? .never : .awaited }
+      take(event)
+      // Nobody was there to say them.
+      if isAway { left = [] }
+    }
+    return .back
+  }
+
+  private func take(_ event: Replay.Event) {
+    switch event {
+    case .bytes(let bytes): left = bytes[...]
+    case .rate(let rate): givenRate = rate
+    case .lost: isAway = true
+    case .opened: isAway = false
+    }
   }
 
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int { bytes.byteCount }

@@ -35,6 +35,9 @@ public struct I2CBus: ~Copyable {
     self.descriptor = descriptor
   }
 
+  /// Bytes that every adapter does in one transfer.
+  private static let always = 16
+
   /// Writes and then reads in one transfer, with a repeated start between. Waits until it is done: the bus is slow (22 µs
   /// a byte at 400 kHz) and the device may hold its clock.
   ///
@@ -55,6 +58,10 @@ public struct I2CBus: ~Copyable {
       switch error.code {
       // What drivers answer for a missing acknowledgement or a clock held too long (Documentation/i2c/fault-codes.rst).
       case ENXIO, EREMOTEIO, EIO, EAGAIN, ETIMEDOUT: return false
+      // Adapters that tell the kernel of their limits refuse by EOPNOTSUPP, others by whatever their driver found.
+      case EINVAL where max(out.byteCount, count) > Self.always:
+        throw SerialPortError(
+          cause: .notSupported, operation: out.byteCount > 1 ? .write : .read, path: path, errno: error.code)
       default: throw SerialPortError(error, out.byteCount > 1 ? .write : .read, path)
       }
     }

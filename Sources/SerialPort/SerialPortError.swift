@@ -58,6 +58,9 @@ public struct SerialPortError: Error, Sendable, Equatable {
     self.errno = errno
   }
 
+  /// The device at `path` is gone, as a line knows that no system call tells it.
+  public init(gone path: String) { self.init(cause: .gone, operation: .read, path: path, errno: 0) }
+
   /// What is behind `path` is not what it has to be: `text` says why, and what to do.
   public init(malformed text: String, path: String) {
     self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)

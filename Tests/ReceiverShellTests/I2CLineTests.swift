@@ -17,6 +17,7 @@ struct I2CLineTests {
     var isThere = true
     /// The longest transfer that the adapter does, bytes.
     var longest = 65_535
+    var longestWrite = 65_535
     private(set) var written: [[UInt8]] = []
     private(set) var transfers = 0
     private var register: UInt8 = 0xFF
@@ -26,7 +27,9 @@ struct I2CLineTests {
       writing out: RawSpan, readingInto span: inout MutableRawSpan, count: Int
     ) throws(SerialPortError) -> Bool {
       transfers += 1
-      if count > longest { throw SerialPortError(cause: .notSupported, operation: .read, path: path, errno: 95) }
+      if count > longest || out.byteCount > longestWrite {
+        throw SerialPortError(cause: .notSupported, operation: .read, path: path, errno: 95)
+      }
       guard isThere else { return false }
       if out.byteCount == 1 { register = out.u1(0) }
       if out.byteCount > 1 { written.append((0..<out.byteCount).map { out.u1($0) }) }
@@ -118,6 +121,19 @@ struct I2CLineTests {
       if let due = line.deadline, now >= due { got += try Self.read(line, at: now) }
     }
     #expect(got == Array("$GNTXT".utf8))
+  }
+
+  @Test(
+    "An adapter that writes less than a message gets it in pieces, none of a single byte", arguments: [61, 63, 64, 128])
+  func shortWrites(length: Int) throws {
+    let registers = Registers()
+    registers.longestWrite = 61
+    let line = try I2CLine(registers, isWritable: true, at: Self.at(0))
+    let message = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
+    var rest = message[...]
+    while !rest.isEmpty { rest = rest.dropFirst(try Self.write(Array(rest), to: line, at: Self.at(1))) }
+    #expect(registers.written.flatMap(\.self) == message)
+    #expect(registers.written.allSatisfy { $0.count > 1 })
   }
 
   @Test("An adapter with short transfers gets short ones")

@@ -5,7 +5,7 @@
 /// Allocations of this process so far.
 unsigned long c_allocation_count(void);
 
-/// Bytes that this process has allocated and not freed, mallinfo2(3).
+/// Bytes that this process has allocated and not freed, mallinfo2(3), without what this thread keeps of freed ones.
 unsigned long c_allocated_bytes(void);
 
 #endif

@@ -164,15 +164,9 @@ extension ReceiverRoster {
       loss = Loss(
         at: now, port: port, others: Set(others.map(\.identity)), otherNodes: Set(others.map(\.node)))
     }
-    switch reports.telling(ofLossAt: now) {
-    case .loss:
-      actions.append(.report("\(path): the receiver is gone; waiting for it to come back"))
-      isLossTold = true
-    case .looseConnection:
-      actions.append(
-        .report("\(path): the receiver goes away again and again; check its cable and its supply (told once)"))
-    case .nothing: break
-    }
+    let telling = reports.telling(ofLossAt: now)
+    if let text = telling.text(path) { actions.append(.report(text)) }
+    if telling == .loss { isLossTold = true }
   }
 
   private func words(ofReturnAs path: String, _ served: ReceiverPort?) -> String {

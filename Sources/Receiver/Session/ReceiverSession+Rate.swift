@@ -46,6 +46,15 @@ extension ReceiverSession {
     stage = .restoringRate(change)
   }
 
+  /// The line has another rate by itself, as a recording's has where the recorder has set it. What had begun at the old one is
+  /// the beginning of nothing.
+  public mutating func follow(rate next: UInt32, at now: Instant) {
+    rate = next
+    rateSetAt = now
+    listener.follow(rate: next)
+    if isHeard { memory.rate = next }
+  }
+
   mutating func setRate(_ next: UInt32, at now: Instant) {
     rate = next
     rateSetAt = now

@@ -149,6 +149,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func finished() -> Fix {
     var whole = fix
     nmea.settle(&whole, calendar)
+    if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
     whole.settle(ecefVelocity: ecefVelocity, accuracyMetres: ecefAccuracyMetres)
     whole.settleHeights()
     whole.estimateAccuracy()

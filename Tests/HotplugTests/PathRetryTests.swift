@@ -1,0 +1,43 @@
+import Hotplug
+import MonotonicTime
+import Testing
+
+@Suite("A port that no message tells of")
+struct PathRetryTests {
+  private func at(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
+
+  @Test("A loss is told, and the path tried after half a second, and again")
+  func loss() {
+    var retry = PathRetry()
+    retry.opened(at: at(0))
+    #expect(retry.due == nil)
+    #expect(retry.lost("/dev/pts/3", at: at(60_000)) == "/dev/pts/3: the receiver is gone; waiting for it to come back")
+    #expect(retry.due == at(60_500))
+    retry.failed(at: at(60_501))
+    #expect(retry.due == at(61_001))
+    retry.opened(at: at(61_001))
+    #expect(retry.due == nil)
+  }
+
+  @Test("One that fails as soon as it is open is opened ever more rarely, and told of three times and once more")
+  func flapping() {
+    var retry = PathRetry()
+    var now = at(0)
+    var told: [String] = []
+    var openings = 0
+    while now < at(60_000) {
+      retry.opened(at: now)
+      openings += 1
+      now = now + Milliseconds(30)
+      if let text = retry.lost("i2c:/dev/i2c-1", at: now) { told.append(text) }
+      now = retry.due ?? at(100_000)
+    }
+    #expect(openings < 20, "\(openings)")
+    #expect(told.count == 4 && told.last?.contains("again and again") == true)
+    // Once it holds, all is as before.
+    retry.opened(at: now)
+    now = now + Milliseconds(120_000)
+    #expect(retry.lost("i2c:/dev/i2c-1", at: now)?.contains("waiting") == true)
+    #expect(retry.due == now + Milliseconds(500))
+  }
+}
