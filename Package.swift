@@ -31,10 +31,10 @@ let package = Package(
     .target(name: "MonotonicTime", swiftSettings: settings),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
     .target(name: "WireBytes", dependencies: ["CByteMask"], swiftSettings: settings),
-    .target(name: "NMEA", dependencies: ["WireBytes"], swiftSettings: settings),
+    .target(name: "NMEA", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
     .target(
       name: "UBX", dependencies: ["WireBytes"], swiftSettings: settings, plugins: ["UBXLayoutPlugin"]),
-    .target(name: "RTCM3", dependencies: ["WireBytes"], swiftSettings: settings),
+    .target(name: "RTCM3", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
     .target(name: "SPARTN", dependencies: ["WireBytes"], swiftSettings: settings),
     .executableTarget(name: "UBXLayoutCompiler", swiftSettings: settings),
     .plugin(

@@ -2,11 +2,17 @@ import WireBytes
 
 /// The 24-bit cyclic redundancy check of RTCM 3: polynomial 0x1864CFB, start value 0, most significant bit first.
 ///
+/// The processor's own multiplication of polynomials does it where there is one (`carrylessCRC24Q`), tables elsewhere.
+public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
+  carrylessCRC24Q(of: bytes, from: offset, count: count) ?? tabledCRC24Q(of: bytes, from: offset, count: count)
+}
+
+/// The same by tables.
+///
 /// Sixteen bytes are taken at a time: each has a table of what it does to the remainder from its distance. Only four of the
 /// look-ups wait for the remainder of the bytes before, and none for another ("slicing by sixteen"). Zeros before the first
 /// byte do not change the remainder, so the bytes beyond whole blocks are taken first, as a block that zeros fill up.
-@inlinable
-public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
+func tabledCRC24Q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   // The tables are read where they are: a span of them would copy 16 kB first. The remainder is kept in the upper 24
   // bits of the word, so that the next bytes meet it without shifting down.
   var remainder: UInt32 = 0
@@ -31,10 +37,9 @@ public func crc24q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   return remainder &>> 8
 }
 
-@usableFromInline
 enum CRCTables {
   /// The remainder after sixteen more bytes, of which the first is the most significant.
-  @inlinable @inline(always)
+  @inline(always)
   static func after(_ first: UInt64, _ second: UInt64, _ remainder: UInt32) -> UInt32 {
     let later =
       ofWord(UInt32(truncatingIfNeeded: first), distance: 8) ^ ofWord(UInt32(second &>> 32), distance: 4)
@@ -43,14 +48,13 @@ enum CRCTables {
   }
 
   /// What four bytes do to the remainder when `distance` more have passed.
-  @inlinable @inline(always)
+  @inline(always)
   static func ofWord(_ word: UInt32, distance: Int) -> UInt32 {
     words[(distance &+ 3) &* 256 &+ Int(word &>> 24)] ^ words[(distance &+ 2) &* 256 &+ Int(word &>> 16 & 0xFF)]
       ^ words[(distance &+ 1) &* 256 &+ Int(word &>> 8 & 0xFF)] ^ words[distance &* 256 &+ Int(word & 0xFF)]
   }
 
   /// Sixteen tables of 256: what a byte does to the remainder, 0 to 15 bytes later, in the upper 24 bits.
-  @usableFromInline
   static let words: InlineArray<4096, UInt32> = {
     var tables = InlineArray<4096, UInt32>(repeating: 0)
     for value in 0..<256 {

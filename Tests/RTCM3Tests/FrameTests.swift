@@ -1,6 +1,7 @@
-import RTCM3
 import TestSupport
 import Testing
+
+@testable import RTCM3
 
 @Suite("RTCM 3 frames")
 struct FrameTests {
@@ -40,6 +41,18 @@ struct FrameTests {
     let start = random.int(0...bytes.count - 1)
     let end = random.int(start...bytes.count)
     #expect(crc24q(of: bytes.raw, from: start, count: end - start) == Wire.crc24(bytes[start..<end]))
+  }
+
+  @Test("Both ways to the check are that of the bitwise loop, for every length")
+  func everyLength() {
+    var random = SplitMix64(seed: 11)
+    for count in 0...1100 {
+      let start = random.int(0...33)
+      let bytes = random.bytes(start + count + random.int(0...20))
+      let expected = Wire.crc24(bytes[start..<start + count])
+      #expect(crc24q(of: bytes.raw, from: start, count: count) == expected, "\(count) bytes")
+      #expect(tabledCRC24Q(of: bytes.raw, from: start, count: count) == expected, "\(count) bytes by tables")
+    }
   }
 
   @Test("A payload of any length comes back, 0…1023 bytes")

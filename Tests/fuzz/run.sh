@@ -26,7 +26,7 @@ flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experim
 # The modules anew when any of their sources has changed: each may have inlined what another says.
 compile_modules() {
   local compiler module sources
-  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" -newer "$out/modules" -type f)" ] && return
+  [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" "$top/CSupport/CByteMask" -newer "$out/modules" -type f)" ] && return
   compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}

@@ -33,33 +33,17 @@ extension FieldReader {
       // The ends behind the last block are left: three at the most.
       for _ in 0..<((fields &- places) & 3) { own ^= (1 &<< 63) &>> UInt64(own.leadingZeroBitCount) }
     }
-    var digits = NumbersByEnd.Digits(repeating: NumbersByEnd.noDigit)
-    let areDigits = NumbersByEnd.find(in: bytes, from: base, &digits)
-    // A span, and not the array itself, whose every reading would copy all of it. Called unsafe because some types have
-    // padding; integers have none.
-    var numbers = unsafe NumbersByEnd.Run(digits.span.bytes, own)
-    let first = NumbersByEnd.Four(numbers.next(places))
-    let second = NumbersByEnd.Four(numbers.next(4))
-    let third = NumbersByEnd.Four(numbers.next(4))
-    let fourth = NumbersByEnd.Four(numbers.next(4))
-    let fifth = room == 4 ? NumbersByEnd.Four(numbers.next(4)) : .none
-    let most = ranges.highest.word
-    let areInside =
-      first.areAtMost(headRanges.highest.word) & first.areAtLeast(headRanges.lowest.word) & second.areAtMost(most)
-      & third.areAtMost(most) & fourth.areAtMost(most) & fifth.areAtMost(most)
+    guard
+      let numbers = NumbersByEnd.read(
+        in: bytes, base: base, ends: own, from: end &+ 1 &- base, places: places, rooms: room, headRanges, ranges)
+    else { return nil }
+    head.numbers = SIMD4(word: numbers.head)
+    blocks[0].numbers = SIMD4(word: numbers.first)
+    blocks[1].numbers = SIMD4(word: numbers.second)
+    blocks[2].numbers = SIMD4(word: numbers.third)
+    if room == 4 { blocks[3].numbers = SIMD4(word: numbers.fourth) }
     own &= ~numbers.left
-    // From the field behind `end` to the last end.
     let last = 63 &- own.leadingZeroBitCount
-    let region = (~0 &>> UInt64(truncatingIfNeeded: 63 &- last)) & (~0 &<< UInt64(truncatingIfNeeded: end &+ 1 &- base))
-    // One question at the end: with several, what answers the first would be computed before all else, and kept in memory.
-    let isWrong =
-      (~areInside & NumbersByEnd.Four.highBits) | NumbersByEnd.noNumbers(areDigits, region, ends: own) | own & 1 &<< 63
-    guard isWrong == 0 else { return nil }
-    head.numbers = first.numbers
-    blocks[0].numbers = second.numbers
-    blocks[1].numbers = third.numbers
-    blocks[2].numbers = fourth.numbers
-    if room == 4 { blocks[3].numbers = fifth.numbers }
     ends ^= own
     end = base &+ last
     return present

@@ -22,8 +22,9 @@ public enum Look: Equatable, Sendable {
 /// The longest sentence that is believed, in bytes. The standard says 82; PUBX,03 and vendors' own go far beyond.
 @inlinable public var longestSentence: Int { 1024 }
 
-/// The sentence at `offset` of `bytes` if it is like nearly all: a `$`, up to 80 characters to the `*`, CR and LF at its
-/// end, none of the characters from the space to the `+` in it but commas, and a few bytes behind it. Else nil, and `look` has to tell what it is.
+/// The sentence at `offset` of `bytes` if it is like nearly all: a `$`, up to 80 characters to the `*`, CR LF or LF at its
+/// end, none of the characters from the space to the `+` in it but commas, and a few bytes behind it. Else nil, and `look`
+/// has to tell what it is.
 ///
 /// Without a loop, and so without a branch that depends on the sentence's length.
 @inlinable @inline(always)
@@ -46,14 +47,16 @@ public func quickLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends
   let ifLater: UInt64 = stops == 0 ? ~0 : 0
   let star =
     stops.trailingZeroBitCount &+ Int(truncatingIfNeeded: UInt64(laterStops.trailingZeroBitCount) & ifLater)
-  // `*`, two digits, CR and LF: five bytes.
+  // `*`, two digits, and the line's end, which files that a computer wrote have without the CR.
   let sum = UInt64(hexDigits(exclusiveOr(text, star) ^ UInt8(ascii: "$")))
-  guard bytes.littleEndian(offset &+ star, as: UInt64.self) & 0xFF_FFFF_FFFF == 0x0A_0D00_002A | sum &<< 8
-  else { return nil }
+  let end = bytes.littleEndian(offset &+ star, as: UInt64.self) ^ (0x0A_0D00_002A | sum &<< 8)
+  guard end & 0xFF_FFFF == 0 else { return nil }
+  let lineEnd = end & 0xFF_FFFF_FFFF == 0 ? 2 : end &>> 24 & 0xFF == 0x0A ^ 0x0D ? 1 : 0
+  guard lineEnd > 0 else { return nil }
   // Up to the `*`: all bits up to the lowest stop, and all when there is none.
   let low = (commas | stops) & (stops ^ (stops &- 1))
   let high = (laterCommas | laterStops) & (laterStops ^ (laterStops &- 1))
-  return (star &+ 5, FieldEnds(low: low, high: high & ifLater))
+  return (star &+ 3 &+ lineEnd, FieldEnds(low: low, high: high & ifLater))
 }
 
 /// The exclusive or of the first `count` (0…80) bytes.

@@ -30,10 +30,13 @@ struct SatelliteSet: Sendable {
   @inline(always)
   private static func has(_ bit: UInt64, in word: inout UInt64) -> Bool { word & bit != 0 }
 
-  /// SBAS counts from 120, the others from 1; all have fewer than 64.
   @inline(always)
   private static func bit(_ system: Satellite.System, _ number: UInt8) -> UInt64? {
-    let place = system == .sbas ? number &- 119 : number
+    let place = place(of: number, in: system)
     return place > 0 && place < 64 ? 1 &<< UInt64(place) : nil
   }
+
+  /// SBAS counts from 120, the others from 1; all have fewer than 64. What is 0, or 64 and more, is no satellite's number.
+  @inline(always)
+  static func place(of number: UInt8, in system: Satellite.System) -> UInt8 { system == .sbas ? number &- 119 : number }
 }

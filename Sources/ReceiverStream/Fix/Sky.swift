@@ -40,7 +40,8 @@ public struct Sky: ~Copyable, Sendable {
   public private(set) var count = 0
   /// Satellites for which there was no room.
   public private(set) var dropped = 0
-  private var known = SatelliteSet()
+  /// Where in `store` a satellite is, by system and number: counted from 1, and 0 for one that is not there.
+  private var places = InlineArray<576, UInt8>(repeating: 0)
 
   public init() {}
 
@@ -63,13 +64,30 @@ public struct Sky: ~Copyable, Sendable {
   mutating func removeAll() {
     count = 0
     dropped = 0
-    known = SatelliteSet()
+    places = InlineArray(repeating: 0)
   }
 
   /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
   @inline(always)
   mutating func add(_ satellite: Satellite) {
-    if !known.insert(satellite.system, satellite.number), merge(satellite) { return }
+    let number = SatelliteSet.place(of: satellite.number, in: satellite.system)
+    guard number > 0, number < 64 else { return addUnusual(satellite) }
+    let place = Self.found(in: &places[Int(satellite.system.rawValue) &* 64 &+ Int(number)], next: count)
+    if place < count { return Self.merge(satellite, into: &store[place]) }
+    append(satellite)
+  }
+
+  /// The place that is noted; `next`, which is noted from now on, when there is none.
+  @inline(always)
+  private static func found(in note: inout UInt8, next: Int) -> Int {
+    if note > 0 { return Int(note) &- 1 }
+    // Where there is no room, nothing is noted.
+    note = next < capacity ? UInt8(truncatingIfNeeded: next &+ 1) : 0
+    return next
+  }
+
+  @inline(always)
+  private mutating func append(_ satellite: Satellite) {
     guard count < Self.capacity else {
       dropped += 1
       return
@@ -78,19 +96,26 @@ public struct Sky: ~Copyable, Sendable {
     count += 1
   }
 
-  /// Adds what another signal of a satellite says; false when the satellite is not there.
-  @inline(never)
-  private mutating func merge(_ satellite: Satellite) -> Bool {
-    guard satellite.number != 0 else { return false }
-    for index in 0..<count
-    where store[index].system == satellite.system && store[index].number == satellite.number {
-      if store[index].signalDecibelHertz < satellite.signalDecibelHertz {
-        store[index].signalDecibelHertz = satellite.signalDecibelHertz
-      }
-      if satellite.isUsed { store[index].isUsed = true }
-      return true
+  /// Adds what another signal of a satellite says.
+  @inline(always)
+  private static func merge(_ satellite: Satellite, into known: inout Satellite) {
+    if known.signalDecibelHertz < satellite.signalDecibelHertz {
+      known.signalDecibelHertz = satellite.signalDecibelHertz
     }
-    return false
+    if satellite.isUsed { known.isUsed = true }
+  }
+
+  /// A satellite with a number that no satellite of its system has: each is another one if the number is 0, which stands
+  /// for none.
+  @inline(never)
+  private mutating func addUnusual(_ satellite: Satellite) {
+    if satellite.number != 0 {
+      for index in 0..<count
+      where store[index].system == satellite.system && store[index].number == satellite.number {
+        return Self.merge(satellite, into: &store[index])
+      }
+    }
+    append(satellite)
   }
 
   /// Marks satellites as used.
@@ -103,7 +128,7 @@ public struct Sky: ~Copyable, Sendable {
   private mutating func copy(from other: borrowing Sky) {
     count = other.count
     dropped = other.dropped
-    known = other.known
+    places = other.places
     // By spans: reading an element of another's array copies the array.
     let source = other.store.span
     var target = store.mutableSpan
