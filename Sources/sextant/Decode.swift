@@ -9,6 +9,7 @@ struct Decode: ParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
+    commandName: "decode",
     abstract: "Decode a recording: NMEA, UBX and RTCM 3, mixed as the receiver wrote them.")
 
   @Option(

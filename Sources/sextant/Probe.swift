@@ -10,6 +10,7 @@ import SerialPort
 /// `sextant probe`: who a receiver is and what it can do.
 struct Probe: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "probe",
     abstract: "Find out who a receiver is.",
     discussion: """
       Finds the baud rate, then asks a u-blox receiver for its version and its id. Nothing is changed at the receiver. \

@@ -3,6 +3,7 @@ import ArgumentParser
 /// `sextant track`: the program `sextant-track` beside this one, in its place.
 struct Track: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "track",
     abstract: "Follow the location as a program with Core Location does.",
     discussion: "See `sextant track --help` for its options.")
 

@@ -5,6 +5,7 @@ import Positioning
 /// `sextant authorize`: which programs may know where they are.
 struct Authorize: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "authorize",
     abstract: "Say which programs may know where they are.",
     discussion: """
       APP is a name that `sextant authorize` shows (a program's bundle identifier, or its executable's name), or the path of \
@@ -19,7 +20,7 @@ struct Authorize: ParsableCommand {
 
 extension Authorize {
   struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show what is decided.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show what is decided.")
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -35,7 +36,7 @@ extension Authorize {
   }
 
   struct Grant: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let a program know where it is.")
+    static let configuration = CommandConfiguration(commandName: "grant", abstract: "Let a program know where it is.")
 
     enum Extent: String, ExpressibleByArgument, CaseIterable { case always, whenInUse }
 
@@ -60,7 +61,7 @@ extension Authorize {
   }
 
   struct Deny: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Refuse it.")
+    static let configuration = CommandConfiguration(commandName: "deny", abstract: "Refuse it.")
     @Argument(help: "The program.") var app: String
 
     func run() throws {
@@ -69,7 +70,8 @@ extension Authorize {
   }
 
   struct Reset: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Forget what was decided; the program may ask again.")
+    static let configuration = CommandConfiguration(
+      commandName: "reset", abstract: "Forget what was decided; the program may ask again.")
     @Argument(help: "The program; none with --all.") var app: String?
     @Flag(help: "All programs.") var all = false
 
@@ -86,6 +88,7 @@ extension Authorize {
 
   struct Services: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "services",
       abstract: "Switch all location services on or off; what was granted is kept.")
 
     enum Position: String, ExpressibleByArgument, CaseIterable { case on, off }
@@ -110,6 +113,7 @@ extension Authorize {
 
   struct Restrict: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "restrict",
       abstract: "Keep a program of every user from it, which no user can change (root).")
     @Argument(help: "The program.") var app: String
 
@@ -117,7 +121,8 @@ extension Authorize {
   }
 
   struct Unrestrict: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Leave it to each user again (root).")
+    static let configuration = CommandConfiguration(
+      commandName: "unrestrict", abstract: "Leave it to each user again (root).")
     @Argument(help: "The program.") var app: String
 
     func run() throws { try restrict(app, false) }

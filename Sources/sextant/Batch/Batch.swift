@@ -4,6 +4,7 @@ import Receiver
 /// `sextant batch`: fixes kept in the receiver's memory while the line and the host rest.
 struct Batch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "batch",
     abstract: "Have a receiver keep its fixes, and read them out.",
     discussion: """
       start       the receiver keeps its fixes and says nothing any more, also when this command has ended

@@ -11,6 +11,7 @@ struct Configure: ParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
+    commandName: "configure",
     abstract: "Show and change a u-blox receiver's settings.",
     discussion: """
       show [PATTERN]       all settings, or those that fit a pattern such as 'CFG-RATE-*'
@@ -290,6 +291,7 @@ struct Configure: ParsableCommand {
     try loop.run()
     if let failure = loop.client.failure { throw failure }
     guard loop.client.isOver else {
+      if standardErrorIsTerminal() { clearProgress() }
       throw CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): ended before it was done")
     }
     return loop.takeClient()

@@ -74,6 +74,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
+    if case .waiting = stage, showsProgress, let text = Self.progress(of: event) { putProgress(text) }
     switch (stage, event) {
     case (.waiting, .session(.configured)): start(connection, &poller, at: now)
     case (.waiting, .session(.notIdentified)):
@@ -89,7 +90,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     case (.over, _): break
     case (_, .lost): fail("the receiver is gone; check the cable")
     case (_, .ended): fail("a file cannot be configured; name a receiver's device")
-    case (_, .session(.adviseOnSilence)): if let text = text(of: event, path: path, baud: nil) { say(text) }
+    case (_, .session(.adviseOnSilence)):
+      if showsProgress { clearProgress() }
+      if let text = text(of: event, path: path, baud: nil) { say(text) }
     default: break
     }
   }
@@ -177,6 +180,17 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   }
 
   // MARK: Progress
+
+  /// What is told while the receiver is looked for, asked, and its line made faster: on a slow line that is full, seconds.
+  private static func progress(of event: ReceiverConnection.Event) -> String? {
+    switch event {
+    case .opened: "looking for the receiver"
+    case .rate(let rate): "at \(rate) baud"
+    case .session(.rateFound(let rate)): "found at \(rate) baud, asking who it is"
+    case .session(.identified): "getting ready"
+    default: nil
+    }
+  }
 
   private func showProgress() {
     guard showsProgress, let progress = script?.progress, progress.of > 4 else { return }

@@ -6,6 +6,7 @@ import SerialPort
 /// `sextant devices`: every port, and what is expected behind it.
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "devices",
     abstract: "List the ports that a receiver may be connected to.",
     discussion: """
       The likeliest come first. No port is opened. What is a receiver and what is none can be said in \

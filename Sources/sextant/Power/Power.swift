@@ -4,6 +4,7 @@ import Receiver
 /// `sextant power`: a receiver's power states by hand.
 struct Power: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "power",
     abstract: "Show and change a receiver's power state, with the times.",
     discussion: """
       status            what the receiver can do, and its mode

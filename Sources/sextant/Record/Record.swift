@@ -7,6 +7,7 @@ import Recording
 /// `sextant record`: what a receiver says, kept byte by byte.
 struct Record: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "record",
     abstract: "Record what a receiver says, with the times.",
     discussion: """
       The bytes are kept as they come, with the times of their arrival; decode and watch read the file, docs/recording.md \

@@ -8,6 +8,7 @@ import SimulatorShell
 /// `sextant simulate`: a receiver that is none, on a pseudo-terminal.
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "simulate",
     abstract: "Be a receiver on a pseudo-terminal.",
     discussion: """
       Prints the path to open. The program that opens it sets the baud rate; at another rate than the receiver's both \

@@ -7,6 +7,7 @@ import ReceiverShell
 /// `sextant watch`: what a receiver says, live.
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Watch a receiver live.",
     discussion: """
       Without --device, GNSS_DEVICE is watched, else what ~/.config/sextant/config names, else the first receiver that is plugged in, else the built-in simulator. \
