@@ -249,7 +249,8 @@ struct Plant: Sendable {
     if sky != searchedSky { beginSearch(at: seconds, sky) }
     if fixAt <= seconds {
       enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
-      collectingOrbitsSince = seconds
+      // Signals are received from a hot start's time on, also where the fix has to wait for the orbits.
+      collectingOrbitsSince = min(seconds, searchBegan + abilities.startTimes.hotSeconds)
       trackingSince = seconds
       nextEpoch = seconds + period
       return batch == nil ? .fix : nil

@@ -7,12 +7,30 @@ struct SleepTests {
   @Test("Nothing is saved before a good fix and thirty seconds of orbits")
   func firstFix() {
     var scene = Scene(demand: .every(900))
-    scene.searches(20, satellites: 9, strong: 8)
+    scene.searches(12, satellites: 9, strong: 2)
     #expect(scene.isContinuous)
     scene.fixes(25)
     #expect(scene.isContinuous)
     scene.fixes(10)
     #expect(scene.isBackup)
+  }
+
+  @Test("What a cold start has received of the orbits by its first fix counts, if it was without a gap")
+  func orbitsOfColdStart() {
+    var scene = Scene(demand: .every(900))
+    scene.searches(20, satellites: 9, strong: 8)
+    scene.fixes(10)
+    #expect(scene.isContinuous)
+    scene.fixes(5)
+    #expect(scene.isBackup)
+    var broken = Scene(demand: .every(900))
+    broken.searches(10, satellites: 9, strong: 8)
+    broken.searches(1, satellites: 1, strong: 0)
+    broken.searches(9, satellites: 9, strong: 8)
+    broken.fixes(20)
+    #expect(broken.isContinuous)
+    broken.fixes(5)
+    #expect(broken.isBackup)
   }
 
   @Test("A poor fix is not slept on until better ones had their time")

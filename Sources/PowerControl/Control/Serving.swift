@@ -119,7 +119,8 @@ extension PowerControl {
     return max(last + Milliseconds(seconds: gap), now)
   }
 
-  private var sureOrbitsEnd: Instant? {
+  /// Until when a start is hot for certain.
+  var sureOrbitsEnd: Instant? {
     orbits.sureUntil(abilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
   }
 

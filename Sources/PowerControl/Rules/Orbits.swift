@@ -5,7 +5,7 @@ import MonotonicTime
 /// They are received in 30 s of uninterrupted full tracking and hold for 4 h (GPS; the receiver's own answer goes before).
 struct Orbits: Sendable {
   private(set) var usableUntil: Instant?
-  /// Since when fixes have come at full power without a gap.
+  /// Since when fixes have come at full power, or strong signals before the first of them, without a gap.
   private(set) var collectingSince: Instant?
   /// Since when they have come in cyclic tracking.
   private var cyclicSince: Instant?
@@ -18,6 +18,12 @@ struct Orbits: Sendable {
     if now.seconds(since: since) >= policy.orbitsCollectSeconds {
       usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds)
     }
+  }
+
+  /// No fix yet, but enough satellites are received to read their orbits: what a cold start has had of them by its fix counts.
+  mutating func receiving(at now: Instant) {
+    cyclicSince = nil
+    collectingSince = collectingSince ?? now
   }
 
   /// A fix in cyclic tracking: there the receiver renews its orbits about every half hour by itself. Who has been in it for
