@@ -233,7 +233,8 @@ struct Plant: Sendable {
     searchBegan = seconds
     searchedSky = sky
     nextEpoch = seconds + 1
-    let isHot = orbitsAt.map { seconds - $0 < Self.orbitsSeconds } ?? false
+    let holdSeconds = isReduced ? PowerPolicy.standard.orbitsReducedSeconds : Self.orbitsSeconds
+    let isHot = orbitsAt.map { seconds - $0 < holdSeconds } ?? false
     if !isHot { coldStarts += 1 }
     let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
     switch sky {

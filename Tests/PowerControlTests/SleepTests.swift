@@ -310,6 +310,45 @@ struct MeansTests {
     #expect(!scene.power.wanted.reducedConstellations)
   }
 
+  private func looks(_ scene: inout Scene, _ count: Int) {
+    for _ in 0..<count {
+      _ = scene.sleepThrough()
+      scene.pass(1.3)
+      scene.fix()
+    }
+  }
+
+  @Test("Fewer constellations are kept from look to look: each change restarts the receiver's engine")
+  func constellationsOfLooks() {
+    var scene = Scene(demand: .updates(.metres(100), filter: 100, pausing: .never))
+    scene.fixes(45)
+    looks(&scene, 70)
+    #expect(scene.power.wanted.reducedConstellations)
+    let changed = scene.actions.count
+    looks(&scene, 50)
+    for (_, action) in scene.actions[changed...] {
+      if case .enter(let wanted) = action { #expect(wanted.reducedConstellations) }
+    }
+    // No sky: all of them are looked for, and for ten minutes after it.
+    _ = scene.sleepThrough()
+    scene.searches(12)
+    #expect(!scene.power.wanted.reducedConstellations)
+    while scene.isAsleep { _ = scene.sleepThrough() }
+    scene.fixes(3)
+    #expect(!scene.power.wanted.reducedConstellations)
+  }
+
+  @Test("Who looks rarely keeps all constellations: their orbits hold for longer than those of fewer")
+  func constellationsOfRareLooks() {
+    var scene = Scene(demand: .every(300))
+    scene.fixes(45)
+    looks(&scene, 30)
+    #expect(
+      scene.actions.allSatisfy {
+        if case .enter(let wanted) = $0.action { !wanted.reducedConstellations } else { true }
+      })
+  }
+
   @Test("What was refused is reported once")
   func refusedOnce() {
     var scene = Scene(demand: .updates(.metres(10), pausing: .never))

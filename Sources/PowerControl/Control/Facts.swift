@@ -67,7 +67,7 @@ extension PowerControl {
       phase = .awake(awake)
       switch wanted.mode {
       case .cyclicTracking: orbits.trackedCyclic(at: now, policy: policy)
-      default: orbits.tracked(at: now, policy: policy)
+      default: orbits.tracked(at: now, policy: policy, isReduced: wanted.reducedConstellations)
       }
     }
     newestFix = (fix, now)

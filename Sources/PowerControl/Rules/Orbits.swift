@@ -11,12 +11,12 @@ struct Orbits: Sendable {
   private var cyclicSince: Instant?
 
   /// A fix at full power.
-  mutating func tracked(at now: Instant, policy: PowerPolicy) {
+  mutating func tracked(at now: Instant, policy: PowerPolicy, isReduced: Bool) {
     cyclicSince = nil
     let since = collectingSince ?? now
     collectingSince = since
     if now.seconds(since: since) >= policy.orbitsCollectSeconds {
-      usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds)
+      usableUntil = now + Milliseconds(seconds: isReduced ? policy.orbitsReducedSeconds : policy.orbitsValidSeconds)
     }
   }
 
@@ -43,6 +43,11 @@ struct Orbits: Sendable {
   /// What the receiver itself says.
   mutating func reported(usableSeconds: Double, at now: Instant) {
     usableUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
+  }
+
+  /// They hold for no longer than that: the satellites of fewer constellations set sooner than their orbits grow old.
+  mutating func limit(toSeconds seconds: Double, at now: Instant) {
+    usableUntil = usableUntil.map { min($0, now + Milliseconds(seconds: seconds)) }
   }
 
   /// Time passed that `Instant` did not count.

@@ -3,6 +3,8 @@ public struct PowerPolicy: Hashable, Sendable {
   // Orbits: a receiver that sleeps with stale ones needs a cold start, and under a poor sky may never lock again.
   /// How long orbits (ephemeris) hold: GPS, 4 h.
   public var orbitsValidSeconds = 4.0 * 3600
+  /// With fewer constellations: after that too few of their satellites are left above the horizon for a hot start.
+  public var orbitsReducedSeconds = 2.5 * 3600
   /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s, and the epochs around are not whole.
   public var orbitsCollectSeconds = 33.0
   /// In cyclic tracking the receiver renews them within this time by itself.
@@ -139,6 +141,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var mayReduceConstellations = true
   /// All clients must be content with this accuracy for the smaller set,
   public var reducedFromMetres = 100.0
+  /// and look at least this often,
+  public var reducedLookSeconds = 60.0
   /// for this long, because the change restarts the receiver.
   public var reducedAfterSeconds = 600.0
 

@@ -76,7 +76,9 @@ public struct ReceiverSession: ~Copyable {
   public var left: LeftReceiver? {
     guard hasRateSearch, description != nil, let rate else { return nil }
     let isRaised = settingsRate.map { $0 != rate } ?? false
-    return isRaised || expectsSilence ? LeftReceiver(rate: rate, foundRate: settingsRate ?? rate) : nil
+    let without = constellationsLeftOut
+    guard isRaised || expectsSilence || !without.isEmpty else { return nil }
+    return LeftReceiver(rate: rate, foundRate: settingsRate ?? rate, without: without)
   }
   /// Whether the end was asked for and nothing is left to do.
   public var isEnded: Bool { if case .ended = stage { true } else { false } }
@@ -747,7 +749,7 @@ public struct ReceiverSession: ~Copyable {
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
-    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
+    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description)
     stage = .configuring(Configuration(list, port: port))
   }
 
@@ -963,9 +965,52 @@ public struct ReceiverSession: ~Copyable {
     } else if !wasLost {
       actions.append(.report(.identified(description)))
     }
-    if wish == nil { wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound) }
+    if wish == nil {
+      wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound)
+      takeBackConstellations(description)
+    }
     prepareAssisting(at: now)
     startConfiguring(at: now)
+  }
+
+  /// The wish as items; constellations that it leaves out no more are as they were found.
+  private func items(of wish: ReceiverWish) -> [Setting] {
+    var wish = wish
+    // Where a killed program leaves no word (`left`), nobody would switch them on again.
+    if !hasRateSearch { wish.withoutConstellations = nil }
+    var list = wish.itemSettings(port ?? .uart1)
+    guard let without = wish.withoutConstellations else { return list }
+    for one in foundConstellations where !without.contains(one) {
+      list.append(.item(ConfigurationPair(id: one.enablingKey, bits: 1)))
+    }
+    return list
+  }
+
+  /// Those that were on before this host wrote them.
+  private var foundConstellations: [ReceiverWish.Constellation] {
+    ReceiverWish.Constellation.allCases.filter { one in
+      memory.found.contains { $0.setting == .item(ConfigurationPair(id: one.enablingKey, bits: 1)) }
+    }
+  }
+
+  /// Those of them that the wish leaves out.
+  private var constellationsLeftOut: [ReceiverWish.Constellation] {
+    guard let without = wish?.withoutConstellations else { return [] }
+    return foundConstellations.filter { without.contains($0) }
+  }
+
+  /// An earlier program did not live to switch them on again: they were on when it found the receiver.
+  private mutating func takeBackConstellations(_ description: ReceiverDescription) {
+    guard let left = settings.left, !left.without.isEmpty, description.can(.valset) else { return }
+    for one in left.without {
+      let pair = ConfigurationPair(id: one.enablingKey, bits: 1)
+      // This program's own, before its line was lost.
+      if memory.found.contains(where: { $0.setting.isOfSame(.item(pair)) }) { continue }
+      memory.found.append(Configuration.Found(setting: .item(pair)))
+      // What outlives sleep says that they are off.
+      memory.backup.kept.append(pair)
+    }
+    wish?.withoutConstellations = []
   }
 
   /// The wish was changed while the receiver could not be told.
@@ -1125,7 +1170,7 @@ public struct ReceiverSession: ~Copyable {
     guard var wish, let description else { return [] }
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     guard description.can(.valset) else { return wish.messageSettings(for: description) }
-    var list = wish.itemSettings(port ?? .uart1)
+    var list = items(of: wish)
     if settingsRate != nil, let rate, let key = (port ?? .uart1).rateKey {
       list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }
