@@ -45,6 +45,11 @@ struct Oracle {
     }
   }
 
+  /// Uninterrupted reception that brings a whole set of orbits.
+  private static let orbitsSeconds = 30.0
+
+  private func hasOrbits(at time: Double) -> Bool { orbitsAt.map { time - $0 < Plant.orbitsSeconds } ?? false }
+
   private var currents: Currents { abilities.currents }
   private var acquisition: Double { currents.acquisition + currents.inputOutput }
   private var tracking: Double { currents.tracking + currents.inputOutput }
@@ -64,9 +69,9 @@ struct Oracle {
       case .nothing(let until): sleep(until: until)
       case .live(let milliamperes): live(milliamperes)
       case .fix(let by): look(by: by)
-      case .search(let until, let every):
+      case .search(let from, let until):
+        sleep(until: from)
         let search = min(hot, Plant.startSeconds + Self.searchSeconds)
-        sleep(until: seconds + every - search)
         spend(acquisition, until: min(seconds + search, max(until, seconds)))
       }
     }
@@ -78,8 +83,8 @@ struct Oracle {
     /// Fixes as they are made, at this current.
     case live(Double)
     case fix(by: Double)
-    /// A search so often, as short as one can be that tells anything.
-    case search(until: Double, every: Double)
+    /// A search that begins then, as short as one can be that tells anything; none once the sky is back.
+    case search(from: Double, until: Double)
   }
 
   /// What a fix at this moment tells.
@@ -139,7 +144,9 @@ struct Oracle {
       let back = day.sky.first { $0.fromSeconds > seconds && $0.sky != .none }?.fromSeconds ?? day.seconds
       // It knows when the sky is back, and may take its time then.
       if knowsSky { return .nothing(until: back + policy.skyReturnSeconds - cold) }
-      return .search(until: back, every: policy.skyReturnSeconds - cold)
+      // The sky may be back right after the last search: a start from now on is to be over in time.
+      let isHot = hasOrbits(at: seconds + policy.skyReturnSeconds)
+      return .search(from: seconds + policy.skyReturnSeconds - (isHot ? hot : cold), until: back)
     }
     var due = Double.infinity
     var isAny = false
@@ -155,7 +162,9 @@ struct Oracle {
       case .region(let centre, let radius):
         let place = day.path.place(at: seconds)
         let metres = abs(place.metres(to: centre) - radius)
-        due = min(due, earliest(metres, bound: 50, atLeast: policy.crossingSeconds - policy.dwellSeconds))
+        // So long after the earliest crossing it must have been seen, for it dwells before it is told.
+        let reach = Reach(speed: day.path.speed(at: seconds), bound: 50).earliestSeconds(metres)
+        due = min(due, seconds + reach + policy.crossingSeconds - policy.dwellSeconds)
       case .deferring(let updates):
         liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
       }
@@ -215,7 +224,7 @@ struct Oracle {
     while day.hasAccelerometer, let orbitsAt, orbitsAt + abilities.sureOrbitsSeconds < min(end, day.seconds) {
       spend(standby, until: orbitsAt + abilities.sureOrbitsSeconds - hot)
       spend(acquisition, until: seconds + hot)
-      spend(tracking, until: seconds + 30)
+      spend(tracking, until: seconds + Self.orbitsSeconds)
       self.orbitsAt = seconds
     }
     spend(standby, until: end)
@@ -223,42 +232,47 @@ struct Oracle {
 
   private mutating func live(_ milliamperes: Double) {
     if liveSince == nil {
-      let isHot = orbitsAt.map { seconds - $0 < Plant.orbitsSeconds } ?? false
       // Before the first fix, unless it has just had one.
-      if orbitsAt == nil || !isHot { spend(acquisition, until: seconds + cold) }
+      if !hasOrbits(at: seconds) { startCold() }
       liveSince = seconds
     }
     spend(milliamperes, until: seconds + 1)
-    if let liveSince, seconds - liveSince >= 30 { orbitsAt = seconds }
+    if let liveSince, seconds - liveSince >= Self.orbitsSeconds { orbitsAt = seconds }
   }
 
   private mutating func look(by due: Double) {
     let cheapest = cyclic
     // Whoever waits for an accelerometer keeps usable orbits all the time.
-    let isHot = day.hasAccelerometer || orbitsAt.map { due - $0 < Plant.orbitsSeconds } ?? false
+    let isHot = orbitsAt != nil && day.hasAccelerometer || hasOrbits(at: due)
     let wait = max(due - seconds, 0)
     if orbitsAt == nil {
       // The first fix of the day.
-      spend(acquisition, until: seconds + cold)
-      spend(tracking, until: seconds + 30)
-      orbitsAt = seconds
-      return
+      return startCold()
     }
     // Renewing now, for the next four hours, against beginning cold then.
     if !isHot {
-      let renewal = tracking * 30
-      if renewal < acquisition * (cold - hot), wait < Plant.orbitsSeconds {
-        spend(tracking, until: seconds + 30)
+      let renewal = tracking * Self.orbitsSeconds
+      let instead = acquisition * (cold - hot) + tracking * max(0, hot + Self.orbitsSeconds - cold)
+      if renewal < instead, wait < Plant.orbitsSeconds {
+        spend(tracking, until: seconds + Self.orbitsSeconds)
         orbitsAt = seconds
         return
       }
     }
     let start = isHot ? hot : cold
-    if cheapest * wait <= acquisition * start || wait <= start {
+    if wait <= start || cheapest * wait <= acquisition * start + standby * (wait - start) {
       return live(cheapest)
     }
     sleep(until: due - start)
-    spend(acquisition, until: due)
-    if !isHot { orbitsAt = seconds }
+    if isHot { spend(acquisition, until: due) } else { startCold() }
+  }
+
+  /// The signals are there after the time of a hot start, and a whole set of orbits thirty seconds later: by then a cold start
+  /// has its fix.
+  private mutating func startCold() {
+    let whole = seconds + max(cold, hot + Self.orbitsSeconds)
+    spend(acquisition, until: seconds + cold)
+    spend(tracking, until: whole)
+    orbitsAt = seconds
   }
 }

@@ -233,7 +233,8 @@ struct Plant: Sendable {
     searchBegan = seconds
     searchedSky = sky
     nextEpoch = seconds + 1
-    let isHot = orbitsAt.map { seconds - $0 < Self.orbitsSeconds } ?? false
+    let holdSeconds = isReduced ? PowerPolicy.standard.orbitsReducedSeconds : Self.orbitsSeconds
+    let isHot = orbitsAt.map { seconds - $0 < holdSeconds } ?? false
     if !isHot { coldStarts += 1 }
     let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
     switch sky {
@@ -249,7 +250,8 @@ struct Plant: Sendable {
     if sky != searchedSky { beginSearch(at: seconds, sky) }
     if fixAt <= seconds {
       enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
-      collectingOrbitsSince = seconds
+      // Signals are received from a hot start's time on, also where the fix has to wait for the orbits.
+      collectingOrbitsSince = min(seconds, searchBegan + abilities.startTimes.hotSeconds)
       trackingSince = seconds
       nextEpoch = seconds + period
       return batch == nil ? .fix : nil

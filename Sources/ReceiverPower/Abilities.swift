@@ -11,7 +11,12 @@ extension ReceiverAbilities {
     // The session's on/off operation begins above what cyclic tracking covers.
     onOffShortestSeconds = receiver.can(.powerSaveOnOff) ? onOffShortestSeconds.map { max($0, 11) } : nil
     if !receiver.can(.batching) { batching = nil }
+    // Older ones take a change of constellations by a restart that the host has to order.
+    if !receiver.can(.valset) { reducedCurrents = nil }
     flashLog = receiver.can(.flashLog)
+    // What is off where that outlives sleep, the next program switches on again should this one be killed: it knows it by its
+    // serial line.
+    if port == .usb || port == .i2c || port == .spi { reducedCurrents = nil }
     switch port {
     case _ where !receiver.can(.backup): backup = nil
     // In backup a receiver leaves the USB: its device would be gone and come back at each look.
@@ -20,6 +25,11 @@ extension ReceiverAbilities {
     case .i2c: backup?.wakesByLine = false
     case .uart1, .uart2, .spi, nil: break
     }
+  }
+
+  /// What a receiver does without where fewer constellations will do: all that its smaller set of currents is without.
+  static func spareConstellations(_ receiver: ReceiverDescription) -> [ReceiverWish.Constellation] {
+    receiver.generation == .m9 ? [.galileo, .beiDou] : [.galileo, .beiDou, .glonass]
   }
 
   private static func family(of receiver: ReceiverDescription) -> ReceiverAbilities {

@@ -55,6 +55,8 @@ public struct PowerDirector: Sendable {
   private var applied: ReceiverPlan? = .fullPower
   /// Settings that the receiver refuses in any case.
   private var usualRefusals = 0
+  /// The constellations that this receiver does without where fewer will do.
+  private var leavesOut: [ReceiverWish.Constellation] = []
   private var isThere = false
   private var isListening = true
   private var hasSupply = true
@@ -86,9 +88,6 @@ public struct PowerDirector: Sendable {
     policy: PowerPolicy = .standard, isReadOnly: Bool = false, supply: ReceiverAbilities.PowerSwitch = .none,
     at now: Instant
   ) {
-    var policy = policy
-    // A change of constellations restarts the receiver, and what was found of them is put back at the end alone.
-    policy.mayReduceConstellations = false
     power = PowerControl(policy: policy, at: now)
     self.isReadOnly = isReadOnly
     self.supply = supply
@@ -169,6 +168,7 @@ public struct PowerDirector: Sendable {
     switch report {
     case .configured(let refused):
       if base == nil, let wish, let receiver {
+        leavesOut = ReceiverAbilities.spareConstellations(receiver)
         found(ReceiverAbilities(receiver, port: port).with(supply), wish, refused, at: now)
       } else {
         configured(refused, at: now)
@@ -271,7 +271,8 @@ public struct PowerDirector: Sendable {
   ) {
     base = wish
     usualRefusals = refused
-    applied = .fullPower
+    // What outlives its sleep it may have kept while its line was lost.
+    applied = touched.constellations ? nil : .fullPower
     if let leftover {
       if abilities.batching != nil {
         // It collects since an earlier process, or before its line was lost; its messages are on by now.
@@ -311,7 +312,7 @@ public struct PowerDirector: Sendable {
   // MARK: What the receiver made of an order
 
   private mutating func configured(_ refused: Int, at now: Instant) {
-    if refused > usualRefusals { refusePowerSave(at: now) }
+    if refused > usualRefusals { refuseLast(at: now) }
     switch collecting {
     case .ending(isReading: false):
       collecting = .ending(isReading: true)
@@ -331,6 +332,11 @@ public struct PowerDirector: Sendable {
     case .ending: endCollecting()
     case .off, .on: break
     }
+  }
+
+  private mutating func refuseLast(at now: Instant) {
+    if let applied, !applied.without.isEmpty { return tell(.refused(.constellations), at: now) }
+    refusePowerSave(at: now)
   }
 
   private mutating func refusePowerSave(at now: Instant) {
@@ -488,8 +494,10 @@ public struct PowerDirector: Sendable {
       collecting = .off
       outputs.append(.collectsNoMore)
     }
-    // It wakes as it is at full power.
-    apply(.fullPower)
+    // It wakes as it is at full power, with the constellations of then.
+    var plan = ReceiverPlan.fullPower
+    if power.wanted.reducedConstellations { plan.without = leavesOut }
+    apply(plan)
     sleeps = true
     isAsleep = false
     // It wakes by itself at that time as well, in case the host does not live to see it.
@@ -508,7 +516,7 @@ public struct PowerDirector: Sendable {
       (sleeps, isAsleep) = (false, false)
       outputs.append(.order(.wakeUp))
     }
-    let plan = ReceiverPlan(wanted)
+    let plan = ReceiverPlan(wanted, leavesOut: leavesOut)
     if let applied, applied.batch != nil, plan.batch != applied.batch, collecting != .off {
       return beginEnding(applied)
     }

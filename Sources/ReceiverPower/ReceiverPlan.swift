@@ -6,12 +6,17 @@ struct ReceiverPlan: Hashable, Sendable {
   /// Seconds from fix to fix.
   var everySeconds = 1
   var powerSave = PowerSave.continuous
+  /// Constellations that are not needed.
+  var without: [ReceiverWish.Constellation] = []
   var batch: WantedState.Batch?
   /// It speaks while it collects: for the moment in which collecting ends.
   var isHeard = true
 
-  /// The plan of a state in which the receiver is awake.
-  init(_ wanted: WantedState) {
+  /// The plan of a state in which the receiver is awake, or with which it wakes.
+  ///
+  /// - Parameter leavesOut: what this receiver does without where fewer constellations will do.
+  init(_ wanted: WantedState, leavesOut: [ReceiverWish.Constellation] = []) {
+    if wanted.reducedConstellations { without = leavesOut }
     batch = wanted.batching
     isHeard = batch == nil
     switch wanted.mode {
@@ -33,11 +38,13 @@ struct Touched: Hashable, Sendable {
   var period = false
   var powerSave = false
   var batch = false
+  var constellations = false
 
   mutating func add(_ plan: ReceiverPlan) {
     period = period || plan.everySeconds != 1
     powerSave = powerSave || plan.powerSave != .continuous
     batch = batch || plan.batch != nil
+    constellations = constellations || !plan.without.isEmpty
   }
 }
 
@@ -50,6 +57,7 @@ extension ReceiverWish {
     if touched.batch {
       batch = plan.batch.map { BatchWish(epochs: $0.epochs, isExtended: $0.extended) } ?? .off
     }
+    if touched.constellations { withoutConstellations = plan.without }
     guard !plan.isHeard else { return }
     for index in messages.indices { messages[index].rate = 0 }
     isSilent = true

@@ -33,6 +33,26 @@ struct ReceiverServiceTests {
     #expect(scene.journal == nil)
   }
 
+  @Test(
+    "DF-8 a deferral's time is the latest moment: what the receiver holds is read out before it",
+    arguments: [ReceiverModel.m10, .m8Batching], [5.0, 60])
+  func deferralIsInTime(model: ReceiverModel, runsBefore: Double) throws {
+    let scene = ServiceScene(model, scenario: try Self.scenario(Self.walk))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    scene.run(runsBefore)
+    scene.forgetEvents()
+    let called = scene.now
+    scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
+    #expect(scene.run(90) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })
+    let finished = try #require(scene.time(of: .didFinishDeferredUpdates(nil)))
+    #expect(finished.seconds(since: called) <= 60.1, "rate \(scene.line.hostRate)")
+    #expect(finished.seconds(since: called) >= 60)
+    #expect(scene.seconds.count >= 56, "what was kept is not there yet")
+    scene.run(15)
+    #expect(scene.seconds == Array(0..<scene.seconds.count), "locations are lost, doubled or not in order")
+  }
+
   @Test("DF-17 who stops a deferral is given what the receiver holds for it first")
   func stopped() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk))

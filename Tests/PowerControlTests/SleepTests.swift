@@ -7,12 +7,30 @@ struct SleepTests {
   @Test("Nothing is saved before a good fix and thirty seconds of orbits")
   func firstFix() {
     var scene = Scene(demand: .every(900))
-    scene.searches(20, satellites: 9, strong: 8)
+    scene.searches(12, satellites: 9, strong: 2)
     #expect(scene.isContinuous)
     scene.fixes(25)
     #expect(scene.isContinuous)
     scene.fixes(10)
     #expect(scene.isBackup)
+  }
+
+  @Test("What a cold start has received of the orbits by its first fix counts, if it was without a gap")
+  func orbitsOfColdStart() {
+    var scene = Scene(demand: .every(900))
+    scene.searches(20, satellites: 9, strong: 8)
+    scene.fixes(10)
+    #expect(scene.isContinuous)
+    scene.fixes(5)
+    #expect(scene.isBackup)
+    var broken = Scene(demand: .every(900))
+    broken.searches(10, satellites: 9, strong: 8)
+    broken.searches(1, satellites: 1, strong: 0)
+    broken.searches(9, satellites: 9, strong: 8)
+    broken.fixes(20)
+    #expect(broken.isContinuous)
+    broken.fixes(5)
+    #expect(broken.isBackup)
   }
 
   @Test("A poor fix is not slept on until better ones had their time")
@@ -290,6 +308,45 @@ struct MeansTests {
     #expect(scene.power.wanted.reducedConstellations)
     scene.send(.demand(Scene.other, .updates(.best)))
     #expect(!scene.power.wanted.reducedConstellations)
+  }
+
+  private func looks(_ scene: inout Scene, _ count: Int) {
+    for _ in 0..<count {
+      _ = scene.sleepThrough()
+      scene.pass(1.3)
+      scene.fix()
+    }
+  }
+
+  @Test("Fewer constellations are kept from look to look: each change restarts the receiver's engine")
+  func constellationsOfLooks() {
+    var scene = Scene(demand: .updates(.metres(100), filter: 100, pausing: .never))
+    scene.fixes(45)
+    looks(&scene, 70)
+    #expect(scene.power.wanted.reducedConstellations)
+    let changed = scene.actions.count
+    looks(&scene, 50)
+    for (_, action) in scene.actions[changed...] {
+      if case .enter(let wanted) = action { #expect(wanted.reducedConstellations) }
+    }
+    // No sky: all of them are looked for, and for ten minutes after it.
+    _ = scene.sleepThrough()
+    scene.searches(12)
+    #expect(!scene.power.wanted.reducedConstellations)
+    while scene.isAsleep { _ = scene.sleepThrough() }
+    scene.fixes(3)
+    #expect(!scene.power.wanted.reducedConstellations)
+  }
+
+  @Test("Who looks rarely keeps all constellations: their orbits hold for longer than those of fewer")
+  func constellationsOfRareLooks() {
+    var scene = Scene(demand: .every(300))
+    scene.fixes(45)
+    looks(&scene, 30)
+    #expect(
+      scene.actions.allSatisfy {
+        if case .enter(let wanted) = $0.action { !wanted.reducedConstellations } else { true }
+      })
   }
 
   @Test("What was refused is reported once")

@@ -171,6 +171,57 @@ struct DirectorFaultTests {
     #expect(scene.line.receiver.settings == Scene(model).line.receiver.settings)
   }
 
+  private static let nearBorder = Demand(
+    updates: .init(accuracy: .metres(100), distanceFilterMetres: 100, pausing: .never))
+
+  @Test(
+    "Looks that come often and need no better than a hundred metres are made with GPS alone, until somebody needs better",
+    arguments: [ReceiverModel.m10, .f9p])
+  func constellations(model: ReceiverModel) {
+    let scene = Scene(model)
+    let found = scene.line.receiver.settings
+    scene.demand(Self.nearBorder)
+    scene.run(900)
+    #expect(scene.line.receiver.systems == .gps)
+    var count = scene.fixes.count
+    scene.run(60)
+    #expect(scene.fixes.count >= count + 4)
+    scene.demand(Self.moving, of: 2)
+    scene.run(10)
+    #expect(scene.line.receiver.systems == found.systems)
+    count = scene.fixes.count
+    scene.run(10)
+    #expect(scene.fixes.count >= count + 9)
+    scene.demand(nil, of: 2)
+    scene.run(900)
+    #expect(scene.line.receiver.systems == .gps)
+    _ = scene.finish()
+    #expect(scene.line.receiver.settings == found)
+    #expect(scene.reports.allSatisfy { $0.report == .noReceiver })
+  }
+
+  @Test("Unplugged with constellations off: they are on when it is back and somebody needs better")
+  func constellationsUnplugged() {
+    let scene = Scene(.m10)
+    let found = scene.line.receiver.systems
+    scene.demand(Self.nearBorder)
+    scene.run(900)
+    #expect(scene.line.receiver.systems == .gps)
+    scene.inject(.unplug(for: Milliseconds(3000)))
+    scene.demand(Self.moving, of: 2)
+    scene.run(20)
+    #expect(scene.line.receiver.systems == found)
+  }
+
+  @Test("A receiver that takes a change of constellations by a restart alone keeps them")
+  func constellationsOfOlder() {
+    let scene = Scene(.m8)
+    let found = scene.line.receiver.systems
+    scene.demand(Self.nearBorder)
+    scene.run(900)
+    #expect(scene.line.receiver.systems == found)
+  }
+
   @Test(
     "A process that dies while the receiver collects: the next one gets every fix that is left, once",
     arguments: [ReceiverModel.m10, .m8Batching], [52.0, 60, 63.25, 70.5])

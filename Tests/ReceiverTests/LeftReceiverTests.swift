@@ -81,11 +81,37 @@ struct LeftReceiverTests {
     #expect(scene.left == LeftReceiver(rate: 9600, foundRate: 9600))
   }
 
-  @Test("The line of text is read back, and nothing else is", arguments: ["rate 115200 found 9600"])
+  @Test(
+    "Killed with constellations off: the next program has them on again, also in what outlives sleep",
+    arguments: [ReceiverModel.m10, .f9p])
+  func constellations(model: ReceiverModel) {
+    let all = SessionScene(model).line.receiver.systems
+    let scene = Self.killed(model, knows: true) { scene in
+      var wish = Self.asRaised(scene.description!)
+      wish.withoutConstellations = [.galileo, .beiDou, .glonass]
+      scene.set(wish)
+      scene.run(5)
+      #expect(scene.line.receiver.systems == .gps && all != .gps)
+      scene.sleep(seconds: nil)
+    }
+    #expect(scene.run(10) { $0.isSteady })
+    scene.run(2)
+    #expect(scene.line.receiver.systems == all)
+    _ = scene.finish()
+    #expect(scene.line.receiver.systems == all)
+    // Its RAM is lost.
+    scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: false), at: scene.now)
+    scene.run(20)
+    #expect(scene.line.receiver.systems == all)
+  }
+
+  @Test(
+    "The line of text is read back, and nothing else is",
+    arguments: ["rate 115200 found 9600", "rate 9600 without 2,3,6 found 9600"])
   func text(line: String) {
     #expect(LeftReceiver(line)?.text == line)
     #expect(LeftReceiver(line + "\n")?.text == line)
     for cut in 0..<line.count where cut < line.count - 2 { #expect(LeftReceiver(String(line.prefix(cut))) == nil) }
-    #expect(LeftReceiver("rate 0 found 9600") == nil)
+    #expect(LeftReceiver("rate 0 found 9600") == nil && LeftReceiver("rate 9600 without 2,9 found 9600") == nil)
   }
 }

@@ -12,7 +12,7 @@ struct PowerDemands: Sendable {
   static var linger: Milliseconds { Milliseconds(5000) }
   /// A fix so often shows where one stays (rule VI-1): arrivals take five minutes, departures one.
   static var visitSeconds: Double { 120 }
-  /// A deferral is read out this much before its end: its fixes are in when it ends.
+  /// A deferral's fixes are wanted this much before its end: all are in when it ends.
   static var earlySeconds: Double { 0.05 }
   /// A crossing is believed after 20 s on the other side (rule RG-13); the fix that decides must not be early.
   static var dwellSeconds: Double { 20.3 }

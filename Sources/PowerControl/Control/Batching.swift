@@ -115,14 +115,32 @@ extension PowerControl {
         return true
       }
     }
-    if readDue(run, collect, need) <= now { readOut(&actions) }
+    guard readDue(run, collect, need) <= now else { return false }
+    // A deferral that ends right after a read-out has its fixes already.
+    let said = actions.count
+    if collect.by.map({ $0 <= now && isFresh(run, at: $0) }) ?? false { sayDue(&actions) }
+    if actions.count == said { readOut(&actions) }
     return false
   }
 
   private func readDue(_ run: BatchRun, _ collect: Need.Collect, _ need: Need) -> Instant {
     let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
-    let due = min(full, Instant.earlier(collect.by, need.due) ?? full)
+    let due = min(full, Instant.earlier(collect.by.map { readBegin(run, for: $0) }, need.due) ?? full)
     return max(due, run.nextRead ?? .zero)
+  }
+
+  /// When to begin with a read-out that is to be over at an instant. What it takes grows with what is held by then.
+  func readBegin(_ run: BatchRun, for by: Instant) -> Instant {
+    guard !isFresh(run, at: by) else { return by }
+    let held = by.seconds(since: run.heldSince) + run.uncountedSeconds
+    let share = readOutSecondsPerFix / Double(run.periodSeconds)
+    let seconds = (share * held + policy.readOutSeconds) / (1 + share)
+    return before(by, min(seconds, by.seconds(since: run.heldSince)))
+  }
+
+  /// So little is held at an instant that reading it out is not worth it: the two that a read-out leaves.
+  private func isFresh(_ run: BatchRun, at instant: Instant) -> Bool {
+    run.isRead && instant.seconds(since: run.heldSince) + run.uncountedSeconds < 2.5 * Double(run.periodSeconds)
   }
 
   private mutating func readOut(_ actions: inout [PowerAction]) {
@@ -161,7 +179,12 @@ extension PowerControl {
   mutating func batchRetrieved(count: Int, lost: Int, _ actions: inout [PowerAction]) {
     if lost > 0 { actions.append(.report(.fixesLost(lost))) }
     guard var run = batch else { return }
-    run.heldSince = run.readingSince ?? now
+    if let since = run.readingSince, count >= policy.readOutLearnedFrom {
+      readOutSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
+    }
+    // What came in meanwhile was read as well, but for the last one or two.
+    run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))
+    run.isRead = true
     run.uncountedSeconds = 0
     run.readingSince = nil
     run.nextRead = nil

@@ -67,7 +67,7 @@ extension PowerControl {
       phase = .awake(awake)
       switch wanted.mode {
       case .cyclicTracking: orbits.trackedCyclic(at: now, policy: policy)
-      default: orbits.tracked(at: now, policy: policy)
+      default: orbits.tracked(at: now, policy: policy, isReduced: wanted.reducedConstellations)
       }
     }
     newestFix = (fix, now)
@@ -143,7 +143,7 @@ extension PowerControl {
   mutating func take(_ signal: SignalFacts, _ actions: inout [PowerAction]) {
     if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
     guard case .awake(var awake) = phase else { return }
-    orbits.interrupted()
+    if signal.isEnoughForFix { orbits.receiving(at: now) } else { orbits.interrupted() }
     epochs.came(at: now, isFirstFix: false)
     if signal.satellites == 0, now.seconds(since: awake.since) >= policy.emptySkySeconds { awake.isSkyEmpty = true }
     if awake.fixless == nil {

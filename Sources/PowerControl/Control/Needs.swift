@@ -49,12 +49,16 @@ extension PowerControl {
     let metres = border.distanceMetres - moved - fix.facts.errorMetres
     let speed = presentSpeed(fix.facts, bound: border.speedBoundMetresPerSecond)
     let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
-    need.addDue(fix.at + Milliseconds(seconds: max(reach, borderSeconds)))
+    // Where the fix cannot tell the side, one may have crossed already.
+    let after = metres > 0 ? borderSeconds : borderSeconds / 2
+    need.addDue(fix.at + Milliseconds(seconds: reach + after))
   }
 
-  /// At a border looks need not be closer than this: a crossing between two of them is still reported in time.
+  /// So long after the earliest possible crossing a look still sees it in time to report it, when this look and the one at the
+  /// end of the dwell take the longest of the usual starts and one of them misses its epoch.
   private var borderSeconds: Double {
-    max(policy.crossingSeconds - policy.dwellSeconds - hotSeconds - policy.marginSeconds - 1, 1)
+    let slowStart = hotSeconds - hotStarts.meanSeconds(at: now)
+    return max(policy.crossingSeconds - policy.dwellSeconds - 2 * slowStart - 1, 1)
   }
 
   private func addUpdates(_ updates: Demand.Updates, _ client: ClientState, _ need: inout Need) {

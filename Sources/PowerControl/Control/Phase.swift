@@ -56,6 +56,8 @@ struct BatchRun: Sendable {
   var periodSeconds: Int
   /// Since when what it holds has been collected.
   var heldSince: Instant
+  /// It was read out since it began.
+  var isRead = false
   /// Nothing has been decided since it was read.
   var isJustRead = false
   /// Seconds of collecting that the clock did not count, because the host was suspended.

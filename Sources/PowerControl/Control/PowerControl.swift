@@ -24,6 +24,8 @@ public struct PowerControl: Sendable {
   var listeningSince = Instant.zero
   /// How often the size of a batch was halved because the receiver refused it.
   var batchHalvings = 0
+  /// What reading one fix out takes on this line.
+  var readOutSecondsPerFix: Double
   /// The receiver has forgotten what it was told: the wanted state is told again.
   var mustTellAgain = false
   var orbits = Orbits()
@@ -52,6 +54,7 @@ public struct PowerControl: Sendable {
 
   public init(policy: PowerPolicy = .standard, at now: Instant) {
     self.policy = policy
+    readOutSecondsPerFix = policy.readOutSecondsPerFix
     self.now = now
   }
 

@@ -65,6 +65,9 @@ public struct SignalFacts: Hashable, Sendable {
   /// Of these, satellites at 25 dBHz or more: strong enough to receive orbits from.
   public var strongSatellites: Int
 
+  /// Strong enough, and enough of them, for a fix: it is a matter of time.
+  var isEnoughForFix: Bool { strongSatellites >= 4 }
+
   public init(satellites: Int, strongSatellites: Int) {
     self.satellites = satellites
     self.strongSatellites = strongSatellites

@@ -54,7 +54,7 @@ extension PowerControl {
   }
 
   private func patience(_ awake: Phase.Awake) -> Double {
-    if awake.signal.strongSatellites >= 4 { return coldSeconds * policy.strongPatienceFactor }
+    if awake.signal.isEnoughForFix { return coldSeconds * policy.strongPatienceFactor }
     if awake.signal.satellites > 0 { return max(policy.weakPatienceSeconds, hotSeconds * 2) }
     if thoroughIsDue {
       return orbits.isUsable(at: now) ? policy.thoroughPatienceSeconds : policy.thoroughColdPatienceSeconds
@@ -73,8 +73,11 @@ extension PowerControl {
   private func nextSearch() -> Instant? {
     guard let outageSince else { return nil }
     let outage = now.seconds(since: outageSince)
+    // Where the orbits hold until then, all that has to be left is a hot start.
+    let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
+    let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
     let latest =
-      policy.skyReturnSeconds - coldSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
+      policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
       - policy.patienceSeconds
     let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
     return wakeForEpoch(

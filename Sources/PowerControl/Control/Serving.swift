@@ -119,7 +119,8 @@ extension PowerControl {
     return max(last + Milliseconds(seconds: gap), now)
   }
 
-  private var sureOrbitsEnd: Instant? {
+  /// Until when a start is hot for certain.
+  var sureOrbitsEnd: Instant? {
     orbits.sureUntil(abilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
   }
 
@@ -201,11 +202,20 @@ extension PowerControl {
   // MARK: Constellations
 
   private mutating func trackCoarseness(_ need: Need) {
-    guard need.isAny, need.isCoarse else {
-      coarseSince = nil
-      return
-    }
+    // A look's own start is no outage yet.
+    let isLost = outageSince.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
+    // Better than the limit to begin, half as much again to stay: to and fro would restart the receiver's engine each time.
+    let limit = policy.cyclicFixMetres * (wanted.reducedConstellations ? 1.5 : 1)
+    guard need.isAny, need.isCoarse, !isLost, let newestFix, newestFix.facts.errorMetres <= limit,
+      isFrequent(need, newestFix.at)
+    else { return coarseSince = nil }
     if coarseSince == nil { coarseSince = now }
+    if wantsReduced { orbits.limit(toSeconds: policy.orbitsReducedSeconds, at: now) }
+  }
+
+  /// Looks come so often that what fewer constellations save of each is more than what their orbits cost, which hold for less.
+  private func isFrequent(_ need: Need, _ newest: Instant) -> Bool {
+    need.live != nil || need.due.map { $0.seconds(since: newest) <= policy.reducedLookSeconds } ?? false
   }
 
   /// Everybody has been content with a coarse position for a while, and the sky is open.
@@ -213,11 +223,7 @@ extension PowerControl {
     guard policy.mayReduceConstellations, abilities?.reducedCurrents != nil, !isRefused(.constellations) else {
       return false
     }
-    guard outageSince == nil, let coarseSince, now.seconds(since: coarseSince) >= policy.reducedAfterSeconds else {
-      return false
-    }
-    guard let newestFix else { return false }
-    return newestFix.facts.errorMetres <= policy.cyclicFixMetres
+    return coarseSince.map { now.seconds(since: $0) >= policy.reducedAfterSeconds } ?? false
   }
 
   // MARK: The deadline while awake

@@ -47,6 +47,7 @@ extension PowerControl {
       epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       refusedUntil = [:]
       batchHalvings = 0
+      readOutSecondsPerFix = policy.readOutSecondsPerFix
     }
     abilities = found
     isTroubled = []
@@ -66,7 +67,7 @@ extension PowerControl {
     if let run = batch, let collect = need.collect, need.live == nil {
       // The receiver collects on without the host.
       let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
-      actions.append(.report(.hostIsNeeded(by: min(full, collect.by ?? full))))
+      actions.append(.report(.hostIsNeeded(by: min(full, collect.by.map { readBegin(run, for: $0) } ?? full))))
       return
     }
     if let wakeAt = wakeTime(need) { actions.append(.report(.hostIsNeeded(by: max(wakeAt, now)))) }

@@ -5,19 +5,25 @@ import MonotonicTime
 /// They are received in 30 s of uninterrupted full tracking and hold for 4 h (GPS; the receiver's own answer goes before).
 struct Orbits: Sendable {
   private(set) var usableUntil: Instant?
-  /// Since when fixes have come at full power without a gap.
+  /// Since when fixes have come at full power, or strong signals before the first of them, without a gap.
   private(set) var collectingSince: Instant?
   /// Since when they have come in cyclic tracking.
   private var cyclicSince: Instant?
 
   /// A fix at full power.
-  mutating func tracked(at now: Instant, policy: PowerPolicy) {
+  mutating func tracked(at now: Instant, policy: PowerPolicy, isReduced: Bool) {
     cyclicSince = nil
     let since = collectingSince ?? now
     collectingSince = since
     if now.seconds(since: since) >= policy.orbitsCollectSeconds {
-      usableUntil = now + Milliseconds(seconds: policy.orbitsValidSeconds)
+      usableUntil = now + Milliseconds(seconds: isReduced ? policy.orbitsReducedSeconds : policy.orbitsValidSeconds)
     }
+  }
+
+  /// No fix yet, but enough satellites are received to read their orbits: what a cold start has had of them by its fix counts.
+  mutating func receiving(at now: Instant) {
+    cyclicSince = nil
+    collectingSince = collectingSince ?? now
   }
 
   /// A fix in cyclic tracking: there the receiver renews its orbits about every half hour by itself. Who has been in it for
@@ -37,6 +43,11 @@ struct Orbits: Sendable {
   /// What the receiver itself says.
   mutating func reported(usableSeconds: Double, at now: Instant) {
     usableUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
+  }
+
+  /// They hold for no longer than that: the satellites of fewer constellations set sooner than their orbits grow old.
+  mutating func limit(toSeconds seconds: Double, at now: Instant) {
+    usableUntil = usableUntil.map { min($0, now + Milliseconds(seconds: seconds)) }
   }
 
   /// Time passed that `Instant` did not count.

@@ -3,6 +3,8 @@ public struct PowerPolicy: Hashable, Sendable {
   // Orbits: a receiver that sleeps with stale ones needs a cold start, and under a poor sky may never lock again.
   /// How long orbits (ephemeris) hold: GPS, 4 h.
   public var orbitsValidSeconds = 4.0 * 3600
+  /// With fewer constellations: after that too few of their satellites are left above the horizon for a hot start.
+  public var orbitsReducedSeconds = 2.5 * 3600
   /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s, and the epochs around are not whole.
   public var orbitsCollectSeconds = 33.0
   /// In cyclic tracking the receiver renews them within this time by itself.
@@ -38,7 +40,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// Nobody sleeps for less.
   public var shortestSleepSeconds = 2.0
   /// From fix to fix a sleep must last so many times longer than the time in which tracking costs as much as waking up.
-  public var breakEvenFactor = 1.2
+  public var breakEvenFactor = 1.1
 
   // Pausing.
   /// The first look while paused comes after this time; `SEXTANT_PAUSE_PROBE_SECONDS` replaces it.
@@ -117,6 +119,12 @@ public struct PowerPolicy: Hashable, Sendable {
   /// A batch that nobody wants any more is kept for this long: a client that has just finished a deferral mostly begins the
   /// next one at once.
   public var batchLingerSeconds = 2.0
+  /// A read-out ends when a deferral does: it begins so much earlier for each fix that is held, until a read-out of some fixes
+  /// has shown how fast the line is (108 bytes at 9600 baud are 0.113 s),
+  public var readOutSecondsPerFix = 0.12
+  public var readOutLearnedFrom = 5
+  /// and so much besides, for the question and the host.
+  public var readOutSeconds = 0.3
   /// A read-out that has not ended after this time broke off.
   public var readOutPatienceSeconds = 60.0
   /// Read-outs in a row that may break off; each is tried again after the linger time.
@@ -133,6 +141,8 @@ public struct PowerPolicy: Hashable, Sendable {
   public var mayReduceConstellations = true
   /// All clients must be content with this accuracy for the smaller set,
   public var reducedFromMetres = 100.0
+  /// and look at least this often,
+  public var reducedLookSeconds = 60.0
   /// for this long, because the change restarts the receiver.
   public var reducedAfterSeconds = 600.0
 

@@ -37,6 +37,9 @@ public struct ReceiverWish: Sendable, Equatable {
   public var dynamicModel: DynamicModel?
   /// The constellations that are used; all others are off.
   public var constellations: [Constellation]?
+  /// Constellations that are off for as long as they are named here; those that are not are as they were found. Only receivers
+  /// that store their settings in items do this.
+  public var withoutConstellations: [Constellation]?
   /// How it saves power while it gives fixes.
   public var powerSave: PowerSave?
   /// Off for the time between preparing on/off operation and switching it on: a receiver that has a fix sleeps at once,

@@ -191,6 +191,7 @@ extension ReceiverWish {
         pairs.append(ConfigurationPair(id: one.enablingKey, bits: constellations.contains(one) ? 1 : 0))
       }
     }
+    for one in withoutConstellations ?? [] { pairs.append(ConfigurationPair(id: one.enablingKey, bits: 0)) }
     for message in messages {
       guard let key = MessageOutput.key(of: message.message, on: port) else { continue }
       pairs.append(ConfigurationPair(id: key, bits: UInt64(message.rate)))

@@ -9,7 +9,7 @@ extension ReceiverSession {
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
-    let list = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: description)
+    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description)
     stage = .configuring(Configuration(list, port: port))
   }
 

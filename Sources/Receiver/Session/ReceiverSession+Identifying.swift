@@ -86,7 +86,10 @@ extension ReceiverSession {
     } else if !wasLost {
       actions.append(.report(.identified(description)))
     }
-    if wish == nil { wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound) }
+    if wish == nil {
+      wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound)
+      takeBackConstellations(description)
+    }
     prepareAssisting(at: now)
     startConfiguring(at: now)
   }

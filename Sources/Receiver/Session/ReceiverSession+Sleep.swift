@@ -37,7 +37,7 @@ extension ReceiverSession {
     guard var wish, let description else { return [] }
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     guard description.can(.valset) else { return wish.messageSettings(for: description) }
-    var list = wish.itemSettings(port ?? .uart1)
+    var list = items(of: wish)
     if settingsRate != nil, let rate, let key = (port ?? .uart1).rateKey {
       list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }

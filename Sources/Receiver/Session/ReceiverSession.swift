@@ -53,7 +53,9 @@ public struct ReceiverSession: ~Copyable {
   public var left: LeftReceiver? {
     guard hasRateSearch, description != nil, let rate else { return nil }
     let isRaised = settingsRate.map { $0 != rate } ?? false
-    return isRaised || expectsSilence ? LeftReceiver(rate: rate, foundRate: settingsRate ?? rate) : nil
+    let without = constellationsLeftOut
+    guard isRaised || expectsSilence || !without.isEmpty else { return nil }
+    return LeftReceiver(rate: rate, foundRate: settingsRate ?? rate, without: without)
   }
 
   /// Whether the end was asked for and nothing is left to do.
