@@ -69,6 +69,20 @@ public struct BatchStore: ~Copyable {
     return entries
   }
 
+  /// Bytes that the beginning of a batch is sure to fit in: two pages, the log's and the journal's.
+  private static var bytesToBegin: Int { 8192 }
+
+  /// Makes sure that there is room for what a batch begins with, by writing as much and taking it back.
+  public mutating func checkRoom() throws(FileProblem) {
+    guard logged == 0 else { return }
+    let room = [UInt8](repeating: 0, count: Self.bytesToBegin)
+    do throws(FileProblem) { try unsafe log.append(room.span.bytes) } catch {
+      try? log.empty()
+      throw error
+    }
+    try log.empty()
+  }
+
   /// Fixes that were received and not delivered.
   public var undelivered: Int {
     guard let name = found.receiver else { return 0 }

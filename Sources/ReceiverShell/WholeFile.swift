@@ -5,7 +5,7 @@
 import Glibc
 
 /// Why a file could not be read or written.
-public struct FileProblem: Error, Sendable, Equatable {
+public struct FileProblem: Error, Sendable, Equatable, CustomStringConvertible {
   public var path: String
   /// The errno that the system left.
   public var code: Int32
@@ -16,6 +16,21 @@ public struct FileProblem: Error, Sendable, Equatable {
     self.path = path
     self.code = code
     reason = if let text = unsafe strerror(code) { unsafe String(cString: text) } else { "error \(code)" }
+  }
+
+  /// A line for people, with the cure.
+  public var description: String { "\(path): \(reason); \(Self.cure(code))" }
+
+  /// What to do when a file or folder cannot be written or read, by the errno.
+  public static func cure(_ code: Int32) -> String {
+    switch code {
+    case ENOSPC, EDQUOT: "make room, or name another folder"
+    case EROFS, EACCES, EPERM: "name a folder of yours that can be written"
+    case ENOENT: "check the name, and that its folder is there"
+    case ENOTDIR: "a part of the path is no folder; check the name"
+    case EISDIR: "it is a folder; name a file"
+    default: "check the path and the disk"
+    }
   }
 
   public var isMissing: Bool { code == ENOENT || code == ENOTDIR }

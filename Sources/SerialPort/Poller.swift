@@ -28,6 +28,8 @@ public struct Poller: ~Copyable {
     case interrupt
     /// SIGTERM: an orderly end is asked for.
     case terminate
+    /// SIGHUP: the terminal or the login is gone. Not waited for where it is ignored, as under nohup(1).
+    case hangUp
     /// SIGWINCH: the window of the terminal has another size.
     case windowChange
   }
@@ -79,7 +81,9 @@ public struct Poller: ~Copyable {
   public init(catching signals: [Signal] = []) throws(SerialPortError) {
     let epoll = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createEpoll() }
     let timer = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createTimer() }
-    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(signals.map(\.number)) }
+    // A blocked signal is queued even where the process ignores it.
+    let heeded = signals.filter { $0 != .hangUp || !Syscalls.isIgnored($0.number) }.map(\.number)
+    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(heeded) }
     let waker = try attempting(.wait, "") { () throws(Errno) in try Waker() }
     try attempting(.wait, "") { () throws(Errno) in
       let own = [(timer.number, Mark.timer), (caught.number, Mark.signal), (waker.counter.number, Mark.waker)]
@@ -211,6 +215,7 @@ extension Poller.Signal {
     switch self {
     case .interrupt: SIGINT
     case .terminate: SIGTERM
+    case .hangUp: SIGHUP
     case .windowChange: SIGWINCH
     }
   }

@@ -420,6 +420,14 @@ extension Syscalls {
     _ = unsafe Glibc.read(descriptor, &count, 8)
   }
 
+  /// Whether the process ignores a signal; sigaction(2).
+  static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+    // SIG_IGN is the number 1 in the place of a function, which Swift cannot compare as such.
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
   /// Adds one to an event counter.
   static func raise(counter descriptor: Int32) {
     var one: UInt64 = 1

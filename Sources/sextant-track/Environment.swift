@@ -9,8 +9,18 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
 
 /// Leaves signals to the run loop's sources, and takes a reader that has gone for an error of writing.
 func leaveSignalsToSources() {
-  for number in [SIGINT, SIGTERM, SIGPIPE] { signal(number, SIG_IGN) }
+  for number in signalsToEnd + [SIGPIPE] { signal(number, SIG_IGN) }
 }
+
+/// The signals that ask for an orderly end. The loss of the terminal is none where it was ignored from the start, as under
+/// nohup(1).
+let signalsToEnd: [Int32] = {
+  var action = sigaction()
+  // SIG_IGN is the number 1 in the place of a function, which Swift cannot compare as such.
+  guard unsafe sigaction(SIGHUP, nil, &action) == 0 else { return [SIGINT, SIGTERM] }
+  let ignoresHangUp = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  return ignoresHangUp ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+}()
 
 /// Writes to standard output; false when nobody reads there any more.
 func writeOut(_ bytes: RawSpan) -> Bool {

@@ -29,7 +29,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   }
 
   func start() {
-    for number in [SIGINT, SIGTERM] {
+    for number in signalsToEnd {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
       source.setEventHandler { [self] in
         // Who asks twice does not want to wait for an orderly end.

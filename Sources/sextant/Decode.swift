@@ -55,6 +55,7 @@ struct Decode: ParsableCommand {
     stream.finish { frame in assembler.receive(frame) { report, sky in line.report(report, sky) } }
     assembler.finish { report, sky in line.report(report, sky) }
     try Output.write(line.bytes)
+    tellIfNothing(stream.counters, bytes: input.bytes)
   }
 
   private func decodeMessages(_ input: inout StreamInput) throws {
@@ -66,6 +67,22 @@ struct Decode: ParsableCommand {
     }
     stream.finish { line.message($0) }
     try Output.write(line.bytes)
+    tellIfNothing(stream.counters, bytes: input.bytes)
+  }
+
+  /// What is no recording of a receiver is not passed over in silence.
+  private func tellIfNothing(_ counters: StreamCounters, bytes: UInt64) {
+    guard counters.frames == 0 else { return }
+    let name = file == "-" ? "standard input" : file
+    if bytes == 0 {
+      say("\(name): is empty")
+    } else if counters.withoutChecksum > 0 {
+      say(
+        "\(name): \(counters.withoutChecksum) sentences without a checksum, which are not believed; "
+          + "have the receiver add it")
+    } else {
+      say("\(name): no frame of NMEA, UBX or RTCM 3 in \(bytes) bytes; name a recording of a receiver")
+    }
   }
 
   private func summarise(_ input: inout StreamInput) throws {

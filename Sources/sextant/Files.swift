@@ -4,6 +4,7 @@
 /// `unsafe` here. Each pointer is to memory that a value in this file owns, and none leaves the call.
 import Glibc
 import Receiver
+import ReceiverShell
 
 /// A recording that is read in pieces into memory that is allocated once.
 struct InputFile: ~Copyable {
@@ -81,6 +82,9 @@ func message(_ code: Int32) -> String {
   return unsafe String(cString: text)
 }
 
+/// Whoever read the standard output has seen enough, as `head` does: the command ends, in order and without an error.
+struct ReaderGone: Error {}
+
 /// Standard output, and files that a command writes.
 enum Output {
   /// Writes all bytes to standard output.
@@ -116,7 +120,9 @@ enum Output {
   static func write(_ text: String, to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw CommandFailure(exitCode: CommandFailure.cannotCreate, description: "\(path): \(message(errno))")
+      let code = errno
+      throw CommandFailure(
+        exitCode: CommandFailure.cannotCreate, description: "\(path): \(message(code)); \(FileProblem.cure(code))")
     }
     defer { close(descriptor) }
     let characters = Array(text.utf8)
@@ -131,8 +137,7 @@ enum Output {
         if count >= 0 {
           written += count
         } else if errno == EPIPE {
-          // Whoever read has seen enough, as `head` does: no error.
-          exit(0)
+          throw ReaderGone()
         } else if errno != EINTR {
           throw CommandFailure(
             exitCode: errno == EIO ? CommandFailure.inputOutput : CommandFailure.cannotCreate,

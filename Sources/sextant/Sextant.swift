@@ -25,8 +25,10 @@ struct Sextant: ParsableCommand {
     } catch let failure as CommandFailure {
       say(failure.description)
       leave(with: failure.exitCode)
+    } catch is ReaderGone {
+      leave(with: 0)
     } catch let problem as FileProblem {
-      say("\(problem.path): \(problem.reason)")
+      say(problem.description)
       leave(with: problem.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate)
     } catch {
       exit(withError: error)

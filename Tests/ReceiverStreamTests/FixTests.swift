@@ -315,6 +315,17 @@ struct SkyTests {
     #expect(heard?.fix.satellitesInView == 6)
   }
 
+  @Test("A BeiDou talker's ids from 201 on are BeiDou's, where others mean QZSS")
+  func beiDouFrom201() {
+    let heard = heard([
+      rmc("101112"), "BDGSV,1,1,03,201,40,083,46,202,17,308,41,212,07,344,39", "GPGSV,1,1,01,202,22,228,45",
+      "BDGSA,A,3,202,,,,,,,,,,,,1.8,1.0,1.5",
+    ])
+    #expect(heard?.satellites.map(\.system) == [.beiDou, .beiDou, .beiDou, .qzss])
+    #expect(heard?.satellites.map(\.number) == [1, 2, 12, 10])
+    #expect(heard?.satellites.map(\.isUsed) == [false, true, false, false])
+  }
+
   @Test("GSA marks the used satellites wherever it comes in the epoch")
   func marks() {
     let orders = [[gsa3D] + gsv, gsv + [gsa3D], [gsv[0], gsa3D, gsv[1]]]

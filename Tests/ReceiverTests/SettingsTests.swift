@@ -69,6 +69,24 @@ struct SettingsTests {
     #expect(again.results == [.unchanged, .unchanged])
   }
 
+  @Test("Rate and model are read by the names that set them", arguments: withItems + withMessages)
+  func familiesRead(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    _ = try scene.set(["rate=5Hz", "model=automotive"])
+    let names = try scene.get("rate", "model")
+    #expect(names == (Self.withItems.contains(model) ? ["0.2", "4"] : ["200", "4"]))
+  }
+
+  @Test("A name that several settings make is told where they are shown")
+  func severalSettings() {
+    do throws(SettingProblem) {
+      _ = try SettingName("constellations")
+      Issue.record("it was taken for one setting")
+    } catch {
+      #expect(error.description.contains("show 'CFG-SIGNAL-*'"))
+    }
+  }
+
   @Test("A rate that fills the line is set after the rest", arguments: [ReceiverModel.m6, .m8])
   func fullLine(_ model: ReceiverModel) throws {
     let scene = SessionScene.configuring(model, baud: nil)

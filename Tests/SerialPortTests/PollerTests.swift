@@ -100,6 +100,21 @@ struct PollerTests {
     #expect(try poller.wait(deadline: 0) == [.timeout])
   }
 
+  @Test("The loss of the terminal becomes an event, unless the program was started to outlive it")
+  func hangUpSignal() throws {
+    let before = Glibc.signal(SIGHUP, SIG_DFL)
+    defer { Glibc.signal(SIGHUP, before) }
+    do {
+      var poller = try Poller(catching: [.hangUp])
+      _ = pthread_kill(pthread_self(), SIGHUP)
+      #expect(try poller.wait(deadline: generousDeadline()) == [.signal(.hangUp)])
+    }
+    Glibc.signal(SIGHUP, SIG_IGN)
+    var poller = try Poller(catching: [.hangUp])
+    _ = pthread_kill(pthread_self(), SIGHUP)
+    #expect(try poller.wait(deadline: 0) == [.timeout])
+  }
+
   @Test("A signal that is pending when the poller goes does not strike")
   func pendingSignal() throws {
     do {

@@ -65,7 +65,9 @@ final class BatchKeeper {
   }
 
   private func complain(_ problem: FileProblem) {
-    if !isComplained { System.say("fixes that the receiver keeps cannot be made safe: \(problem)") }
+    if !isComplained {
+      System.say("fixes that the receiver keeps cannot be made safe: \(problem) (SEXTANT_STATE_DIR names it)")
+    }
     isComplained = true
   }
 }

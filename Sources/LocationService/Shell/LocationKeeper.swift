@@ -26,7 +26,9 @@ final class LocationKeeper {
       }
       if let file { try body(file.value) }
     } catch {
-      if !isComplained { System.say("locations that are deferred cannot be made safe: \(error)") }
+      if !isComplained {
+        System.say("locations that are deferred cannot be made safe: \(error) (SEXTANT_STATE_DIR names it)")
+      }
       isComplained = true
     }
   }

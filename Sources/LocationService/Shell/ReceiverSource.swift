@@ -235,7 +235,7 @@ final class ReceiverSource {
       settings.isKnownUBlox = true
       news.append(.batchIsLeft)
     } catch {
-      news.append(.say("fixes that the receiver keeps cannot be made safe: \(error)"))
+      news.append(.say("fixes that the receiver keeps cannot be made safe: \(error) (SEXTANT_STATE_DIR names it)"))
     }
   }
 

@@ -20,7 +20,8 @@ public struct BaudRateSearch: Sendable {
   public enum Asking: Sendable {
     /// Not one byte is sent.
     case never
-    /// After all rates were listened at twice and not one byte came: who speaks is heard before.
+    /// After all rates were listened at and not one byte came: who speaks is heard before, and one whose output is off is
+    /// found within ten seconds.
     case afterListening
     /// As soon as the rate that is set is not the right one: a u-blox receiver is known to be there.
     case soon
@@ -139,7 +140,7 @@ public struct BaudRateSearch: Sendable {
   private var mayAsk: Bool {
     switch asking {
     case .never: false
-    case .afterListening: rounds >= 2 && !hasHeard
+    case .afterListening: rounds >= 1 && !hasHeard
     case .soon: true
     }
   }

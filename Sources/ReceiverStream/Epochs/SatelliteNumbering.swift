@@ -27,6 +27,8 @@ extension Satellite {
     switch (system, id) {
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
+    // Before QZSS's range, which it meets: the talker says whose they are (MediaTek, older Chinese receivers).
+    case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
     case (.qzss?, 1...10): return (.qzss, UInt8(id))
     case (.navIC?, 1...14): return (.navIC, UInt8(id))
     case (.glonass?, 1...32): return (.glonass, UInt8(id))
@@ -37,7 +39,6 @@ extension Satellite {
     case (_, 159...163): return (.beiDou, UInt8(id - 158))
     case (_, 173...182): return (.imes, UInt8(id - 172))
     case (_, 193...202): return (.qzss, UInt8(id - 192))
-    case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
     case (_, 211...246): return (.galileo, UInt8(id - 210))
     case (_, 301...336): return (.galileo, UInt8(id - 300))
     case (_, 401...463): return (.beiDou, UInt8(id - 400))

@@ -56,12 +56,14 @@ struct Batch: ParsableCommand {
         exitCode: CommandFailure.configuration,
         description: "no place to keep what was delivered; set SEXTANT_STATE_DIR to a folder")
     }
-    let client = try BatchClient(source, action, json: json, erases: erase, folder: folder + "/batch")
+    var client = try BatchClient(source, action, json: json, erases: erase, folder: folder + "/batch")
     if action == .start, client.undelivered > 0 {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
         description: "\(client.undelivered) fixes of the last batch were received and not printed; retrieve them first")
     }
+    // Before the receiver is told: one that batches says nothing any more.
+    if action == .start { try client.checkRoom() }
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
     let (action, batch) = (action, BatchWish(epochs: size, isExtended: extended))

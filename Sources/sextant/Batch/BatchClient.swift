@@ -44,6 +44,9 @@ struct BatchClient: ReceiverClient, ~Copyable {
   /// Fixes that were received by a reader that was killed, and not printed.
   var undelivered: Int { store.undelivered }
 
+  /// Makes sure that what is to be kept of a batch can be.
+  mutating func checkRoom() throws(FileProblem) { try store.checkRoom() }
+
   /// What the session has to know of a reader that was killed.
   var unfinishedFrame: [UInt8]? { request == .retrieve ? store.unfinishedFrame : nil }
 
@@ -64,6 +67,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .session(.batching(let epochs)):
       self.epochs = epochs
       if epochs == 0 { fail("the receiver refuses to batch") }
+    case .ended: fail("a file keeps no fixes; name a receiver's device")
     case .session(.configurationFailed): fail("the receiver refuses to be configured")
     case .session(.notIdentified): fail("no u-blox receiver: it keeps no fixes")
     case .finished(let ticket, let outcome) where ticket == question:

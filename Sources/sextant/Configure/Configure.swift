@@ -180,7 +180,7 @@ struct Configure: ParsableCommand {
     do throws(FileProblem) { try WholeFile.replace(file, with: text) } catch {
       throw CommandFailure(
         exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-        description: "\(file): \(error.reason)")
+        description: "\(file): \(error.reason); \(FileProblem.cure(error.code))")
     }
   }
 
@@ -215,7 +215,7 @@ struct Configure: ParsableCommand {
       throw CommandFailure(
         exitCode: error.isForbidden
           ? CommandFailure.noPermission : error.isMissing ? CommandFailure.noInput : CommandFailure.inputOutput,
-        description: "\(path): \(error.reason)")
+        description: "\(path): \(error.reason); \(FileProblem.cure(error.code))")
     }
     do throws(ConfigurationFile.Problem) { return try ConfigurationFile(text) } catch {
       throw CommandFailure(exitCode: CommandFailure.usage, description: "\(path): \(error.description)")

@@ -45,6 +45,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let end: Instant?
 
   private var isEnding = false
+  /// What the client could not do.
+  private var problem: (any Error)?
   /// Tells of devices that come and go; nil where the receiver is none of them.
   private var monitor: DeviceMonitor?
   private var hasDeviceNews = false
@@ -65,7 +67,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   ) throws {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
     let now = Instant(nanoseconds: MonotonicClock.now())
-    var poller = try Poller(catching: [.interrupt, .terminate, .windowChange])
+    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange])
     let simulator: SimulatedReceiver?
     let path: String
     switch source {
@@ -97,8 +99,14 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     end = seconds.map { now + Milliseconds(seconds: $0) }
   }
 
-  /// Runs to the end.
+  /// Runs to the end. What the client cannot do, such as to write to a full disk, ends it in order too: the receiver is left
+  /// as it was found before the error is thrown.
   mutating func run() throws {
+    try runToEnd()
+    if let problem { throw problem }
+  }
+
+  private mutating func runToEnd() throws {
     tellEvents(at: Instant(nanoseconds: MonotonicClock.now()))
     while true {
       let due = deadline
@@ -134,7 +142,12 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         continue
       }
       tellEvents(at: now)
-      if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
+      do {
+        if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
+      } catch {
+        problem = error
+        finish(at: now)
+      }
       if let end, now >= end { finish(at: now) }
       if connection.takeEpochNotice() { client.prepareForEpoch() }
     }

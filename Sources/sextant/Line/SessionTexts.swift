@@ -24,7 +24,9 @@ private func text(of report: SessionReport, path: String, baud: UInt32?) -> Stri
     given == 0 ? nil : "\(path): the receiver has just started; it was given what is known from the last run"
   case .wasReset: "\(path): the receiver was reset; it has its configuration again"
   case .silent: "\(path): the receiver is silent; waiting for it (power, cable?)"
-  case .notUnderstood: "\(path): nothing is understood any more; looking for the baud rate again"
+  case .notUnderstood:
+    baud.map { "\(path): nothing is understood any more at \($0) baud; leave --baud out to have the rate found" }
+      ?? "\(path): nothing is understood any more; looking for the baud rate again"
   case .back: "\(path): the receiver is back"
   case .rateNotChanged(let rate): "\(path): the receiver was not heard at \(rate) baud; the old rate stays"
   case .asleep, .awake(.asked), .awake(.time), .batching: nil

@@ -70,6 +70,11 @@ struct Power: ParsableCommand {
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: end, client: client)
     try loop.run()
     if let failure = loop.client.failure { throw failure }
+    if !loop.client.hasAsked {
+      throw CommandFailure(
+        exitCode: CommandFailure.unavailable,
+        description: "no u-blox receiver answered; check power, wiring (RX to TX) and the device's name")
+    }
   }
 }
 

@@ -15,7 +15,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private let log: GrowingFile?
   private let started = Instant(nanoseconds: MonotonicClock.now())
   private var lines: [String] = []
-  private var hasAsked = false
+  /// Whether the receiver is known, and was asked.
+  private(set) var hasAsked = false
   private var isDone = false
   private var hasFix: Bool?
   private var question: SessionTicket?
@@ -39,6 +40,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .lost: write("gone", at: now)
+    case .ended: fail("a file takes no orders; name a receiver's device")
     case .session(let report): receive(report, connection, &poller, at: now)
     case .finished(let ticket, let outcome) where ticket == question: showMode(outcome, connection)
     default: break

@@ -30,7 +30,7 @@ struct PowerSupply {
     // What can fail comes before the receiver is off.
     let log: GrowingFile?
     if let path = self.log { log = try GrowingFile(path) } else { log = nil }
-    var poller = try Poller(catching: [.interrupt, .terminate])
+    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     let supply = try taken()
     if case .off(let seconds) = request {
       try set(supply, isOn: false)

@@ -2,6 +2,7 @@
 ///
 /// Calls of the C library with pointers to values in this file, none of which leaves the call: the reason for `unsafe`.
 import Glibc
+import ReceiverShell
 import Recording
 import SerialPort
 import Synchronization
@@ -210,7 +211,8 @@ final class OpenFile: Sendable {
     case ENOSPC, EDQUOT:
       CommandFailure(exitCode: CommandFailure.inputOutput, description: "\(path): the disk is full; make room")
     default:
-      CommandFailure(exitCode: CommandFailure.cannotCreate, description: "\(path): \(message(code))")
+      CommandFailure(
+        exitCode: CommandFailure.cannotCreate, description: "\(path): \(message(code)); \(FileProblem.cure(code))")
     }
   }
 }

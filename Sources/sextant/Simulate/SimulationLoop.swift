@@ -17,7 +17,7 @@ struct SimulationLoop: ~Copyable {
   init(_ device: any SimulatedDevice, link: String, speed: Double, seconds: Double?, now: Instant) throws {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
     let receiver = try Self.receiver(device, link, speed, now)
-    var poller = try Poller(catching: [.interrupt, .terminate])
+    var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     if InputLines.isOurs { try poller.add(InputLines.descriptor, token: Self.user) }
     try Output.write("\(receiver.path ?? "")\n")
     self.poller = poller

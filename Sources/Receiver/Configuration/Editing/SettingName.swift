@@ -6,9 +6,30 @@ public enum SettingName: Sendable {
   case item(UInt32, ConfigurationItem?)
   case field(ConfigurationRecord, FieldPath)
   case record(ConfigurationRecord)
+  /// A name that works on every family: the item of newer ones, the field of older ones.
+  indirect case family(item: SettingName, field: SettingName)
 
-  /// Reads `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel` or `CFG-PRT[1]`, whatever the case.
+  /// Names of every family that one item, or one field, says.
+  private static let single: [(name: String, item: String, field: String)] = [
+    ("rate", "CFG-RATE-MEAS", "CFG-RATE.measRate"), ("model", "CFG-NAVSPG-DYNMODEL", "CFG-NAV5.dynModel"),
+  ]
+
+  /// Those that several say, and where they are shown.
+  private static let several: [(name: String, shown: String)] = [
+    ("constellations", "'CFG-SIGNAL-*' or CFG-GNSS"), ("messages", "'CFG-MSGOUT-*' or 'CFG-MSG*'"),
+    ("nmea", "'CFG-*OUTPROT-*' or CFG-PRT"), ("baud", "'CFG-UART*' or CFG-PRT"),
+  ]
+
+  /// Reads `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel` or `CFG-PRT[1]`, whatever the case; and `rate` and
+  /// `model`, which every family has.
   public init(_ text: String) throws(SettingProblem) {
+    if let family = Self.single.first(where: { $0.name == text.lowercased() }) {
+      self = .family(item: try SettingName(family.item), field: try SettingName(family.field))
+      return
+    }
+    if let family = Self.several.first(where: { $0.name == text.lowercased() }) {
+      throw SettingProblem("\(text): no single setting; sextant configure show \(family.shown) shows what makes it")
+    }
     let name = text.uppercased()
     if name.hasPrefix("0X") {
       guard let id = UInt32(name.dropFirst(2), radix: 16), configurationValueSize(id) != nil else {
@@ -36,6 +57,12 @@ public enum SettingName: Sendable {
       PayloadFields.declared(record.identity, path.path) != nil
     else { throw Self.unknown(text) }
     self = .field(record, path)
+  }
+
+  /// The name that this receiver knows it by.
+  func meant(on receiver: ReceiverDescription) -> SettingName {
+    guard case .family(let item, let field) = self else { return self }
+    return receiver.can(.valset) ? item : field
   }
 
   /// The point between the message and the field.

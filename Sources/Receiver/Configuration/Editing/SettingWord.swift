@@ -63,7 +63,7 @@ public struct SettingWord: Sendable, Equatable {
         throw Self.problem(error, name, value, field.unit.description, isArray: field.isArray && path.element == nil)
       }
       meaning = .field(record, Setting.FieldValue(field: path, text: value))
-    case .record:
+    case .record, .family:
       throw SettingProblem("\(name): name a field of it, such as \(name).\(Self.example(name))")
     }
   }

@@ -71,7 +71,7 @@ public struct SettingsReading: ReceiverScript {
     var keys: [UInt32] = []
     var records: [ConfigurationRecord] = []
     for name in names {
-      switch name {
+      switch name.meant(on: receiver) {
       case .item(let id, let item):
         try Self.check(receiver, hasItems: true)
         if !keys.contains(id) { keys.append(id) }
@@ -84,6 +84,8 @@ public struct SettingsReading: ReceiverScript {
         try Self.check(receiver, hasItems: false)
         if !records.contains(record) { records.append(record) }
         order.append(record.name)
+      // `meant` has chosen.
+      case .family: break
       }
     }
     work = stride(from: 0, to: keys.count, by: ConfigurationWriter.mostItems).map {

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""How commands end, and what they say when they cannot do what is asked.
+
+usage: ends.py FOLDER [NAME...]
+
+FOLDER has the programs. A receiver of another author's making (ublox.py) is watched and tracked until the reader of the output
+goes, the disk is full, the terminal is lost: it has to be as it was found. A receiver whose output is off is found. What is no
+receiver, no recording or has no room is told in a line with the cure. It prints what is wrong, and fails then.
+"""
+import concurrent.futures
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from ublox import MESSAGE_KEYS, MODELS, Manners, Receiver
+
+FOLDER = os.path.abspath(sys.argv[1])
+
+
+class Wrong(Exception):
+    pass
+
+
+def expect(holds, text):
+    if not holds:
+        raise Wrong(text)
+
+
+class Bench:
+    """A folder, and a receiver where one is wanted."""
+
+    def __init__(self, folder, model=None, silent=False):
+        self.folder = folder
+        self.environment = {**os.environ, "SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder}
+        self.receiver = None
+        if model:
+            self.link = os.path.join(folder, "receiver")
+            self.receiver = Receiver(MODELS[model], Manners(), self.link)
+            if silent:
+                self.receiver.items.update({key: 0 for key in MESSAGE_KEYS})
+            self.before = self.receiver.snapshot()
+
+    def __enter__(self):
+        if self.receiver:
+            self.receiver.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.receiver:
+            self.receiver.stop()
+
+    def start(self, *words, output=subprocess.PIPE, **options):
+        return subprocess.Popen([FOLDER + "/sextant", *words], stdin=subprocess.DEVNULL, stdout=output,
+                                stderr=subprocess.PIPE, text=True, env=self.environment, **options)
+
+    def run(self, *words, code, says="", **options):
+        """Runs a command, which must end with this code and say that; its output."""
+        process = self.start(*words, **options)
+        text, said = process.communicate(timeout=60)
+        expect(process.returncode == code, f"{' '.join(words)} ended with {process.returncode}, not {code}: {said!r}")
+        expect(re.search(says, said), f"{' '.join(words)} says {said!r}, not {says!r}")
+        return text
+
+    def is_as_found(self):
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            if self.receiver.snapshot() == self.before and self.receiver.rate == self.receiver.traits.rate:
+                return
+            time.sleep(0.1)
+        now = self.receiver.snapshot()
+        raise Wrong(f"other settings are left: {[(key, self.before[key], now[key]) for key in now if now[key] != self.before[key]][:3]}")
+
+
+def is_set(bench, process):
+    """Waits until the command has set the receiver, so that there is something to put back."""
+    deadline = time.monotonic() + 20
+    while bench.receiver.snapshot() == bench.before:
+        expect(process.poll() is None and time.monotonic() < deadline, "the receiver was not set")
+        time.sleep(0.05)
+    time.sleep(1.5)
+
+
+def a_reader_that_goes(folder):
+    with Bench(folder, "m10") as bench:
+        process = bench.start("watch", "--device", bench.link, "--json")
+        is_set(bench, process)
+        process.stdout.readline()
+        process.stdout.close()
+        expect(process.wait(20) == 0, f"ended with {process.returncode}")
+        bench.is_as_found()
+
+
+def a_full_disk(folder):
+    with Bench(folder, "m8") as bench:
+        ahead = bench.start("watch", "--device", bench.link, "--json", "--count", "3", output=subprocess.DEVNULL)
+        expect(ahead.wait(40) == 0, "the receiver is not watched")
+        with open("/dev/full", "w") as full:
+            bench.run("watch", "--device", bench.link, "--json", code=73, says="standard output: No space", output=full)
+        bench.is_as_found()
+
+
+def a_lost_terminal(folder):
+    for command in ("watch", "track"):
+        os.makedirs(f"{folder}/{command}")
+        with Bench(f"{folder}/{command}", "m10") as bench:
+            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL)
+            is_set(bench, process)
+            process.send_signal(signal.SIGHUP)
+            expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
+            bench.is_as_found()
+
+
+def nohup(folder):
+    for command in ("watch", "track"):
+        os.makedirs(f"{folder}/{command}")
+        with Bench(f"{folder}/{command}", "m10") as bench:
+            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL,
+                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+            is_set(bench, process)
+            process.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            expect(process.poll() is None, f"{command} ended although SIGHUP is ignored")
+            process.terminate()
+            expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
+            bench.is_as_found()
+
+
+def an_output_that_is_off(folder):
+    with Bench(folder, "m9", silent=True) as bench:
+        begin = time.monotonic()
+        text = bench.run("watch", "--device", bench.link, "--json", "--count", "1", "--seconds", "40", code=0)
+        took = time.monotonic() - begin
+        expect('"lat"' in text, "no fix")
+        expect(took < 18, f"found after {took:.1f} s")
+        bench.is_as_found()
+
+
+def a_batch_without_room(folder):
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    with Bench(folder, "m10") as bench:
+        bench.run("batch", "--device", bench.link, "start", code=73, says="state/batch/.*: .*; .*disk", preexec_fn=no_room)
+        expect(bench.receiver.commands == 0, "the receiver was told to batch")
+
+
+def a_rate_that_is_bound(folder):
+    with Bench(folder, "m8") as bench:
+        process = bench.start("watch", "--device", bench.link, "--json", "--baud", "115200", "--seconds", "9")
+        _, said = process.communicate(timeout=40)
+        expect("leave --baud out" in said and "again" not in said, f"it says {said!r}")
+
+
+def what_is_no_receiver(folder):
+    bench = Bench(folder)
+    log = folder + "/log.nmea"
+    with open(log, "w") as file:
+        file.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n")
+    bench.run("power", "--device", log, "status", code=69, says="a file takes no orders; name a receiver")
+    bench.run("batch", "--device", log, "status", code=69, says="a file keeps no fixes; name a receiver")
+    bench.run("configure", "--device", log, "show", code=69, says="a file cannot be configured; name a receiver")
+    master, slave = os.openpty()
+    bench.run("power", "--device", os.ttyname(slave), "--seconds", "2", code=69, says="no u-blox receiver answered; check")
+    os.close(master)
+    os.close(slave)
+
+
+def what_is_no_recording(folder):
+    bench = Bench(folder)
+    files = {
+        "empty": (b"", "is empty"), "text": (b"hello\n" * 9, "no frame of NMEA, UBX or RTCM 3 in 54 bytes; name"),
+        "bare": (b"$GPGLL,4916.45,N,12311.12,W,225444,A\r\n" * 3, "3 sentences without a checksum"),
+    }
+    for name, (content, says) in files.items():
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(content)
+        for form in ("tpv", "messages"):
+            text = bench.run("decode", "--format", form, f"{folder}/{name}", code=0, says=f"/{name}: {says}")
+            expect(text == "", f"{name}: {text!r}")
+    bench.run("configure", "--device", "x", "restore", folder + "/none", code=66, says="none: .*; check the name")
+    bench.run("record", "--device", f"{folder}/bare", folder, code=73, says="it is a folder; name a file")
+
+
+CHECKS = [
+    a_reader_that_goes, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off, a_batch_without_room, a_rate_that_is_bound,
+    what_is_no_receiver, what_is_no_recording,
+]
+
+
+def main():
+    chosen = [check for check in CHECKS if check.__name__ in sys.argv[2:] or not sys.argv[2:]]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(chosen)) as pool:
+        jobs = []
+        for check in chosen:
+            os.mkdir(f"{folder}/{check.__name__}")
+            jobs.append((check, pool.submit(check, f"{folder}/{check.__name__}")))
+        for check, job in jobs:
+            try:
+                job.result()
+                print(f"{check.__name__.replace('_', ' ')}: ok", flush=True)
+            except (Wrong, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"{check.__name__.replace('_', ' ')}: {error}", flush=True)
+    if failed:
+        sys.exit(f"{failed} of {len(chosen)} are wrong")
+
+
+if __name__ == "__main__":
+    main()
