@@ -26,7 +26,7 @@ public struct RTCM3Frame: ~Escapable {
   }
 
   /// Looks for a frame at `offset` of `bytes`.
-  @inlinable
+  @inlinable @inline(always)
   public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != preamble { return .noSync }

@@ -71,6 +71,12 @@ public struct FrameCursor: ~Escapable {
         counters.ubxFrames &+= 1
         return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
+      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.look(at: bytes, from: at) {
+        let start = at
+        at &+= length
+        counters.rtcm3Frames &+= 1
+        return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
+      }
       switch verdict() {
       case .frame(let kind, let length):
         let start = at
