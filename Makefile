@@ -75,6 +75,7 @@ rig-umockdev: rig-programs
 rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
 
 # The commands against receivers of another author's making, with manners that make a driver stumble, and how commands end.
 # About a minute.

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# board.sh - what a board has beside its UART, by the real kernel in a virtual machine: a receiver on I2C, a GPIO chip's line as
+# the switch in its supply, an accelerometer that tells of a movement by its interrupt. All three are behind a bridge on USB
+# whose far end is a program (bridge.c); the drivers are the kernel's own, and not in the machine's image: they are taken
+# from Debian's package of that kernel. What would need no bridge is not there (linux-image 6.1: CONFIG_GPIO_SIM, GPIO_MOCKUP,
+# GPIO_AGGREGATOR, IIO_SIMPLE_DUMMY, IIO_SW_DEVICE, IRQ_SIM, I2C_GPIO, I2C_SLAVE and ACPI_CONFIGFS are not there). i2c-stub is, and
+# stands in for a magnetometer in sensors.sh; but its registers keep what is written to them, where a receiver's 0xFF is a
+# stream, and it does SMBus alone, where Sextant needs plain transfers.
+# usage: Tests/rig/vm/board.sh BIN-FOLDER        root; BIN-FOLDER holds sextant and sextant-track
+#   RIG=FOLDER, IMAGE=FOLDER   as in run.sh, which builds the image
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/../../.." && pwd)
+bin=$(cd "$1" && pwd)
+rig=${RIG:-$project/../shared/rig/vm}
+image=${IMAGE:-$project/.build/rig/image}
+
+if [ ! -x "$rig/boot.py" ]; then
+  echo "board.sh: no virtual machine: $rig has no boot.py; name the folder that has it with RIG=" >&2
+  exit 69
+fi
+if [ ! -e "$image/versions" ] || ! command -v qemu-system-x86_64 >/dev/null; then
+  echo "board.sh: there is no image in $image; run.sh builds it" >&2
+  exit 69
+fi
+
+package=$(sed -n 's/^kernel \([^ ]*\) .*/\1/p' "$image/versions")
+version=$(sed -n 's/^kernel [^ ]* \([^;]*\);.*/\1/p' "$image/versions")
+kernel=${package#linux-image-}
+modules=$project/.build/rig/modules/$version
+if [ ! -e "$modules/rig_motion.ko" ]; then
+  echo "fetching $package for its drivers (70 MB), once" >&2
+  unpacked=$(mktemp -d)
+  (cd "$unpacked" && apt-get -o APT::Sandbox::User=root -qq download "$package=$version" && dpkg-deb -x ./*.deb .)
+  depmod -b "$unpacked" "$kernel"
+  rm -rf "$modules" && mkdir -p "$modules"
+  # In the order in which they have to be loaded.
+  for module in uhid hid_cp2112 i2c_dev bmc150_accel_i2c; do
+    modprobe -d "$unpacked" -S "$kernel" --show-depends "$module"
+  done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' | while read -r file; do
+    cp "$file" "$modules/"
+    basename "$file" >> "$modules/order"
+  done
+  cp -r "$here/rig_motion" "$unpacked/build"
+  make -s -C "/usr/src/linux-headers-$kernel" M="$unpacked/build" modules > "$modules/build.log" 2>&1 ||
+    { cat "$modules/build.log" >&2; exit 1; }
+  mv "$unpacked/build/rig_motion.ko" "$modules/"
+  rm -rf "$unpacked"
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+share=$work/share
+mkdir -p "$share/lib"
+for program in sextant sextant-track; do strip -o "$share/$program" "$bin/$program"; done
+# The Swift runtime, from wherever the toolchain has it.
+for library in $(ldd "$bin/sextant" "$bin/sextant-track" |
+  sed -n 's/.*=> \(\/.*\/lib\(swift\|dispatch\|Blocks\|_\?Foundation\)[^ ]*\) .*/\1/p' | sort -u); do
+  strip -o "$share/lib/$(basename "$library")" "$library"
+done
+gcc -O2 -Wall -Wextra -Werror -static -o "$share/bridge" "$here/bridge.c"
+cp -r "$modules" "$share/modules"
+cp "$here/guest-board.sh" "$share/"
+"$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --times --timeout 900 \
+  -- "bash guest-board.sh" | tee "$work/out"
+grep -q done-guest "$work/out" || { echo "FAIL the guest did not come to its end"; exit 1; }
+echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
+! grep -q FAIL "$work/out"
