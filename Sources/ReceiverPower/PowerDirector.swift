@@ -55,6 +55,11 @@ public struct PowerDirector: Sendable {
   private var applied: ReceiverPlan? = .fullPower
   /// Settings that the receiver refuses in any case.
   private var usualRefusals = 0
+  private var isRateKnown = false
+  /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
+  private static var bitsPerFix: Int { 1080 }
+  /// What receiver and host need besides.
+  private static var secondsBetweenFixes: Double { 0.002 }
   /// The constellations that this receiver does without where fewer will do.
   private var leavesOut: [ReceiverWish.Constellation] = []
   private var isThere = false
@@ -169,6 +174,8 @@ public struct PowerDirector: Sendable {
     case .configured(let refused):
       if base == nil, let wish, let receiver {
         leavesOut = ReceiverAbilities.spareConstellations(receiver)
+        // A line without a rate is faster than any that has one.
+        if !isRateKnown, port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
         found(ReceiverAbilities(receiver, port: port).with(supply), wish, refused, at: now)
       } else {
         configured(refused, at: now)
@@ -186,7 +193,10 @@ public struct PowerDirector: Sendable {
       tell(.refused(.backup), at: now)
     case .doesNotSleep: isAsleep = false
     case .doesNotWake: tell(.wakeFailed, at: now)
-    case .rateFound, .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
+    case .rateFound(let rate):
+      power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
+      isRateKnown = true
+    case .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
       .adviseOnSilence:
       break
     }

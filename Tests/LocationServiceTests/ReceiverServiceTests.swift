@@ -23,7 +23,7 @@ struct ReceiverServiceTests {
     scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
     scene.run(8)
     let before = scene.receivedBytes
-    scene.run(45)
+    scene.run(50)
     #expect(scene.locations.isEmpty, "something is delivered before the end")
     if model == .m10 || model == .m8Batching { #expect(scene.receivedBytes == before, "the line speaks") }
     #expect(scene.run(20) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })

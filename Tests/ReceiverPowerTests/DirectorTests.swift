@@ -242,7 +242,8 @@ struct DirectorFaultTests {
     let longest = model == .m8Batching ? 2 : 1
     #expect(
       zip(times, times.dropFirst()).allSatisfy { 1...longest ~= $1 - $0 }, "fixes are lost, doubled or not in order")
-    #expect(Double(times.count) > seconds / Double(longest) + 20)
+    // What was collected, and the live seconds since.
+    #expect(Double(times.count) >= seconds / Double(longest) + 15)
     #expect(scene.journal == nil)
   }
 

@@ -129,11 +129,15 @@ extension PowerControl {
     return max(due, run.nextRead ?? .zero)
   }
 
+  /// How long the line needs for a fix of a batch, in seconds: what a read-out is reckoned with until one has shown it.
+  /// Nil where that is not known.
+  public mutating func expectReadOut(secondsPerFix: Double?) { expectedSecondsPerFix = secondsPerFix }
+
   /// When to begin with a read-out that is to be over at an instant. What it takes grows with what is held by then.
   func readBegin(_ run: BatchRun, for by: Instant) -> Instant {
     guard !isFresh(run, at: by) else { return by }
     let held = by.seconds(since: run.heldSince) + run.uncountedSeconds
-    let share = readOutSecondsPerFix / Double(run.periodSeconds)
+    let share = (shownSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
     let seconds = (share * held + policy.readOutSeconds) / (1 + share)
     return before(by, min(seconds, by.seconds(since: run.heldSince)))
   }
@@ -180,7 +184,7 @@ extension PowerControl {
     if lost > 0 { actions.append(.report(.fixesLost(lost))) }
     guard var run = batch else { return }
     if let since = run.readingSince, count >= policy.readOutLearnedFrom {
-      readOutSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
+      shownSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
     }
     // What came in meanwhile was read as well, but for the last one or two.
     run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))

@@ -24,8 +24,10 @@ public struct PowerControl: Sendable {
   var listeningSince = Instant.zero
   /// How often the size of a batch was halved because the receiver refused it.
   var batchHalvings = 0
-  /// What reading one fix out takes on this line.
-  var readOutSecondsPerFix: Double
+  /// What reading one fix out took, once a read-out has shown it.
+  var shownSecondsPerFix: Double?
+  /// What it takes by the line's rate, where that is known.
+  var expectedSecondsPerFix: Double?
   /// The receiver has forgotten what it was told: the wanted state is told again.
   var mustTellAgain = false
   var orbits = Orbits()
@@ -54,7 +56,6 @@ public struct PowerControl: Sendable {
 
   public init(policy: PowerPolicy = .standard, at now: Instant) {
     self.policy = policy
-    readOutSecondsPerFix = policy.readOutSecondsPerFix
     self.now = now
   }
 

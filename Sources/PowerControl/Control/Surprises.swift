@@ -47,7 +47,7 @@ extension PowerControl {
       epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       refusedUntil = [:]
       batchHalvings = 0
-      readOutSecondsPerFix = policy.readOutSecondsPerFix
+      shownSecondsPerFix = nil
     }
     abilities = found
     isTroubled = []

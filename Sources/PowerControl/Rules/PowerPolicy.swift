@@ -120,7 +120,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// next one at once.
   public var batchLingerSeconds = 2.0
   /// A read-out ends when a deferral does: it begins so much earlier for each fix that is held, until a read-out of some fixes
-  /// has shown how fast the line is (108 bytes at 9600 baud are 0.113 s),
+  /// has shown how fast the line is, if nobody else knows (108 bytes at 9600 baud are 0.113 s),
   public var readOutSecondsPerFix = 0.12
   public var readOutLearnedFrom = 5
   /// and so much besides, for the question and the host.
