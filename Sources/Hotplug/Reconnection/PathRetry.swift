@@ -22,7 +22,9 @@ public struct PathRetry: Sendable {
 
   /// It hung up, or failed.
   ///
-  /// - Parameter path: its name in what is told.
+  /// - Parameters:
+  ///   - path: its name in what is told.
+  ///   - now: the time.
   /// - Returns: what is to be told; nil for nothing new.
   public mutating func lost(_ path: String, at now: Instant) -> String? {
     let isFlap = openedAt.map { now < $0 + RetryPolicy.flap } ?? false
