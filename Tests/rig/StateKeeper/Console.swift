@@ -13,8 +13,26 @@ enum Console {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }
+}
 
-  static func waitForever() -> Never {
-    while true { pause() }
+/// Wakes a thread from another one, by a pipe.
+final class Bell: Sendable {
+  private let ends: (hear: Int32, ring: Int32)
+
+  init() {
+    var both: [Int32] = [0, 0]
+    precondition(unsafe pipe(&both) == 0)
+    ends = (both[0], both[1])
+  }
+
+  func ring() {
+    var byte: UInt8 = 1
+    _ = unsafe write(ends.ring, &byte, 1)
+  }
+
+  /// Until it rings; at once where it has.
+  func wait() {
+    var byte: UInt8 = 0
+    _ = unsafe read(ends.hear, &byte, 1)
   }
 }

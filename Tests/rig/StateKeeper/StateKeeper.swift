@@ -1,6 +1,7 @@
 import LocationService
 import Positioning
 import ReceiverStream
+import Synchronization
 
 /// A program that changes all that is kept of it as fast as it is told that the last change is kept, for `kills.py`, which
 /// kills it. It prints what it found at its start (`have …`), what it begins (`try …`), and what it was told is done.
@@ -16,11 +17,11 @@ struct StateKeeper {
     let service = LocationService(app: app)
     let keeper = Keeper(service, book: PermissionBook(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
     keeper.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
-    Console.waitForever()
+    keeper.openMail()
   }
 }
 
-/// The client; after its start all of it happens on the service's thread, in the calls that tell of an event.
+/// The client. As every client does, it opens its events on a thread of its own, and asks before each whether it may.
 private final class Keeper: LocationServiceClient, @unchecked Sendable {
   private let service: LocationService
   private let book: PermissionBook
@@ -28,6 +29,8 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
   private var generation = 0
   /// What is printed when the next answer to `requestState` comes: all that was asked before it is kept by then.
   private var awaited = ""
+  private let mail = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
+  private let bell = Bell()
 
   init(_ service: LocationService, book: PermissionBook) {
     self.service = service
@@ -99,6 +102,23 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
   // MARK: What is told
 
   func receive(_ event: DelegateEvent, _ ticket: Ticket) {
+    mail.withLock { $0.append((event, ticket)) }
+    bell.ring()
+  }
+
+  /// Opens what comes, without end.
+  func openMail() -> Never {
+    while true {
+      bell.wait()
+      let letters = mail.withLock { mail in
+        defer { mail = [] }
+        return mail
+      }
+      for letter in letters where service.isCurrent(letter.ticket, for: id) { hear(letter.event) }
+    }
+  }
+
+  private func hear(_ event: DelegateEvent) {
     switch event {
     case .didUpdateLocations(let locations):
       for location in locations { Console.print("done fix \(location.timestamp.nanosecondsSince1970)") }
