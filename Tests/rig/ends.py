@@ -108,7 +108,9 @@ def a_lost_terminal(folder):
     for command in ("watch", "track"):
         os.makedirs(f"{folder}/{command}")
         with Bench(f"{folder}/{command}", "m10") as bench:
-            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL)
+            # Who runs this may have it ignored, and what is ignored is inherited.
+            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL,
+                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
             is_set(bench, process)
             process.send_signal(signal.SIGHUP)
             expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
