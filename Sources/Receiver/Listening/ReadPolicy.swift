@@ -27,7 +27,7 @@ public struct ReadPolicy: Sendable {
   /// Epochs at a steady pace before the line is left alone.
   static var epochsToLearn: Int { 3 }
   /// The shortest time before the expected end at which the line is listened to again, seconds.
-  static var shortestMargin: Double { 0.000_6 }
+  static var shortestMargin: Double { 0.000_4 }
   /// A rest that is shorter is not worth its timer, seconds.
   static var shortestRest: Double { 0.002 }
   /// Parts of an epoch come closer together than this, seconds.
