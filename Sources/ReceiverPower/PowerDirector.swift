@@ -21,6 +21,11 @@ import ReceiverStream
 ///      ▲                                           │ not wanted any more
 ///      └── memory off, what was held ◀─ read ◀─ ending: messages on
 public struct PowerDirector: Sendable {
+  /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
+  private static var bitsPerFix: Int { 1080 }
+  /// What receiver and host need for each besides, in seconds.
+  private static var secondsBetweenFixes: Double { 0.002 }
+
   /// Epochs for so long from a receiver that has not been identified: nobody will send it an order.
   static var plainAfter: Milliseconds { Milliseconds(10_000) }
   /// Epochs that come this long after the line should be silent are those of a receiver that has forgotten its orders.
@@ -55,11 +60,6 @@ public struct PowerDirector: Sendable {
   private var applied: ReceiverPlan? = .fullPower
   /// Settings that the receiver refuses in any case.
   private var usualRefusals = 0
-  private var isRateKnown = false
-  /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
-  private static var bitsPerFix: Int { 1080 }
-  /// What receiver and host need besides.
-  private static var secondsBetweenFixes: Double { 0.002 }
   /// The constellations that this receiver does without where fewer will do.
   private var leavesOut: [ReceiverWish.Constellation] = []
   private var isThere = false
@@ -174,8 +174,8 @@ public struct PowerDirector: Sendable {
     case .configured(let refused):
       if base == nil, let wish, let receiver {
         leavesOut = ReceiverAbilities.spareConstellations(receiver)
-        // A line without a rate is faster than any that has one.
-        if !isRateKnown, port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
+        // USB has no rate, and is faster than any line that has one.
+        if port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
         found(ReceiverAbilities(receiver, port: port).with(supply), wish, refused, at: now)
       } else {
         configured(refused, at: now)
@@ -195,7 +195,6 @@ public struct PowerDirector: Sendable {
     case .doesNotWake: tell(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
-      isRateKnown = true
     case .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
       .adviseOnSilence:
       break
