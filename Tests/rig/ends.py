@@ -104,32 +104,32 @@ def a_full_disk(folder):
         bench.is_as_found()
 
 
-def a_lost_terminal(folder):
+def hang_up(folder, disposition, meanwhile):
+    """SIGHUP for a command that was started with that disposition of it; it has to end in order after what is done meanwhile."""
     for command in ("watch", "track"):
         os.makedirs(f"{folder}/{command}")
         with Bench(f"{folder}/{command}", "m10") as bench:
-            # Who runs this may have it ignored, and what is ignored is inherited.
+            # Said, as what is ignored is inherited: who runs this may have it ignored.
             process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL,
-                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, disposition))
             is_set(bench, process)
             process.send_signal(signal.SIGHUP)
+            meanwhile(command, process)
             expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
             bench.is_as_found()
+
+
+def a_lost_terminal(folder):
+    hang_up(folder, signal.SIG_DFL, lambda command, process: None)
 
 
 def nohup(folder):
-    for command in ("watch", "track"):
-        os.makedirs(f"{folder}/{command}")
-        with Bench(f"{folder}/{command}", "m10") as bench:
-            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL,
-                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-            is_set(bench, process)
-            process.send_signal(signal.SIGHUP)
-            time.sleep(1)
-            expect(process.poll() is None, f"{command} ended although SIGHUP is ignored")
-            process.terminate()
-            expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
-            bench.is_as_found()
+    def is_left_alone(command, process):
+        time.sleep(1)
+        expect(process.poll() is None, f"{command} ended although SIGHUP is ignored")
+        process.terminate()
+
+    hang_up(folder, signal.SIG_IGN, is_left_alone)
 
 
 def an_output_that_is_off(folder):
