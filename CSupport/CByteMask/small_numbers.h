@@ -18,6 +18,8 @@ typedef short c_lanes8 __attribute__((ext_vector_type(8)));
 /// Four numbers in each word, of sixteen bits, the first in the low bits; 0x8000 for one that is absent.
 typedef struct {
   unsigned long long head, first, second, third, fourth;
+  /// How many of the fours behind the first are there.
+  long blocks;
   /// The ends that no number was taken from.
   unsigned long long left;
   /// Not 0 when a field is no number of up to three digits, or one is out of its range.
@@ -48,11 +50,26 @@ static inline __attribute__((always_inline)) c_lanes8 c_values(c_numbers8 found,
 ///
 /// - sentence, count: its characters; at least 14 from `base` on.
 /// - base: the character that places are counted from, 3 or more.
-/// - ends: a bit for the place of each comma or `*` behind a number; bit 63 must be 0. Numbers beyond them are absent.
+/// - ends: a bit for the place of each comma or `*`; bit 63 must be 0. Numbers beyond them are absent.
 /// - from: the place where the first number's field begins.
+/// - may_be_fewer: whether there may be fewer fours than `rooms`; an end that makes no whole one is left then.
 static inline __attribute__((always_inline)) c_small_numbers c_read_small_numbers(
     const unsigned char *sentence, long count, long base, unsigned long long ends, long from, int places, int rooms,
-    c_lanes4 head_lowest, c_lanes4 head_highest, c_lanes4 highest) {
+    int may_be_fewer, c_lanes4 head_lowest, c_lanes4 head_highest, c_lanes4 highest) {
+  c_small_numbers result;
+  int fields = __builtin_popcountll(ends);
+  unsigned long long behind = 0;
+  result.blocks = rooms;
+  if (fields < places + 4 * rooms) {
+    result.wrong = 1;
+    if (!may_be_fewer || fields < places) return result;
+    result.blocks = (fields - places) / 4;
+    for (int more = (fields - places) % 4; more > 0; more--) {
+      behind |= 1ULL << 63 >> __builtin_clzll(ends);
+      ends &= ~behind;
+    }
+  }
+
   unsigned char digits[80] __attribute__((aligned(16)));
   unsigned long long are_digits = 0;
   digits[63] = digits[64] = 15;
@@ -71,7 +88,6 @@ static inline __attribute__((always_inline)) c_small_numbers c_read_small_number
     are_digits |= (unsigned long long)c_high_bits(are_ones) << place;
   }
 
-  c_small_numbers result;
   unsigned long long left = ends;
   c_numbers8 a = 0x0F00, b = 0x0F00, c = 0x0F00;
   if (places >= 3) a[1] = c_next_number(digits, &left);
@@ -94,7 +110,7 @@ static inline __attribute__((always_inline)) c_small_numbers c_read_small_number
   unsigned long long region = taken == 0 ? 0 : ~0ULL >> __builtin_clzll(taken) & ~0ULL << from;
   unsigned long long four_digits = are_digits & are_digits >> 1 & are_digits >> 2 & are_digits >> 3;
   result.wrong = c_high_bits((c_bytes16)outside) | ((~(are_digits >> 2 | ends) | four_digits >> 2) & region);
-  result.left = left;
+  result.left = left | behind;
 
   const c_lanes8 none = (short)0x8000;
   typedef unsigned long long c_words __attribute__((ext_vector_type(2)));

@@ -53,6 +53,23 @@ struct ReceiverServiceTests {
     #expect(scene.seconds == Array(0..<scene.seconds.count), "locations are lost, doubled or not in order")
   }
 
+  @Test(
+    "DF-8 at whatever part of a second a deferral ends, no epoch is lost between memory and line",
+    arguments: [ReceiverModel.m10, .m8Batching])
+  func deferralAtAnyPhase(model: ReceiverModel) throws {
+    for phase in 0..<40 {
+      let scene = ServiceScene(model, scenario: try Self.scenario(Self.walk))
+      scene.call(.startUpdatingLocation)
+      #expect(scene.run(90) { !$0.locations.isEmpty })
+      scene.run(5 + Double(phase) * 0.025)
+      scene.forgetEvents()
+      scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
+      #expect(scene.run(90) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })
+      scene.run(5)
+      #expect(scene.seconds == Array(0..<scene.seconds.count), "after \(phase * 25) ms")
+    }
+  }
+
   @Test("DF-17 who stops a deferral is given what the receiver holds for it first")
   func stopped() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk))

@@ -1,6 +1,8 @@
-import NMEA
 import TestSupport
 import Testing
+
+// The ways of a processor's wide vectors and those of all processors are asked for by name: no machine takes both.
+@testable import NMEA
 
 /// The ways that nearly all sentences and fields go must lead where the long ones lead.
 @Suite("Short ways and long ways")
@@ -75,6 +77,7 @@ struct ShortWaysTests {
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
       #expect(Array(content.present) == (0..<expected.satelliteCount).map { expected.satellites[$0] })
+      expectWideAsNarrow(sentence, places: 3, rooms: 4, mayBeFewer: true, GSV.Group.ranges, GSV.Satellite.ranges)
     }
   }
 
@@ -101,6 +104,41 @@ struct ShortWaysTests {
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
       #expect(Array(content.satellites) == (0..<12).compactMap { expected.satellites[$0].map(Int16.init) })
+      expectWideAsNarrow(sentence, places: 1, rooms: 3, mayBeFewer: false, GSA.Mode.ranges, GSA.SatelliteIDs.ranges)
+    }
+  }
+
+  /// Whether the numbers from each field on are the same by wide vectors, if the processor has them, and by narrow ones.
+  private func expectWideAsNarrow(
+    _ sentence: borrowing Sentence, places: Int, rooms: Int, mayBeFewer: Bool, _ headRanges: FourRanges,
+    _ ranges: FourRanges
+  ) {
+    guard NumbersByEnd.hasWideVectors else { return }
+    var reader = sentence.fields
+    while reader.enter(), reader.ends != 0, NumbersByEnd.suits(reader.bytes.byteCount, from: reader.base) {
+      let found = [true, false].map { wide in
+        NumbersByEnd.read(
+          in: reader.bytes, base: reader.base, ends: reader.ends, from: reader.end + 1 - reader.base, places: places,
+          rooms: rooms, mayBeFewer: mayBeFewer, headRanges, ranges, wide: wide
+        ).map { [$0.head, $0.first, $0.second, $0.third, rooms == 4 ? $0.fourth : 0, UInt64($0.blocks), $0.left] }
+      }
+      #expect(found[0] == found[1], "\(reader.position)")
+    }
+  }
+
+  @Test("GSA's satellites as a set are those that are in the range, and how many there are")
+  func satelliteSets() {
+    var random = SplitMix64(seed: 6)
+    for _ in 0..<2000 {
+      var ids = GSA.SatelliteIDs()
+      for place in 0..<12 where !random.oneIn(3) { ids[place] = Int32(random.int(0...(random.oneIn(4) ? 999 : 100))) }
+      let base = random.element(of: [0, 64])
+      let most = random.int(1...63)
+      let all = (0..<12).compactMap { ids[$0].map(Int.init) }
+      let inside = all.filter { $0 > base && $0 <= base + most }
+      let numbers = ids.numbers(after: Int16(base), most: UInt16(most))
+      #expect(numbers.count == all.count && numbers.hasOthers == (inside.count < all.count))
+      #expect(numbers.bits == inside.reduce(UInt64(0)) { $0 | 1 << UInt64($1 - base) })
     }
   }
 }

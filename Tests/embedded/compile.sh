@@ -10,8 +10,8 @@ mkdir -p "$out/layouts"
 
 flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
   -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)
-for target in armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi; do
-  folder="$out/$target"
+compile() {
+  local target=$1 folder="$out/$1" module sources
   mkdir -p "$folder"
   for module in WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream; do
     mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
@@ -19,6 +19,17 @@ for target in armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eab
     swiftc "${flags[@]}" -target "$target" -module-name "$module" -I "$folder" \
       -emit-module -emit-module-path "$folder/$module.swiftmodule" -c "${sources[@]}" -o "$folder/$module.o"
   done
-  printf '%s\n' "$target"
-  size "$folder"/*.o 2>/dev/null || ls -l "$folder"/*.o
+}
+
+# A compiler that sees a whole module at once works on one core, so the targets are compiled side by side.
+targets=(armv7em-none-none-eabi aarch64-none-none-elf riscv32-none-none-eabi)
+compilers=()
+for target in "${targets[@]}"; do
+  compile "$target" &
+  compilers+=($!)
+done
+for index in "${!targets[@]}"; do
+  wait "${compilers[$index]}"
+  printf '%s\n' "${targets[$index]}"
+  size "$out/${targets[$index]}"/*.o 2>/dev/null || ls -l "$out/${targets[$index]}"/*.o
 done

@@ -20,32 +20,21 @@ extension FieldReader {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int? {
-    let fields = ends.nonzeroBitCount
-    let all = places &+ 4 &* room
-    guard room == 3 || room == 4, places > 0, laterEnds == 0 || fields >= all,
-      NumbersByEnd.suits(bytes.byteCount, from: base)
-    else { return nil }
-    var present = room
-    var own = ends
-    if fields < all {
-      guard case .asWritten = count, fields >= places else { return nil }
-      present = (fields &- places) &>> 2
-      // The ends behind the last block are left: three at the most.
-      for _ in 0..<((fields &- places) & 3) { own ^= (1 &<< 63) &>> UInt64(own.leadingZeroBitCount) }
-    }
+    guard room == 3 || room == 4, places > 0, NumbersByEnd.suits(bytes.byteCount, from: base) else { return nil }
+    let mayBeFewer = if case .asWritten = count { laterEnds == 0 } else { false }
     guard
       let numbers = NumbersByEnd.read(
-        in: bytes, base: base, ends: own, from: end &+ 1 &- base, places: places, rooms: room, headRanges, ranges)
+        in: bytes, base: base, ends: ends, from: end &+ 1 &- base, places: places, rooms: room, mayBeFewer: mayBeFewer,
+        headRanges, ranges)
     else { return nil }
     head.numbers = SIMD4(word: numbers.head)
     blocks[0].numbers = SIMD4(word: numbers.first)
     blocks[1].numbers = SIMD4(word: numbers.second)
     blocks[2].numbers = SIMD4(word: numbers.third)
     if room == 4 { blocks[3].numbers = SIMD4(word: numbers.fourth) }
-    own &= ~numbers.left
-    let last = 63 &- own.leadingZeroBitCount
-    ends ^= own
+    let last = 63 &- (ends & ~numbers.left).leadingZeroBitCount
+    ends = numbers.left
     end = base &+ last
-    return present
+    return numbers.blocks
   }
 }

@@ -97,6 +97,46 @@ public struct GSA: SentenceContent {
     @inlinable @inline(always)
     public func makeIterator() -> Iterator { Iterator(self) }
 
+    /// The number in the first place; negative when it is absent.
+    @inlinable public var first: Int16 {
+      @inline(always) get { Int16(truncatingIfNeeded: blocks[0].numbers.word) }
+    }
+
+    /// The numbers as a set.
+    public struct Numbers: Sendable {
+      /// A bit for each number, counted from the base: the lowest bit would be the base's own, and is 0.
+      public var bits: UInt64 = 0
+      /// How many places have a number.
+      public var count = 0
+      /// Whether a number is not among those that were asked for.
+      public var hasOthers: Bool { count != inside }
+      @usableFromInline var inside = 0
+
+      @inlinable @inline(always)
+      init() {}
+    }
+
+    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set.
+    ///
+    /// All places are gone through in the same way, also the empty ones: how many there are depends on the sky, which no
+    /// processor foresees.
+    @inlinable @inline(always)
+    public func numbers(after base: Int16, most: UInt16) -> Numbers {
+      var numbers = Numbers()
+      for block in 0..<3 {
+        let word = blocks[block].numbers.word
+        for place in 0..<4 {
+          let raw = Int16(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: 16 &* place))
+          let number = UInt16(bitPattern: raw &- base)
+          let isInside: UInt64 = number &- 1 < most ? 1 : 0
+          numbers.bits |= isInside &<< UInt64(number & 63)
+          numbers.inside &+= Int(truncatingIfNeeded: isInside)
+          numbers.count &+= raw >= 0 ? 1 : 0
+        }
+      }
+      return numbers
+    }
+
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {
       for index in 0..<3 where a.blocks[index] != b.blocks[index] { return false }
       return true

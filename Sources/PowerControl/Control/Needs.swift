@@ -102,6 +102,8 @@ extension PowerControl {
     _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates, _ fix: (facts: FixFacts, at: Instant),
     _ need: inout Need
   ) {
+    // Its end is said: until the client has heard it, a memory that is read is not filled anew.
+    if run.dueIsSaid, batch == nil { return need.addLive(cyclic: updates.accuracy != .navigation, periodSeconds: 1) }
     var by =
       run.dueIsSaid
       ? nil

@@ -25,6 +25,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Velocity and accuracy of receivers that give earth-centred coordinates alone.
   var ecefVelocity: SIMD3<Double>?
   var ecefAccuracyMetres: Double?
+  /// Whether the earth-centred position is NAV-HPPOSECEF's.
+  var hasPreciseECEF = false
+  /// Epochs since the first output (NAV) told a place; those of the second (NAV2) count when there were more than
+  /// `epochsUntilSecondOutput`, as at the beginning.
+  var epochsWithoutFirstOutput = EpochAssembler.epochsUntilSecondOutput + 1
+  static var epochsUntilSecondOutput: Int { 10 }
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
   var leapSeconds: Int?
@@ -129,6 +135,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     nmea = NMEAEpoch(after: nmea)
     ecefVelocity = nil
     ecefAccuracyMetres = nil
+    hasPreciseECEF = false
+    if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     hasContent = false
     isReported = false
     hasSky = false

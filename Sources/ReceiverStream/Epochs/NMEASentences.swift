@@ -341,14 +341,27 @@ extension EpochAssembler {
     if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
     if let vdop = dilution(content.vdop) { fix.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
+    if let numbering = SatelliteNumbering(first: content.satellites.first, of: system) {
+      let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
+      if !numbers.hasOthers {
+        nmea.usedSatellites &+= numbers.count
+        if nmea.used.insert(numbering.system, numbers.bits) { markLater() }
+        return
+      }
+    }
     for id in content.satellites {
       nmea.usedSatellites &+= 1
-      guard let (system, number) = Satellite.from(id: Int(id), of: system), nmea.used.insert(system, number)
-      else { continue }
-      skyIsTouched = true
-      // Satellites that follow are marked when they are added.
-      if hasSky { skyLacksMarks = true }
+      if let (system, number) = Satellite.from(id: Int(id), of: system), nmea.used.insert(system, number) {
+        markLater()
+      }
     }
+  }
+
+  /// Another satellite is used: those that follow are marked when they are added, those in the sky later.
+  @inline(always)
+  private mutating func markLater() {
+    skyIsTouched = true
+    if hasSky { skyLacksMarks = true }
   }
 
   private mutating func apply(_ content: GST) {
@@ -372,19 +385,29 @@ extension EpochAssembler {
     guard !hasUBXSky else { return }
     startSky()
     let system = Satellite.system(talker: talker, systemID: nil)
-    for satellite in content.present {
-      // Absent numbers are Int16.min.
-      let id = satellite.raw(0)
-      guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
-      sky.add(
-        Satellite(
-          system: system, number: number,
-          elevationDegrees: Int8(truncatingIfNeeded: max(satellite.raw(1), Int16(Satellite.unknownAngle))),
-          azimuthDegrees: max(satellite.raw(2), Int16(Satellite.unknownAngle)),
-          signalDecibelHertz: UInt8(truncatingIfNeeded: max(satellite.raw(3), 0)),
-          isUsed: nmea.used.contains(system, number)))
+    if let numbering = SatelliteNumbering(first: content.satellites[0].raw(0), of: system) {
+      let used = nmea.used.numbers(of: numbering.system)
+      for satellite in content.present {
+        if let number = numbering.number(satellite.raw(0)) {
+          let isUsed = used &>> UInt64(number) & 1 != 0
+          sky.add(Satellite(numbering.system, number, satellite, isUsed: isUsed), at: number)
+        } else {
+          add(satellite, of: system)
+        }
+      }
+    } else {
+      for satellite in content.present { add(satellite, of: system) }
     }
     fix.satellitesInView = sky.count
+  }
+
+  /// Adds a satellite of GSV whose id has to be told for itself.
+  @inline(never)
+  private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
+    // Absent numbers are Int16.min.
+    let id = satellite.raw(0)
+    guard id >= 0, let (system, number) = Satellite.from(id: Int(id), of: system) else { return }
+    sky.add(Satellite(system, number, satellite, isUsed: nmea.used.contains(system, number)))
   }
 
   private mutating func setPosition(
@@ -461,5 +484,17 @@ extension EpochAssembler {
       if quality != .unknown, quality.rawValue > best?.rawValue ?? 0 { best = quality }
     }
     return best
+  }
+}
+
+extension Satellite {
+  /// What GSV says of a satellite. Absent numbers are Int16.min.
+  @inline(always)
+  fileprivate init(_ system: System, _ number: UInt8, _ said: GSV.Satellite, isUsed: Bool) {
+    self.init(
+      system: system, number: number,
+      elevationDegrees: Int8(truncatingIfNeeded: max(said.raw(1), Int16(Satellite.unknownAngle))),
+      azimuthDegrees: max(said.raw(2), Int16(Satellite.unknownAngle)),
+      signalDecibelHertz: UInt8(truncatingIfNeeded: max(said.raw(3), 0)), isUsed: isUsed)
   }
 }

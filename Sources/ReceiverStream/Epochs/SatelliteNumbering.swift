@@ -85,3 +85,39 @@ extension Satellite {
     }
   }
 }
+
+/// How the satellites of a sentence are numbered, where they are of one system and numbered in one way, as in nearly all: the
+/// ids from `base` + 1 to `base` + `most` are what `Satellite.from(id:of:)` takes for the numbers from 1 on of `system`.
+struct SatelliteNumbering {
+  var system: Satellite.System
+  var base: Int16
+  /// Below 64.
+  var most: UInt16
+
+  /// - Parameters:
+  ///   - id: the sentence's first id; negative when it has none.
+  ///   - system: what `Satellite.system(talker:systemID:)` says of the sentence.
+  /// - Returns: nil for systems of which `Satellite.from(id:of:)` has to tell each id for itself.
+  @inline(always)
+  init?(first id: Int16, of system: Satellite.System?) {
+    if id >= 65, id <= 96 {
+      (self.system, base, most) = (.glonass, 64, 32)
+      return
+    }
+    base = 0
+    self.system = system ?? .gps
+    switch self.system {
+    case .gps, .glonass: most = 32
+    case .galileo: most = 36
+    case .beiDou: most = 63
+    case .qzss, .navIC, .sbas, .imes, .unknown: return nil
+    }
+  }
+
+  /// The satellite's number in the system; nil for an id that is numbered in another way, or absent (negative).
+  @inline(always)
+  func number(_ id: Int16) -> UInt8? {
+    let number = UInt16(bitPattern: id &- base)
+    return number &- 1 < most ? UInt8(truncatingIfNeeded: number) : nil
+  }
+}

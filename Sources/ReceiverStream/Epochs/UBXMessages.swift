@@ -4,93 +4,126 @@ import UBX
 extension EpochAssembler {
   mutating func receive(_ frame: UBXFrame, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let id = UInt64(frame.identity.key) | 1 << 40
-    switch frame.identity {
+    guard let identity = ofFirstOutput(frame.identity) else { return }
+    let payload = frame.payload
+    switch identity {
     case NavPVT.identity:
-      guard let message = frame.message(NavPVT.self) else { return }
+      guard let message = NavPVT(payload: payload) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
+    case NavPVAT.identity:
+      guard let message = NavPVAT(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case HnrPVT.identity:
-      guard let message = frame.message(HnrPVT.self) else { return }
+      guard let message = HnrPVT(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavPOSLLH.identity:
-      guard let message = frame.message(NavPOSLLH.self) else { return }
+      guard let message = NavPOSLLH(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavHPPOSLLH.identity:
-      guard let message = frame.message(NavHPPOSLLH.self) else { return }
+      guard let message = NavHPPOSLLH(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavPOSECEF.identity:
-      guard let message = frame.message(NavPOSECEF.self) else { return }
+      guard let message = NavPOSECEF(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
-      fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+      setECEF(
+        SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100,
+        accuracyMetres: accuracy(message.pAcc, 1e-2))
+    case NavHPPOSECEF.identity:
+      guard let message = NavHPPOSECEF(payload: payload) else { return }
+      begin(.timeOfWeek(message.iTOW), id, body)
+      apply(message)
     case NavVELECEF.identity:
-      guard let message = frame.message(NavVELECEF.self) else { return }
+      guard let message = NavVELECEF(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
     case NavVELNED.identity:
-      guard let message = frame.message(NavVELNED.self) else { return }
+      guard let message = NavVELNED(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavATT.identity:
-      guard let message = frame.message(NavATT.self) else { return }
+      guard let message = NavATT(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       // An accuracy of 0 says that there is no such angle (interface descriptions, NAV-ATT).
       if message.accHeading > 0 { setHeading(message.heading, accuracy: message.accHeading) }
     case NavRELPOSNED.identity:
       // Version 0 has no heading.
-      guard let message = frame.message(NavRELPOSNED.self) else { return }
+      guard let message = NavRELPOSNED(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavSOL.identity:
-      guard let message = frame.message(NavSOL.self) else { return }
+      guard let message = NavSOL(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavSTATUS.identity:
-      guard let message = frame.message(NavSTATUS.self) else { return }
+      guard let message = NavSTATUS(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavDOP.identity:
-      guard let message = frame.message(NavDOP.self) else { return }
+      guard let message = NavDOP(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavTIMEUTC.identity:
-      guard let message = frame.message(NavTIMEUTC.self) else { return }
+      guard let message = NavTIMEUTC(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavTIMEGPS.identity:
-      guard let message = frame.message(NavTIMEGPS.self) else { return }
+      guard let message = NavTIMEGPS(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavTIMELS.identity:
-      guard let message = frame.message(NavTIMELS.self) else { return }
+      guard let message = NavTIMELS(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       if message.valid_validCurrLs { setLeapSeconds(Int(message.currLs)) }
     case NavCOV.identity:
-      guard let message = frame.message(NavCOV.self) else { return }
+      guard let message = NavCOV(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavSAT.identity:
-      guard let message = frame.message(NavSAT.self) else { return }
+      guard let message = NavSAT(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavSVINFO.identity:
-      guard let message = frame.message(NavSVINFO.self) else { return }
+      guard let message = NavSVINFO(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavSIG.identity:
-      guard let message = frame.message(NavSIG.self) else { return }
+      guard let message = NavSIG(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       apply(message)
     case NavEOE.identity:
-      guard let message = frame.message(NavEOE.self) else { return }
+      guard let message = NavEOE(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
       complete(isEnd: true, body)
       return
     default: return
     }
     complete(body)
+  }
+
+  /// The message of the first output (NAV) that a message counts as; nil when it does not count.
+  ///
+  /// The second output (NAV2) has the same messages with the same payloads, of a solution that the same receiver makes with
+  /// other settings. It is used where the first says nothing of a place; the two are never mixed.
+  private mutating func ofFirstOutput(_ identity: MessageIdentity) -> MessageIdentity? {
+    switch identity.messageClass {
+    case NavPVT.identity.messageClass:
+      switch identity {
+      case NavPVT.identity, NavPVAT.identity, NavSOL.identity, NavPOSLLH.identity, NavHPPOSLLH.identity,
+        NavPOSECEF.identity, NavHPPOSECEF.identity:
+        epochsWithoutFirstOutput = 0
+      default: break
+      }
+      return identity
+    case Nav2PVT.identity.messageClass:
+      guard epochsWithoutFirstOutput > Self.epochsUntilSecondOutput else { return nil }
+      return MessageIdentity(NavPVT.identity.messageClass, identity.messageID)
+    default: return identity
+    }
   }
 
   // MARK: Position and velocity
@@ -124,6 +157,29 @@ extension EpochAssembler {
         setHeading(heading, accuracy: message.headAcc)
       }
     }
+  }
+
+  private mutating func apply(_ message: borrowing NavPVAT) {
+    setCalendarTime(
+      isValid: message.valid & 3 == 3, year: Int(message.year), month: Int(message.month), day: Int(message.day),
+      hour: Int(message.hour), minute: Int(message.min), second: Int(message.sec), nano: Int64(message.nano))
+    fix.timeIsResolved = message.valid_fullyResolved
+    fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
+    setKind(message.fixType, isOK: message.flags_gnssFixOK)
+    setQuality(differential: message.flags_diffSoln, carrier: message.flags_carrSoln)
+    fix.satellitesUsed = Int(message.numSV)
+    if message.valid_validMag { fix.magneticVariationDegrees = Double(message.magDec) * 1e-2 }
+    guard fix.kind != .none, fix.kind != .timeOnly else { return }
+    setPosition(
+      lat: Double(message.lat) / 1e7, lon: Double(message.lon) / 1e7, source: .ubx,
+      height: Double(message.height) / 1000, seaLevel: Double(message.hMSL) / 1000)
+    setAccuracy(horizontal: accuracy(message.hAcc, 1e-3), vertical: accuracy(message.vAcc, 1e-3), source: .ubx)
+    setVelocity(
+      SIMD3(Double(message.velN), Double(message.velE), Double(message.velD)) / 1000,
+      speed: Double(message.gSpeed) / 1000, course: Double(message.motHeading) / 1e5)
+    fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-3)
+    // Here in hundredths of a degree, in the other messages in 1e-5 degrees.
+    if message.flags_vehHeadingValid { setHeading(message.vehHeading, accuracy: UInt32(message.accHeading) * 1000) }
   }
 
   private mutating func apply(_ message: borrowing HnrPVT) {
@@ -163,6 +219,13 @@ extension EpochAssembler {
       horizontal: accuracy(message.hAcc, 1e-4), vertical: accuracy(message.vAcc, 1e-4), source: .ubxHighPrecision)
   }
 
+  private mutating func apply(_ message: borrowing NavHPPOSECEF) {
+    guard !message.flags_invalidEcef else { return }
+    let coarse = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) * 100
+    let fine = SIMD3(Double(message.ecefXHp), Double(message.ecefYHp), Double(message.ecefZHp))
+    setECEF((coarse + fine) / 1e4, accuracyMetres: accuracy(message.pAcc, 1e-4), isPrecise: true)
+  }
+
   private mutating func apply(_ message: borrowing NavVELNED) {
     setVelocity(
       SIMD3(Double(message.velN), Double(message.velE), Double(message.velD)) / 100,
@@ -190,9 +253,10 @@ extension EpochAssembler {
     fix.pdop = dilution(message.pDOP)
     settleSurveyed(accuracyMetres: Double(message.pAcc) / 100)
     guard fix.kind != .none, fix.kind != .timeOnly else { return }
-    fix.ecefMetres = SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100
+    setECEF(
+      SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100,
+      accuracyMetres: accuracy(message.pAcc, 1e-2))
     setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
-    if fix.source < .ubx, let accuracy = accuracy(message.pAcc, 1e-2) { ecefAccuracyMetres = accuracy }
     if fix.speedAccuracyMetresPerSecond == nil { fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2) }
   }
 
@@ -380,6 +444,14 @@ extension EpochAssembler {
     fix.velocityMetresPerSecond = velocity
     fix.climbMetresPerSecond = -velocity.z
     setSpeed(speed, course: course)
+  }
+
+  /// Takes an earth-centred position, unless NAV-HPPOSECEF has said it to the tenth of a millimetre.
+  private mutating func setECEF(_ metres: SIMD3<Double>, accuracyMetres: Double?, isPrecise: Bool = false) {
+    guard isPrecise || !hasPreciseECEF else { return }
+    hasPreciseECEF = isPrecise
+    fix.ecefMetres = metres
+    ecefAccuracyMetres = accuracyMetres
   }
 
   /// Takes an earth-centred velocity in centimetres a second.

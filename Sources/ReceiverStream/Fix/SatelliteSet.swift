@@ -13,6 +13,16 @@ struct SatelliteSet: Sendable {
     return Self.set(bit, in: &words[Int(system.rawValue)])
   }
 
+  /// Adds satellites of a system, a bit for each number; whether one of them is new.
+  @inline(always)
+  mutating func insert(_ system: Satellite.System, _ numbers: UInt64) -> Bool {
+    Self.set(numbers, in: &words[Int(system.rawValue)])
+  }
+
+  /// The satellites of a system that counts from 1 that were added, a bit for each number. Mutating as `contains` is.
+  @inline(always)
+  mutating func numbers(of system: Satellite.System) -> UInt64 { Self.word(&words[Int(system.rawValue)]) }
+
   /// Whether a satellite was added. Mutating, so that it can look in place.
   @inline(always)
   mutating func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
@@ -22,10 +32,13 @@ struct SatelliteSet: Sendable {
 
   @inline(always)
   private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
-    let isNew = word & bit == 0
+    let isNew = bit & ~word != 0
     word |= bit
     return isNew
   }
+
+  @inline(always)
+  private static func word(_ word: inout UInt64) -> UInt64 { word }
 
   @inline(always)
   private static func has(_ bit: UInt64, in word: inout UInt64) -> Bool { word & bit != 0 }

@@ -72,6 +72,12 @@ public struct Sky: ~Copyable, Sendable {
   mutating func add(_ satellite: Satellite) {
     let number = SatelliteSet.place(of: satellite.number, in: satellite.system)
     guard number > 0, number < 64 else { return addUnusual(satellite) }
+    add(satellite, at: number)
+  }
+
+  /// The same, where it is known that its number stands at `number` (1…63) of its system.
+  @inline(always)
+  mutating func add(_ satellite: Satellite, at number: UInt8) {
     let place = Self.found(in: &places[Int(satellite.system.rawValue) &* 64 &+ Int(number)], next: count)
     if place < count { return Self.merge(satellite, into: &store[place]) }
     append(satellite)

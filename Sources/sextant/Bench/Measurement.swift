@@ -8,11 +8,20 @@ struct StageResult {
   var bytes: Int?
   var messages: Int?
   var bestSeconds: Double
-  var newlineScanRatio: Double
+  /// The best time of the newline scan.
+  var scanSeconds: Double
   var allocationsPerMessage: Double
 
+  var newlineScanRatio: Double { bestSeconds / scanSeconds }
   var megabytesPerSecond: Double { Double(bytes ?? 0) / bestSeconds / 1e6 }
   var nanosecondsPerMessage: Double { bestSeconds * 1e9 / Double(max(1, messages ?? 0)) }
+
+  /// Takes what another measurement of the same did better.
+  mutating func join(_ other: StageResult) {
+    bestSeconds = min(bestSeconds, other.bestSeconds)
+    scanSeconds = min(scanSeconds, other.scanSeconds)
+    allocationsPerMessage = max(allocationsPerMessage, other.allocationsPerMessage)
+  }
 }
 
 /// Times stages over one input.
@@ -50,10 +59,10 @@ struct Measurement {
         allocations = max(allocations, Int(c_allocation_count() - before))
       }
     }
-    let seconds = Double(best) / 1e9 / Double(rounds)
+    let scale = 1e-9 / Double(rounds)
     return StageResult(
-      stage: stage, input: input.name, bytes: input.bytes.count, messages: messages / rounds, bestSeconds: seconds,
-      newlineScanRatio: Double(best) / Double(bestScan),
+      stage: stage, input: input.name, bytes: input.bytes.count, messages: messages / rounds,
+      bestSeconds: Double(best) * scale, scanSeconds: Double(bestScan) * scale,
       allocationsPerMessage: Double(allocations) / Double(max(1, messages)))
   }
 

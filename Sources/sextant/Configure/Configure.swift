@@ -218,7 +218,7 @@ struct Configure: ParsableCommand {
         description: "\(path): \(error.reason); \(FileProblem.cure(error.code))")
     }
     do throws(ConfigurationFile.Problem) { return try ConfigurationFile(text) } catch {
-      throw CommandFailure(exitCode: CommandFailure.usage, description: "\(path): \(error.description)")
+      throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
     }
   }
 

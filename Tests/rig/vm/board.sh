@@ -9,20 +9,8 @@
 # usage: Tests/rig/vm/board.sh BIN-FOLDER        root; BIN-FOLDER holds sextant and sextant-track
 #   RIG=FOLDER, IMAGE=FOLDER   as in run.sh, which builds the image
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-project=$(cd "$here/../../.." && pwd)
-bin=$(cd "$1" && pwd)
-rig=${RIG:-$project/../shared/rig/vm}
-image=${IMAGE:-$project/.build/rig/image}
-
-if [ ! -x "$rig/boot.py" ]; then
-  echo "board.sh: no virtual machine: $rig has no boot.py; name the folder that has it with RIG=" >&2
-  exit 69
-fi
-if [ ! -e "$image/versions" ] || ! command -v qemu-system-x86_64 >/dev/null; then
-  echo "board.sh: there is no image in $image; run.sh builds it" >&2
-  exit 69
-fi
+. "$(dirname "$0")/machine.sh"
+need_image
 
 package=$(sed -n 's/^kernel \([^ ]*\) .*/\1/p' "$image/versions")
 version=$(sed -n 's/^kernel [^ ]* \([^;]*\);.*/\1/p' "$image/versions")
@@ -48,21 +36,7 @@ if [ ! -e "$modules/rig_motion.ko" ]; then
   rm -rf "$unpacked"
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-share=$work/share
-mkdir -p "$share/lib"
-for program in sextant sextant-track; do strip -o "$share/$program" "$bin/$program"; done
-# The Swift runtime, from wherever the toolchain has it.
-for library in $(ldd "$bin/sextant" "$bin/sextant-track" |
-  sed -n 's/.*=> \(\/.*\/lib\(swift\|dispatch\|Blocks\|_\?Foundation\)[^ ]*\) .*/\1/p' | sort -u); do
-  strip -o "$share/lib/$(basename "$library")" "$library"
-done
+share_programs sextant sextant-track
 gcc -O2 -Wall -Wextra -Werror -static -o "$share/bridge" "$here/bridge.c"
 cp -r "$modules" "$share/modules"
-cp "$here/guest-board.sh" "$share/"
-"$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --times --timeout 900 \
-  -- "bash guest-board.sh" | tee "$work/out"
-grep -q done-guest "$work/out" || { echo "FAIL the guest did not come to its end"; exit 1; }
-echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
-! grep -q FAIL "$work/out"
+run_guest 900 guest-board.sh

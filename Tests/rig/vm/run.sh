@@ -4,18 +4,10 @@
 #   RIG=FOLDER     the rig that builds and boots the machine (default: ../shared/rig/vm beside the project)
 #   IMAGE=FOLDER   its image (default: .build/rig/image, built there when it is missing)
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-project=$(cd "$here/../../.." && pwd)
-bin=$(cd "$1" && pwd)
-rig=${RIG:-$project/../shared/rig/vm}
-image=${IMAGE:-$project/.build/rig/image}
+. "$(dirname "$0")/machine.sh"
 port=${PORT:-3250}
 
-if [ ! -x "$rig/boot.py" ]; then
-  echo "run.sh: no virtual machine: $rig has no boot.py; name the folder that has it with RIG=" >&2
-  exit 69
-fi
-if [ ! -e "$image/versions" ] || ! command -v qemu-system-x86_64 >/dev/null || ! command -v socat >/dev/null; then
+if ! has_image || ! command -v socat >/dev/null; then
   [ "$(id -u)" = 0 ] || { echo "run.sh: building the machine's image needs root; run it with sudo" >&2; exit 77; }
   echo "building the virtual machine's image in $image (a minute)" >&2
   mkdir -p "$image"
@@ -23,16 +15,7 @@ if [ ! -e "$image/versions" ] || ! command -v qemu-system-x86_64 >/dev/null || !
   "$rig/build-image.sh" "$image" > "$image/build.log" 2>&1 || { tail -20 "$image/build.log" >&2; exit 1; }
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-share=$work/share
-mkdir -p "$share/lib"
-for program in HotplugProbe sextant; do strip -o "$share/$program" "$bin/$program"; done
-# The Swift runtime, from wherever the toolchain has it.
-for library in $(ldd "$bin/sextant" "$bin/HotplugProbe" |
-  sed -n 's/.*=> \(\/.*\/lib\(swift\|dispatch\|Blocks\|_\?Foundation\)[^ ]*\) .*/\1/p' | sort -u); do
-  strip -o "$share/lib/$(basename "$library")" "$library"
-done
+share_programs HotplugProbe sextant
 cp "$here/guest.sh" "$project"/hw-rules/60-sextant-gnss.* "$share/"
 
 usb="python3 $rig/usbip-gnss.py"
@@ -75,5 +58,5 @@ saw ftdi 'break'
 grep -q done-guest "$work/out" || { echo "FAIL the guest did not come to its end"; failed=1; }
 if grep -q FAIL "$work/out"; then failed=1; fi
 [ "$failed" = 0 ] || { echo "--- what the devices saw"; cat "$work/acm.log" "$work/ftdi.log"; }
-echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
+tell_count
 exit $failed
