@@ -42,6 +42,30 @@ struct RaisedRateTests {
     #expect(scene.line.receiver.baudRate == 9600)
   }
 
+  @Test("It goes back though what tells it is lost", arguments: [ReceiverModel.m6, .m8, .m9, .m10], [300, 900, 1800])
+  func backAfterLoss(_ model: ReceiverModel, _ milliseconds: UInt64) {
+    let scene = Self.scene(model)
+    scene.line.inject(.drop(share: 1, for: Milliseconds(milliseconds)), at: scene.now)
+    #expect(scene.finish() < 8000)
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == model.foundRate)
+    #expect(scene.line.hostRate == model.foundRate)
+  }
+
+  @Test("It goes back on a line that loses bytes", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func backOnLossyLine(_ model: ReceiverModel) {
+    for seed in 0..<40 {
+      let scene = Self.scene(model)
+      // Each time at another moment of the second.
+      scene.run(Double(seed) * 0.037)
+      scene.line.inject(.drop(share: 0.01, for: Milliseconds(20_000)), at: scene.now)
+      _ = scene.finish()
+      scene.run(2)
+      #expect(scene.line.receiver.baudRate == model.foundRate, "phase \(seed)")
+      #expect(scene.line.hostRate == model.foundRate, "phase \(seed)")
+    }
+  }
+
   @Test("A rate that is set meanwhile stays instead of it", arguments: [ReceiverModel.m6, .m8, .m10])
   func kept(_ model: ReceiverModel) {
     let scene = Self.scene(model)
@@ -75,4 +99,9 @@ struct RaisedRateTests {
     let edit = try scene.set(["rate=1Hz"])
     #expect(edit.results == [.changed])
   }
+}
+
+extension ReceiverModel {
+  /// The rate that its line has from the start.
+  fileprivate var foundRate: UInt32 { self == .m9 ? 38_400 : 9600 }
 }

@@ -181,7 +181,7 @@ final class SessionScene {
     let from = now
     held?.session.finish(at: now)
     carryOut()
-    run(10) { $0.isEnded }
+    run(20) { $0.isEnded }
     return now.milliseconds(since: from)
   }
 

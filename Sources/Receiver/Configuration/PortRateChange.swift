@@ -4,10 +4,12 @@ import UBX
 /// Changes the rate of the line on both sides, and takes it back when the receiver is not heard at the new one.
 ///
 ///     (ask CFG-PRT) ─▶ tell the receiver ─▶ set our side ─▶ ask ── answered ──▶ changed
-///                                                            └─ silent ─▶ set our side back ─▶ ask ─▶ failed
+///                        ▲                                   └─ silent ─▶ set our side back ─▶ ask ─▶ failed
+///                        └──────────────── where it has to be, so often as is left ─────────────┘
 ///
 /// The acknowledgement may come at the old rate, at the new one or damaged; only an answer at the new rate counts
-/// (interface descriptions, CFG-PRT).
+/// (interface descriptions, CFG-PRT). A raised rate is worth one attempt. One that is given back is told again: a single frame
+/// that is lost would leave a receiver that its owner does not hear any more.
 struct PortRateChange: Sendable {
   enum Action: Equatable { case say(Command), setRate(UInt32), finished(isChanged: Bool) }
 
@@ -22,21 +24,29 @@ struct PortRateChange: Sendable {
   private let usesItems: Bool
   private var step: Step
   private var record: [UInt8] = []
+  /// How often it may still be told.
+  private var tellings: Int
+  private let isGivenBack: Bool
   /// The port that CFG-PRT told.
   var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
-  init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool) {
+  /// - Parameter isGivenBack: whether it is the rate that the receiver was found at, at the end.
+  init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isGivenBack: Bool = false) {
     self.from = from
     self.to = to
     self.port = port
     self.usesItems = usesItems
+    self.isGivenBack = isGivenBack
+    tellings = isGivenBack ? 4 : 1
     step = usesItems ? .telling : .reading
   }
 
   mutating func next() -> Action {
     switch step {
     case .reading: return .say(.poll(.cfgPRT))
-    case .telling: return .say(told())
+    case .telling:
+      tellings -= 1
+      return .say(told())
     case .setting:
       step = .asking
       return .setRate(to)
@@ -45,7 +55,7 @@ struct PortRateChange: Sendable {
       // A receiver changes its rate once what waits is sent: where a slow line is full, 8 kB take eight seconds at 9600 baud,
       // and nine attempts eleven.
       let isSlow = from < Self.fastRate
-      command.attempts = step == .asking ? (isSlow ? 9 : 4) : 3
+      command.attempts = isGivenBack ? 2 : step == .asking ? (isSlow ? 9 : 4) : 3
       return .say(command)
     case .settingBack:
       step = .askingBack
@@ -60,11 +70,11 @@ struct PortRateChange: Sendable {
     case (.reading, .answered(let payload)) where payload.count >= 20:
       record = payload
       step = .telling
-    case (.reading, _): step = .failed
+    case (.reading, _): step = isGivenBack && takeTelling() ? .reading : .failed
     case (.telling, _): step = .setting
     case (.asking, .answered): step = .changed
     case (.asking, _): step = .settingBack
-    case (.askingBack, _): step = .failed
+    case (.askingBack, _): step = tellings > 0 ? .telling : .failed
     case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
     }
   }
@@ -72,9 +82,17 @@ struct PortRateChange: Sendable {
   /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
   /// reason to wait for it. Whether it was waited for.
   mutating func hearFrame() -> Bool {
-    guard step == .asking else { return false }
-    step = .changed
+    switch step {
+    case .asking: step = .changed
+    case .askingBack where tellings > 0: step = .telling
+    default: return false
+    }
     return true
+  }
+
+  private mutating func takeTelling() -> Bool {
+    tellings -= 1
+    return tellings > 0
   }
 
   /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its

@@ -78,7 +78,9 @@ extension ReceiverSession {
       stage = .restoringBackup(BackupStore(undoing: memory.backup))
       return
     }
+    endBy = now + Self.longestGivingBack
     stage = .restoringRate(
-      PortRateChange(from: rate, to: settingsRate, port: port, usesItems: description?.can(.valset) ?? false))
+      PortRateChange(
+        from: rate, to: settingsRate, port: port, usesItems: description?.can(.valset) ?? false, isGivenBack: true))
   }
 }

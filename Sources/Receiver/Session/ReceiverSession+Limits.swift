@@ -14,6 +14,8 @@ extension ReceiverSession {
   static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
   /// For how long the end may take.
   static var longestEnding: Milliseconds { Milliseconds(4000) }
+  /// For how long the line's rate is given back after that, where it is lost on the way again and again.
+  static var longestGivingBack: Milliseconds { Milliseconds(8000) }
   /// For how long a receiver may tell what it knows of the orbits, and the rate below which that takes too long: some
   /// hundred messages of 172 bytes at the most.
   static var longestKeeping: Milliseconds { Milliseconds(6000) }
