@@ -2,6 +2,7 @@ import MonotonicTime
 import Receiver
 import ReceiverSimulator
 import Testing
+import UBX
 
 @Suite("A line's rate that is raised for a long dialogue")
 struct RaisedRateTests {
@@ -63,6 +64,29 @@ struct RaisedRateTests {
       scene.run(2)
       #expect(scene.line.receiver.baudRate == model.foundRate, "phase \(seed)")
       #expect(scene.line.hostRate == model.foundRate, "phase \(seed)")
+    }
+  }
+
+  @Test(
+    "Ended at any moment, the line and the receiver are as they were found",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func endedAtAnyMoment(_ model: ReceiverModel) {
+    for milliseconds in stride(from: 19, to: 6000, by: 19) {
+      let scene = SessionScene(model) { settings in
+        settings.wish = { description in
+          var wish = ReceiverWish.navigation(for: description)
+          wish.leastPortRate = 115_200
+          return wish
+        }
+      }
+      let before = scene.line.receiver
+      scene.run(Double(milliseconds) / 1000)
+      _ = scene.finish()
+      scene.run(2)
+      #expect(scene.line.receiver.baudRate == model.foundRate, "\(milliseconds) ms")
+      for message in [MessageIdentity.navPVT, .navSAT, .navPOSLLH, .navSOL, .navVELNED, .navSVINFO] {
+        #expect(scene.line.receiver.rate(of: message) == before.rate(of: message), "\(message) \(milliseconds) ms")
+      }
     }
   }
 

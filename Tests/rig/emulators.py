@@ -6,6 +6,10 @@ usage: emulators.py FOLDER [NAME...]
 FOLDER has the programs. Each receiver is probed, watched, recorded, tracked, shown, set, saved, backed up and restored; what
 the commands say is compared with what the receiver is and has. It prints how long each took, and fails when something is
 wrong or takes too long.
+
+A pseudo-terminal has the rate that it has when it is read: where the machine stands still for a moment, a receiver misses
+what was said to it at the rate before. So who fails while others run is tried again, twice at the most, and what went wrong
+is printed each time.
 """
 import concurrent.futures
 import dataclasses
@@ -19,6 +23,7 @@ import time
 from ublox import HEIGHT, LATITUDE, LONGITUDE, MODELS, Manners, Receiver
 
 FOLDER = os.path.abspath(sys.argv[1])
+TRIALS = 3
 
 
 @dataclasses.dataclass
@@ -100,7 +105,6 @@ class Trial:
             self.configure()
         finally:
             self.receiver.stop()
-        return self
 
     # MARK: Commands
 
@@ -138,7 +142,7 @@ class Trial:
 
     def record(self):
         file = self.folder + "/drive.rec"
-        self.run("record", 6, "record", "--device", self.link, "--seconds", "3.5", file)
+        self.run("record", 8, "record", "--device", self.link, "--seconds", "5.5", file)
         text = subprocess.run([FOLDER + "/sextant", "decode", file], capture_output=True, text=True).stdout
         self.expect(self.is_here([json.loads(line) for line in text.splitlines() if line.startswith("{")]),
                     "record: no fix in the recording")
@@ -181,24 +185,37 @@ class Trial:
         self.same(before, "a refused set")
 
 
+def run(name, folder):
+    """One receiver's trial: how long each command took, and what went wrong."""
+    trial = Trial(name, folder)
+    trial.all()
+    return trial.times, trial.faults
+
+
 def main():
     names = sys.argv[2:] or list(KINDS)
     labels = ("probe", "watch", "record", "track", "show", "backup", "set", "save", "restore", "refused")
     print(f"{'receiver':14}" + "".join(f"{label:>8}" for label in labels))
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
-        jobs = []
-        for name in names:
-            os.mkdir(f"{folder}/{name}")
-            jobs.append(pool.submit(Trial(name, f"{folder}/{name}").all))
-        for job in jobs:
-            trial = job.result()
-            print(f"{trial.name:14}" + "".join(f"{trial.times.get(label, 0):7.1f}s" for label in labels), flush=True)
-            for fault in trial.faults:
-                print(f"  {fault}", flush=True)
-            failed += bool(trial.faults)
-    if failed:
-        sys.exit(f"{failed} of {len(jobs)} receivers were not served")
+    # A process for each: a receiver that waits for the interpreter reads what was said to it when the line has another rate.
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(len(names)) as pool:
+        for attempt in range(TRIALS):
+            jobs = []
+            for name in names:
+                folder_of_trial = f"{folder}/{name}{attempt}"
+                os.mkdir(folder_of_trial)
+                jobs.append((name, pool.submit(run, name, folder_of_trial)))
+            left = []
+            for name, job in jobs:
+                times, faults = job.result()
+                print(f"{name:14}" + "".join(f"{times.get(label, 0):7.1f}s" for label in labels), flush=True)
+                for fault in faults:
+                    print(f"  {fault}", flush=True)
+                if faults:
+                    left.append(name)
+            if not left:
+                return
+            names = left
+    sys.exit(f"not served: {', '.join(names)}")
 
 
 if __name__ == "__main__":

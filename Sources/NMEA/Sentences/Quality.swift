@@ -1,3 +1,4 @@
+import CByteMask
 import WireBytes
 
 /// GSA: fix type, satellites used and dilution of precision. One for each constellation in an epoch.
@@ -105,36 +106,25 @@ public struct GSA: SentenceContent {
     /// The numbers as a set.
     public struct Numbers: Sendable {
       /// A bit for each number, counted from the base: the lowest bit would be the base's own, and is 0.
-      public var bits: UInt64 = 0
+      public let bits: UInt64
       /// How many places have a number.
-      public var count = 0
+      public let count: Int
       /// Whether a number is not among those that were asked for.
-      public var hasOthers: Bool { count != inside }
-      @usableFromInline var inside = 0
+      public let hasOthers: Bool
 
       @inlinable @inline(always)
-      init() {}
+      init(_ set: c_number_set) {
+        bits = set.bits
+        count = set.count
+        hasOthers = set.others != 0
+      }
     }
 
-    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set.
-    ///
-    /// All places are gone through in the same way, also the empty ones: how many there are depends on the sky, which no
-    /// processor foresees.
+    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. The work is C's (`number_set.h`): Swift would go
+    /// through the lanes of its vectors one by one.
     @inlinable @inline(always)
     public func numbers(after base: Int16, most: UInt16) -> Numbers {
-      var numbers = Numbers()
-      for block in 0..<3 {
-        let word = blocks[block].numbers.word
-        for place in 0..<4 {
-          let raw = Int16(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: 16 &* place))
-          let number = UInt16(bitPattern: raw &- base)
-          let isInside: UInt64 = number &- 1 < most ? 1 : 0
-          numbers.bits |= isInside &<< UInt64(number & 63)
-          numbers.inside &+= Int(truncatingIfNeeded: isInside)
-          numbers.count &+= raw >= 0 ? 1 : 0
-        }
-      }
-      return numbers
+      Numbers(c_numbers_after(blocks[0].numbers, blocks[1].numbers, blocks[2].numbers, base, most))
     }
 
     public static func == (a: SatelliteIDs, b: SatelliteIDs) -> Bool {

@@ -6,15 +6,33 @@ extension ReceiverSession {
   /// The session is to end in order: what was changed is put back. It is over when `isEnded`.
   public mutating func finish(at now: Instant) {
     guard endBy == nil else { return }
-    keepFoundOfStage()
     endBy = now + Self.longestEnding
     for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
     submitted = []
-    if let current { actions.append(.finished(current, .silent)) }
-    current = nil
-    exchange = nil
     endAssisting()
     cutRetrieval()
+    switch stage {
+    // A rate that is being changed is known again once that is through.
+    case .changingRate: endBy = now + Self.longestGivingBack
+    case .configuring, .storing: exchange?.sayNoMore()
+    default: if isToRestore { exchange?.sayNoMore() } else { interruptExchange() }
+    }
+    proceed(at: now)
+  }
+
+  /// Whether the end was asked for and waits for what is under way: the answer to what was said last would be taken for that
+  /// to what is said next.
+  var isToEnd: Bool {
+    guard endBy != nil else { return false }
+    return switch stage {
+    case .changingRate, .keeping, .restoring, .restoringRate, .restoringBackup, .ended: false
+    default: true
+    }
+  }
+
+  /// Nothing is under way any more: what was changed is put back.
+  mutating func startEnding(at now: Instant) {
+    keepFoundOfStage()
     if let description, readsDatabase {
       let until = now + Self.longestKeeping
       endBy = until + Self.longestEnding
@@ -22,7 +40,12 @@ extension ReceiverSession {
     } else {
       startRestoring(at: now)
     }
-    proceed(at: now)
+  }
+
+  /// The end has to wait no longer.
+  mutating func cutEnding() {
+    interruptExchange()
+    stage = .ended
   }
 
   var readsDatabase: Bool {
@@ -31,6 +54,7 @@ extension ReceiverSession {
   }
 
   mutating func startRestoring(at now: Instant) {
+    endBy = now + Self.longestEnding
     let sleeps = isAsleep || wish?.powerSave?.sleepsBetweenFixes == true
     if isHeard || sleeps, settings.restoresAtEnd, settings.intent != .readOnly, isToRestore {
       if sleeps {
@@ -65,9 +89,13 @@ extension ReceiverSession {
     }
   }
 
-  /// The same where the configuration is cut off: by the end, or by the loss of the line.
+  /// The same where it is cut off: by the end, or by the loss of the line.
   mutating func keepFoundOfStage() {
-    if case .configuring(let configuration) = stage { keepFound(configuration) }
+    switch stage {
+    case .configuring(let configuration): keepFound(configuration)
+    case .storing(let store): memory.backup = store.before
+    default: break
+    }
   }
 
   /// Whether something is not as it was found.

@@ -82,6 +82,7 @@ extension ReceiverSession {
       toldWish?.portRate = nil
       actions.append(.report(.rateNotChanged(change.to)))
     }
+    if endBy != nil { return }
     startWatch(at: now, without: [], isMuted: false)
     actions.append(.report(.configured(refused: 0)))
     if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }

@@ -15,7 +15,7 @@ extension ReceiverSession {
 
   /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
   mutating func proceed(at now: Instant) {
-    if let endBy, now >= endBy { stage = .ended }
+    if let endBy, now >= endBy { cutEnding() }
     if case .keeping(_, let until) = stage, now >= until {
       exchange = nil
       startRestoring(at: now)
@@ -40,6 +40,10 @@ extension ReceiverSession {
 
   /// Starts the next command of the stage, or a submitted one; false when there is none.
   mutating func startNext(at now: Instant) -> Bool {
+    if isToEnd {
+      startEnding(at: now)
+      return true
+    }
     switch stage {
     case .searching, .ended: return false
     case .listening:

@@ -33,13 +33,18 @@ struct Exchange: Sendable {
   /// Whether it was said again because no answer came.
   var isOverdue: Bool { attempt > 1 }
 
+  /// It is not said again; and where it was not said yet, it is given up.
+  mutating func sayNoMore() { command.attempts = attempt }
+
   /// When something is to be done.
-  var deadline: Instant { sentAt == nil ? earliest : dueAt ?? earliest }
+  var deadline: Instant { command.attempts == 0 ? .zero : sentAt == nil ? earliest : dueAt ?? earliest }
 
   /// The bytes to send now, if it is time; and the outcome if there is one without an answer.
   ///
   /// - Parameter backlog: how long what the receiver has to send before an answer can take.
   mutating func wake(at now: Instant, backlog: Milliseconds, bitRate: UInt32?) -> (bytes: [UInt8]?, outcome: Outcome?) {
+    // Given up before it was said.
+    if command.attempts == 0 { return (nil, .silent) }
     guard now >= deadline else { return (nil, nil) }
     if let answer { return (nil, .answered(answer)) }
     if hasFirstAnswer { return (nil, .answeredAll(answers)) }

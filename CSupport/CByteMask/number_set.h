@@ -1,0 +1,45 @@
+// Twelve small numbers as a set: what Swift's vectors would do lane by lane.
+
+#ifndef C_NUMBER_SET_H
+#define C_NUMBER_SET_H
+
+#include "small_numbers.h"
+
+typedef struct {
+  /// A bit for each number, counted from the base: the lowest bit would be the base's own, and is 0.
+  unsigned long long bits;
+  /// How many numbers there are.
+  long count;
+  /// Not 0 when a number is not among those that were asked for.
+  unsigned long long others;
+} c_number_set;
+
+/// The bits of the numbers that two words' lanes are: each below 64.
+static inline __attribute__((always_inline)) unsigned long long c_bits_of(unsigned long long numbers) {
+  return 1ULL << (numbers & 63) | 1ULL << (numbers >> 16 & 63) | 1ULL << (numbers >> 32 & 63) | 1ULL << (numbers >> 48 & 63);
+}
+
+/// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. Those that are absent are negative.
+///
+/// All places are gone through in the same way, also the empty ones: how many there are depends on the sky, which no
+/// processor foresees.
+static inline __attribute__((always_inline)) c_number_set c_numbers_after(
+    c_lanes4 first, c_lanes4 second, c_lanes4 third, short base, unsigned short most) {
+  typedef unsigned long long c_words __attribute__((ext_vector_type(2)));
+  const c_lanes4 none = (short)0x8000;
+  c_lanes8 a = __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7);
+  c_lanes8 b = __builtin_shufflevector(third, none, 0, 1, 2, 3, 4, 5, 6, 7);
+  c_lanes8 here_a = a >= 0, here_b = b >= 0;
+  c_numbers8 from_a = (c_numbers8)(a - base), from_b = (c_numbers8)(b - base);
+  c_lanes8 inside_a = from_a - (c_numbers8)1 < (c_numbers8)most, inside_b = from_b - (c_numbers8)1 < (c_numbers8)most;
+  c_words other = (c_words)((here_a ^ inside_a) | (here_b ^ inside_b));
+  // What is not among them becomes 0, whose bit is taken out.
+  c_words in_a = (c_words)(from_a & (c_numbers8)inside_a), in_b = (c_words)(from_b & (c_numbers8)inside_b);
+  c_number_set set;
+  set.bits = (c_bits_of(in_a[0]) | c_bits_of(in_a[1]) | c_bits_of(in_b[0])) & ~1ULL;
+  set.count = __builtin_reduce_add((c_numbers8)-(here_a + here_b));
+  set.others = other[0] | other[1];
+  return set;
+}
+
+#endif
