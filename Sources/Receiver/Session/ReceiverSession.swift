@@ -12,7 +12,7 @@ import WireBytes
 ///         │                    ▼  unknown: stays)       ▼                   ▼                        │  └ command
 ///         └── garbage, silence ◀────────────────────────┴───────────────────┴── was reset ───────────┘
 ///     steady ─ sleep ─▶ storing ─▶ asleep ─ time, wakeUp ─▶ waking ─ answer ─▶ configuring
-///     any ─ finish ─▶ (keeping the orbits) ─▶ restoring ─▶ ended
+///     any ─ finish ─▶ (what is under way) ─▶ (keeping the orbits) ─▶ restoring ─▶ ended
 ///
 /// Each event is legal in each state. It has no clock and no file: bytes and the time go in; fixes, and what to do
 /// (`nextAction`), come out. `deadline` says when `wake` is due.
