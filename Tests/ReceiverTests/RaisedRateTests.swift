@@ -71,7 +71,7 @@ struct RaisedRateTests {
     "Ended at any moment, the line and the receiver are as they were found",
     arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func endedAtAnyMoment(_ model: ReceiverModel) {
-    for milliseconds in stride(from: 19, to: 6000, by: 19) {
+    for milliseconds in stride(from: 23, to: 6000, by: 37) {
       let scene = SessionScene(model) { settings in
         settings.wish = { description in
           var wish = ReceiverWish.navigation(for: description)
