@@ -14,7 +14,7 @@ typedef struct {
   unsigned long long others;
 } c_number_set;
 
-/// The bits of the numbers that two words' lanes are: each below 64.
+/// The bits of the four numbers that a word's lanes are, each below 64.
 static inline __attribute__((always_inline)) unsigned long long c_bits_of(unsigned long long numbers) {
   return 1ULL << (numbers & 63) | 1ULL << (numbers >> 16 & 63) | 1ULL << (numbers >> 32 & 63) | 1ULL << (numbers >> 48 & 63);
 }

@@ -14,7 +14,8 @@
 /// Whether the processor has the instructions.
 static inline int c_has_avx512(void) {
   return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-         && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+         && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt")
+         && __builtin_cpu_supports("popcnt");
 }
 
 typedef unsigned char c_bytes64 __attribute__((ext_vector_type(64)));

@@ -166,8 +166,8 @@ public final class LocationService: Sendable {
 
   // MARK: The end
 
-  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that: three seconds at
-  /// most, and two more while it holds fixes for a client.
+  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that: six seconds at
+  /// most. What is not set back by then the next program knows of.
   public func finish() {
     guard var poller = try? Poller() else { return }
     let waker = poller.waker

@@ -80,7 +80,7 @@ struct PortRateChange: Sendable {
   }
 
   /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
-  /// reason to wait for it. Whether it was waited for.
+  /// reason to wait for it. At the new rate all is done, at the old one it is told again. Whether it was waited for.
   mutating func hearFrame() -> Bool {
     switch step {
     case .asking: step = .changed

@@ -7,8 +7,7 @@ extension ReceiverSession {
   public mutating func finish(at now: Instant) {
     guard endBy == nil else { return }
     endBy = now + Self.longestEnding
-    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
-    submitted = []
+    giveUpSubmitted()
     endAssisting()
     cutRetrieval()
     switch stage {
@@ -42,7 +41,7 @@ extension ReceiverSession {
     }
   }
 
-  /// The end has to wait no longer.
+  /// It is over, whatever was under way.
   mutating func cutEnding() {
     interruptExchange()
     stage = .ended
@@ -54,15 +53,16 @@ extension ReceiverSession {
   }
 
   mutating func startRestoring(at now: Instant) {
-    endBy = now + Self.longestEnding
+    var begin = now
     let sleeps = isAsleep || wish?.powerSave?.sleepsBetweenFixes == true
     if isHeard || sleeps, settings.restoresAtEnd, settings.intent != .readOnly, isToRestore {
       if sleeps {
         // The byte is lost; what follows has to wait until the receiver reads.
         actions.append(.send([0xFF]))
-        quietUntil = now + WakeUp.oscillatorStart
-        endBy = now + Self.longestEnding + WakeUp.oscillatorStart
+        begin = now + WakeUp.oscillatorStart
+        quietUntil = begin
       }
+      endBy = begin + Self.longestEnding
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended
@@ -73,13 +73,15 @@ extension ReceiverSession {
   public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
     listener.finish(body)
     keepFoundOfStage()
-    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
-    if let current { actions.append(.finished(current, .silent)) }
-    submitted = []
-    current = nil
-    exchange = nil
+    giveUpSubmitted()
     cutRetrieval()
-    stage = .ended
+    cutEnding()
+  }
+
+  /// What waits for its turn is not said any more.
+  private mutating func giveUpSubmitted() {
+    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
+    submitted = []
   }
 
   /// What was found before it was written is kept, for the end.
