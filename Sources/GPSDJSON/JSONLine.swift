@@ -22,9 +22,11 @@ public struct JSONLine: ~Copyable {
     needsComma = false
   }
 
-  public mutating func put(_ text: StaticString) {
-    buffer.append(text)
-  }
+  public mutating func put(_ text: StaticString) { buffer.append(text) }
+
+  /// The same where it is written often: as a few stores of constants.
+  @inline(always)
+  mutating func put(constant text: StaticString) { buffer.append(text) }
 
   /// Appends bytes as they are.
   public mutating func put(raw byte: UInt8) { buffer.append(byte) }
@@ -86,6 +88,13 @@ public struct JSONLine: ~Copyable {
     needsComma = false
   }
 
+  /// Writes an object's first key together with its beginning, both in `text`: an element of an array.
+  @inline(always)
+  mutating func beginObject(with text: StaticString) {
+    separate()
+    buffer.append(text)
+  }
+
   /// Comes before a value that is an element of an array and not an object.
   public mutating func nextElement() { separate() }
 
@@ -136,6 +145,7 @@ public struct JSONLine: ~Copyable {
 
   public mutating func integer(_ value: Int64) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
+    if value.magnitude < 1000 { return buffer.append(small: UInt32(value.magnitude)) }
     magnitude(value.magnitude, width: 1)
   }
 

@@ -54,6 +54,26 @@
     count &+= length
   }
 
+  /// The decimal digits of a number below 1000.
+  @inline(always)
+  mutating func append(small value: UInt32) {
+    reserve(3)
+    let place = unsafe memory.baseAddress!.advanced(by: count)
+    let zero = UInt32(UInt8(ascii: "0"))
+    let (hundreds, tens, ones) = (value / 100, value / 10 % 10, value % 10)
+    let digits = hundreds + zero | (tens + zero) << 8 | (ones + zero) << 16
+    let length = value >= 100 ? 3 : value >= 10 ? 2 : 1
+    let shown = digits >> UInt32(8 * (3 - length))
+    unsafe place.storeBytes(of: UInt8(truncatingIfNeeded: shown), as: UInt8.self)
+    if length > 1 {
+      unsafe place.storeBytes(of: UInt8(truncatingIfNeeded: shown >> 8), toByteOffset: 1, as: UInt8.self)
+    }
+    if length > 2 {
+      unsafe place.storeBytes(of: UInt8(truncatingIfNeeded: shown >> 16), toByteOffset: 2, as: UInt8.self)
+    }
+    count &+= length
+  }
+
   /// The decimal digits of a number, at least `width` (20 at the most) of them.
   mutating func append(_ value: UInt64, width: Int) {
     reserve(20)

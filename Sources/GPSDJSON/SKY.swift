@@ -27,16 +27,27 @@ extension JSONLine {
     endLine()
   }
 
+  // A client waits for these lines, of which satellites are the most: a key is one piece, with all that stands around it.
   private mutating func satellite(_ satellite: Satellite) {
-    beginObject()
-    field("PRN", satellite.nmeaNumber)
-    field("gnssid", Int(satellite.system.rawValue))
-    field("svid", Int(satellite.number))
-    if satellite.azimuthDegrees >= 0 { field("az", Int(satellite.azimuthDegrees)) }
-    if satellite.elevationDegrees != Satellite.unknownAngle { field("el", Int(satellite.elevationDegrees)) }
-    if satellite.signalDecibelHertz > 0 { field("ss", Int(satellite.signalDecibelHertz)) }
-    field("used", satellite.isUsed)
-    endObject()
+    beginObject(with: #"{"PRN":"#)
+    integer(Int64(satellite.nmeaNumber))
+    put(constant: #","gnssid":"#)
+    integer(Int64(satellite.system.rawValue))
+    put(constant: #","svid":"#)
+    integer(Int64(satellite.number))
+    if satellite.azimuthDegrees >= 0 {
+      put(constant: #","az":"#)
+      integer(Int64(satellite.azimuthDegrees))
+    }
+    if satellite.elevationDegrees != Satellite.unknownAngle {
+      put(constant: #","el":"#)
+      integer(Int64(satellite.elevationDegrees))
+    }
+    if satellite.signalDecibelHertz > 0 {
+      put(constant: #","ss":"#)
+      integer(Int64(satellite.signalDecibelHertz))
+    }
+    if satellite.isUsed { put(constant: #","used":true}"#) } else { put(constant: #","used":false}"#) }
   }
 }
 

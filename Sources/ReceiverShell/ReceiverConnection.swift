@@ -112,10 +112,12 @@ public final class ReceiverConnection {
   /// Whether the receiver is in the wished state and listens to commands.
   public var isSteady: Bool { link?.session.isSteady ?? false }
 
-  /// Whether the line is listened to since the last call because an epoch is about to end.
-  public func takeEpochNotice() -> Bool {
-    defer { isEpochNear = false }
-    return isEpochNear
+  /// What an epoch would be were it over now, if the line is listened to since the last call because its end is near; see
+  /// `EpochAssembler.preview`.
+  public func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    guard isEpochNear else { return }
+    isEpochNear = false
+    link?.session.preview(body)
   }
 
   /// The next thing to tell; nil when there is no more.

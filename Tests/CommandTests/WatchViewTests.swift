@@ -24,10 +24,10 @@ struct WatchViewTests {
     _ = unsafe listener.receive(bytes.span.bytes, at: now) { report, sky in
       view.show(report, sky, now)
       guard rehearses else { return }
-      view.rehearse()
+      view.rehearse(report, sky)
       written += view.pending
       view.discard()
-      view.rehearse()
+      view.rehearse(report, sky)
     }
     view.update(listener.counters, rejected: 0, now)
     return (written + view.pending, view.fixes)

@@ -94,6 +94,17 @@ struct ObjectTests {
     #expect(text == expected + "\n")
   }
 
+  @Test("An integer has its digits, whatever its size")
+  func integers() {
+    for value in -1100...1100 as ClosedRange<Int64> { #expect(line { $0.integer(value) } == String(value)) }
+    var random = SplitMix64(seed: 1)
+    for _ in 0..<1000 {
+      let value = Int64(bitPattern: random.next()) >> Int64(random.int(0...63))
+      #expect(line { $0.integer(value) } == String(value))
+    }
+    for value in [.min, .max] as [Int64] { #expect(line { $0.integer(value) } == String(value)) }
+  }
+
   @Test("No satellites are an empty array")
   func emptySky() {
     #expect(line { $0.sky(Sky(), Fix()) } == #"{"class":"SKY","nSat":0,"uSat":0,"satellites":[]}"# + "\n")

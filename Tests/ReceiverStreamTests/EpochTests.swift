@@ -202,7 +202,28 @@ struct EpochTests {
     #expect(playback.epochs == 25)
   }
 
-  @Test("How the stream is cut changes no report", arguments: 1...6 as ClosedRange<UInt64>)
+  @Test("A preview is what the end reports, and the last fix while nothing more was collected; it changes nothing")
+  func preview() {
+    var playback = Playback()
+    #expect(!playback.preview().fix.hasPosition)
+    for second in 10...14 {
+      playback.hear(rmc("1011\(second)"))
+      let early = playback.preview()
+      #expect(early.fix.time == UTCTime(2025, 12, 9, 10, 11, second))
+      #expect(early.fix.heightAboveSeaLevelMetres == nil)
+      playback.hear(gga("1011\(second)"))
+      let whole = playback.preview()
+      #expect(playback.preview() == whole)
+      playback.idle()
+      #expect(playback.lastFix == whole.fix)
+      #expect(playback.preview().fix == whole.fix)
+    }
+    #expect(playback.epochs == 5)
+    #expect(playback.reports.allSatisfy { !$0.isUpdate })
+  }
+
+  @Test(
+    "How the stream is cut changes no report, nor does a preview at each cut", arguments: 1...6 as ClosedRange<UInt64>)
   func splitInvariance(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var bytes: [UInt8] = []
@@ -219,6 +240,7 @@ struct EpochTests {
       let count = min(bytes.count, random.int(1...90))
       cut.hear(Array(bytes[..<count]))
       bytes.removeFirst(count)
+      _ = cut.preview()
     }
     cut.finish()
     #expect(cut.reports == whole.reports)

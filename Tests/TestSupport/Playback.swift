@@ -45,6 +45,13 @@ public struct Playback: ~Copyable {
     reports += heard
   }
 
+  /// What the epoch would be were it over.
+  public mutating func preview() -> Heard {
+    var heard: Heard?
+    assembler.preview { report, sky in heard = Heard(report, sky) }
+    return heard!
+  }
+
   /// The line falls silent.
   public mutating func idle() {
     var heard: [Heard] = []

@@ -11,6 +11,7 @@ median of all epochs of each counts. Ends with 1 when the delegate needs more th
 import argparse
 import os
 import sys
+import tempfile
 
 import compare_latency as latency
 
@@ -27,6 +28,11 @@ def main():
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--limit", type=float)
     arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        compare(arguments, latency.compiled("client", folder))
+
+
+def compare(arguments, client):
     worst = 0
     for kind, make in (("UBX", latency.ubx_epoch), ("NMEA", latency.nmea_epoch)):
         rounds = {"watch": [], "track": []}
@@ -34,7 +40,7 @@ def main():
             for name, start, marks in (
                     ("watch", latency.start_into_pipe(f"{arguments.folder}/sextant", "watch", "--json", "--device"), latency.REPORTS),
                     ("track", start_track(f"{arguments.folder}/sextant-track"), (b'"event":"didUpdateLocations"',))):
-                rounds[name].append(latency.measure(name, start, make, arguments.epochs, marks))
+                rounds[name].append(latency.measure(name, start, client, make, arguments.epochs, marks))
         median = {name: latency.together(name, ones)["latencyMedianMicroseconds"] for name, ones in rounds.items()}
         ratio = median["track"] / median["watch"]
         worst = max(worst, ratio)

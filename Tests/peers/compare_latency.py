@@ -7,9 +7,9 @@ Both read a pseudo-terminal that is fed as a 115200 baud line is: 12 bytes a mil
 NMEA. Latency is from the write of an epoch's last byte to the epoch's last TPV or SKY line at the client (a pipe for
 sextant, a TCP connection for gpsd). CPU time is the kernel's run time of the process, wake-ups are its voluntary context switches.
 gpsd is skipped, and that is said, where it is not installed. The floor is floor.c, a program that only reads and writes: what no
-program can be faster than here. It is skipped where there is no C compiler.
+program can be faster than here. The client is client.c, which notes when each piece comes.
 """
-import argparse, calendar, json, os, pty, select, shutil, socket, struct, subprocess, sys, tempfile, termios, threading, time, tty
+import argparse, calendar, json, os, pty, shutil, socket, struct, subprocess, sys, tempfile, termios, threading, time, tty
 
 CHUNK, TICK, PERIOD = 12, 0.001, 0.2
 START = calendar.timegm((2026, 6, 1, 12, 0, 0))
@@ -123,50 +123,62 @@ def drain(master):
 REPORTS = (b'"class":"TPV"', b'"class":"SKY"')
 
 
-def measure(name, start, make, epochs, marks=REPORTS):
+def compiled(name, folder):
+    """The program of a C file beside this one."""
+    compiler = next(filter(shutil.which, ("cc", "gcc", "clang")), None)
+    if compiler is None:
+        sys.exit("no C compiler (cc, gcc or clang): the client that measures is written in C")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+    program = os.path.join(folder, name)
+    subprocess.run([compiler, "-O2", "-o", program, source], check=True)
+    return program
+
+
+def lines(notes):
+    """The lines in what client.c notes, each with the second in which its end came."""
+    at, rest = 0, b""
+    while at < len(notes):
+        nanoseconds, count = struct.unpack_from("=QQ", notes, at)
+        *ended, rest = (rest + notes[at + 16:at + 16 + count]).split(b"\n")
+        yield from ((nanoseconds / 1e9, line) for line in ended)
+        at += 16 + count
+
+
+def measure(name, start, client, make, epochs, marks=REPORTS):
+    """Runs a program for some epochs: what came at its client, and what it took. The first fifth does not count."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     attributes = termios.tcgetattr(slave)
     attributes[4] = attributes[5] = termios.B115200
     termios.tcsetattr(slave, termios.TCSANOW, attributes)
-    path = os.ttyname(slave)
-    process, stream, close = start(path)
-    threading.Thread(target=drain, args=(master,), daemon=True).start()
-    feeder = Feeder(master, make, epochs)
-    warm, seen, before, memory_before = epochs // 5, {}, None, None
-    feeder.start()
-    rest = b""
-    end = time.monotonic() + epochs * PERIOD + 5
-    counted_from = 0
-    while time.monotonic() < end:
-        if not select.select([stream], [], [], 0.5)[0]:
-            if not feeder.is_alive():
-                break
-            continue
-        data = os.read(stream, 65536)
-        now = time.monotonic()
-        if not data:
-            break
-        rest += data
-        *lines, rest = rest.split(b"\n")
-        for line in lines:
-            if not any(mark in line for mark in marks):
-                continue
-            number = int((now - feeder.begin) / PERIOD)
-            if number >= warm and before is None:
-                before, memory_before, counted_from = usage(process.pid), memory(process.pid), len(seen)
-            # The last line of an epoch is the one that counts.
-            seen[number] = now
-    after, memory_after = usage(process.pid), memory(process.pid)
-    close()
-    os.close(master)
-    os.close(slave)
-    counted = range(warm, epochs - 1)
-    delays = sorted((seen[one] - feeder.written[one]) * 1e6 for one in counted if one in seen and one in feeder.written)
-    if not delays or before is None:
+    process, stream, close = start(os.ttyname(slave))
+    with tempfile.TemporaryFile() as notes:
+        reader = subprocess.Popen([client], stdin=stream, stdout=notes)
+        threading.Thread(target=drain, args=(master,), daemon=True).start()
+        feeder = Feeder(master, make, epochs)
+        warm = epochs // 5
+        feeder.start()
+        # Between two epochs: nothing is under way.
+        time.sleep(max(0, feeder.begin + (warm - 0.25) * PERIOD - time.monotonic()))
+        before, memory_before = usage(process.pid), memory(process.pid)
+        feeder.join()
+        time.sleep(PERIOD)
+        after, memory_after = usage(process.pid), memory(process.pid)
+        close()
+        os.close(master)
+        os.close(slave)
+        if reader.wait() != 0:
+            sys.exit(f"{name}: its client failed")
+        notes.seek(0)
+        # The last line of an epoch is the one that counts.
+        seen = {int((time - feeder.begin) / PERIOD): time for time, line in lines(notes.read())
+                if any(mark in line for mark in marks)}
+    counted = range(warm, epochs)
+    delays = sorted((seen[one] - feeder.written[one]) * 1e6 for one in counted if one in seen)
+    if not delays:
         sys.exit(f"{name}: no epochs came out")
     return {
-        "delays": delays, "epochs": len(seen) - counted_from, "missing": len(counted) - len(delays),
+        "delays": delays, "epochs": len(counted), "missing": len(counted) - len(delays),
         "nanoseconds": after[0] - before[0], "wakeups": after[1] - before[1],
         "anonymous": memory_after[0], "growth": memory_after[0] - memory_before[0], "proportional": memory_after[1],
     }
@@ -218,9 +230,9 @@ def start_gpsd(path):
     client.sendall(b'?WATCH={"enable":true,"json":true};\n')
 
     def close():
-        client.close()
         process.terminate()
         process.wait()
+        client.close()
     return process, client.fileno(), close
 
 
@@ -232,22 +244,18 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     has_gpsd = shutil.which("gpsd") is not None
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         programs = {"sextant": start_into_pipe(arguments.sextant, "watch", "--json", "--device")}
         if has_gpsd:
             programs["gpsd"] = start_gpsd
-        if compiler:
-            floor = os.path.join(folder, "floor")
-            source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "floor.c")
-            subprocess.run([compiler, "-O2", "-o", floor, source], check=True)
-            programs["floor"] = start_into_pipe(floor)
+        programs["floor"] = start_into_pipe(compiled("floor", folder))
+        client = compiled("client", folder)
         for kind, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
             rounds = {name: [] for name in programs}
             for _ in range(arguments.rounds):
                 for name, start in programs.items():
-                    rounds[name].append(measure(name, start, make, arguments.epochs))
+                    rounds[name].append(measure(name, start, client, make, arguments.epochs))
             found = {name: together(name, ones) for name, ones in rounds.items()}
             rows += [{"input": kind, **row} for row in found.values()]
             rows += [{"input": kind, "program": f"{name}/gpsd", **{

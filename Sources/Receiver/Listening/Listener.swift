@@ -121,6 +121,11 @@ public struct Listener: ~Copyable {
     return carryOut(search?.receive(frames: frames, skipped: skipped, isText: Self.isText(bytes), at: now))
   }
 
+  /// What the epoch would be were it over now; see `EpochAssembler.preview`.
+  public mutating func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    assembler.preview(body)
+  }
+
   /// The deadline has come.
   public mutating func wake(
     at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },

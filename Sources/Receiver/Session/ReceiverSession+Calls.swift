@@ -22,6 +22,11 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
+  /// What the epoch would be were it over now; see `EpochAssembler.preview`.
+  public mutating func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    listener.preview(body)
+  }
+
   /// The deadline has come, or any other time.
   public mutating func wake(
     at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void

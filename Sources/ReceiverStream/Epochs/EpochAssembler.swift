@@ -81,6 +81,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
     idle(body)
   }
 
+  /// What would be reported were the epoch over now, or was reported last if nothing more was collected; nothing follows from
+  /// it, and satellites need not be marked as used yet. Who waits for an epoch brings near the processor in this way what its
+  /// report takes.
+  public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
+    let report = Report(fix: isOpen ? finished() : reported, isUpdate: false, skyChanged: sky.count > 0)
+    body(report, sky)
+  }
+
   /// Whether an epoch is open: something was collected that no report has told.
   public var isOpen: Bool { hasContent && !isReported }
 
@@ -154,6 +162,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
+  // Not inlined, so that a preview runs what a report does.
+  @inline(never)
   private mutating func finished() -> Fix {
     var whole = fix
     nmea.settle(&whole, calendar)

@@ -20,8 +20,8 @@ protocol ReceiverClient: ~Copyable {
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant)
   /// A round of events is over; whether the command has what it wants.
   mutating func finishRound(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws -> Bool
-  /// An epoch is about to end: what can be done for it beforehand is done.
-  mutating func prepareForEpoch()
+  /// An epoch is about to end, and would be this were it over now: what can be done for it beforehand is done.
+  mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky)
   /// The terminal has another size.
   mutating func resize()
   /// When the client wants a round, if nothing comes.
@@ -31,7 +31,7 @@ protocol ReceiverClient: ~Copyable {
 extension ReceiverClient where Self: ~Copyable {
   mutating func receive(bytes: RawSpan, at now: Instant) {}
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
-  mutating func prepareForEpoch() {}
+  mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {}
 }
 
 /// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
@@ -149,7 +149,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         finish(at: now)
       }
       if let end, now >= end { finish(at: now) }
-      if connection.takeEpochNotice() { client.prepareForEpoch() }
+      connection.preview { report, sky in client.prepare(for: report, sky) }
     }
   }
 

@@ -88,7 +88,9 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func resize() { view.resize() }
 
-  mutating func prepareForEpoch() { view.rehearse() }
+  mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
+    view.rehearse(report, sky)
+  }
 
   /// Gives the terminal back.
   mutating func close() { view.close() }

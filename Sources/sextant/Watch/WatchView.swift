@@ -17,9 +17,6 @@ struct WatchView: ~Copyable {
   private let limit: Int?
   private var line = JSONLine()
   private var screen: Screen
-  /// The last report, as something to rehearse with.
-  private var last: EpochAssembler.Report?
-  private var lastSky = Sky()
   private var isDrawn = false
   private var isDirty = false
   private var drawn: Instant
@@ -34,9 +31,9 @@ struct WatchView: ~Copyable {
   /// The end of an epoch is near: what writing it takes is brought near the processor, so that the epoch does not wait for it.
   /// Between epochs others have had the processor's caches, and most of the time from the last byte to the line is spent on
   /// having them filled again.
-  mutating func rehearse() {
-    guard kind == .json, let last, line.bytes.byteCount == 0 else { return }
-    line.report(last, lastSky, device: screen.device)
+  mutating func rehearse(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
+    guard kind == .json, line.bytes.byteCount == 0 else { return }
+    line.report(report, sky, device: screen.device)
     line.removeAll()
   }
 
@@ -61,12 +58,7 @@ struct WatchView: ~Copyable {
     if let limit, fixes >= limit { return }
     if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
     switch kind {
-    case .json:
-      line.report(report, sky, device: screen.device)
-      if !report.isUpdate {
-        last = copy report
-        if report.skyChanged { lastSky = Sky(sky) }
-      }
+    case .json: line.report(report, sky, device: screen.device)
     case .lines: if !report.isUpdate { line.plain(report.fix) }
     case .screen:
       screen.take(report, sky, now)
