@@ -26,8 +26,8 @@ final class ReceiverSource {
 
   /// How often a receiver that is not there is looked for where no event tells of it.
   private static let retry = Milliseconds(1000)
-  /// For how long the receiver may take to be set back.
-  private static let patience = Milliseconds(3000)
+  /// For how long the receiver may take to be set back: half a second less than a program's end waits for.
+  private static let patience = Milliseconds(5500)
   private let port: Poller.Token
   private let simulated: Poller.Token
   private let devices: Poller.Token

@@ -63,6 +63,7 @@ extension ReceiverSession {
         quietUntil = begin
       }
       endBy = begin + Self.longestEnding
+      restoringBy = begin + Self.longestGivingBack
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended

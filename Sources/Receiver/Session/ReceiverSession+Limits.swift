@@ -12,9 +12,10 @@ extension ReceiverSession {
   /// The same for one that only looks like a u-blox receiver.
   static var firstRetryOfUnsure: Milliseconds { Milliseconds(60_000) }
   static var longestRetry: Milliseconds { Milliseconds(1_800_000) }
-  /// For how long the end may take.
+  /// For how long the end may take, and be it after the last answer.
   static var longestEnding: Milliseconds { Milliseconds(4000) }
-  /// For how long the line's rate is given back after that, where it is lost on the way again and again.
+  /// For how long settings are put back at the most, on a slow line that loses what is said and answered, and for how long the
+  /// line's rate is given back after that.
   static var longestGivingBack: Milliseconds { Milliseconds(8000) }
   /// For how long a receiver may tell what it knows of the orbits, and the rate below which that takes too long: some
   /// hundred messages of 172 bytes at the most.

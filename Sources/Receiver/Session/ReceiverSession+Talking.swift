@@ -11,6 +11,9 @@ extension ReceiverSession {
     }
   }
 
+  /// Whether bytes may be lost on the way to a receiver that is known to understand UBX.
+  var losesBytes: Bool { description != nil && rate != nil && (settings.line == .serial || settings.line == .bound) }
+
   var hasRateSearch: Bool { settings.line == .serial && rate != nil }
 
   /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
@@ -32,7 +35,7 @@ extension ReceiverSession {
       }
       guard exchange != nil, now >= exchange!.deadline else { return }
       let backlog = Exchange.time(of: min(bytesPerEpoch, 4096), rate)
-      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate)
+      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate, fills: losesBytes)
       if let bytes { actions.append(.send(bytes)) }
       if let outcome { finishExchange(outcome, at: now) }
     }
@@ -72,7 +75,8 @@ extension ReceiverSession {
         finishRestoring(at: now)
         return true
       }
-      command.attempts = 2
+      // The time is short: what is not heard leaves some to the others.
+      command.attempts = 3
       begin(command)
     case .restoringBackup(let store):
       guard let command = store.next() else {
@@ -134,9 +138,11 @@ extension ReceiverSession {
   mutating func begin(_ command: Command) { exchange = Exchange(command, earliest: quietUntil) }
 
   mutating func finishExchange(_ outcome: Outcome, at now: Instant) {
-    guard let command = exchange?.command else { return }
+    guard let command = exchange?.command, let wasOverdue = exchange?.isOverdue else { return }
     exchange = nil
     quietUntil = now + command.pause
+    // It may have heard each attempt: the other answers are not taken for the next command's, which ACK-ACK does not tell apart.
+    if wasOverdue, outcome == .acknowledged { quietUntil = now + max(command.pause, Self.staleBytes) }
     if isAssistingInFlight {
       isAssistingInFlight = false
       assisting?.receive(outcome)
@@ -160,6 +166,7 @@ extension ReceiverSession {
     case .restoring(var configuration):
       configuration.receive(outcome)
       stage = .restoring(configuration)
+      if outcome != .silent, let restoringBy { endBy = min(now + Self.longestEnding, restoringBy) }
     case .changingRate(var change), .restoringRate(var change):
       change.receive(outcome)
       store(change)

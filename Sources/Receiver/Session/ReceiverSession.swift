@@ -108,6 +108,8 @@ public struct ReceiverSession: ~Copyable {
   var retryAt: Instant?
   var retryAfter = ReceiverSession.firstRetry
   var endBy: Instant?
+  /// When what was changed has to be put back at the latest.
+  var restoringBy: Instant?
   /// What was told of the line.
   var trouble = LineTrouble()
   var wasLost = false

@@ -41,8 +41,12 @@ struct Exchange: Sendable {
 
   /// The bytes to send now, if it is time; and the outcome if there is one without an answer.
   ///
-  /// - Parameter backlog: how long what the receiver has to send before an answer can take.
-  mutating func wake(at now: Instant, backlog: Milliseconds, bitRate: UInt32?) -> (bytes: [UInt8]?, outcome: Outcome?) {
+  /// - Parameters:
+  ///   - backlog: how long what the receiver has to send before an answer can take.
+  ///   - fills: whether what the receiver may take for the rest of a frame is said first, if it was asked in vain before.
+  mutating func wake(
+    at now: Instant, backlog: Milliseconds, bitRate: UInt32?, fills: Bool = false
+  ) -> (bytes: [UInt8]?, outcome: Outcome?) {
     // Given up before it was said.
     if command.attempts == 0 { return (nil, .silent) }
     guard now >= deadline else { return (nil, nil) }
@@ -55,13 +59,22 @@ struct Exchange: Sendable {
     }
     attempt += 1
     sentAt = now
-    let onLine = Self.time(of: command.bytes.count, bitRate)
+    var bytes = command.bytes
+    if fills, command.answer == .acknowledgement, attempt > Self.attemptsBeforeFill {
+      bytes.insert(contentsOf: Self.fill, at: 0)
+    }
+    let onLine = Self.time(of: bytes.count, bitRate)
     dueAt = now + onLine
     if command.answer != .none {
       dueAt = now + onLine + backlog + command.patience * UInt64(attempt)
     }
-    return (command.bytes, nil)
+    return (bytes, nil)
   }
+
+  /// A receiver that lost a byte of a frame's head takes another for the length, 256 and more mostly, and what is said then
+  /// for the rest of that frame: a setting that is said again, too. So many bytes that begin no frame end it.
+  private static let fill = [UInt8](repeating: 0xFF, count: 320)
+  private static var attemptsBeforeFill: Int { 2 }
 
   /// A frame from the receiver; the outcome if it is the answer.
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
