@@ -154,9 +154,7 @@ def deferral(folder):
         times = [round(moment(place["timestamp"]), 1) for place in places(track)]
         wanted(len(batch) >= 58, f"{len(batch)} locations of a minute")
         steps = [round(b - a, 1) for a, b in zip(times, times[1:])]
-        # The first fix comes while the receiver is told what is wanted: the epoch in which it changes from NMEA to UBX may be lost.
-        wanted(steps[0] in (1, 2) and all(step == 1 for step in steps[1:]),
-               f"fixes are missing, twice or out of order: {steps}")
+        wanted(all(step == 1 for step in steps), f"fixes are missing, twice or out of order: {steps}")
         return f"the end {late:.1f} s after the minute, then {len(batch)} locations at once, none missing"
 
 
