@@ -12,7 +12,7 @@ extension ReceiverSession {
   }
 
   /// Whether bytes may be lost on the way to a receiver that is known to understand UBX.
-  var losesBytes: Bool { description != nil && rate != nil && (settings.line == .serial || settings.line == .bound) }
+  var mayLoseBytes: Bool { description != nil && rate != nil && (settings.line == .serial || settings.line == .bound) }
 
   var hasRateSearch: Bool { settings.line == .serial && rate != nil }
 
@@ -35,7 +35,7 @@ extension ReceiverSession {
       }
       guard exchange != nil, now >= exchange!.deadline else { return }
       let backlog = Exchange.time(of: min(bytesPerEpoch, 4096), rate)
-      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate, fills: losesBytes)
+      let (bytes, outcome) = exchange!.wake(at: now, backlog: backlog, bitRate: rate, fills: mayLoseBytes)
       if let bytes { actions.append(.send(bytes)) }
       if let outcome { finishExchange(outcome, at: now) }
     }
