@@ -9,7 +9,9 @@ extension ReceiverSession {
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
-    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description)
+    // Who lost its settings is to have them soon: its next epoch has no place, or comes without being asked for.
+    let keepsPlace = hasPlace && !isChecking && !wasLost
+    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description, keepsPlace: keepsPlace)
     stage = .configuring(Configuration(list, port: port))
   }
 
