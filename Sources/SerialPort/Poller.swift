@@ -211,7 +211,7 @@ extension Poller {
 }
 
 extension Poller.Signal {
-  fileprivate var number: Int32 {
+  var number: Int32 {
     switch self {
     case .interrupt: SIGINT
     case .terminate: SIGTERM

@@ -22,15 +22,48 @@ let signalsToEnd: [Int32] = {
   return ignoresHangUp ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 }()
 
-/// Writes to standard output; false when nobody reads there any more.
+/// Both ends of a pipe that can be read once the program was asked to end, for a writer that waits. Without room for it, −1,
+/// which is passed over.
+private let endings: (reading: Int32, writing: Int32) = {
+  var ends: [Int32] = [-1, -1]
+  _ = unsafe pipe(&ends)
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
+}()
+
+/// The program is asked to end: a writer waits no longer for a reader that stands still. From any thread.
+func endIsAskedFor() {
+  var mark: UInt8 = 1
+  // Nobody asks so often that it is full.
+  _ = unsafe write(endings.writing, &mark, 1)
+}
+
+/// Writes to standard output; false when nobody reads there any more, or nobody does and the program was asked to end.
 func writeOut(_ bytes: RawSpan) -> Bool {
   var written = 0
   while written < bytes.byteCount {
+    guard waitForRoom() else { return false }
     let count = unsafe bytes.withUnsafeBytes { source in
-      unsafe write(STDOUT_FILENO, source.baseAddress! + written, source.count - written)
+      // What a pipe takes without waiting when it is said to take something; pipe(7), PIPE_BUF.
+      unsafe write(STDOUT_FILENO, source.baseAddress! + written, min(source.count - written, 4096))
     }
     if count < 0, errno != EINTR { return false }
     written += max(count, 0)
   }
   return true
+}
+
+/// Waits until standard output takes something; false when it does not for a second and the program was asked to end.
+private func waitForRoom() -> Bool {
+  var output = [pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)]
+  // An error is for the write to tell.
+  if unsafe poll(&output, 1, 0) != 0 { return true }
+  var both = output + [pollfd(fd: endings.reading, events: Int16(POLLIN), revents: 0)]
+  while unsafe poll(&both, 2, -1) < 0, errno == EINTR {}
+  if both[0].revents != 0 { return true }
+  while true {
+    let ready = unsafe poll(&output, 1, 1000)
+    if ready > 0 { return true }
+    if ready == 0 || errno != EINTR { return false }
+  }
 }

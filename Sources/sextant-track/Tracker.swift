@@ -30,11 +30,15 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   func start() {
     for number in signalsToEnd {
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+      // Not on the main thread, which may wait for a reader.
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in
-        // Who asks twice does not want to wait for an orderly end.
-        if isEnding { exit(code) }
-        end()
+        endIsAskedFor()
+        DispatchQueue.main.async { [self] in
+          // Who asks twice does not want to wait for an orderly end.
+          if isEnding { exit(code) }
+          end()
+        }
       }
       source.resume()
       sources.append(source)

@@ -5,6 +5,8 @@
 import Glibc
 import Receiver
 import ReceiverShell
+import SerialPort
+import Synchronization
 
 /// A recording that is read in pieces into memory that is allocated once.
 struct InputFile: ~Copyable {
@@ -85,6 +87,38 @@ func message(_ code: Int32) -> String {
 /// Whoever read the standard output has seen enough, as `head` does: the command ends, in order and without an error.
 struct ReaderGone: Error {}
 
+/// Room on standard output. Whoever reads there may stand still, as a pager that shows its first page or a terminal that
+/// was stopped; a write would wait for it, and signals are taken between writes.
+enum OutputRoom {
+  /// What a pipe takes without waiting when it is said to take something, in bytes; pipe(7), PIPE_BUF.
+  static let least = 4096
+  /// How long who is asked to end waits for a reader that is only slow.
+  private static let patienceMilliseconds: Int32 = 1000
+  /// Whether nobody has read for so long that nothing more is written.
+  private static let isGivenUp = Atomic(false)
+
+  /// Waits until standard output takes something. Throws when it does not and the command is asked to end.
+  static func wait() throws {
+    var output = [pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)]
+    // An error is for the write to tell.
+    if unsafe poll(&output, 1, 0) != 0 { return }
+    guard !isGivenUp.load(ordering: .relaxed) else { throw ReaderGone() }
+    let signals = WaitingSignals([.interrupt, .terminate, .hangUp])
+    var both = output + [pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)]
+    while unsafe poll(&both, 2, -1) < 0, errno == EINTR {}
+    if both[0].revents != 0 { return }
+    while true {
+      let ready = unsafe poll(&output, 1, patienceMilliseconds)
+      if ready > 0 { return }
+      if ready == 0 || errno != EINTR { break }
+    }
+    isGivenUp.store(true, ordering: .relaxed)
+    // They are heeded by that; one that comes now asks a second time.
+    signals.take()
+    throw ReaderGone()
+  }
+}
+
 /// Standard output, and files that a command writes.
 enum Output {
   /// Writes all bytes to standard output.
@@ -133,7 +167,12 @@ enum Output {
     try unsafe bytes.withUnsafeBytes { source in
       var written = 0
       while written < source.count {
-        let count = unsafe Glibc.write(descriptor, source.baseAddress! + written, source.count - written)
+        var most = source.count - written
+        if descriptor == STDOUT_FILENO {
+          try OutputRoom.wait()
+          most = min(most, OutputRoom.least)
+        }
+        let count = unsafe Glibc.write(descriptor, source.baseAddress! + written, most)
         if count >= 0 {
           written += count
         } else if errno == EPIPE {

@@ -8,6 +8,7 @@ goes, the disk is full, the terminal is lost: it has to be as it was found. A re
 receiver, no recording or has no room is told in a line with the cure. It prints what is wrong, and fails then.
 """
 import concurrent.futures
+import fcntl
 import os
 import re
 import resource
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from ublox import MESSAGE_KEYS, MODELS, Manners, Receiver
@@ -93,6 +95,41 @@ def a_reader_that_goes(folder):
         process.stdout.close()
         expect(process.wait(20) == 0, f"ended with {process.returncode}")
         bench.is_as_found()
+
+
+def a_reader_that_stands_still(folder):
+    """A pager that shows its first page, a terminal that was stopped: nobody takes what is written, and the user ends it."""
+    for command in ("watch", "track"):
+        os.makedirs(f"{folder}/{command}")
+        with Bench(f"{folder}/{command}", "m10") as bench:
+            reader, writer = os.pipe()
+            # Few lines fill it.
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+            process = bench.start(command, "--device", bench.link, "--json", output=writer)
+            os.close(writer)
+            reading = threading.Event()
+            reading.set()
+
+            def read():
+                while reading.is_set() and os.read(reader, 4096):
+                    pass
+
+            thread = threading.Thread(target=read)
+            thread.start()
+            is_set(bench, process)
+            reading.clear()
+            thread.join()
+            time.sleep(15)
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(12)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise Wrong(f"{command} does not end") from None
+            finally:
+                os.close(reader)
+            expect(process.returncode == 0, f"{command} ended with {process.returncode}: {process.stderr.read()!r}")
+            bench.is_as_found()
 
 
 def a_full_disk(folder):
@@ -190,7 +227,7 @@ def what_is_no_recording(folder):
 
 
 CHECKS = [
-    a_reader_that_goes, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off, a_batch_without_room, a_rate_that_is_bound,
+    a_reader_that_goes, a_reader_that_stands_still, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off, a_batch_without_room, a_rate_that_is_bound,
     what_is_no_receiver, what_is_no_recording,
 ]
 

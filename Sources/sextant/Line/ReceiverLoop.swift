@@ -146,7 +146,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
       } catch {
         problem = error
-        finish(at: now)
+        // Long may have been waited for a reader that stands still; the end has its time from now on.
+        finish(at: Instant(nanoseconds: MonotonicClock.now()))
       }
       if let end, now >= end { finish(at: now) }
       connection.preview { report, sky in client.prepare(for: report, sky) }

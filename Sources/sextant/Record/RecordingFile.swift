@@ -65,7 +65,11 @@ struct RecordingFile: ~Copyable {
   mutating func write(_ bytes: RawSpan) throws {
     var written = 0
     while written < bytes.byteCount {
-      let rest = bytes.extracting(written..<bytes.byteCount)
+      var rest = bytes.extracting(written..<bytes.byteCount)
+      if isStandardOutput {
+        try OutputRoom.wait()
+        rest = rest.extracting(first: OutputRoom.least)
+      }
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         written += count
