@@ -85,9 +85,9 @@ extension JSONLine {
 }
 
 extension Fix {
-  /// gpsd's mode: 1 no fix, 2 2D, 3 3D.
+  /// gpsd's mode: 0 the receiver has not said, 1 no fix, 2 2D, 3 3D.
   public var gpsdMode: Int {
-    guard hasPosition else { return 1 }
+    guard hasPosition else { return tellsKind || kind != .none ? 1 : 0 }
     return kind == .twoD ? 2 : 3
   }
 

@@ -24,7 +24,10 @@ struct ObjectTests {
 
   @Test("A fix of which nothing is known")
   func empty() {
-    #expect(tpv(Fix()) == #"{"class":"TPV","mode":1}"# + "\n")
+    #expect(tpv(Fix()) == #"{"class":"TPV","mode":0}"# + "\n")
+    var fix = Fix()
+    fix.tellsKind = true
+    #expect(tpv(fix) == #"{"class":"TPV","mode":1}"# + "\n")
   }
 
   @Test("A position, and what is known besides, in gpsd's names and units")
@@ -70,6 +73,7 @@ struct ObjectTests {
   func modes(kind: Fix.Kind, mode: Int, status: String) {
     var fix = position
     fix.kind = kind
+    fix.tellsKind = true
     #expect(tpv(fix).hasPrefix(#"{"class":"TPV","mode":\#(mode)\#(status)"#))
     #expect(tpv(fix).contains("status") == !status.isEmpty)
   }

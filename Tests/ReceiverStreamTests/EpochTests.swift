@@ -29,6 +29,23 @@ struct EpochTests {
     #expect(playback.fixes.allSatisfy { ($0.heightAboveSeaLevelMetres == 499.6) == names.contains("GGA") })
   }
 
+  @Test("Time and satellites alone are no word that there is no position")
+  func untoldKind() {
+    for (sentences, tells) in [
+      ([zda("101112")] + gsv, false), ([rmc("101112", status: "V")], true), ([gga("101112", quality: 0)], true),
+      (["GPGSA,A,1,,,,,,,,,,,,,,,"], true), ([rmc("101112")], true),
+    ] {
+      var playback = Playback()
+      for sentence in sentences { playback.hear(sentence) }
+      playback.finish()
+      #expect(playback.lastFix?.tellsKind == tells, "\(sentences)")
+    }
+    var playback = Playback()
+    playback.hear(navPVT(12) { $0.fixType(0) })
+    playback.finish()
+    #expect(playback.lastFix?.tellsKind == true)
+  }
+
   @Test("The next epoch's first message closes the one before")
   func nextCloses() {
     var playback = Playback()

@@ -225,7 +225,7 @@ struct FixTests {
     let fix = try #require(last)
     var expected = Fix()
     (expected.time, expected.leapSeconds) = (fix.time, fix.leapSeconds)
-    (expected.isWithinLimits, expected.quality) = (false, .autonomous)
+    (expected.tellsKind, expected.isWithinLimits, expected.quality) = (true, false, .autonomous)
     (expected.satellitesUsed, expected.pdop) = (fix.satellitesUsed, fix.pdop)
     #expect(fix == expected && fix.time != nil)
   }

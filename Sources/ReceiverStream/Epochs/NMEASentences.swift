@@ -38,6 +38,7 @@ struct NMEAEpoch: Sendable {
   /// Makes the fix's time and kind of what the sentences said, where no UBX message did.
   func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
     if fix.time == nil, let timeOfDay { fix.time = calendar.time(at: timeOfDay) }
+    if !isEmpty { fix.tellsKind = true }
     guard fix.kind == .none, !isEmpty else { return }
     let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
     guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }

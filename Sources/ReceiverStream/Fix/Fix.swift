@@ -67,6 +67,9 @@ public struct Fix: Sendable, Equatable {
   // MARK: Position
 
   public var kind = Kind.none
+  /// Whether the receiver said in this epoch what kind of solution it has: one that tells the time and its satellites alone
+  /// has not said that it has no position.
+  public var tellsKind = false
   public var quality = Quality.unknown
   /// Whether the receiver says that the fix keeps its own limits of accuracy and dilution (UBX gnssFixOK). A position
   /// that does not is good for a look, not for a decision.
