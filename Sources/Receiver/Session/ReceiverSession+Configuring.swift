@@ -6,12 +6,11 @@ extension ReceiverSession {
   mutating func startConfiguring(at now: Instant) {
     guard var wish, let description else { return }
     rateChangeBy = nil
-    let writesSentences = toldWish?.writesNMEA != false
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
     // Who lost its settings is to have them soon: its next epoch has no place, or comes without being asked for.
-    let keepsPlace = hasPlace && writesSentences && !isChecking && !wasLost
+    let keepsPlace = hasPlace && !isChecking && !wasLost
     let list = usesItems ? items(of: wish) : wish.messageSettings(for: description, keepsPlace: keepsPlace)
     stage = .configuring(Configuration(list, port: port))
   }
