@@ -10,9 +10,6 @@ extension Setting {
     }
   }
 
-  /// Whether it is a port's CFG message, which switches protocols.
-  var isOfPort: Bool { if case .message(.cfgPRT, _, _) = self { true } else { false } }
-
   /// Whether it switches this message.
   func isRate(of wanted: MessageIdentity) -> Bool {
     switch self {

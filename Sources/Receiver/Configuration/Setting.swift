@@ -144,23 +144,8 @@ extension ReceiverWish {
   }
 
   /// The wish as CFG messages.
-  ///
-  /// Sentences go off before messages come on, as both together are more than a slow line takes, and answers have to pass.
-  ///
-  /// - Parameter keepsPlace: whether what tells the place comes on before sentences go off: they tell it now, and on a slow
-  ///   line an epoch passes before all is said.
-  func messageSettings(for receiver: ReceiverDescription, keepsPlace: Bool = false) -> [Setting] {
+  func messageSettings(for receiver: ReceiverDescription) -> [Setting] {
     var settings: [Setting] = []
-    var messages = messages
-    if keepsPlace, writesNMEA == false {
-      // Which port it is has to be known for that, and it has to write UBX.
-      var withSentences = self
-      withSentences.writesNMEA = nil
-      settings.append(.message(.cfgPRT, selector: [], .port(withSentences)))
-      let end = messages.partition { !Self.placeMessages.contains($0.message) }
-      settings += messages[..<end].map(\.setting)
-      messages.removeSubrange(..<end)
-    }
     if writesNMEA != nil || readsRTCM3 != nil {
       settings.append(.message(.cfgPRT, selector: [], .port(self)))
     }
@@ -175,14 +160,14 @@ extension ReceiverWish {
     }
     // What is kept and sent as well is known by its time; what is neither kept nor sent is lost.
     if let batch, batch.isOn { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
-    settings += messages.map(\.setting)
+    for message in messages {
+      let selector = [message.message.messageClass, message.message.messageID]
+      settings.append(.message(.cfgMSG, selector: selector, .messageRate(message.rate)))
+    }
     if let batch, !batch.isOn { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
     if let powerSave { settings += powerSave.messageSettings(for: receiver, isOn: isPowerSaveOn) }
     return settings
   }
-
-  /// Those that tell time, place and velocity.
-  private static let placeMessages: [MessageIdentity] = [.navPVT, .navPOSLLH, .navSOL, .navVELNED, .navTIMEUTC]
 
   /// The wish as configuration items for a port (interface descriptions, CFG-MSGOUT, CFG-UART1OUTPROT, CFG-RATE,
   /// CFG-NAVSPG, CFG-SIGNAL).
@@ -214,13 +199,6 @@ extension ReceiverWish {
     if let batch { pairs += batch.items }
     if let powerSave { pairs += powerSave.items(isOn: isPowerSaveOn) }
     return pairs.map { .item($0) }
-  }
-}
-
-extension ReceiverWish.MessageRate {
-  /// The rate as a CFG message.
-  fileprivate var setting: Setting {
-    .message(.cfgMSG, selector: [message.messageClass, message.messageID], .messageRate(rate))
   }
 }
 

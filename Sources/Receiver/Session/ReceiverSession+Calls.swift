@@ -11,13 +11,10 @@ extension ReceiverSession {
     var heard = HeardFrames(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
     let bitRate = rate
     var epochs = 0
-    var hasPlace = hasPlace
     let action = listener.receive(bytes, at: now, frames: { heard.receive($0, at: now, bitRate) }) { report, sky in
       if !report.isUpdate { epochs += 1 }
-      hasPlace = report.fix.hasPosition
       body(report, sky)
     }
-    self.hasPlace = hasPlace
     take(&heard, epochs: epochs, at: now)
     carryOut(action, at: now)
     noticeGarbage(at: now)
@@ -36,12 +33,7 @@ extension ReceiverSession {
   ) {
     var heard = HeardFrames(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
     let bitRate = rate
-    var hasPlace = hasPlace
-    let action = listener.wake(at: now, frames: { heard.receive($0, at: now, bitRate) }) { report, sky in
-      hasPlace = report.fix.hasPosition
-      body(report, sky)
-    }
-    self.hasPlace = hasPlace
+    let action = listener.wake(at: now, frames: { heard.receive($0, at: now, bitRate) }, body)
     take(&heard, epochs: 0, at: now)
     carryOut(action, at: now)
     if isAsleep { skippedAsleep = listener.counters.skippedBytes }

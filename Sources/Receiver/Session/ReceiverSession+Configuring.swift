@@ -9,9 +9,7 @@ extension ReceiverSession {
     toldWish = wish
     wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
     let usesItems = description.can(.valset)
-    // Who lost its settings is to have them soon: its next epoch has no place, or comes without being asked for.
-    let keepsPlace = hasPlace && !isChecking && !wasLost
-    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description, keepsPlace: keepsPlace)
+    let list = usesItems ? items(of: wish) : wish.messageSettings(for: description)
     stage = .configuring(Configuration(list, port: port))
   }
 

@@ -64,17 +64,10 @@ extension ReceiverSession {
       }
       endBy = begin + Self.longestEnding
       restoringBy = begin + Self.longestGivingBack
-      stage = .restoring(Configuration(settingsToRestore, port: port, writesAtOnce: true))
+      stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
       stage = .ended
     }
-  }
-
-  /// What was found, the latest first; the port's protocols last, as answers have to pass before sentences fill the line again.
-  private var settingsToRestore: [Setting] {
-    var settings = Array(memory.found.reversed().map(\.setting))
-    if let port = settings.firstIndex(where: \.isOfPort) { settings.append(settings.remove(at: port)) }
-    return settings
   }
 
   /// The line is gone: what was collected is reported, commands are silent.

@@ -116,8 +116,6 @@ public struct ReceiverSession: ~Copyable {
   /// How often in a row a silent receiver that is known was asked at its rate in vain.
   var vainQuestions = 0
   var hasHadEpoch = false
-  /// Whether the last epoch told a place: the receiver serves, and its next one is waited for.
-  var hasPlace = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
   var isLeftAlone = false
   /// It speaks and was asked who it is in vain.
