@@ -117,7 +117,7 @@ let package = Package(
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "GPSDJSON", "ReceiverStream",
+        "CoreLocation", "GPSDJSON", "ReceiverStream", "SerialPort",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),

@@ -468,37 +468,14 @@ struct CaughtSignals: ~Copyable {
   var number: Int32 { descriptor.number }
 
   /// The next signal that came; nil when there is none.
-  func next() -> Int32? {
-    var found = signalfd_siginfo()
-    let size = MemoryLayout<signalfd_siginfo>.size
-    return unsafe Glibc.read(descriptor.number, &found, size) == size ? Int32(found.ssi_signo) : nil
-  }
+  func next() -> Int32? { Syscalls.nextSignal(descriptor.number) }
 }
 
-/// Whether a signal has come that waits for a `Poller` of this thread to take it: a descriptor that is readable then, for who
-/// has to wait for something else meanwhile; signalfd(2).
-public struct WaitingSignals: ~Copyable {
-  /// To be polled; −1, which poll(2) passes over, when there is none.
-  public let descriptor: Int32
-
-  /// - Parameter signals: Those that are waited for, as far as the calling thread has blocked them.
-  public init(_ signals: [Poller.Signal]) {
-    var blocked = sigset_t()
-    var wanted = sigset_t()
-    unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
-    unsafe sigemptyset(&wanted)
-    for signal in signals where unsafe sigismember(&blocked, signal.number) == 1 {
-      unsafe sigaddset(&wanted, signal.number)
-    }
-    descriptor = unsafe signalfd(-1, &wanted, Int32(SFD_NONBLOCK) | Int32(SFD_CLOEXEC))
-  }
-
-  /// Takes those that have come: the poller will not see them.
-  public func take() {
+extension Syscalls {
+  /// The next signal that came; nil when there is none.
+  static func nextSignal(_ descriptor: Int32) -> Int32? {
     var found = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size
-    while unsafe Glibc.read(descriptor, &found, size) == size {}
+    return unsafe Glibc.read(descriptor, &found, size) == size ? Int32(found.ssi_signo) : nil
   }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
 }

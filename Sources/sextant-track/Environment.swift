@@ -1,6 +1,7 @@
 /// The process's surroundings, by calls of the C library. Their pointers are to strings that live as long as the call, which
 /// is the reason for `unsafe`.
 import Glibc
+import SerialPort
 
 /// Sets a variable for the location service of this process.
 func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
@@ -42,28 +43,14 @@ func endIsAskedFor() {
 func writeOut(_ bytes: RawSpan) -> Bool {
   var written = 0
   while written < bytes.byteCount {
-    guard waitForRoom() else { return false }
+    guard OutputRoom.isThere(STDOUT_FILENO) || OutputRoom.wait(STDOUT_FILENO, ending: endings.reading) else {
+      return false
+    }
     let count = unsafe bytes.withUnsafeBytes { source in
-      // What a pipe takes without waiting when it is said to take something; pipe(7), PIPE_BUF.
-      unsafe write(STDOUT_FILENO, source.baseAddress! + written, min(source.count - written, 4096))
+      unsafe write(STDOUT_FILENO, source.baseAddress! + written, min(source.count - written, OutputRoom.least))
     }
     if count < 0, errno != EINTR { return false }
     written += max(count, 0)
   }
   return true
-}
-
-/// Waits until standard output takes something; false when it does not for a second and the program was asked to end.
-private func waitForRoom() -> Bool {
-  var output = [pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)]
-  // An error is for the write to tell.
-  if unsafe poll(&output, 1, 0) != 0 { return true }
-  var both = output + [pollfd(fd: endings.reading, events: Int16(POLLIN), revents: 0)]
-  while unsafe poll(&both, 2, -1) < 0, errno == EINTR {}
-  if both[0].revents != 0 { return true }
-  while true {
-    let ready = unsafe poll(&output, 1, 1000)
-    if ready > 0 { return true }
-    if ready == 0 || errno != EINTR { return false }
-  }
 }

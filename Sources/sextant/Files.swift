@@ -87,40 +87,23 @@ func message(_ code: Int32) -> String {
 /// Whoever read the standard output has seen enough, as `head` does: the command ends, in order and without an error.
 struct ReaderGone: Error {}
 
-/// Room on standard output. Whoever reads there may stand still, as a pager that shows its first page or a terminal that
-/// was stopped; a write would wait for it, and signals are taken between writes.
-enum OutputRoom {
-  /// What a pipe takes without waiting when it is said to take something, in bytes; pipe(7), PIPE_BUF.
-  static let least = 4096
-  /// How long who is asked to end waits for a reader that is only slow.
-  private static let patienceMilliseconds: Int32 = 1000
+/// Standard output, and files that a command writes.
+enum Output {
   /// Whether nobody has read for so long that nothing more is written.
   private static let isGivenUp = Atomic(false)
 
-  /// Waits until standard output takes something. Throws when it does not and the command is asked to end.
-  static func wait() throws {
-    var output = [pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)]
-    // An error is for the write to tell.
-    if unsafe poll(&output, 1, 0) != 0 { return }
-    guard !isGivenUp.load(ordering: .relaxed) else { throw ReaderGone() }
+  /// Waits until standard output takes something. Throws when nobody reads there and the command is asked to end.
+  static func waitForRoom() throws {
+    if OutputRoom.isThere(STDOUT_FILENO) { return }
+    if isGivenUp.load(ordering: .relaxed) { throw ReaderGone() }
     let signals = WaitingSignals([.interrupt, .terminate, .hangUp])
-    var both = output + [pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)]
-    while unsafe poll(&both, 2, -1) < 0, errno == EINTR {}
-    if both[0].revents != 0 { return }
-    while true {
-      let ready = unsafe poll(&output, 1, patienceMilliseconds)
-      if ready > 0 { return }
-      if ready == 0 || errno != EINTR { break }
-    }
+    if OutputRoom.wait(STDOUT_FILENO, ending: signals.descriptor) { return }
     isGivenUp.store(true, ordering: .relaxed)
     // They are heeded by that; one that comes now asks a second time.
     signals.take()
     throw ReaderGone()
   }
-}
 
-/// Standard output, and files that a command writes.
-enum Output {
   /// Writes all bytes to standard output.
   static func write(_ bytes: RawSpan) throws { try write(bytes, to: STDOUT_FILENO, named: "standard output") }
 
@@ -169,7 +152,7 @@ enum Output {
       while written < source.count {
         var most = source.count - written
         if descriptor == STDOUT_FILENO {
-          try OutputRoom.wait()
+          try waitForRoom()
           most = min(most, OutputRoom.least)
         }
         let count = unsafe Glibc.write(descriptor, source.baseAddress! + written, most)

@@ -227,8 +227,8 @@ def what_is_no_recording(folder):
 
 
 CHECKS = [
-    a_reader_that_goes, a_reader_that_stands_still, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off, a_batch_without_room, a_rate_that_is_bound,
-    what_is_no_receiver, what_is_no_recording,
+    a_reader_that_goes, a_reader_that_stands_still, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off,
+    a_batch_without_room, a_rate_that_is_bound, what_is_no_receiver, what_is_no_recording,
 ]
 
 

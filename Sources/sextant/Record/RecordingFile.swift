@@ -67,7 +67,7 @@ struct RecordingFile: ~Copyable {
     while written < bytes.byteCount {
       var rest = bytes.extracting(written..<bytes.byteCount)
       if isStandardOutput {
-        try OutputRoom.wait()
+        try Output.waitForRoom()
         rest = rest.extracting(first: OutputRoom.least)
       }
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.descriptor, $0.baseAddress, $0.count) }
