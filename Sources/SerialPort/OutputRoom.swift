@@ -13,11 +13,16 @@ public enum OutputRoom {
   private static var patienceMilliseconds: Int32 { 1000 }
 
   /// Whether a write does not wait: there is room, or an error, which the write tells.
+  ///
+  /// - Parameter descriptor: What is written to.
   public static func isThere(_ descriptor: Int32) -> Bool { isThere(descriptor, within: 0) }
 
   /// Waits until a write does not wait; false when it still does a second after the program was asked to end.
   ///
-  /// - Parameter ending: a descriptor that can be read from then on; a negative one is passed over.
+  /// - Parameters:
+  ///   - descriptor: What is written to.
+  ///   - ending: A descriptor that can be read from the moment on at which the program is asked to end; a negative one is
+  ///     passed over.
   public static func wait(_ descriptor: Int32, ending: Int32) -> Bool {
     var either = [
       pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: ending, events: Int16(POLLIN), revents: 0),
