@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import WireBytes
 
 // The ways of a processor's wide vectors and those of all processors are asked for by name: no machine takes both.
 @testable import NMEA
@@ -31,7 +32,7 @@ struct ShortWaysTests {
       for _ in 0..<Int(random.next() % 3) {
         bytes[Int(random.next() % UInt64(length))] = Self.surprises[Int(random.next() % UInt64(Self.surprises.count))]
       }
-      guard let quick = quickLook(at: bytes.raw, from: 0) else { continue }
+      guard let quick = expectWideAsNarrow(bytes) else { continue }
       found += 1
       #expect(look(at: bytes.raw) == .sentence(quick.length))
       #expect(quick.ends == FieldEnds(in: bytes.raw.extracting(0..<quick.length)))
@@ -43,13 +44,46 @@ struct ShortWaysTests {
   func lengths(count: Int) {
     let bytes = Wire.nmea("G" + String(repeating: ",", count: count)) + [UInt8](repeating: 0, count: 96)
     let isShort = count + 2 < 80
-    #expect((quickLook(at: bytes.raw, from: 0) != nil) == isShort)
+    #expect((expectWideAsNarrow(bytes) != nil) == isShort)
     #expect(look(at: bytes.raw) == .sentence(count + 7))
     var short = bytes
     short.remove(at: count + 5)
     short.append(0)
-    #expect((quickLook(at: short.raw, from: 0) != nil) == isShort)
+    #expect((expectWideAsNarrow(short) != nil) == isShort)
     #expect(look(at: short.raw) == .sentence(count + 6))
+  }
+
+  @Test("Wide vectors tell every byte at every place as narrow ones do")
+  func everyByte() {
+    for text in Self.contents {
+      let bytes = Wire.nmea(text) + ascii("$GP,*\r\n" + String(repeating: "-", count: 88))
+      for place in 1...text.count + 5 {
+        for value in UInt8.min...UInt8.max where value != bytes[place] {
+          var broken = bytes
+          broken[place] = value
+          expectWideAsNarrow(broken)
+        }
+      }
+    }
+  }
+
+  @Test("Wide vectors reach no further than the bytes do")
+  func tooFew() {
+    for count in 0...100 {
+      let bytes = Array((Wire.nmea(Self.contents[1]) + [UInt8](repeating: 0x0A, count: 100)).prefix(count))
+      #expect((expectWideAsNarrow(bytes) != nil) == (count >= 88))
+    }
+  }
+
+  /// What is found at the beginning: the same by wide vectors, if the processor has them, and by narrow ones.
+  @discardableResult
+  private func expectWideAsNarrow(_ bytes: [UInt8]) -> (length: Int, ends: FieldEnds)? {
+    let narrow = narrowLook(at: bytes.raw, from: 0)
+    if WideLook.isThere {
+      let wide = WideLook.sentence(in: SizedBytes(bytes.raw), from: 0)
+      #expect(wide?.length == narrow?.length && wide?.ends == narrow?.ends)
+    }
+    return narrow
   }
 
   @Test("Numbers taken at once are the same, and rejected the same, as one after the other")

@@ -12,8 +12,7 @@ import WireBytes
 /// What is not a frame is skipped and counted. When a frame turns out to be none (wrong checksum, absurd length), the
 /// search goes on at the byte behind its first one, so that a false start hides no frame behind it.
 public struct FrameCursor: ~Escapable {
-  @usableFromInline let bytes: RawSpan
-  @usableFromInline let end: Int
+  @usableFromInline let bytes: SizedBytes
   @usableFromInline var at: Int
   /// The next byte to look at: everything before it is settled.
   @inlinable public var position: Int { at }
@@ -35,8 +34,7 @@ public struct FrameCursor: ~Escapable {
     _ bytes: RawSpan, offset: UInt64 = 0, isEnd: Bool = true, counters: StreamCounters = StreamCounters(),
     protocols: Frame.Protocols = .ofReceivers
   ) {
-    self.bytes = bytes
-    self.end = bytes.byteCount
+    self.bytes = SizedBytes(bytes)
     self.at = 0
     self.counters = counters
     self.base = offset
@@ -48,14 +46,16 @@ public struct FrameCursor: ~Escapable {
   @usableFromInline enum Verdict {
     case frame(Frame.Kind, Int)
     case incomplete
-    case skip(Int)
+    /// No frame begins here.
+    case nothing
+    case tooLong, brokenSentence, withoutChecksum, badChecksum
   }
 
   /// The next frame; nil when there is none in the bytes that are left.
   @inlinable @inline(always)
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
-    while at < end {
+    while at < bytes.size {
       // Nearly all frames are found here.
       let first = bytes.u1(at)
       if first == UInt8(ascii: "$"), let sentence = quickLook(at: bytes, from: at) {
@@ -65,19 +65,19 @@ public struct FrameCursor: ~Escapable {
         return Frame(
           bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
       }
-      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.look(at: bytes, from: at) {
+      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.look(at: bytes.bytes, from: at) {
         let start = at
         at &+= length
         counters.ubxFrames &+= 1
         return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
-      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.look(at: bytes, from: at) {
+      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.look(at: bytes.bytes, from: at) {
         let start = at
         at &+= length
         counters.rtcm3Frames &+= 1
         return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
       }
-      switch verdict() {
+      switch FrameCursor.verdict(bytes.bytes, at, isEnd: isEnd, protocols) {
       case .frame(let kind, let length):
         let start = at
         at &+= length
@@ -85,15 +85,17 @@ public struct FrameCursor: ~Escapable {
         let frame = bytes.part(start, length)
         return Frame(
           frame, kind, offset: base &+ UInt64(start), ends: kind == .nmea ? FieldEnds(in: frame) : .none)
-      case .skip(let length):
-        at &+= length
-        counters.skippedBytes &+= UInt64(length)
       case .incomplete:
         guard isEnd else { return nil }
         counters.cutFrames &+= 1
-        counters.skippedBytes &+= 1
-        at &+= 1
+      case .nothing: break
+      case .tooLong: counters.tooLong &+= 1
+      case .brokenSentence: counters.brokenSentences &+= 1
+      case .withoutChecksum: counters.withoutChecksum &+= 1
+      case .badChecksum: counters.badChecksums &+= 1
       }
+      counters.skippedBytes &+= 1
+      at &+= 1
     }
     return nil
   }
@@ -108,68 +110,59 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(always)
-  mutating func verdict() -> Verdict {
-    switch bytes.u1(at) {
-    case UBXFrame.sync1: ubxVerdict()
-    case UInt8(ascii: "$"), UInt8(ascii: "!"): nmeaVerdict()
-    case RTCM3Frame.preamble: rtcm3Verdict()
-    case SPARTNFrame.preamble: protocols == .ofReceivers ? .skip(1) : spartnVerdict()
-    default: .skip(1)
-    }
-  }
-
-  @inlinable @inline(always)
-  mutating func ubxVerdict() -> Verdict {
-    switch UBXFrame.look(at: bytes, from: at) {
-    case .frame(let length): return .frame(.ubx, length)
-    case .needs: return .incomplete
-    case .noSync: return .skip(1)
-    case .tooLong: counters.tooLong &+= 1
-    case .badChecksum: counters.badChecksums &+= 1
-    }
-    return .skip(1)
-  }
-
-  @inlinable @inline(always)
-  mutating func rtcm3Verdict() -> Verdict {
-    switch RTCM3Frame.look(at: bytes, from: at) {
-    case .frame(let length): return .frame(.rtcm3, length)
-    case .needs: return .incomplete
-    case .noSync: return .skip(1)
-    case .badChecksum:
-      counters.badChecksums &+= 1
-      return .skip(1)
-    }
-  }
-
-  @inlinable @inline(always)
-  mutating func spartnVerdict() -> Verdict {
-    switch FrameCursor.spartnLook(bytes, at) {
-    case .frame(let length): return .frame(.spartn, length)
-    case .needs: return .incomplete
-    case .noSync: return .skip(1)
-    case .badChecksum:
-      counters.badChecksums &+= 1
-      return .skip(1)
-    }
-  }
-
-  // Not inlined, and without the cursor: where SPARTN is not looked for, it shall cost the loop nothing.
+  // Not inlined, and without the cursor: the loop that calls it is short then, and the cursor stays in registers.
   @inlinable @inline(never)
-  static func spartnLook(_ bytes: RawSpan, _ at: Int) -> SPARTNFrame.Look { SPARTNFrame.look(at: bytes, from: at) }
+  static func verdict(_ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols) -> Verdict {
+    switch bytes.u1(at) {
+    case UBXFrame.sync1: ubxVerdict(bytes, at)
+    case UInt8(ascii: "$"), UInt8(ascii: "!"): nmeaVerdict(bytes, at, isEnd: isEnd)
+    case RTCM3Frame.preamble: rtcm3Verdict(bytes, at)
+    case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : spartnVerdict(bytes, at)
+    default: .nothing
+    }
+  }
 
   @inlinable @inline(always)
-  mutating func nmeaVerdict() -> Verdict {
-    switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
-    case .sentence(let length): return .frame(.nmea, length)
-    case .needsMore: return .incomplete
-    case .noStart: return .skip(1)
-    case .tooLong: counters.tooLong &+= 1
-    case .broken: counters.brokenSentences &+= 1
-    case .noChecksum: counters.withoutChecksum &+= 1
-    case .badChecksum: counters.badChecksums &+= 1
+  static func ubxVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
+    switch UBXFrame.look(at: bytes, from: at) {
+    case .frame(let length): .frame(.ubx, length)
+    case .needs: .incomplete
+    case .noSync: .nothing
+    case .tooLong: .tooLong
+    case .badChecksum: .badChecksum
     }
-    return .skip(1)
+  }
+
+  @inlinable @inline(always)
+  static func rtcm3Verdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
+    switch RTCM3Frame.look(at: bytes, from: at) {
+    case .frame(let length): .frame(.rtcm3, length)
+    case .needs: .incomplete
+    case .noSync: .nothing
+    case .badChecksum: .badChecksum
+    }
+  }
+
+  @inlinable @inline(always)
+  static func spartnVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
+    switch SPARTNFrame.look(at: bytes, from: at) {
+    case .frame(let length): .frame(.spartn, length)
+    case .needs: .incomplete
+    case .noSync: .nothing
+    case .badChecksum: .badChecksum
+    }
+  }
+
+  @inlinable @inline(always)
+  static func nmeaVerdict(_ bytes: RawSpan, _ at: Int, isEnd: Bool) -> Verdict {
+    switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
+    case .sentence(let length): .frame(.nmea, length)
+    case .needsMore: .incomplete
+    case .noStart: .nothing
+    case .tooLong: .tooLong
+    case .broken: .brokenSentence
+    case .noChecksum: .withoutChecksum
+    case .badChecksum: .badChecksum
+    }
   }
 }
