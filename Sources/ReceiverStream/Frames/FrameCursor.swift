@@ -77,6 +77,12 @@ public struct FrameCursor: ~Escapable {
         counters.rtcm3Frames &+= 1
         return Frame(bytes.part(start, length), .rtcm3, offset: base &+ UInt64(start), ends: .none)
       }
+      guard FrameCursor.mayBegin(first) else {
+        let start = at
+        repeat { at &+= 1 } while at < bytes.size && !FrameCursor.mayBegin(bytes.u1(at))
+        counters.skippedBytes &+= UInt64(at &- start)
+        continue
+      }
       switch FrameCursor.verdict(bytes.bytes, at, isEnd: isEnd, protocols) {
       case .frame(let kind, let length):
         let start = at
@@ -108,6 +114,13 @@ public struct FrameCursor: ~Escapable {
     case .rtcm3: counters.rtcm3Frames &+= 1
     case .spartn: counters.spartnFrames &+= 1
     }
+  }
+
+  /// Whether a byte begins the frames of a protocol. Most of what is between frames does not.
+  @inlinable @inline(always)
+  static func mayBegin(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
+      || byte == SPARTNFrame.preamble
   }
 
   // Not inlined, and without the cursor: the loop that calls it is short then, and the cursor stays in registers.
