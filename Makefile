@@ -9,7 +9,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: run test build days endurance lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-bus rig-programs static install clean
+  rig-bus rig-programs static install clean compiler
 
 run: build
 	.build/release/sextant watch
@@ -25,14 +25,19 @@ build: .build/release/sextant
 test: dependencies
 	$(SWIFT) test
 
+# Debian has a compiler that is new enough from forky on; elsewhere it is swift.org's.
+compiler:
+	@command -v $(firstword $(SWIFT)) >/dev/null || { \
+	  echo "no Swift compiler: install Debian's swiftlang (6.2 or later), or put swift.org's toolchain on the PATH" >&2; exit 69; }
+
 # libudev is the one library that is linked, pkg-config tells Swift where it is.
-dependencies:
+dependencies: compiler
 	@pkg-config --exists libudev 2>/dev/null || { \
 	  echo "installing libudev-dev and pkg-config" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
 
 # Style, as .swift-format has it.
-lint:
+lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
 
 # Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.

@@ -25,7 +25,7 @@ public struct JSONLine: ~Copyable {
   public mutating func put(_ text: StaticString) { buffer.append(text) }
 
   /// The same where it is written often: as a few stores of constants.
-  @inline(always)
+  @inline(__always)
   mutating func put(constant text: StaticString) { buffer.append(text) }
 
   /// Appends bytes as they are.
@@ -89,7 +89,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes an object's first key together with its beginning, both in `text`: an element of an array.
-  @inline(always)
+  @inline(__always)
   mutating func beginObject(with text: StaticString) {
     separate()
     buffer.append(text)

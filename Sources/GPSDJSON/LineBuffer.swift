@@ -24,7 +24,7 @@
   mutating func removeAll() { count = 0 }
 
   /// Makes room for `more` bytes.
-  @inline(always)
+  @inline(__always)
   private mutating func reserve(_ more: Int) {
     if unsafe count &+ more > memory.count { grow(more) }
   }
@@ -38,7 +38,7 @@
     unsafe memory = larger
   }
 
-  @inline(always)
+  @inline(__always)
   mutating func append(_ byte: UInt8) {
     reserve(1)
     unsafe memory.baseAddress!.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -46,7 +46,7 @@
   }
 
   /// A static string's bytes live as long as the program.
-  @inline(always)
+  @inline(__always)
   mutating func append(_ text: StaticString) {
     let length = text.utf8CodeUnitCount
     reserve(length)
@@ -55,7 +55,7 @@
   }
 
   /// The decimal digits of a number below 1000.
-  @inline(always)
+  @inline(__always)
   mutating func append(small value: UInt32) {
     reserve(3)
     let place = unsafe memory.baseAddress!.advanced(by: count)

@@ -13,6 +13,7 @@ public struct BitReader: ~Escapable {
   public init(_ bytes: RawSpan) { self.bytes = bytes }
 
   /// The next `count` bits as an unsigned number, 64 at the most.
+  @_lifetime(self: copy self)
   public mutating func unsigned(_ count: Int) -> UInt64 {
     guard position + count <= bytes.byteCount * 8 else {
       isExhausted = true
@@ -32,6 +33,7 @@ public struct BitReader: ~Escapable {
   }
 
   /// The next `count` bits as a number in two's complement, 1 to 64.
+  @_lifetime(self: copy self)
   public mutating func signed(_ count: Int) -> Int64 {
     let spare = UInt64(64 - count)
     return Int64(bitPattern: unsigned(count) << spare) >> Int64(spare)
@@ -41,6 +43,7 @@ public struct BitReader: ~Escapable {
   public mutating func flag() -> Bool { unsigned(1) != 0 }
 
   /// The next `count` bits as a whole number that fits `Int`, 63 at the most.
+  @_lifetime(self: copy self)
   public mutating func int(_ count: Int) -> Int { Int(unsigned(count)) }
 
   /// The next `count` characters, of eight bits each. Nil when they do not begin at a byte or are not all there.

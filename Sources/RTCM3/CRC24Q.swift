@@ -39,7 +39,7 @@ func tabledCRC24Q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
 
 enum CRCTables {
   /// The remainder after sixteen more bytes, of which the first is the most significant.
-  @inline(always)
+  @inline(__always)
   static func after(_ first: UInt64, _ second: UInt64, _ remainder: UInt32) -> UInt32 {
     let later =
       ofWord(UInt32(truncatingIfNeeded: first), distance: 8) ^ ofWord(UInt32(second &>> 32), distance: 4)
@@ -48,7 +48,7 @@ enum CRCTables {
   }
 
   /// What four bytes do to the remainder when `distance` more have passed.
-  @inline(always)
+  @inline(__always)
   static func ofWord(_ word: UInt32, distance: Int) -> UInt32 {
     words[(distance &+ 3) &* 256 &+ Int(word &>> 24)] ^ words[(distance &+ 2) &* 256 &+ Int(word &>> 16 & 0xFF)]
       ^ words[(distance &+ 1) &* 256 &+ Int(word &>> 8 & 0xFF)] ^ words[distance &* 256 &+ Int(word & 0xFF)]

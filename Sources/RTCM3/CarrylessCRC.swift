@@ -5,7 +5,7 @@ import CByteMask
 ///
 /// The bytes are lent to C, which keeps no pointer to them: that is what is unsafe here. They are all inside the span, which
 /// is checked, and C reads no others.
-@inline(always)
+@inline(__always)
 func carrylessCRC24Q(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32? {
   guard count >= 16, count <= Int(C_CRC24Q_MOST), c_crc24q_is_fast() != 0 else { return nil }
   precondition(offset >= 0 && bytes.byteCount &- offset >= count)

@@ -26,7 +26,7 @@ public struct RTCM3Frame: ~Escapable {
   }
 
   /// Looks for a frame at `offset` of `bytes`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != preamble { return .noSync }
@@ -73,6 +73,7 @@ public struct RTCM3Frame: ~Escapable {
 
 /// Writes a frame around `payload` (0…1023 bytes) at the start of `output`; returns the bytes written. Traps when the
 /// payload is longer or does not fit.
+@_lifetime(output: copy output)
 public func encodeFrame(payload: RawSpan, into output: inout MutableRawSpan) -> Int {
   let count = payload.byteCount
   precondition(count <= 1023)

@@ -30,8 +30,13 @@ public struct BatchStore: ~Copyable {
     try WholeFile.makeFolder(folder)
     let path = "\(folder)/\(Self.fileName(line)).log"
     let bytes = try Self.bytes(path)
-    log = try GrowingFile(path, mode: 0o600)
+    let log = try GrowingFile(path, mode: 0o600)
+    self.init(folder: folder, log, holding: bytes)
+  }
+
+  private init(folder: String, _ log: consuming GrowingFile, holding bytes: [UInt8]) {
     self.folder = folder
+    self.log = log
     found = BatchLog(bytes)
     logged = bytes.count
     isCollecting = !bytes.isEmpty

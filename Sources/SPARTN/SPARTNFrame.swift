@@ -142,6 +142,7 @@ extension MessageCheck {
 
 /// Writes a frame around `payload` (0…1023 bytes) at the start of `output`; returns the bytes written. Traps when the
 /// payload is longer, does not fit, or `authentication` has another length than the header says.
+@_lifetime(output: copy output)
 public func encodeFrame(
   _ header: SPARTNHeader, payload: RawSpan, authentication: RawSpan = RawSpan(), into output: inout MutableRawSpan
 ) -> Int {

@@ -69,9 +69,9 @@ public struct Poller: ~Copyable {
   /// The deadline that the timer is set to, so that it is set only when it changes.
   private var armed: UInt64?
   /// Regular files, which epoll refuses: they are always ready.
-  private var alwaysReadable: [(descriptor: Int32, token: Token)] = []
+  private var alwaysReadable: [(descriptor: Int32, token: Token)]
   /// Kept between waits for its storage.
-  private var events: [Event] = []
+  private var events: [Event]
 
   /// Makes a poller.
   ///
@@ -95,6 +95,8 @@ public struct Poller: ~Copyable {
     self.timer = timer
     self.signals = caught
     self.waker = waker
+    alwaysReadable = []
+    events = []
   }
 
   /// Watches a descriptor from now on. A regular file is always readable. epoll_ctl(2) with EPOLL_CTL_ADD.

@@ -27,6 +27,10 @@ public struct PseudoTerminal: ~Copyable {
       settings.makeRaw()
       try settings.apply(to: slave.number)
     }
+    self.init(path, master, slave)
+  }
+
+  private init(_ path: String, _ master: consuming OwnedDescriptor, _ slave: consuming OwnedDescriptor) {
     self.path = path
     self.master = master
     self.slave = slave

@@ -10,6 +10,7 @@ extension Syscalls {
 
   /// I2C_RDWR: writes `out`, then fills the first `count` bytes of `span`. Traps when they are longer than a message can
   /// be (65,535 bytes) or do not fit.
+  @_lifetime(span: copy span)
   static func transferI2C(
     _ descriptor: Int32, address: UInt8, writing out: RawSpan, readingInto span: inout MutableRawSpan, count: Int
   ) throws(Errno) {

@@ -160,6 +160,7 @@ struct SwiftEmitter {
     put("///   - length: the payload's length in bytes.", 1)
     put("///   - body: sets the fields. What it does not set is zero.", 1)
     let length = message.isFixed || message.minimum != nil ? " = \(message.fixedSize)" : ""
+    put("@_lifetime(output: copy output)", 1)
     put(
       "@inlinable public static func encode(into output: inout MutableRawSpan, length: Int\(length), _ body: (inout Writer) -> Void) -> Int {",
       1)

@@ -10,7 +10,7 @@ public struct ColumnSums {
 
   /// Sums `count` bytes from `offset`. Nil when fewer than sixteen bytes stand before the end of the first row, so that it
   /// cannot be loaded. Traps when the bytes are not all in the span.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public init?(of bytes: RawSpan, from offset: Int, count: Int) {
     precondition(offset >= 0 && count >= 0 && bytes.byteCount &- offset >= count)
     let odd = count & 15

@@ -2,17 +2,17 @@
 /// is. The words are little-endian: the first character is in the low byte.
 public enum Digits {
   /// The characters' digit values; what is no digit has other bits set, which `areDigits` tells.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func values(_ text: UInt64) -> UInt64 { text ^ 0x3030_3030_3030_3030 }
 
   /// Whether all eight bytes are 0…9.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func areDigits(_ values: UInt64) -> Bool {
     ((values &+ 0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080 == 0
   }
 
   /// The number that eight digit values are, the first the most significant.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func number(_ values: UInt64) -> UInt32 {
     // Pairs, then fours, then all eight: three multiplications.
     let pairs = values &* 10 &+ values &>> 8
@@ -23,14 +23,14 @@ public enum Digits {
   }
 
   /// The places of `character` among eight: the high bit of each; only the first is sure.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func places(of character: UInt8, in text: UInt64) -> UInt64 {
     let difference = text ^ (0x0101_0101_0101_0101 &* UInt64(character))
     return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
   }
 
   /// 10^`digits` for 0…9.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func powerOfTen(_ digits: Int) -> UInt32 {
     powersOfTen[digits]
   }

@@ -4,29 +4,29 @@
 /// every load checks its bounds, so nothing that is reachable from here can read outside the span.
 extension RawSpan {
   /// The byte at `offset`. Traps when `offset` is outside the span.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func u1(_ offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// The signed byte at `offset`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func i1(_ offset: Int) -> Int8 { Int8(bitPattern: u1(offset)) }
 
   /// The little-endian integer at `offset`, at any alignment.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
   /// The big-endian integer at `offset`, at any alignment.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value {
     unsafe Value(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
   /// The `count` bytes from `offset`. Traps when they are not all in the span.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   public func part(_ offset: Int, _ count: Int) -> RawSpan {
     precondition(offset >= 0 && count >= 0 && byteCount &- offset >= count)
@@ -34,14 +34,14 @@ extension RawSpan {
   }
 
   /// Sixteen bytes from `offset` as a vector. Traps when fewer are left.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func block16(_ offset: Int) -> SIMD16<UInt8> {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
   }
 
   /// Sixteen bytes from `offset` (1 or more), and the sixteen bytes from the one before: both moved back to the end of
   /// the span where fewer are left. Returns where the first were found. Traps when the span has fewer than seventeen.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func block16AndBefore(_ offset: Int) -> (block: SIMD16<UInt8>, before: SIMD16<UInt8>, at: Int) {
     precondition(offset >= 1 && byteCount >= 17)
     let at = min(offset, byteCount &- 16)
@@ -52,7 +52,7 @@ extension RawSpan {
   }
 
   /// Eighty bytes from `offset` as five vectors. Traps when fewer are left; the bounds are checked once for all.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func blocks80(_ offset: Int) -> Blocks80 {
     precondition(offset >= 0 && byteCount &- offset >= 80)
     return unsafe Blocks80(
@@ -68,7 +68,7 @@ extension RawSpan {
 public struct Blocks80: Sendable {
   public var a, b, c, d, e: SIMD16<UInt8>
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   init(a: SIMD16<UInt8>, b: SIMD16<UInt8>, c: SIMD16<UInt8>, d: SIMD16<UInt8>, e: SIMD16<UInt8>) {
     self.a = a
     self.b = b
@@ -80,14 +80,14 @@ public struct Blocks80: Sendable {
 
 extension MutableRawSpan {
   /// Stores sixteen bytes at `offset`. Traps when they do not fit.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func setBlock16(_ bytes: SIMD16<UInt8>, at offset: Int) {
     storeBytes(of: bytes, toByteOffset: offset, as: SIMD16<UInt8>.self)
   }
 
   /// Stores `value` at `offset` in little-endian order. Traps when it does not fit.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func setLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
@@ -96,13 +96,13 @@ extension MutableRawSpan {
 
 extension RawSpan {
   /// The unsigned 24-bit little-endian integer at `offset`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func littleEndian24(_ offset: Int) -> UInt32 {
     UInt32(littleEndian(offset, as: UInt16.self)) | UInt32(u1(offset &+ 2)) << 16
   }
 
   /// The signed 24-bit little-endian integer at `offset`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func signed24(_ offset: Int) -> Int32 {
     Int32(bitPattern: littleEndian24(offset) << 8) >> 8
   }
@@ -110,7 +110,7 @@ extension RawSpan {
 
 extension MutableRawSpan {
   /// Stores the low 24 bits of `value` at `offset` in little-endian order.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func setLittleEndian24(_ value: UInt32, at offset: Int) {
     setLittleEndian(UInt16(truncatingIfNeeded: value), at: offset)

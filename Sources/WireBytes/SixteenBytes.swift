@@ -4,7 +4,7 @@ import CByteMask
 /// where not.
 extension SIMD16<UInt8> {
   /// The bytes as two integers, the first in the low byte of `low`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var halves: (low: UInt64, high: UInt64) {
     // Called unsafe because a cast could make an invalid value; integers have none.
     let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
@@ -12,34 +12,34 @@ extension SIMD16<UInt8> {
   }
 
   /// A bit for each byte whose high bit is set, the first byte's in the low bit: of a compare's result, where it holds.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var highBits: UInt64 { UInt64(c_high_bits(self)) }
 
   /// The sum of the bytes, modulo 256.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var sum: UInt8 { c_sum(self) }
 
   /// All ones where the bytes are equal to `byte`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func equal(to byte: UInt8) -> SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .== SIMD16(repeating: byte))
   }
 
   /// All ones where the bytes are `byte` or more.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func atLeast(_ byte: UInt8) -> SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .>= SIMD16(repeating: byte))
   }
 
   /// By how much the bytes are above `byte`; zero where they are below.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func aboveOrZero(_ byte: UInt8) -> SIMD16<UInt8> {
     let bytes = SIMD16(repeating: byte)
     return replacing(with: bytes, where: self .< bytes) &- bytes
   }
 
   /// All ones where the bytes, as signed ones, are below `limit`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func belowSigned(_ limit: Int8) -> SIMD16<UInt8> {
     // Called unsafe because a cast could make an invalid value; integers have none.
     let signed = unsafe unsafeBitCast(self, to: SIMD16<Int8>.self)
@@ -47,7 +47,7 @@ extension SIMD16<UInt8> {
   }
 
   /// The first `count` bytes; zero behind them.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func prefix(_ count: Int) -> SIMD16<UInt8> {
     let places = SIMD16<UInt8>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
     return SIMD16(repeating: 0).replacing(
@@ -55,7 +55,7 @@ extension SIMD16<UInt8> {
   }
 
   /// The last `count` bytes; zero before them.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func suffix(_ count: Int) -> SIMD16<UInt8> {
     let places = SIMD16<UInt8>(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
     return SIMD16(repeating: 0).replacing(
@@ -63,7 +63,7 @@ extension SIMD16<UInt8> {
   }
 
   /// The exclusive or of all sixteen bytes.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var exclusiveOr: UInt8 {
     let halves = halves
     var word = halves.low ^ halves.high
@@ -76,14 +76,14 @@ extension SIMD16<UInt8> {
 
 extension SIMD4<Int16> {
   /// The lanes as an integer, the first in the low bits.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var word: UInt64 {
     // Called unsafe because a cast could make an invalid value; integers have none.
     UInt64(littleEndian: unsafe unsafeBitCast(self, to: UInt64.self))
   }
 
   /// The lanes of `word`, the first in the low bits.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public init(word: UInt64) {
     self = unsafe unsafeBitCast(word.littleEndian, to: SIMD4<Int16>.self)
   }

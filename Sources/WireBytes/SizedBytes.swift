@@ -9,7 +9,7 @@
   public let size: Int
   @usableFromInline let start: UnsafeRawPointer?
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan) {
     self.bytes = bytes
@@ -18,14 +18,14 @@
   }
 
   /// The byte at `offset`. Traps when `offset` is outside.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func u1(_ offset: Int) -> UInt8 {
     precondition(offset >= 0 && offset < size)
     return unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
   /// The `count` bytes from `offset`. Traps when they are not all inside.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   public func part(_ offset: Int, _ count: Int) -> RawSpan {
     precondition(offset >= 0 && count >= 0 && size &- offset >= count)
@@ -34,7 +34,7 @@
 
   /// Lends the `count` characters from `offset` to `body`, which must not keep the pointer nor read others; nil when they are
   /// not all inside.
-  @unsafe @inlinable @inline(always)
+  @unsafe @inlinable @inline(__always)
   public func withCharacters<Result>(_ offset: Int, _ count: Int, _ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
     guard offset >= 0, size &- offset >= count, let start = unsafe start else { return nil }
     return unsafe body(start.advanced(by: offset).assumingMemoryBound(to: UInt8.self))

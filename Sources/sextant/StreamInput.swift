@@ -12,8 +12,12 @@ struct StreamInput: ~Copyable {
 
   /// Opens a file; `-` is standard input.
   init(opening path: String) throws {
+    self.init(path, try InputFile(opening: path))
+  }
+
+  private init(_ path: String, _ file: consuming InputFile) {
     self.path = path
-    file = try InputFile(opening: path)
+    self.file = file
   }
 
   /// Reads on and hands out the bytes of the stream in what was read; false at the end.

@@ -45,6 +45,7 @@ struct Summary: ~Copyable {
 
   /// The summary for people.
   consuming func text(_ counters: StreamCounters, bytes: UInt64) -> String {
+    var epochs = epochs
     assembler.finish { report, _ in epochs.add(report) }
     var text = "\(bytes) bytes, \(counters.frames) frames\n"
     text += rows("UBX", ubx.map { (Self.name(ofUBX: $0.key), $0.value) })

@@ -42,8 +42,8 @@ struct RTCM3ContentTests {
     func text(_ text: String) -> [(value: Int64, bits: Int)] {
       [(Int64(text.utf8.count), 8)] + text.utf8.map { (Int64($0), 8) }
     }
-    let parts: [(value: Int64, bits: Int)] =
-      [(1033, 12), (1, 12)] + text("ANT") + [(0, 8)] + text("S1") + text("RX") + text("1.0") + text("")
+    var parts: [(value: Int64, bits: Int)] = [(1033, 12), (1, 12)] + text("ANT") + [(0, 8)]
+    for word in ["S1", "RX", "1.0", ""] { parts += text(word) }
     let bytes = rtcm3(parts)
     #expect(
       fields(bytes) == #""stationID":1,"antenna":"ANT","antennaSetup":0,"antennaSerial":"S1","receiver":"RX","#

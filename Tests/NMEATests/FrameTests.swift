@@ -59,7 +59,7 @@ struct FrameTests {
   func broken(byte: UInt8) {
     let bytes = Wire.nmea(content)
     for index in [2, 10, 17, 34] {
-      #expect(look(bytes[..<index] + [byte] + bytes[index...]) == .broken(index), "at \(index)")
+      #expect(look(Array(bytes[..<index]) + [byte] + Array(bytes[index...])) == .broken(index), "at \(index)")
     }
   }
 

@@ -22,7 +22,8 @@ struct CorrectionsTests {
     let good = frame(1005) + frame(1074) + frame(1084)
     var bad = frame(1094)
     bad[9] ^= 1
-    let source = ascii("noise") + frame(1005) + bad + frame(1074) + Wire.ubx(1, 7, [0xD3]) + frame(1084) + [0xD3, 0]
+    let parts = [ascii("noise"), frame(1005), bad, frame(1074), Wire.ubx(1, 7, [0xD3]), frame(1084), [0xD3, 0]]
+    let source = Array(parts.joined())
     var corrections = Corrections(lineRate: nil)
     for start in stride(from: 0, to: source.count, by: piece) {
       corrections.receive(Array(source[start..<min(start + piece, source.count)]).raw, at: time(0))

@@ -31,7 +31,7 @@ public struct Page {
       throw Difference(
         description: "\(path): section \(section) is not what was found; `make pages` writes it anew. Found:\n\(text)")
     }
-    try write(page[..<from.upperBound] + text + page[to.lowerBound...])
+    try write(String(page[..<from.upperBound]) + text + String(page[to.lowerBound...]))
   }
 
   private func read() -> String? {

@@ -15,8 +15,10 @@ struct ServiceThread: ~Copyable {
   private var administration: AdministrationWatch
   private var lookout: ReceiverLookout
 
-  init(_ service: LocationService) throws {
-    poller = try Poller()
+  init(_ service: LocationService) throws { self.init(service, try Poller()) }
+
+  private init(_ service: LocationService, _ own: consuming Poller) {
+    poller = own
     self.service = service
     let settings = service.settings
     others = settings.others.enumerated().map { index, source in ReceiverSource(source, number: index + 1, settings) }

@@ -19,18 +19,18 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline var counts: Int
 
   @inlinable var base: Int {
-    @inline(always) get { counts & 0xFFFF }
-    @inline(always) set { counts = counts & ~0xFFFF | newValue }
+    @inline(__always) get { counts & 0xFFFF }
+    @inline(__always) @_lifetime(self: copy self) set { counts = counts & ~0xFFFF | newValue }
   }
 
   /// Fields that were there but could not be read or were out of range.
   @inlinable public var rejected: Int {
-    @inline(always) get { counts &>> 16 }
-    @inline(always) set { counts = newValue &<< 16 | base }
+    @inline(__always) get { counts &>> 16 }
+    @inline(__always) @_lifetime(self: copy self) set { counts = newValue &<< 16 | base }
   }
 
   /// Starts before the comma at `offset`, the first of `ends`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, from offset: Int, ends: FieldEnds) {
     self.bytes = bytes
@@ -52,7 +52,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable public var position: Int { end }
 
   /// Goes on to the next field; false when there is none. Behind the `*` no more ends stand.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   mutating func enter() -> Bool {
     if ends == 0 {
       (ends, base, laterEnds) = FieldReader.moreEnds(in: bytes, behind: base, laterEnds)
@@ -83,26 +83,26 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   }
 
   /// The field's length.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   var length: Int { end &- start }
 
   /// Counts the field as one that could not be taken.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   mutating func reject() { rejected &+= 1 }
 
   /// The eight characters that end with the field, as a little-endian word; what is before the field is in the low
   /// bytes. The address before the first field is long enough for that.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   var tail: UInt64 { bytes.littleEndian(end &- 8, as: UInt64.self) }
 
   /// All ones over the last `count` (1…8) bytes of a word.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   func last(_ count: Int) -> UInt64 { ~0 &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count) }
 
   // MARK: Numbers
 
   /// A decimal number in the field; nil when it is empty or no number, which is counted.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   mutating func number() -> FixedPoint? {
     let length = length
     if length == 0 { return nil }
@@ -146,13 +146,15 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places)), 0)
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
     guard enter() else { return }
     value = number()
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
     guard enter() else { return }
     // Up to four digits: the word that ends with the field. Where a field is empty depends on the sky, which no processor
@@ -186,7 +188,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (Int32(truncatingIfNeeded: whole), 0)
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
     // The standard's own identifiers have one digit.
@@ -217,7 +220,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Characters
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     guard enter() else { return }
     if length == 1, case let character = bytes.u1(start), character != UInt8(ascii: " ") {
@@ -240,12 +244,14 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return scan.isAtEnd ? (character, 0) : (nil, 1)
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool) {
     _ = enter()
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard enter(), length > 0 else { return }
     value = FieldReader.shortText(bytes, start, end)
@@ -258,7 +264,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return text
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     guard enter(), length > 0 else { return }
     value = TextRange(start..<end)
@@ -266,7 +273,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Time
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     guard enter() else { return }
     let length = length
@@ -296,7 +304,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     value = slow.value
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func time(hour: UInt8, minute: UInt8, second: UInt8, nanosecond: UInt32, places: Int) -> TimeOfDay? {
     guard hour < 24, minute < 60, second <= 60 else { return nil }
     return TimeOfDay(
@@ -326,7 +334,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (time, time == nil ? 1 : 0)
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
     guard enter() else { return }
     if length == 0 { return }
@@ -346,7 +355,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     value = slow.value
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func date(day: UInt8, month: UInt8, year: UInt8) -> ShortDate? {
     let date = ShortDate(day: day, month: month, year: year)
     return isDay(day, ofMonth: month, year: date.fullYear) ? date : nil
@@ -369,17 +378,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Places
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(&value, degreeDigits: 2, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(&value, degreeDigits: 3, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   mutating func coordinate(
     _ value: inout Coordinate?, degreeDigits: Int, degrees most: Int64, _ positive: UInt8, _ negative: UInt8
   ) {
@@ -393,7 +405,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   }
 
   /// The field as minutes of arc: (d)ddmm.mmmmm.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   mutating func minutes(degreeDigits: Int, _ most: Int64) -> FixedPoint? {
     let length = length
     if length == 0 { return nil }
@@ -417,7 +430,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return slow.value
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func minutes(whole: Int64, fraction: Int64, _ scale: Int64, _ places: Int, _ most: Int64) -> FixedPoint? {
     let degrees = whole / 100
     let inDegree = whole &- degrees &* 100
@@ -447,7 +460,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: How many
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
     // Each field has its end.
     var fields = ends.nonzeroBitCount
@@ -467,7 +481,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return count
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func hasMore(isPresent: Bool) -> Bool {
     if ends == 0 { (ends, base, laterEnds) = FieldReader.moreEnds(in: bytes, behind: base, laterEnds) }
     return ends != 0
@@ -500,6 +515,7 @@ struct CharacterScan: ~Escapable {
 
   /// Up to eighteen digits; how many were read.
   @inlinable
+  @_lifetime(self: copy self)
   mutating func digits(_ value: inout Int64) -> Int {
     let start = at
     while case let digit = current &- UInt8(ascii: "0"), digit < 10, at &- start < 18 {
@@ -511,6 +527,7 @@ struct CharacterScan: ~Escapable {
 
   /// The digits behind a point, if there is one.
   @inlinable
+  @_lifetime(self: copy self)
   mutating func fraction(_ value: inout Int64) -> Int {
     guard current == UInt8(ascii: ".") else { return 0 }
     at &+= 1

@@ -4,51 +4,68 @@
 /// are three visitors of that one declaration.
 public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// hhmmss or hhmmss.ss
+  @_lifetime(self: copy self)
   mutating func time(_ name: StaticString, _ value: inout TimeOfDay?)
   /// ddmmyy
+  @_lifetime(self: copy self)
   mutating func date(_ name: StaticString, _ value: inout ShortDate?)
   /// ddmm.mmmmm, N or S: two fields
+  @_lifetime(self: copy self)
   mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?)
   /// dddmm.mmmmm, E or W: two fields
+  @_lifetime(self: copy self)
   mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?)
   /// A decimal number
+  @_lifetime(self: copy self)
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
   /// A whole number within `range`
+  @_lifetime(self: copy self)
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
   /// Whole numbers side by side: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
   /// `ranges`. Returns how many blocks there are.
+  @_lifetime(self: copy self)
   mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int
   /// A whole number in hexadecimal; a writer writes at least `digits` digits
+  @_lifetime(self: copy self)
   mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int)
   /// One character
+  @_lifetime(self: copy self)
   mutating func character(_ name: StaticString, _ value: inout UInt8?)
   /// A character that always is the same, such as a unit; nothing when the field before it is absent
+  @_lifetime(self: copy self)
   mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool)
   /// Up to fifteen characters
+  @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout ShortText?)
   /// Characters of any number. The value only says where they stand, so that nothing is copied
+  @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout TextRange?)
   /// Says that the next fields are `count` blocks of `size` fields, always so many
+  @_lifetime(self: copy self)
   mutating func repeated(_ count: Int, of size: Int)
   /// How many blocks of `size` fields come next. A reader counts what is there and keeps to `most`; a writer has `have`.
+  @_lifetime(self: copy self)
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int
   /// Whether there is another field, of those that later versions of the standard added at the end. A writer has it
   /// when `isPresent`.
+  @_lifetime(self: copy self)
   mutating func hasMore(isPresent: Bool) -> Bool
 }
 
 extension FieldVisitor where Self: ~Copyable & ~Escapable {
   /// A whole number in hexadecimal, with no more digits than it needs.
   @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?) {
     hexadecimal(name, &value, digits: 1)
   }
 
   /// One number after the other.
   @inlinable
+  @_lifetime(self: copy self)
   public mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
@@ -56,7 +73,8 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     integersOneByOne(&head, places: places, headRanges, &blocks, count, ranges)
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   mutating func integersOneByOne<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
@@ -75,6 +93,7 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
 
   /// Only who shows the blocks as such needs to be told.
   @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func repeated(_ count: Int, of size: Int) {}
 }
 

@@ -15,16 +15,19 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     self.texts = texts
   }
 
+  @_lifetime(self: copy self)
   mutating func put(_ byte: UInt8) {
     output.setLittleEndian(byte, at: count)
     count += 1
   }
 
+  @_lifetime(self: copy self)
   mutating func put(_ text: StaticString) {
     for index in 0..<text.utf8CodeUnitCount { put(unsafe text.utf8Start[index]) }
   }
 
   /// A number with at least `width` digits.
+  @_lifetime(self: copy self)
   mutating func put(_ number: UInt64, width: Int) {
     var scale: UInt64 = 1
     var length = 1
@@ -38,12 +41,14 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   private mutating func putHex(_ digit: UInt8) {
     put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
   }
 
   private mutating func comma() { put(UInt8(ascii: ",")) }
 
+  @_lifetime(self: copy self)
   mutating func start(_ talker: Talker, _ formatter: Formatter) {
     put(UInt8(ascii: "$"))
     put(UInt8(talker.code >> 8))
@@ -64,6 +69,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(10)
   }
 
+  @_lifetime(self: copy self)
   public mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     comma()
     guard let value else { return }
@@ -77,6 +83,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(fraction, width: Int(value.fractionDigits))
   }
 
+  @_lifetime(self: copy self)
   public mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
     comma()
     guard let value else { return }
@@ -85,14 +92,17 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(UInt64(value.year), width: 2)
   }
 
+  @_lifetime(self: copy self)
   public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(value, degreeDigits: 2)
   }
 
+  @_lifetime(self: copy self)
   public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
     coordinate(value, degreeDigits: 3)
   }
 
+  @_lifetime(self: copy self)
   private mutating func coordinate(_ value: Coordinate?, degreeDigits: Int) {
     comma()
     guard let value else { return comma() }
@@ -109,6 +119,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(value.hemisphere)
   }
 
+  @_lifetime(self: copy self)
   public mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
     comma()
     guard let value else { return }
@@ -122,6 +133,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
     comma()
     guard let value else { return }
@@ -131,6 +143,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(UInt64(value.magnitude), width: width)
   }
 
+  @_lifetime(self: copy self)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     comma()
     guard let value else { return }
@@ -144,30 +157,36 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     comma()
     if let value { put(value) }
   }
 
+  @_lifetime(self: copy self)
   public mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool) {
     comma()
     if isPresent { put(character) }
   }
 
+  @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     comma()
     guard let value else { return }
     for index in 0..<Int(value.count) { put(value.characters[index]) }
   }
 
+  @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     comma()
     guard let value else { return }
     for offset in value.offsets { put(texts.u1(offset)) }
   }
 
+  @_lifetime(self: copy self)
   public mutating func blocks(of size: Int, have: Int, most: Int) -> Int { min(have, most) }
 
+  @_lifetime(self: copy self)
   public mutating func hasMore(isPresent: Bool) -> Bool { isPresent }
 }
 
@@ -179,6 +198,7 @@ extension SentenceContent {
   }
 
   /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`.
+  @_lifetime(output: copy output)
   public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self
     var writer = FieldWriter(output._mutatingExtracting(0..<output.byteCount), texts: texts)

@@ -9,20 +9,20 @@ public protocol FourIntegers: Equatable, Sendable {
 
 extension FourIntegers {
   /// The number at a place, 0…3; nil when it is absent.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   subscript(place: Int) -> Int32? {
     get { raw(place) == .min ? nil : Int32(raw(place)) }
     set { numbers[place] = newValue.map { Int16(truncatingIfNeeded: $0) } ?? .min }
   }
 
   /// The number at a place, 0…3; `Int16.min` when it is absent.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public func raw(_ place: Int) -> Int16 {
     Int16(truncatingIfNeeded: numbers.word &>> UInt64(truncatingIfNeeded: 16 &* place))
   }
 
   /// Four absent numbers.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static var none: SIMD4<Int16> { SIMD4(repeating: .min) }
 }
 
@@ -32,7 +32,7 @@ public struct FourRanges: Sendable {
   public var lowest: SIMD4<Int16>
   public var highest: SIMD4<Int16>
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   init(
     _ names: (StaticString, StaticString, StaticString, StaticString), lowest: SIMD4<Int16>, highest: SIMD4<Int16>
   ) {

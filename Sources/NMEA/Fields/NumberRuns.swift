@@ -2,7 +2,8 @@ import WireBytes
 
 // Small whole numbers that stand side by side, read all at once.
 extension FieldReader {
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   public mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
@@ -15,7 +16,8 @@ extension FieldReader {
   /// there are; else nil, and nothing is taken.
   ///
   /// It goes through all blocks that there is room for, also where fewer are written: what is behind the last is absent.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   mutating func takeAtOnce<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges

@@ -8,11 +8,11 @@ import CByteMask
 @usableFromInline
 enum NumbersByEnd {
   /// Whether the processor has what `small_numbers_avx512.h` takes.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static var hasWideVectors: Bool { c_has_avx512() != 0 }
 
   /// Whether a sentence of so many bytes is long enough to be looked at in this way.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func suits(_ count: Int, from base: Int) -> Bool { base >= 3 && count &- 14 >= base }
 
   /// Reads the last `places` (1…3) numbers of a head and behind them `rooms` (3 or 4) blocks of four. Nil when there are too
@@ -25,7 +25,7 @@ enum NumbersByEnd {
   ///   - from: the place where the first number's field begins.
   ///   - mayBeFewer: whether there may be fewer blocks than `rooms`: how many, `blocks` of the result tells.
   ///   - wide: whether by vectors of 64 bytes, which the processor must have.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func read(
     in sentence: RawSpan, base: Int, ends: UInt64, from: Int, places: Int, rooms: Int, mayBeFewer: Bool,
     _ headRanges: FourRanges, _ ranges: FourRanges, wide: Bool = hasWideVectors

@@ -10,7 +10,7 @@ public struct FieldEnds: Equatable, Sendable {
   /// Characters 64…127.
   public var high: UInt64
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high

@@ -27,14 +27,14 @@ public enum Look: Equatable, Sendable {
 /// has to tell what it is. There must be a `$` at `offset`.
 ///
 /// Without a loop, and so without a branch that depends on the sentence's length.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 public func quickLook(at bytes: SizedBytes, from offset: Int) -> (length: Int, ends: FieldEnds)? {
   if WideLook.isThere { return WideLook.sentence(in: bytes, from: offset) }
   return narrowLook(at: bytes.bytes, from: offset)
 }
 
 /// The same by vectors of 16 bytes, which every processor has.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func narrowLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends: FieldEnds)? {
   guard bytes.byteCount &- offset >= 88, isLetter(bytes.u1(offset &+ 1)) else { return nil }
   let text = bytes.blocks80(offset)
@@ -66,7 +66,7 @@ func narrowLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends: Fiel
 }
 
 /// The exclusive or of the first `count` (0…80) bytes.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func exclusiveOr(_ text: Blocks80, _ count: Int) -> UInt8 {
   let places = SIMD16<Int8>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
   let count = SIMD16<Int8>(repeating: Int8(truncatingIfNeeded: count))
@@ -80,7 +80,7 @@ func exclusiveOr(_ text: Blocks80, _ count: Int) -> UInt8 {
 }
 
 /// The two digits that a checksum is written with, the first in the low byte.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func hexDigits(_ sum: UInt8) -> UInt16 {
   let halves = UInt16(sum &>> 4) | UInt16(sum & 15) &<< 8
   let areLetters = (halves &+ 0x0606) &>> 4 & 0x0101
@@ -149,13 +149,13 @@ public func look(at bytes: RawSpan, from offset: Int = 0, isEnd: Bool = false) -
 }
 
 /// Whether a byte cannot stand in a sentence's content: `$`, `*`, control characters and what is not ASCII.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func isEndOfContent(_ byte: UInt8) -> Bool {
   byte < 0x20 || byte > 0x7E || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "*")
 }
 
 /// All ones where a byte cannot stand in a sentence's content.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func contentEnds(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
   // Bytes 0x20…0x7E minus 0x20 are below 0x5F; all others wrap to more.
   (block &- SIMD16(repeating: 0x20)).atLeast(0x5F) | block.equal(to: UInt8(ascii: "*"))
@@ -164,7 +164,7 @@ func contentEnds(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
 
 /// All ones where a byte cannot stand in a sentence's content, and also at those up to the comma: few sentences have them,
 /// and one compare finds them all.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func mayEndContent(_ block: SIMD16<UInt8>) -> SIMD16<UInt8> {
   // With one more, 0x7F is negative as what is not ASCII is.
   (block &+ SIMD16(repeating: 1)).belowSigned(0x2E)
@@ -176,11 +176,11 @@ func ended(by byte: UInt8, _ length: Int) -> Look {
   byte == 13 || byte == 10 ? .noChecksum(length) : .broken(length)
 }
 
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
 
 /// The value of a hexadecimal digit; 255 for another character.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 func hexValue(_ byte: UInt8) -> UInt8 {
   let digit = byte &- UInt8(ascii: "0")
   if digit < 10 { return digit }

@@ -58,7 +58,7 @@ public struct Sentence: ~Escapable {
   public init(checked bytes: RawSpan) { self.init(checked: bytes, ends: FieldEnds(in: bytes)) }
 
   /// The sentence that `quickLook` found in `bytes`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan, ends: FieldEnds) {
     self.bytes = bytes
@@ -86,18 +86,18 @@ public struct Sentence: ~Escapable {
   }
 
   /// Whether a manufacturer's own sentence: the address begins with P.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var isProprietary: Bool { bytes.u1(1) == UInt8(ascii: "P") }
 
   /// Who speaks.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var talker: Talker {
     if isProprietary { return .proprietary }
     return addressLength >= 2 ? Talker(code: bytes.bigEndian(1, as: UInt16.self)) : Talker(code: 0)
   }
 
   /// What is said: three letters, or the manufacturer's three or four; 0 when the address is too short.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var formatter: Formatter {
     if addressLength == 5, !isProprietary {
       return Formatter(code: bytes.bigEndian(2, as: UInt32.self) & 0xFF_FFFF)
@@ -116,6 +116,6 @@ public struct Sentence: ~Escapable {
   /// The sentence's fields, from the first behind the address.
   @inlinable
   public var fields: FieldReader {
-    @inline(always) @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength, ends: ends) }
+    @inline(__always) @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength, ends: ends) }
   }
 }

@@ -8,11 +8,11 @@ import WireBytes
 @usableFromInline
 enum WideLook {
   /// Whether the processor has the vectors.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static var isThere: Bool { c_has_avx2() != 0 }
 
   /// The sentence that begins with the `$` at `offset` if it is like nearly all; else nil.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func sentence(in bytes: SizedBytes, from offset: Int) -> (length: Int, ends: FieldEnds)? {
     let found = unsafe bytes.withCharacters(offset, 88) { characters in unsafe c_sentence_at(characters) }
     guard let found, found.length > 0 else { return nil }

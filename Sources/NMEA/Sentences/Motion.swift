@@ -12,7 +12,7 @@ public struct VTG: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.decimal("cogt", &courseTrue)
     v.constant("cogtUnit", "T", isPresent: true)

@@ -20,7 +20,7 @@ public struct GGA: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.latitude("lat", "NS", &latitude)
@@ -62,7 +62,7 @@ public struct GNS: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.latitude("lat", "NS", &latitude)
@@ -91,7 +91,7 @@ public struct GLL: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.latitude("lat", "NS", &latitude)
     v.longitude("lon", "EW", &longitude)
@@ -125,7 +125,7 @@ public struct RMC: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.character("status", &status)

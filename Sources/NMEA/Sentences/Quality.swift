@@ -25,7 +25,7 @@ public struct GSA: SentenceContent {
     @usableFromInline var numbers = Self.none
     @inlinable init() {}
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     static var ranges: FourRanges {
       FourRanges(("", "", "", "navMode"), lowest: SIMD4(repeating: 1), highest: SIMD4(repeating: 3))
     }
@@ -35,7 +35,7 @@ public struct GSA: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.character("opMode", &operationMode)
     _ = v.integers(&mode, places: 1, Mode.ranges, &satellites.blocks, .all, SatelliteIDs.ranges)
@@ -55,7 +55,7 @@ public struct GSA: SentenceContent {
       @inlinable init() {}
     }
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     static var ranges: FourRanges {
       FourRanges(("svid", "svid", "svid", "svid"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 999))
     }
@@ -73,14 +73,14 @@ public struct GSA: SentenceContent {
       // Words of four numbers, which move down by one each time.
       @usableFromInline var first, second, third: UInt64
 
-      @inlinable @inline(always)
+      @inlinable @inline(__always)
       init(_ numbers: borrowing SatelliteIDs) {
         first = numbers.blocks[0].numbers.word
         second = numbers.blocks[1].numbers.word
         third = numbers.blocks[2].numbers.word
       }
 
-      @inlinable @inline(always)
+      @inlinable @inline(__always)
       public mutating func next() -> Int16? {
         while true {
           // Most places are empty, and mostly the last.
@@ -95,12 +95,12 @@ public struct GSA: SentenceContent {
       }
     }
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// The number in the first place; negative when it is absent.
     @inlinable public var first: Int16 {
-      @inline(always) get { Int16(truncatingIfNeeded: blocks[0].numbers.word) }
+      @inline(__always) get { Int16(truncatingIfNeeded: blocks[0].numbers.word) }
     }
 
     /// The numbers as a set.
@@ -112,7 +112,7 @@ public struct GSA: SentenceContent {
       /// Whether a number is not among those that were asked for.
       public let hasOthers: Bool
 
-      @inlinable @inline(always)
+      @inlinable @inline(__always)
       init(_ set: c_number_set) {
         bits = set.bits
         count = set.count
@@ -122,7 +122,7 @@ public struct GSA: SentenceContent {
 
     /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. The work is C's (`number_set.h`): Swift would go
     /// through the lanes of its vectors one by one.
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     public func numbers(after base: Int16, most: UInt16) -> Numbers {
       Numbers(c_numbers_after(blocks[0].numbers, blocks[1].numbers, blocks[2].numbers, base, most))
     }
@@ -155,7 +155,7 @@ public struct GST: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.decimal("rangeRms", &rangeRMS)

@@ -29,7 +29,7 @@ public struct GSV: SentenceContent {
       set { self[3] = newValue }
     }
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     static var ranges: FourRanges {
       FourRanges(("svid", "elv", "az", "cno"), lowest: SIMD4(0, -90, 0, 0), highest: SIMD4(999, 99, 360, 99))
     }
@@ -41,7 +41,7 @@ public struct GSV: SentenceContent {
     @usableFromInline var numbers = Self.none
     @inlinable init() {}
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     static var ranges: FourRanges {
       FourRanges(("", "numMsg", "msgNum", "numSV"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 99))
     }
@@ -83,14 +83,14 @@ public struct GSV: SentenceContent {
     @usableFromInline var first, second, third, fourth: Satellite
     @usableFromInline var count: Int
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     init(_ sentence: borrowing GSV) {
       (first, second) = (sentence.satellites[0], sentence.satellites[1])
       (third, fourth) = (sentence.satellites[2], sentence.satellites[3])
       count = sentence.satelliteCount
     }
 
-    @inlinable @inline(always)
+    @inlinable @inline(__always)
     public mutating func next() -> Satellite? {
       guard count > 0 else { return nil }
       count &-= 1
@@ -101,10 +101,10 @@ public struct GSV: SentenceContent {
   }
 
   @inlinable public var present: Present {
-    @inline(always) get { Present(self) }
+    @inline(__always) get { Present(self) }
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     satelliteCount = v.integers(
       &group, places: 3, Group.ranges, &satellites, .asWritten(have: satelliteCount), Satellite.ranges)

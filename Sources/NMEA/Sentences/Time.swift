@@ -13,7 +13,7 @@ public struct ZDA: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
     v.integer("day", &day, 1...31)

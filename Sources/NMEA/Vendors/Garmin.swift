@@ -10,7 +10,7 @@ public struct PGRMV: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.decimal("velE", &velocityEast)
     v.decimal("velN", &velocityNorth)
@@ -30,7 +30,7 @@ public struct PGRME: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.decimal("HPE", &horizontalError)
     v.constant("HPEUnit", "M", isPresent: true)

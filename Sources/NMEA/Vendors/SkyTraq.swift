@@ -26,7 +26,7 @@ public struct PSTI030: SentenceContent {
 
   @inlinable public init() {}
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.integer("msgId", &messageID, 0...999)
     v.time("time", &time)

@@ -39,6 +39,9 @@ extension ReceiverSession {
       // What outlives sleep says that they are off.
       memory.backup.kept.append(pair)
     }
-    wish?.withoutConstellations = []
+    if var wish {
+      wish.withoutConstellations = []
+      self.wish = wish
+    }
   }
 }

@@ -122,7 +122,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   }
 
   // It changes nothing. It is mutating because the compiler copies the whole value, 2.5 kB, for a call that borrows it.
-  @inline(always)
+  @inline(__always)
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     guard let current = self.tag else {
       // Messages without a time were collected; the first with one tells their time. After a silence they are of an

@@ -53,7 +53,7 @@ struct NMEAEpoch: Sendable {
 
 // What each NMEA sentence adds to the fix of its epoch.
 extension EpochAssembler {
-  @inline(always)
+  @inline(__always)
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if sentence.isProprietary { return receiveProprietary(sentence, body) }
     let formatter = sentence.formatter
@@ -359,7 +359,7 @@ extension EpochAssembler {
   }
 
   /// Another satellite is used: those that follow are marked when they are added, those in the sky later.
-  @inline(always)
+  @inline(__always)
   private mutating func markLater() {
     skyIsTouched = true
     if hasSky { skyLacksMarks = true }
@@ -490,7 +490,7 @@ extension EpochAssembler {
 
 extension Satellite {
   /// What GSV says of a satellite. Absent numbers are Int16.min.
-  @inline(always)
+  @inline(__always)
   fileprivate init(_ system: System, _ number: UInt8, _ said: GSV.Satellite, isUsed: Bool) {
     self.init(
       system: system, number: number,

@@ -8,7 +8,7 @@ extension Satellite {
   /// system id, says which it is. u-blox interface descriptions, "Satellite numbering".
   ///
   /// - Parameter system: what `system(talker:systemID:)` says of the sentence.
-  @inline(always)
+  @inline(__always)
   static func from(id: Int, of system: System?) -> (system: System, number: UInt8)? {
     // Nearly all: a number that is the same in its system.
     if id >= 1, id <= 32 {
@@ -98,7 +98,7 @@ struct SatelliteNumbering {
   ///   - id: the sentence's first id; negative when it has none.
   ///   - system: what `Satellite.system(talker:systemID:)` says of the sentence.
   /// - Returns: nil for systems of which `Satellite.from(id:of:)` has to tell each id for itself.
-  @inline(always)
+  @inline(__always)
   init?(first id: Int16, of system: Satellite.System?) {
     if id >= 65, id <= 96 {
       (self.system, base, most) = (.glonass, 64, 32)
@@ -115,7 +115,7 @@ struct SatelliteNumbering {
   }
 
   /// The satellite's number in the system; nil for an id that is numbered in another way, or absent (negative).
-  @inline(always)
+  @inline(__always)
   func number(_ id: Int16) -> UInt8? {
     let number = UInt16(bitPattern: id &- base)
     return number &- 1 < most ? UInt8(truncatingIfNeeded: number) : nil

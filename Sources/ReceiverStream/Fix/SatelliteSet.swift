@@ -7,49 +7,49 @@ struct SatelliteSet: Sendable {
   // A word is only ever touched in place: reading an element of an array in a value copies the array.
 
   /// Adds a satellite; false when it was there, or has a number that no satellite of its system has.
-  @discardableResult @inline(always)
+  @discardableResult @inline(__always)
   mutating func insert(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
     return Self.set(bit, in: &words[Int(system.rawValue)])
   }
 
   /// Adds satellites of a system, a bit for each number; whether one of them is new.
-  @inline(always)
+  @inline(__always)
   mutating func insert(_ system: Satellite.System, _ numbers: UInt64) -> Bool {
     Self.set(numbers, in: &words[Int(system.rawValue)])
   }
 
   /// The satellites of a system that counts from 1 that were added, a bit for each number. Mutating as `contains` is.
-  @inline(always)
+  @inline(__always)
   mutating func numbers(of system: Satellite.System) -> UInt64 { Self.word(&words[Int(system.rawValue)]) }
 
   /// Whether a satellite was added. Mutating, so that it can look in place.
-  @inline(always)
+  @inline(__always)
   mutating func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
     return Self.has(bit, in: &words[Int(system.rawValue)])
   }
 
-  @inline(always)
+  @inline(__always)
   private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     let isNew = bit & ~word != 0
     word |= bit
     return isNew
   }
 
-  @inline(always)
+  @inline(__always)
   private static func word(_ word: inout UInt64) -> UInt64 { word }
 
-  @inline(always)
+  @inline(__always)
   private static func has(_ bit: UInt64, in word: inout UInt64) -> Bool { word & bit != 0 }
 
-  @inline(always)
+  @inline(__always)
   private static func bit(_ system: Satellite.System, _ number: UInt8) -> UInt64? {
     let place = place(of: number, in: system)
     return place > 0 && place < 64 ? 1 &<< UInt64(place) : nil
   }
 
   /// SBAS counts from 120, the others from 1; all have fewer than 64. What is 0, or 64 and more, is no satellite's number.
-  @inline(always)
+  @inline(__always)
   static func place(of number: UInt8, in system: Satellite.System) -> UInt8 { system == .sbas ? number &- 119 : number }
 }

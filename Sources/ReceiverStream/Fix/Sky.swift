@@ -68,7 +68,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
-  @inline(always)
+  @inline(__always)
   mutating func add(_ satellite: Satellite) {
     let number = SatelliteSet.place(of: satellite.number, in: satellite.system)
     guard number > 0, number < 64 else { return addUnusual(satellite) }
@@ -76,7 +76,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// The same, where it is known that its number stands at `number` (1…63) of its system.
-  @inline(always)
+  @inline(__always)
   mutating func add(_ satellite: Satellite, at number: UInt8) {
     let place = Self.found(in: &places[Int(satellite.system.rawValue) &* 64 &+ Int(number)], next: count)
     if place < count { return Self.merge(satellite, into: &store[place]) }
@@ -84,7 +84,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// The place that is noted; `next`, which is noted from now on, when there is none.
-  @inline(always)
+  @inline(__always)
   private static func found(in note: inout UInt8, next: Int) -> Int {
     if note > 0 { return Int(note) &- 1 }
     // Where there is no room, nothing is noted.
@@ -92,7 +92,7 @@ public struct Sky: ~Copyable, Sendable {
     return next
   }
 
-  @inline(always)
+  @inline(__always)
   private mutating func append(_ satellite: Satellite) {
     guard count < Self.capacity else {
       dropped += 1
@@ -103,7 +103,7 @@ public struct Sky: ~Copyable, Sendable {
   }
 
   /// Adds what another signal of a satellite says.
-  @inline(always)
+  @inline(__always)
   private static func merge(_ satellite: Satellite, into known: inout Satellite) {
     if known.signalDecibelHertz < satellite.signalDecibelHertz {
       known.signalDecibelHertz = satellite.signalDecibelHertz
@@ -138,6 +138,6 @@ public struct Sky: ~Copyable, Sendable {
     // By spans: reading an element of another's array copies the array.
     let source = other.store.span
     var target = store.mutableSpan
-    for index in 0..<count { target[index] = source[index] }
+    for index in 0..<other.count { target[index] = source[index] }
   }
 }

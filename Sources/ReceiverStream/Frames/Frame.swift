@@ -27,7 +27,7 @@ public struct Frame: ~Escapable {
   /// Where a sentence's fields end.
   @usableFromInline let ends: FieldEnds
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, _ kind: Kind, offset: UInt64, ends: FieldEnds) {
     self.bytes = bytes
@@ -37,25 +37,25 @@ public struct Frame: ~Escapable {
   }
 
   /// The frame as a UBX frame; nil when it is none.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var ubx: UBXFrame? {
     @_lifetime(copy self) get { kind == .ubx ? UBXFrame(checked: bytes) : nil }
   }
 
   /// The frame as an NMEA sentence; nil when it is none.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var nmea: NMEA.Sentence? {
     @_lifetime(copy self) get { kind == .nmea ? NMEA.Sentence(checked: bytes, ends: ends) : nil }
   }
 
   /// The frame as an RTCM 3 frame; nil when it is none.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var rtcm3: RTCM3Frame? {
     @_lifetime(copy self) get { kind == .rtcm3 ? RTCM3Frame(checked: bytes) : nil }
   }
 
   /// The frame as a SPARTN frame; nil when it is none.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var spartn: SPARTNFrame? {
     @_lifetime(copy self) get { kind == .spartn ? SPARTNFrame(checked: bytes) : nil }
   }

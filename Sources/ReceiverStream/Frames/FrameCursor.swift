@@ -52,7 +52,7 @@ public struct FrameCursor: ~Escapable {
   }
 
   /// The next frame; nil when there is none in the bytes that are left.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
     while at < bytes.size {
@@ -106,7 +106,8 @@ public struct FrameCursor: ~Escapable {
     return nil
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
   mutating func count(_ kind: Frame.Kind) {
     switch kind {
     case .nmea: counters.nmeaFrames &+= 1
@@ -117,7 +118,7 @@ public struct FrameCursor: ~Escapable {
   }
 
   /// Whether a byte begins the frames of a protocol. Most of what is between frames does not.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func mayBegin(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
       || byte == SPARTNFrame.preamble
@@ -135,7 +136,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func ubxVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
     switch UBXFrame.look(at: bytes, from: at) {
     case .frame(let length): .frame(.ubx, length)
@@ -146,7 +147,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func rtcm3Verdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
     switch RTCM3Frame.look(at: bytes, from: at) {
     case .frame(let length): .frame(.rtcm3, length)
@@ -156,7 +157,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func spartnVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
     switch SPARTNFrame.look(at: bytes, from: at) {
     case .frame(let length): .frame(.spartn, length)
@@ -166,7 +167,7 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   static func nmeaVerdict(_ bytes: RawSpan, _ at: Int, isEnd: Bool) -> Verdict {
     switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
     case .sentence(let length): .frame(.nmea, length)

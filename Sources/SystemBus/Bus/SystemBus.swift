@@ -21,7 +21,7 @@ import Glibc
 
   private let bus: UnsafeMutableRawPointer
   /// The calls that wait for their answers, by the library's numbers.
-  private var waiting: [UInt64: BusToken] = [:]
+  private var waiting: [UInt64: BusToken]
 
   /// Connects; the greeting goes on while messages are processed.
   public init() throws(Failure) {
@@ -32,6 +32,7 @@ import Glibc
     let code = unsafe cbus_open_system(&bus)
     guard code >= 0, let bus = unsafe bus else { throw Failure("the system bus cannot be reached", code) }
     unsafe self.bus = bus
+    waiting = [:]
   }
 
   deinit { unsafe cbus_close(bus) }

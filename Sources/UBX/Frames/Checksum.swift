@@ -6,7 +6,7 @@ import WireBytes
 /// CK_A is the sum of the bytes and CK_B the sum of all values that CK_A took, both modulo 256: a byte at place i of n
 /// counts once in CK_A and n − i times in CK_B. Zeros before the first byte change neither, so the bytes are taken as
 /// whole blocks of sixteen of which the first is filled up with zeros, and sixteen columns are summed side by side.
-@inlinable @inline(always)
+@inlinable @inline(__always)
 public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   guard let sums = ColumnSums(of: bytes, from: offset, count: count) else {
     return slowChecksum(of: bytes, from: offset, count: count)

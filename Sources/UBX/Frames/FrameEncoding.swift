@@ -24,6 +24,7 @@ public func finishFrame(_ total: Int, in output: inout MutableRawSpan) {
 /// Writes a frame around a payload that is there already: for messages without a layout and for polls, whose payload
 /// is empty. Returns the number of bytes written; traps when `output` has no room for the payload and 8 bytes more.
 @inlinable
+@_lifetime(output: copy output)
 public func encodeFrame(_ identity: MessageIdentity, payload: RawSpan, into output: inout MutableRawSpan) -> Int {
   let total = beginFrame(identity, length: payload.byteCount, in: &output)
   output.copy(payload, to: 6)

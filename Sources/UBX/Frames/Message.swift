@@ -15,7 +15,7 @@ extension UBXFrame {
   /// The frame's payload as message `M`; nil when it is another message or does not fit the layout.
   ///
   ///     if let solution = frame.message(NavPVT.self) { print(solution.lat) }
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   public func message<M: Message & ~Escapable>(_: M.Type) -> M? {
     guard identity == M.identity else { return nil }

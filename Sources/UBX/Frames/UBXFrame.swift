@@ -33,7 +33,7 @@ public struct UBXFrame: ~Escapable {
   }
 
   /// Looks for a frame at `offset` of `bytes`.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
     let left = bytes.byteCount &- offset
     // The shortest frame has eight bytes: its header is loaded at once.
@@ -77,12 +77,12 @@ public struct UBXFrame: ~Escapable {
   }
 
   /// Class and id.
-  @inlinable @inline(always)
+  @inlinable @inline(__always)
   public var identity: MessageIdentity { MessageIdentity(bytes.u1(2), bytes.u1(3)) }
 
   /// The payload's bytes.
   @inlinable
   public var payload: RawSpan {
-    @inline(always) @_lifetime(copy self) get { bytes.part(6, bytes.byteCount &- 8) }
+    @inline(__always) @_lifetime(copy self) get { bytes.part(6, bytes.byteCount &- 8) }
   }
 }

@@ -34,11 +34,17 @@ struct BatchClient: ReceiverClient, ~Copyable {
   ///   - erases: what is in the receiver's flash may be erased.
   ///   - folder: where batches are kept.
   init(_ source: Source, _ request: BatchRequest, json: Bool, erases: Bool, folder: String) throws {
-    self.erases = erases
-    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    // What can fail comes first: a value that owns a descriptor cannot be left half made.
+    let path = if case .device(let path) = source { path } else { "built-in simulator" }
+    self.init(path, try BatchStore(folder: folder, line: path), request, json: json, erases: erases)
+  }
+
+  private init(_ path: String, _ store: consuming BatchStore, _ request: BatchRequest, json: Bool, erases: Bool) {
+    self.path = path
+    self.store = store
     self.request = request
     self.json = json
-    store = try BatchStore(folder: folder, line: path)
+    self.erases = erases
   }
 
   /// Fixes that were received by a reader that was killed, and not printed.

@@ -9,7 +9,7 @@ struct FieldSum {
   private var rejected = 0
 
   // Inlined, so that a frame is looked at where it was found and not written to memory for the call.
-  @inline(always)
+  @inline(__always)
   mutating func add(_ frame: borrowing Frame) {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { add(frame) }

@@ -91,12 +91,19 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       if let descriptor = news.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }
       monitor = consume news
     }
-    self.monitor = monitor
+    self.init(client, poller, connection, simulator, monitor, end: seconds.map { now + Milliseconds(seconds: $0) })
+  }
+
+  private init(
+    _ client: consuming Client, _ poller: consuming Poller, _ connection: ReceiverConnection,
+    _ simulator: SimulatedReceiver?, _ monitor: consuming DeviceMonitor?, end: Instant?
+  ) {
+    self.client = client
     self.poller = poller
     self.connection = connection
     self.simulator = simulator
-    self.client = client
-    end = seconds.map { now + Milliseconds(seconds: $0) }
+    self.monitor = monitor
+    self.end = end
   }
 
   /// Runs to the end. What the client cannot do, such as to write to a full disk, ends it in order too: the receiver is left

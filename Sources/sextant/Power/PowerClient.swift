@@ -22,9 +22,14 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private var question: SessionTicket?
 
   init(_ source: Source, _ request: PowerRequest, log: String?) throws {
+    // What can fail comes first: a value that owns a descriptor cannot be left half made.
+    if let log { self.init(source, request, try GrowingFile(log)) } else { self.init(source, request, nil) }
+  }
+
+  private init(_ source: Source, _ request: PowerRequest, _ log: consuming GrowingFile?) {
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
-    if let log { self.log = try GrowingFile(log) } else { self.log = nil }
+    self.log = log
   }
 
   var deadline: Instant? { nil }

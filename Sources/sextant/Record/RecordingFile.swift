@@ -48,9 +48,16 @@ struct RecordingFile: ~Copyable {
       if rotates { names = RecordingNames(of: name, among: namesOfFiles(in: folder), keep: keep) }
       Self.syncFolder(of: path)
     }
+    self.init(path, file, isStandardOutput, length, found, names)
+  }
+
+  private init(
+    _ path: String, _ file: OpenFile, _ isStandardOutput: Bool, _ length: UInt64,
+    _ found: (streamBytes: UInt64, torn: UInt64)?, _ names: RecordingNames?
+  ) {
     self.path = path
-    self.isStandardOutput = isStandardOutput
     self.file = file
+    self.isStandardOutput = isStandardOutput
     self.length = length
     self.found = found
     self.names = names

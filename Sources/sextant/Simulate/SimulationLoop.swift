@@ -20,9 +20,13 @@ struct SimulationLoop: ~Copyable {
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     if InputLines.isOurs { try poller.add(InputLines.descriptor, token: Self.user) }
     try Output.write("\(receiver.path ?? "")\n")
+    self.init(poller, receiver, end: seconds.map { now + Milliseconds(seconds: $0) })
+  }
+
+  private init(_ poller: consuming Poller, _ receiver: SimulatedReceiver, end: Instant?) {
     self.poller = poller
     self.receiver = receiver
-    end = seconds.map { now + Milliseconds(seconds: $0) }
+    self.end = end
   }
 
   private static func receiver(

@@ -30,12 +30,20 @@ struct ProbeShell: ~Copyable {
     if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceNews) }
     let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
     try poller.add(input.fileDescriptor, token: Self.order)
-    roster = ReceiverRoster(wanted: options.wanted, present: events.map(\.port), at: now)
+    let roster = ReceiverRoster(wanted: options.wanted, present: events.map(\.port), at: now)
     for event in events { Console.write("\(event.change) \(event.port.node) \(event.port.identity)") }
     Console.write("ready \(monitor.source)")
+    self.init(options, poller, monitor, roster, input)
+  }
+
+  private init(
+    _ options: Options, _ poller: consuming Poller, _ monitor: consuming DeviceMonitor, _ roster: ReceiverRoster,
+    _ input: consuming SerialPort
+  ) {
     self.options = options
     self.poller = poller
     self.monitor = monitor
+    self.roster = roster
     self.input = input
   }
 

@@ -505,7 +505,8 @@ extension Setting.Change {
   /// Whether a message has a place for what is wanted: CFG-GNSS has a block for each system of the receiver.
   func has(all payload: [UInt8]) -> Bool {
     guard case .constellations(let wanted) = self, payload.count >= 4 else { return true }
-    let blocks = (0..<Int(payload[3])).compactMap { payload.count > 4 + 8 * $0 ? payload[4 + 8 * $0] : nil }
+    let places = (0..<Int(payload[3])).map { 4 + 8 * $0 }
+    let blocks = places.filter { $0 < payload.count }.map { payload[$0] }
     // QZSS goes with GPS where there is one.
     return wanted.allSatisfy { blocks.contains($0) || $0 == ReceiverWish.Constellation.qzss.rawValue }
   }
