@@ -25,10 +25,10 @@ build: .build/release/sextant
 test: dependencies
 	$(SWIFT) test
 
-# Debian has a compiler that is new enough from forky on; elsewhere it is swift.org's.
+# Debian has one that is new enough from forky on, but for the tests (README).
 compiler:
 	@command -v $(firstword $(SWIFT)) >/dev/null || { \
-	  echo "no Swift compiler: install Debian's swiftlang (6.2 or later), or put swift.org's toolchain on the PATH" >&2; exit 69; }
+	  echo "no Swift compiler: put swift.org's toolchain on the PATH, 6.2 or later (to build only, Debian's swiftlang will do)" >&2; exit 69; }
 
 # libudev is the one library that is linked, pkg-config tells Swift where it is.
 dependencies: compiler

@@ -39,6 +39,7 @@ extension ReceiverSession {
       // What outlives sleep says that they are off.
       memory.backup.kept.append(pair)
     }
+    // Not through the optional: Swift 6.2's optimizer ends there.
     if var wish {
       wish.withoutConstellations = []
       self.wish = wish
