@@ -155,6 +155,35 @@ struct EpochTests {
     #expect(playback.reports.count == 2)
   }
 
+  @Test("HNR-PVT is a fix at once, and an epoch that it comes into stays one")
+  func highRate() {
+    var playback = Playback()
+    for second in 12...15 {
+      for tenth in 0...4 { playback.hear(hnrPVT(second, nano: tenth * 100_000_000)) }
+      playback.hear(navPVT(second), hnrPVT(second, nano: 500_000_000), navSAT([5, 9], second: second), navEOE(second))
+      for tenth in 6...9 { playback.hear(hnrPVT(second, nano: tenth * 100_000_000)) }
+    }
+    playback.finish()
+    #expect(playback.reports.count == 44)
+    #expect(playback.fixes.allSatisfy { $0.hasPosition })
+    #expect(playback.reports.allSatisfy { !$0.isUpdate })
+    // The epoch, with its satellites, is after the fix that came into it.
+    let epochs = playback.reports.indices.filter { playback.reports[$0].skyChanged }
+    #expect(epochs == [6, 17, 28, 39])
+    #expect(epochs.map { playback.fixes[$0].time } == (12...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
+    #expect(epochs.allSatisfy { playback.fixes[$0].satellitesUsed == 12 })
+  }
+
+  @Test("HNR-PVT without a fix has no place, and takes none of the epoch's")
+  func highRateWithoutFix() {
+    var playback = Playback()
+    playback.hear(rmc("101112.00"), gga("101112.00"))
+    playback.hear(hnrPVT(12, nano: 0) { $0.gpsFix(0) })
+    #expect(playback.fixes.map(\.hasPosition) == [false])
+    playback.finish()
+    #expect(playback.fixes.map(\.hasPosition) == [false, true])
+  }
+
   @Test("NMEA and UBX of one epoch are one epoch, and UBX's position stands")
   func mixed() {
     var playback = Playback()

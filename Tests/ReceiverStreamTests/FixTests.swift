@@ -368,22 +368,6 @@ struct SkyTests {
     #expect(playback.reports.map(\.satellites.count) == [6, 6])
   }
 
-  private func navSAT(_ numbers: [UInt8], second: Int = 12, elevation: Int8 = 45) -> [UInt8] {
-    ubx {
-      NavSAT.encode(into: &$0, length: 8 + 12 * numbers.count) {
-        $0.iTOW(timeOfWeek(10, 11, second))
-        $0.numSvs(UInt8(numbers.count))
-        for (index, number) in numbers.enumerated() {
-          $0.satellite_svId(index, number)
-          $0.satellite_elev(index, elevation)
-          $0.satellite_azim(index, 123)
-          $0.satellite_cno(index, 33)
-          $0.satellite_flags(index, number % 2 == 0 ? 8 : 0)
-        }
-      }
-    }
-  }
-
   @Test("NAV-SAT's satellites win over GSV's")
   func navSATWins() {
     var playback = Playback()

@@ -79,6 +79,47 @@ func timeOfWeek(_ hour: Int, _ minute: Int, _ second: Int, nano: Int = 0, day: I
   UInt32(((day - 7) * 86_400 + hour * 3600 + minute * 60 + second + 18) * 1000 + nano / 1_000_000)
 }
 
+/// HNR-PVT of a moment of the second, with the position of `navPVT`.
+func hnrPVT(_ second: Int, nano: Int, _ change: (inout HnrPVT.Writer) -> Void = { _ in }) -> [UInt8] {
+  ubx {
+    HnrPVT.encode(into: &$0) {
+      $0.iTOW(timeOfWeek(10, 11, second, nano: nano))
+      $0.year(2025)
+      $0.month(12)
+      $0.day(9)
+      $0.hour(10)
+      $0.min(11)
+      $0.sec(UInt8(second))
+      $0.nano(Int32(nano))
+      $0.valid(0b111)
+      $0.gpsFix(4)
+      $0.flags(1)
+      $0.lon(85_652_537)
+      $0.lat(472_852_395)
+      $0.height(547_600)
+      $0.hMSL(499_600)
+      $0.hAcc(1500)
+      change(&$0)
+    }
+  }
+}
+
 func navEOE(_ second: Int) -> [UInt8] {
   ubx { NavEOE.encode(into: &$0) { $0.iTOW(timeOfWeek(10, 11, second)) } }
+}
+
+func navSAT(_ numbers: [UInt8], second: Int = 12, elevation: Int8 = 45) -> [UInt8] {
+  ubx {
+    NavSAT.encode(into: &$0, length: 8 + 12 * numbers.count) {
+      $0.iTOW(timeOfWeek(10, 11, second))
+      $0.numSvs(UInt8(numbers.count))
+      for (index, number) in numbers.enumerated() {
+        $0.satellite_svId(index, number)
+        $0.satellite_elev(index, elevation)
+        $0.satellite_azim(index, 123)
+        $0.satellite_cno(index, 33)
+        $0.satellite_flags(index, number % 2 == 0 ? 8 : 0)
+      }
+    }
+  }
 }

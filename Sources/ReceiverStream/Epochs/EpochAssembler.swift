@@ -177,6 +177,28 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func isChanged() -> Bool { finished() != reported }
 
+  // MARK: Fixes between the epochs
+
+  /// Sets the fix of the open epoch aside and starts one of a single message, for `reportBetween`.
+  ///
+  /// HNR-PVT is one, up to thirty in a second: what the receiver reckons since the last epoch. The epoch's own messages come
+  /// up to half a second after its time, with newer HNR messages among them, and still belong together.
+  mutating func startBetween() -> Fix {
+    let epoch = fix
+    fix = Fix()
+    fix.leapSeconds = leapSeconds
+    return epoch
+  }
+
+  /// Reports the fix of a single message, and takes the open epoch's up again.
+  mutating func reportBetween(_ epoch: inout Fix, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    swap(&fix, &epoch)
+    if epoch.kind == .none || epoch.kind == .timeOnly { epoch.removePlace() }
+    epoch.settleHeights()
+    epoch.estimateAccuracy()
+    body(Report(fix: epoch, isUpdate: false, skyChanged: false), sky)
+  }
+
   // Not inlined, so that what comes before it for each message is short.
   @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {

@@ -17,8 +17,10 @@ extension EpochAssembler {
       apply(message)
     case HnrPVT.identity:
       guard let message = HnrPVT(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      var epoch = startBetween()
       apply(message)
+      reportBetween(&epoch, body)
+      return
     case NavPOSLLH.identity:
       guard let message = NavPOSLLH(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
