@@ -7,7 +7,7 @@ struct VendorTests {
   @Test("PUBX,00 to 41 are told apart by their number, and written as they were read")
   func ublox() {
     let position =
-      "$PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52,0.007,,0.92,1.19,0.77,09,0,0"
+      "$PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52,0.007,,0.92,1.19,0.77,9,0,0"
     let bytes = sentence(String(position.dropFirst()))
     #expect(read(bytes, PUBX03.self) == nil)
     let content = read(bytes, PUBX00.self)

@@ -60,6 +60,52 @@ struct ContentTests {
     #expect(bare.content == RMC())
   }
 
+  /// As the interface descriptions of u-blox's receivers have them, and SkyTraq's.
+  @Test(
+    "A receiver's sentence comes out as it went in, with its leading zeros",
+    arguments: [
+      (GGA.self, "GPGGA,092725.00,4717.11399,N,00833.91590,E,1,08,1.01,499.6,M,48.0,M,,"),
+      (GGA.self, "GPGGA,092725.00,4717.11399,N,00833.91590,E,2,08,1.01,499.6,M,48.0,M,1.0,0120"),
+      (GNS.self, "GNGNS,103600.01,5114.51176,N,00012.29380,W,ANNN,07,1.18,111.5,45.6,,,V"),
+      (GLL.self, "GPGLL,4717.11364,N,00833.91565,E,092321.00,A,A"),
+      (RMC.self, "GPRMC,083559.00,A,4717.11437,N,00833.91522,E,0.004,77.52,091202,,,A,V"),
+      (VTG.self, "GPVTG,77.52,T,,M,0.004,N,0.008,K,A"), (ZDA.self, "GPZDA,082710.00,06,09,2002,00,00"),
+      (ZDA.self, "GPZDA,082710.00,06,09,2002,-05,30"), (GST.self, "GPGST,082356.00,1.8,,,,1.7,1.3,2.2"),
+      (GSA.self, "GPGSA,A,3,23,29,07,08,09,18,26,28,,,,,1.94,1.18,1.54,1"),
+      (GSV.self, "GPGSV,3,1,09,09,,,17,10,,,40,12,,,49,13,,,35,1"), (GSV.self, "GPGSV,3,3,09,25,,,40,1"),
+      (GSV.self, "GPGSV,3,1,10,23,08,038,44,120,05,007,,02,01,359,09,03,90,000,00"),
+      (GBS.self, "GPGBS,235458.00,1.4,1.3,3.1,03,,-21.4,3.8,1,0"), (DTM.self, "GPDTM,W84,,0.0,N,0.0,E,0.0,W84"),
+      (THS.self, "GPTHS,77.52,E"), (VLW.self, "GPVLW,,N,,N,15.8,N,1.2,N"),
+      (
+        PUBX00.self,
+        "PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52,0.007,,0.92,1.19,0.77,9,0,0"
+      ),
+      (PUBX03.self, "PUBX,03,03,23,-,,,45,010,07,-,,,42,015,18,U,067,08,39,026"),
+      (PUBX04.self, "PUBX,04,073731.00,091202,113851.00,1196,15D,1930035,-2660.664,43"),
+      (PUBX40.self, "PUBX,40,GLL,1,0,0,0,0,0"), (PUBX41.self, "PUBX,41,1,0007,0003,19200,0"),
+      (
+        PSTI030.self,
+        "PSTI,030,034151.000,A,2447.0895508,N,12100.5234656,E,94.615,0.00,-0.01,0.04,120517,R,0.999,3.724"
+      ),
+    ] as [(any SentenceContent.Type, String)])
+  func asWritten(type: any SentenceContent.Type, line: String) { comesOutAsItWentIn(type, line) }
+
+  private func comesOutAsItWentIn<Content: SentenceContent>(_ type: Content.Type, _ line: String) {
+    let bytes = Wire.nmea(line)
+    let content = decoded(type, bytes)
+    #expect(content?.rejected == 0)
+    let written = Address(bytes).flatMap { address in content?.content.encoded(address.talker) } ?? []
+    #expect(String(decoding: written, as: UTF8.self) == String(decoding: bytes, as: UTF8.self))
+  }
+
+  @Test("What a TXT says is written with its numbers of two digits")
+  func numberedText() throws {
+    let bytes = Wire.nmea("GPTXT,01,01,02,u-blox ag - www.u-blox.com")
+    let content = try #require(decoded(TXT.self, bytes)).content
+    let again = written(room: 100) { content.encode(talker: .gps, texts: bytes.raw, into: &$0) }
+    #expect(again == bytes)
+  }
+
   @Test("A sentence is no other")
   func formatter() {
     #expect(decoded(GGA.self, "GPRMC,,V,,,,,,,,,,N") == nil)

@@ -49,7 +49,7 @@ struct RandomFiller: FieldVisitor {
     value = FixedPoint(Int64(random.oneIn(3) ? -mantissa : mantissa), fractionDigits: UInt8(digits))
   }
 
-  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
+  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int) {
     guard !isAbsent() else { return }
     value = Int32(random.int(Int(range.lowerBound)...Int(range.upperBound)))
   }

@@ -121,7 +121,7 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
   }
 
   @_lifetime(self: copy self)
-  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
+  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int) {
     guard begin(name) else { return }
     reader.integer(name, &value, range)
     if let value { line.integer(Int64(value)) } else { line.null() }

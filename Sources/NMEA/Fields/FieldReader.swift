@@ -155,7 +155,9 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
+  public mutating func integer(
+    _ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int
+  ) {
     guard enter() else { return }
     // Up to four digits: the word that ends with the field. Where a field is empty depends on the sky, which no processor
     // foresees; so an empty one is gone through as the others are, and makes 0.

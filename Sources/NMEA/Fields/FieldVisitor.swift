@@ -18,9 +18,10 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// A decimal number
   @_lifetime(self: copy self)
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
-  /// A whole number within `range`
+  /// A whole number within `range`; a writer writes at least `digits` digits, as the standard says: readers that go by
+  /// columns need its leading zeros
   @_lifetime(self: copy self)
-  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>)
+  mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int)
   /// Whole numbers side by side: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
   /// `ranges`. Returns how many blocks there are.
   @_lifetime(self: copy self)
@@ -56,6 +57,13 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
 }
 
 extension FieldVisitor where Self: ~Copyable & ~Escapable {
+  /// A whole number within `range`, with no more digits than it needs.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
+    integer(name, &value, range, digits: 1)
+  }
+
   /// A whole number in hexadecimal, with no more digits than it needs.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
@@ -79,14 +87,18 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int {
-    for place in (4 &- places)..<4 { integer(headRanges.name(place), &head[place], headRanges[place]) }
+    for place in (4 &- places)..<4 {
+      integer(headRanges.name(place), &head[place], headRanges[place], digits: headRanges.digits(place))
+    }
     var present = room
     switch count {
     case .all: repeated(4 &* room, of: 1)
     case .asWritten(let have): present = self.blocks(of: 4, have: have, most: room)
     }
     for index in 0..<present {
-      for place in 0..<4 { integer(ranges.name(place), &blocks[index][place], ranges[place]) }
+      for place in 0..<4 {
+        integer(ranges.name(place), &blocks[index][place], ranges[place], digits: ranges.digits(place))
+      }
     }
     return present
   }

@@ -134,13 +134,13 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   }
 
   @_lifetime(self: copy self)
-  public mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>) {
+  public mutating func integer(
+    _ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int
+  ) {
     comma()
     guard let value else { return }
     if value < 0 { put(UInt8(ascii: "-")) }
-    // As many digits as receivers write: two for what goes up to 99, three for azimuths.
-    let width = range.upperBound == 360 ? 3 : range.upperBound == 99 ? 2 : 1
-    put(UInt64(value.magnitude), width: width)
+    put(UInt64(value.magnitude), width: digits)
   }
 
   @_lifetime(self: copy self)

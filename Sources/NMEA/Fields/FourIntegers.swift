@@ -26,24 +26,30 @@ extension FourIntegers {
   static var none: SIMD4<Int16> { SIMD4(repeating: .min) }
 }
 
-/// The names of four numbers, and what each may be.
+/// The names of four numbers, what each may be, and how many digits it has at least when it is written.
 public struct FourRanges: Sendable {
   public var names: (StaticString, StaticString, StaticString, StaticString)
   public var lowest: SIMD4<Int16>
   public var highest: SIMD4<Int16>
+  public var digits: SIMD4<Int16>
 
   @inlinable @inline(__always)
   init(
-    _ names: (StaticString, StaticString, StaticString, StaticString), lowest: SIMD4<Int16>, highest: SIMD4<Int16>
+    _ names: (StaticString, StaticString, StaticString, StaticString), lowest: SIMD4<Int16>, highest: SIMD4<Int16>,
+    digits: SIMD4<Int16>
   ) {
     self.names = names
     self.lowest = lowest
     self.highest = highest
+    self.digits = digits
   }
 
   /// What the number at a place may be.
   @inlinable
   subscript(_ place: Int) -> ClosedRange<Int32> { Int32(lowest[place])...Int32(highest[place]) }
+
+  @inlinable
+  func digits(_ place: Int) -> Int { Int(digits[place]) }
 
   @inlinable
   func name(_ place: Int) -> StaticString {

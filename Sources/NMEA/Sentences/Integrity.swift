@@ -29,7 +29,7 @@ public struct GBS: SentenceContent {
     v.decimal("errLat", &latitudeError)
     v.decimal("errLon", &longitudeError)
     v.decimal("errAlt", &altitudeError)
-    v.integer("svid", &satellite, 0...999)
+    v.integer("svid", &satellite, 0...999, digits: 2)
     v.decimal("prob", &missedDetection)
     v.decimal("bias", &bias)
     v.decimal("stddev", &biasDeviation)

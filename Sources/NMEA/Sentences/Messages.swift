@@ -14,9 +14,9 @@ public struct TXT: SentenceContent {
 
   @inlinable
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
-    v.integer("numMsg", &sentences, 0...99)
-    v.integer("msgNum", &number, 0...99)
-    v.integer("msgType", &identifier, 0...99)
+    v.integer("numMsg", &sentences, 0...99, digits: 2)
+    v.integer("msgNum", &number, 0...99, digits: 2)
+    v.integer("msgType", &identifier, 0...99, digits: 2)
     v.text("text", &text)
   }
 }

@@ -26,14 +26,14 @@ public struct GGA: SentenceContent {
     v.latitude("lat", "NS", &latitude)
     v.longitude("lon", "EW", &longitude)
     v.integer("quality", &quality, 0...9)
-    v.integer("numSV", &satellitesUsed, 0...99)
+    v.integer("numSV", &satellitesUsed, 0...99, digits: 2)
     v.decimal("HDOP", &hdop)
     v.decimal("alt", &altitude)
     v.constant("altUnit", "M", isPresent: altitude != nil)
     v.decimal("sep", &geoidSeparation)
     v.constant("sepUnit", "M", isPresent: geoidSeparation != nil)
     v.decimal("diffAge", &differentialAge)
-    v.integer("diffStation", &differentialStation, 0...4095)
+    v.integer("diffStation", &differentialStation, 0...4095, digits: 4)
   }
 }
 
@@ -68,12 +68,12 @@ public struct GNS: SentenceContent {
     v.latitude("lat", "NS", &latitude)
     v.longitude("lon", "EW", &longitude)
     v.text("posMode", &positionModes)
-    v.integer("numSV", &satellitesUsed, 0...99)
+    v.integer("numSV", &satellitesUsed, 0...99, digits: 2)
     v.decimal("HDOP", &hdop)
     v.decimal("alt", &altitude)
     v.decimal("sep", &geoidSeparation)
     v.decimal("diffAge", &differentialAge)
-    v.integer("diffStation", &differentialStation, 0...4095)
+    v.integer("diffStation", &differentialStation, 0...4095, digits: 4)
     if v.hasMore(isPresent: navigationalStatus != nil) { v.character("navStatus", &navigationalStatus) }
   }
 }

@@ -27,7 +27,9 @@ public struct GSA: SentenceContent {
 
     @inlinable @inline(__always)
     static var ranges: FourRanges {
-      FourRanges(("", "", "", "navMode"), lowest: SIMD4(repeating: 1), highest: SIMD4(repeating: 3))
+      FourRanges(
+        ("", "", "", "navMode"), lowest: SIMD4(repeating: 1), highest: SIMD4(repeating: 3),
+        digits: SIMD4(repeating: 1))
     }
   }
 
@@ -57,7 +59,9 @@ public struct GSA: SentenceContent {
 
     @inlinable @inline(__always)
     static var ranges: FourRanges {
-      FourRanges(("svid", "svid", "svid", "svid"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 999))
+      FourRanges(
+        ("svid", "svid", "svid", "svid"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 999),
+        digits: SIMD4(repeating: 2))
     }
 
     @inlinable public init() {}

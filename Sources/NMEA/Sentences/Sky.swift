@@ -31,7 +31,9 @@ public struct GSV: SentenceContent {
 
     @inlinable @inline(__always)
     static var ranges: FourRanges {
-      FourRanges(("svid", "elv", "az", "cno"), lowest: SIMD4(0, -90, 0, 0), highest: SIMD4(999, 99, 360, 99))
+      FourRanges(
+        ("svid", "elv", "az", "cno"), lowest: SIMD4(0, -90, 0, 0), highest: SIMD4(999, 99, 360, 99),
+        digits: SIMD4(2, 2, 3, 2))
     }
   }
 
@@ -43,7 +45,9 @@ public struct GSV: SentenceContent {
 
     @inlinable @inline(__always)
     static var ranges: FourRanges {
-      FourRanges(("", "numMsg", "msgNum", "numSV"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 99))
+      FourRanges(
+        ("", "numMsg", "msgNum", "numSV"), lowest: SIMD4(repeating: 0), highest: SIMD4(repeating: 99),
+        digits: SIMD4(0, 1, 1, 2))
     }
   }
 

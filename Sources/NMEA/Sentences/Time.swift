@@ -16,10 +16,10 @@ public struct ZDA: SentenceContent {
   @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.time("time", &time)
-    v.integer("day", &day, 1...31)
-    v.integer("month", &month, 1...12)
-    v.integer("year", &year, 1980...9999)
-    v.integer("ltzh", &zoneHours, -13...13)
-    v.integer("ltzn", &zoneMinutes, -59...59)
+    v.integer("day", &day, 1...31, digits: 2)
+    v.integer("month", &month, 1...12, digits: 2)
+    v.integer("year", &year, 1980...9999, digits: 4)
+    v.integer("ltzh", &zoneHours, -13...13, digits: 2)
+    v.integer("ltzn", &zoneMinutes, -59...59, digits: 2)
   }
 }

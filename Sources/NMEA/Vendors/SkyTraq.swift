@@ -28,7 +28,7 @@ public struct PSTI030: SentenceContent {
 
   @inlinable @inline(__always)
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
-    v.integer("msgId", &messageID, 0...999)
+    v.integer("msgId", &messageID, 0...999, digits: 3)
     v.time("time", &time)
     v.character("status", &status)
     v.latitude("lat", "NS", &latitude)

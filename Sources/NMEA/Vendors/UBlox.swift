@@ -92,15 +92,15 @@ public struct PUBX03: SentenceContent {
   @inlinable
   public mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ v: inout Visitor) {
     v.constant("msgId", "03", isPresent: true)
-    v.integer("numSv", &count, 0...255)
+    v.integer("numSv", &count, 0...255, digits: 2)
     satelliteCount = v.blocks(of: 6, have: satelliteCount, most: 48)
     for index in 0..<satelliteCount {
-      v.integer("svid", &satellites[index].id, 0...999)
+      v.integer("svid", &satellites[index].id, 0...999, digits: 2)
       v.character("status", &satellites[index].status)
-      v.integer("azi", &satellites[index].azimuth, 0...360)
-      v.integer("ele", &satellites[index].elevation, -90...99)
-      v.integer("cno", &satellites[index].signal, 0...99)
-      v.integer("lck", &satellites[index].lockSeconds, 0...255)
+      v.integer("azi", &satellites[index].azimuth, 0...360, digits: 3)
+      v.integer("ele", &satellites[index].elevation, -90...99, digits: 2)
+      v.integer("cno", &satellites[index].signal, 0...99, digits: 2)
+      v.integer("lck", &satellites[index].lockSeconds, 0...255, digits: 3)
     }
   }
 
