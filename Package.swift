@@ -221,6 +221,7 @@ let package = Package(
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream",
         "SimulatorShell", "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
+        "UBX",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GPSDJSON
+import Receiver
 import ReceiverStream
 
 /// `sextant decode`: fixes, messages, or a summary, from recorded bytes.
@@ -47,12 +48,16 @@ struct Decode: ParsableCommand {
     while try input.next({ bytes in
       stream.receive(bytes) { frame in
         assembler.receive(frame) { report, sky in line.report(report, sky) }
+        line.kept(frame)
       }
     }) {
       try Output.write(line.bytes)
       line.removeAll()
     }
-    stream.finish { frame in assembler.receive(frame) { report, sky in line.report(report, sky) } }
+    stream.finish { frame in
+      assembler.receive(frame) { report, sky in line.report(report, sky) }
+      line.kept(frame)
+    }
     assembler.finish { report, sky in line.report(report, sky) }
     try Output.write(line.bytes)
     tellIfNothing(stream.counters, bytes: input.bytes)
@@ -99,5 +104,10 @@ extension JSONLine {
   mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, device: String? = nil) {
     tpv(report.fix, device: device)
     if report.skyChanged { self.sky(sky, report.fix, device: device) }
+  }
+
+  /// The TPV of a fix that the receiver had kept in its memory, where the frame tells one. It is older than what is around it.
+  mutating func kept(_ frame: borrowing Frame) {
+    if let frame = frame.ubx, let kept = BatchedFix(frame) { tpv(kept.fix) }
   }
 }

@@ -1,5 +1,6 @@
 import GPSDJSON
 import NMEA
+import Receiver
 import ReceiverStream
 import UBX
 import WireBytes
@@ -13,8 +14,10 @@ struct Summary: ~Copyable {
   /// By type and subtype.
   private var spartn: [[Int]: Int] = [:]
   private var epochs = Epochs()
+  /// What the receiver had kept in its memory.
+  private var kept = Epochs()
 
-  /// The epochs of the recording.
+  /// Epochs of the recording.
   private struct Epochs {
     var count = 0
     var withPosition = 0
@@ -22,18 +25,25 @@ struct Summary: ~Copyable {
     var last: UTCTime?
 
     mutating func add(_ report: borrowing EpochAssembler.Report) {
-      if !report.isUpdate {
+      add(report.fix, isNew: !report.isUpdate)
+    }
+
+    mutating func add(_ fix: Fix, isNew: Bool = true) {
+      if isNew {
         count += 1
-        if report.fix.hasPosition { withPosition += 1 }
+        if fix.hasPosition { withPosition += 1 }
       }
-      guard let time = report.fix.time else { return }
+      guard let time = fix.time else { return }
       first = min(first ?? time, time)
       last = max(last ?? time, time)
     }
   }
 
   mutating func receive(_ frame: borrowing Frame) {
-    if let frame = frame.ubx { ubx[frame.identity.key, default: 0] += 1 }
+    if let frame = frame.ubx {
+      ubx[frame.identity.key, default: 0] += 1
+      if let kept = BatchedFix(frame) { self.kept.add(kept.fix) }
+    }
     if let sentence = frame.nmea {
       let talker = UInt64(sentence.isProprietary ? UInt16(UInt8(ascii: "P")) : sentence.talker.code)
       nmea[talker << 32 | UInt64(sentence.formatter.code), default: 0] += 1
@@ -52,15 +62,22 @@ struct Summary: ~Copyable {
     text += rows("NMEA", nmea.map { (Self.name(ofNMEA: $0.key), $0.value) })
     text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
     text += rows("SPARTN", spartn.map { ("\($0.key[0])-\($0.key[1])", $0.value) })
-    text += "epochs     \(epochs.count), with a position \(epochs.withPosition)\n"
-    if let first = epochs.first, let last = epochs.last {
-      text += "time       \(Self.timestamp(first)) to \(Self.timestamp(last))\n"
-    }
+    text += Self.rows("epochs", epochs)
+    if kept.count > 0 { text += Self.rows("kept", kept) }
     text += "skipped    \(counters.skippedBytes) bytes"
     text += " (wrong checksums \(counters.badChecksums), too long \(counters.tooLong),"
     text += " broken sentences \(counters.brokenSentences), without checksum \(counters.withoutChecksum),"
     text += " cut at the end \(counters.cutFrames))\n"
     text += "rejected   \(assembler.rejectedFields) fields out of range or unreadable\n"
+    return text
+  }
+
+  private static func rows(_ title: String, _ epochs: Epochs) -> String {
+    let indent = String(repeating: " ", count: 11 - title.utf8.count)
+    var text = "\(title)\(indent)\(epochs.count), with a position \(epochs.withPosition)\n"
+    if let first = epochs.first, let last = epochs.last {
+      text += "time       \(Self.timestamp(first)) to \(Self.timestamp(last))\n"
+    }
     return text
   }
 

@@ -9,10 +9,24 @@ public struct BatchedFix: Sendable, Equatable {
 }
 
 extension BatchedFix {
+  /// The fix that a LOG-BATCH or LOG-RETRIEVEPOS frame tells; nil for every other frame.
+  public init?(_ frame: UBXFrame) {
+    switch frame.identity {
+    case LogBATCH.identity: self.init(logBATCH: frame.payload)
+    case LogRETRIEVEPOS.identity: self.init(logRETRIEVEPOS: frame.payload)
+    default: return nil
+    }
+  }
+
   /// Reads a LOG-BATCH payload: 100 bytes, version 0 (interface descriptions, LOG-BATCH). Nil for anything else.
   public init?(logBATCH payload: [UInt8]) {
     let bytes = payload.span
-    guard let message = unsafe LogBATCH(payload: bytes.bytes), message.version == 0 else { return nil }
+    unsafe self.init(logBATCH: bytes.bytes)
+  }
+
+  /// The same of bytes that are lent.
+  public init?(logBATCH payload: RawSpan) {
+    guard let message = LogBATCH(payload: payload), message.version == 0 else { return nil }
     number = message.msgCnt
     fix = Fix()
     if message.valid_validDate, message.valid_validTime {

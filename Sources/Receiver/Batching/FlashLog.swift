@@ -82,7 +82,12 @@ extension BatchedFix {
   /// Reads a LOG-RETRIEVEPOS payload (40 bytes, version 0), with the number of its entry. Nil for anything else.
   init?(logRETRIEVEPOS payload: [UInt8]) {
     let bytes = payload.span
-    guard let message = unsafe LogRETRIEVEPOS(payload: bytes.bytes), message.version == 0 else { return nil }
+    unsafe self.init(logRETRIEVEPOS: bytes.bytes)
+  }
+
+  /// The same of bytes that are lent.
+  init?(logRETRIEVEPOS payload: RawSpan) {
+    guard let message = LogRETRIEVEPOS(payload: payload), message.version == 0 else { return nil }
     number = UInt16(truncatingIfNeeded: message.entryIndex)
     fix = Fix()
     if let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day)), message.hour < 24,
