@@ -112,8 +112,12 @@ let package = Package(
       swiftSettings: settings),
 
     // Floor 6: Apple's API, and the command line.
+    .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
+    .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
     .target(
-      name: "CoreLocation", dependencies: ["LocationService", "Positioning", "ReceiverStream"], swiftSettings: settings),
+      name: "CoreLocation",
+      dependencies: ["CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream"],
+      swiftSettings: settings),
     .executableTarget(
       name: "sextant-track",
       dependencies: [

@@ -26,6 +26,8 @@ let package = Package(
     program("OldListings", .v5), program("Logger", .v5), program("RegionWatcher", .v5),
     program("BackgroundThread", .v6),
     program("ContinuationFetcher", .v6), program("DeferredRunner", .v6), program("ErrorCodes", .v6),
+    program("HeaderImports", .v5),
+    program("LoopOfC", .v5),
     program("LiveFilter", .v6), program("MainActorDefault", .v6, mainActor), program("MockedManager", .v6),
     program("MonitorActor", .v6), program("ObservableModel", .v6), program("SignificantVisits", .v6),
     program("StreamWrapper", .v6), program("Values", .v6),

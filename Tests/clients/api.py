@@ -26,9 +26,9 @@ def graph(built):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.check_call([
             "swift", "symbolgraph-extract", "-module-name", "CoreLocation", "-target", target, "-minimum-access-level",
-            "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(TOP / "CSupport/CUdev"),
-            "-I", str(TOP / "CSupport/CByteMask"), *(word for path in maps for word in ("-Xcc", path)),
-            "-output-dir", folder])
+            "public", "-skip-inherited-docs", "-I", f"{built}/Modules",
+            *(word for path in sorted(TOP.glob("CSupport/*/")) for word in ("-I", str(path))),
+            *(word for path in maps for word in ("-Xcc", path)), "-output-dir", folder])
         return json.loads((pathlib.Path(folder) / "CoreLocation.symbols.json").read_text())
 
 

@@ -1,0 +1,26 @@
+// Names that `import CoreLocation` brings along on Apple's systems, that Foundation on Linux does not have, and that programs
+// which ask for locations use: to wait for some time, and for the main loop. Those of another module come before these.
+@_exported import CRunLoop
+
+/// What `CFRunLoopGetCurrent()` gives and `CFRunLoopStop(_:)` takes.
+public typealias CFRunLoop = c_run_loop
+
+/// Nanoseconds in a second, as in `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
+@_disfavoredOverload
+public var NSEC_PER_SEC: UInt64 { 1_000_000_000 }
+
+/// Nanoseconds in a millisecond.
+@_disfavoredOverload
+public var NSEC_PER_MSEC: UInt64 { 1_000_000 }
+
+/// Nanoseconds in a microsecond.
+@_disfavoredOverload
+public var NSEC_PER_USEC: UInt64 { 1000 }
+
+/// Microseconds in a second.
+@_disfavoredOverload
+public var USEC_PER_SEC: UInt64 { 1_000_000 }
+
+/// Runs `body`: without Objective-C nothing is released later.
+@_disfavoredOverload
+public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }
