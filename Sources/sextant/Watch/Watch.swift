@@ -90,9 +90,7 @@ struct Watch: ParsableCommand {
     loop.client.close()
     if let record = loop.client.record, let time = systemTime() { store?.keep(record, at: time) }
     if loop.client.fixes == 0 {
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "no fix was received; check the antenna's view of the sky, the wiring and the baud rate")
+      throw CommandFailure(exitCode: CommandFailure.unavailable, description: loop.client.noFix.text)
     }
   }
 }
