@@ -1,5 +1,6 @@
 // Names that `import CoreLocation` brings along on Apple's systems, that Foundation on Linux does not have, and that programs
-// which ask for locations use: to wait for some time, and for the main loop. Those of another module come before these.
+// which ask for locations use: to wait for some time, and for the main loop. Those of Swift yield to another module's of the
+// same name.
 @_exported import CRunLoop
 
 /// What `CFRunLoopGetCurrent()` gives and `CFRunLoopStop(_:)` takes.

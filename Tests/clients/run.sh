@@ -27,8 +27,9 @@ declare -A wanted=(
   [RegionWatcher]='^failed too large kCLErrorDomain 5' [BackgroundThread]='^told on its own thread: true'
   [ContinuationFetcher]='^fetched 48.16 11.6' [DeferredRunner]='^deferral refused: distance filter'
   [HeaderImports]='^by its headers 4.*, valid: true CLVisit' [LoopOfC]='^the loop ended with 1'
+  [DelegateProxy]='^heard ."1 location, its own manager: true", "error", "authorization"., calibrates: Optional(false)'
   [ErrorCodes]='^ranging: ranging' [LiveFilter]='^cancelled after some' [MainActorDefault]='^both are told, status 3'
-  [MockedManager]='^received \[-1.0, 7.0\], errors 2, at 1.0' [MonitorActor]='^work true recorded true'
+  [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded true'
   [ObservableModel]='^observed true, updating false' [SignificantVisits]='^significant true, same as location'
   [StreamWrapper]='^streamed 3, as far as one walks' [Values]='^values are as they should be'
 )

@@ -5,7 +5,7 @@ struct NoFix {
   /// What came from the device.
   var bytes: UInt64
   var counters: StreamCounters
-  /// Epochs without a position.
+  /// Epochs that came; none of them had a position.
   var epochs: Int
 
   var text: String { "no fix was received: \(cause)" }

@@ -12,8 +12,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private let baud: UInt32?
   private let epochs: Int?
   private let corrections: CorrectionClient?
-  /// What came so far, in case that no fix is among it.
-  private var came = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
+  /// What came so far, for the case that no fix is among it.
+  private(set) var noFix = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
   /// What was learned of the receiver that helps it at its next start.
   private(set) var record: AssistanceRecord?
   private var place: AssistanceRecord.Place?
@@ -38,13 +38,11 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   /// Epochs with a position so far.
   var fixes: Int { view.fixes }
-  /// Why there was none.
-  var noFix: NoFix { came }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
-    came.epochs += 1
+    noFix.epochs += 1
     // Who waits for the epoch has it before the rest of the round is done.
     if !hasWritten {
       hasWritten = true
@@ -78,8 +76,8 @@ struct WatchClient: ReceiverClient, ~Copyable {
       while let text = corrections.feed.nextReport() { view.tell(text) }
     }
     view.set(bytes: connection.bytes)
-    came.bytes = connection.bytes
-    if connection.isOpen { came.counters = connection.counters }
+    noFix.bytes = connection.bytes
+    if connection.isOpen { noFix.counters = connection.counters }
     view.update(connection.counters, rejected: connection.rejectedFields, now)
     if let description = connection.description, place != nil || !connection.navigationDatabase.isEmpty {
       var record = AssistanceRecord(key: AssistanceRecord.Key(description))

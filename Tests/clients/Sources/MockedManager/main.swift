@@ -19,10 +19,6 @@ final class MockManager: CLLocationManager {
     isStarted = true
     delegate?.locationManager(self, didUpdateLocations: [CLLocation(latitude: 3, longitude: 4)])
     delegate?.locationManager(self, didFailWithError: CLError(.locationUnknown))
-    // As optional methods are called.
-    delegate?.locationManager?(self, didFailWithError: CLError(.network))
-    delegate?.locationManagerDidChangeAuthorization?(self)
-    print("calibrates:", delegate?.locationManagerShouldDisplayHeadingCalibration?(self) ?? true)
   }
   override func stopUpdatingLocation() { isStarted = false }
 }
@@ -44,17 +40,11 @@ class BaseController: NSObject, CLLocationManagerDelegate {
     received += locations
   }
   func locationManager(_ manager: CLLocationManager, didFailWithError error: Error) { errors += 1 }
-  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
-    print("status \(manager.authorizationStatus.rawValue)")
-  }
 }
 
 final class Controller: BaseController {
-  /// Many classes have their manager under the name that the methods have.
-  private lazy var locationManager = provider
   override func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
     super.locationManager(manager, didUpdateLocations: locations + [FakeLocation(latitude: 5, longitude: 6)])
-    if locationManager.desiredAccuracy > 0 { locationManager.stopUpdatingLocation() }
   }
 }
 
