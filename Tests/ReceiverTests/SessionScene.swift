@@ -31,9 +31,10 @@ final class SessionScene {
 
   init(
     _ model: ReceiverModel, baud: UInt32? = nil, hostRate: UInt32 = 9600, intent: SessionSettings.Intent = .serve,
-    scenario: Scenario = Scenario(), seed: UInt64 = 1, _ adapt: (inout SessionSettings) -> Void = { _ in }
+    scenario: Scenario = Scenario(), seed: UInt64 = 1, hasRate: Bool = true,
+    _ adapt: (inout SessionSettings) -> Void = { _ in }
   ) {
-    line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
+    line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start, hasRate: hasRate)
     line.hostRate = hostRate
     // The receiver is on, and through with its start, when the host comes.
     now = Instant.zero + Milliseconds(4000)

@@ -118,28 +118,37 @@ struct Identification: Sendable {
   /// CFG-PRT tells the port by itself; items have one key a port.
   private var needsPort: Bool { port == nil && description?.can(.valset) == true }
 
-  /// The only port that has received bytes.
+  /// The only port that has received bytes. Of a receiver that does not count them, though it has just been asked: the
+  /// only one that has sent any.
   static func port(_ communication: [UInt8]) -> ReceiverPortNumber? {
-    let used = counts(communication).filter { $0.received > 0 }
-    return used.count == 1 ? used[0].port : nil
+    let ports = counts(communication)
+    let used = ports.contains { $0.received > 0 } ? ports.filter { $0.received > 0 } : ports.filter { $0.sent > 0 }
+    if used.count == 1 { return used[0].port }
+    return ports.count == 1 ? ports[0].port : nil
   }
 
-  /// The port on which more bytes came in meanwhile than on the others.
+  /// The port on which more bytes came in meanwhile than on the others, or went out where none are counted that come in.
   static func port(before: [UInt8], after: [UInt8]) -> ReceiverPortNumber? {
     let first = counts(before)
     let grown = counts(after).map { now in
-      (port: now.port, by: now.received &- (first.first { $0.port == now.port }?.received ?? 0))
+      let then = first.first { $0.port == now.port }
+      return (
+        port: now.port, received: now.received &- (then?.received ?? 0), sent: now.sent &- (then?.sent ?? 0)
+      )
     }
-    return grown.filter { $0.by > 0 }.max { $0.by < $1.by }?.port
+    let most = grown.max { ($0.received, $0.sent) < ($1.received, $1.sent) }
+    return most.flatMap { $0.received > 0 || $0.sent > 0 ? $0.port : nil }
   }
 
-  /// MON-COMMS: 40 bytes a port from offset 8 on, portId at 0 and rxBytes at 12 of each.
-  private static func counts(_ payload: [UInt8]) -> [(port: ReceiverPortNumber, received: UInt32)] {
+  /// MON-COMMS: 40 bytes a port from offset 8 on; of each portId at 0, txBytes at 4 and rxBytes at 12.
+  private static func counts(
+    _ payload: [UInt8]
+  ) -> [(port: ReceiverPortNumber, received: UInt32, sent: UInt32)] {
     guard payload.count >= 8 else { return [] }
     return (0..<Int(payload[1])).compactMap { index in
       let at = 8 + 40 * index
       guard at + 40 <= payload.count, let port = ReceiverPortNumber(communication: payload.u2(at)) else { return nil }
-      return (port, payload.u4(at + 12))
+      return (port, payload.u4(at + 12), payload.u4(at + 4))
     }
   }
 

@@ -1,15 +1,19 @@
 import MonotonicTime
 
 /// Says when a line need not be listened to, because nothing is worth waking for: between the end of an epoch and just
-/// before the expected end of the next.
+/// before the expected end of the next, and within an epoch as long as the bytes that it still lacks cannot be there.
 ///
-///     learning ── three epochs at a steady pace ──▶ resting ── shortly before the end ──▶ listening
+///     learning ── three epochs at a steady pace ──▶ resting ── shortly before the end ──▶ listening ⇄ napping
 ///         ▲                                            ▲                                      │
 ///         └──── the pace breaks ───────────────────────┴──────────── the epoch ends ──────────┘
 ///
 /// A line of 115200 baud brings 12 bytes a millisecond, and each wakes a process that listens. The kernel keeps them
 /// meanwhile (64 KiB, tty_buffer.c), so that a process that sleeps until just before an epoch's last byte wakes two or
 /// three times an epoch and hands it out as early as one that wakes each millisecond.
+///
+/// Epochs end at a steady pace, or begin at one and end earlier or later as they have fewer or more messages: what was
+/// steadier of late counts. What is left of an epoch takes its bytes' time, so that one that comes late, or has more messages
+/// than the last, is napped through until its next possible end.
 ///
 /// An answer is listened for at once. One that is overdue may never come: the line is then read in pieces, with a nap after
 /// each, until the epoch is about to end.
@@ -30,8 +34,6 @@ public struct ReadPolicy: Sendable {
   static var shortestMargin: Double { 0.000_4 }
   /// A rest that is shorter is not worth its timer, seconds.
   static var shortestRest: Double { 0.002 }
-  /// Parts of an epoch come closer together than this, seconds.
-  static var longestPart: Double { 0.02 }
   /// How long the line is left alone after each piece while an answer is overdue, seconds: the longest delay of an answer.
   static var nap: Double { 0.05 }
   /// Bytes of an epoch that a kernel is trusted to keep.
@@ -40,19 +42,26 @@ public struct ReadPolicy: Sendable {
   /// Until when the line can be left alone; nil to listen.
   public private(set) var restUntil: Instant?
 
-  private var pace = Pace.unknown(last: nil, period: 0, count: 0)
-  /// How far the ends lie from where they were expected, seconds.
-  private var scatter = 0.001
+  private var ends = EpochPace()
+  /// Counted back from the ends, by the time that the epochs' bytes take.
+  private var beginnings = EpochPace()
+  private var rate = ByteRate()
+  private var lengths = EpochLengths()
+  /// Bytes since the last end.
   private var bytes = 0
-  private var bytesPerEpoch = 0
+  /// Whether answers may be among them.
+  private var isMixed = false
   private var lastAttention = Attention.epochs
-  /// When a rest ended, as long as nothing was read after it.
-  private var rested: Instant?
+  /// What the present rest is, or the last one was.
+  private var rest = Rest.betweenEpochs
+  /// Whether a rest has just ended: what is read now came in it.
+  private var hasRested = false
+  /// Whether nothing was read since the last rest.
+  private var isQuiet = false
 
-  private enum Pace {
-    case unknown(last: Instant?, period: Double, count: Int)
-    /// Followed as a clock is: period and phase move by a part of each error.
-    case known(period: Double, expected: Instant)
+  private enum Rest {
+    case betweenEpochs
+    case withinEpoch
   }
 
   public init() {}
@@ -64,40 +73,46 @@ public struct ReadPolicy: Sendable {
   ///   - endsEpoch: whether an epoch was handed out with them, or more of one that was.
   public mutating func receive(bytes count: Int, endsEpoch: Bool, at now: Instant) {
     bytes += count
-    let wasOver = rested != nil
-    rested = nil
-    guard endsEpoch else { return }
-    bytesPerEpoch = max(bytes, bytesPerEpoch / 2)
-    bytes = 0
-    switch pace {
-    case .unknown(let last, let period, let count): learn(now, last, period, count)
-    case .known(let period, let expected): follow(now, period, expected, wasOver: wasOver)
+    let over = hasRested ? rest : nil
+    hasRested = false
+    isQuiet = false
+    keepingEnd { $0.receive(bytes: count, afterRest: over != nil, endsEpoch: endsEpoch, at: now) }
+    guard endsEpoch else {
+      if restUntil == nil { nap(at: now) }
+      return
     }
-    rest(at: now)
+    end(over, at: now)
+    bytes = 0
+    isMixed = lastAttention != .epochs
+    takeRest(at: now)
   }
 
   /// Any time: a rest may be over.
   public mutating func wake(at now: Instant) {
     guard let until = restUntil, now >= until else { return }
     restUntil = nil
-    rested = now
+    hasRested = true
+    isQuiet = true
   }
 
   /// A piece was read, or something was said: rests as far as what is waited for allows.
   public mutating func attend(to attention: Attention, at now: Instant) {
     defer { lastAttention = attention }
+    hasRested = false
     switch attention {
     case .epochs:
       // The question is over, in the middle of an epoch or of a nap: the rest of the epoch is not listened to either.
-      if lastAttention != .epochs { rest(at: now) }
-      if restUntil != nil { rested = nil }
+      if lastAttention != .epochs { takeRest(at: now) }
+      if restUntil != nil { isQuiet = false }
     case .answer:
       restUntil = nil
-      rested = nil
+      isQuiet = false
+      isMixed = true
     case .overdueAnswer:
+      isMixed = true
       // Nothing was read since the last nap: the next byte is waited for, not the next nap.
-      guard rested == nil else { return }
-      if restUntil == nil { rest(at: now) }
+      guard !isQuiet else { return }
+      if restUntil == nil { takeRest(at: now) }
       if let until = restUntil { restUntil = min(until, now.moved(by: Self.nap)) }
     }
   }
@@ -105,59 +120,87 @@ public struct ReadPolicy: Sendable {
   /// The line changed: its pace has to be learned anew.
   public mutating func reset() { self = ReadPolicy() }
 
-  private mutating func learn(_ now: Instant, _ last: Instant?, _ period: Double, _ count: Int) {
-    guard let last else {
-      pace = .unknown(last: now, period: 0, count: 0)
-      return
-    }
-    let distance = now.seconds(since: last)
-    if distance < Self.longestPart {
-      pace = .unknown(last: now, period: period, count: count)
-    } else if period == 0 || abs(distance - period) > period / 4 {
-      pace = .unknown(last: now, period: distance, count: 0)
-    } else if count + 1 < Self.epochsToLearn {
-      pace = .unknown(last: now, period: (period + distance) / 2, count: count + 1)
-    } else {
-      pace = .known(period: (period + distance) / 2, expected: now.moved(by: (period + distance) / 2))
-    }
-  }
-
-  private mutating func follow(_ now: Instant, _ period: Double, _ expected: Instant, wasOver: Bool) {
-    var error = now.seconds(since: expected)
-    if error < -period / 2 {
-      // More of the epoch that was handed out: that is its end.
-      error += period
-      guard error < period / 3 else { return forget(now) }
-      pace = .known(period: period, expected: expected.moved(by: error / 3))
-      return
-    }
-    guard abs(error) < period / 3 else { return forget(now) }
-    if wasOver {
+  private mutating func end(_ over: Rest?, at now: Instant) {
+    let isWhole = ends.isBegun
+    switch over {
+    case nil:
+      if ends.isPart(now) {
+        lengths.lengthenLast(by: bytes)
+        ends.amend(now)
+        beginnings.amend(beginning(of: lengths.last ?? bytes, ending: now))
+        return
+      }
+      ends.follow(now)
+      beginnings.follow(beginning(of: bytes, ending: now))
+    case .betweenEpochs:
       // The whole rest of the epoch was there when the line was listened to again: it ended earlier, nobody knows when.
-      scatter = min(scatter * 1.25, period / 16)
-      error = -margin(period)
-    } else {
-      scatter += (abs(error) - scatter) / 8
+      // An epoch that is shorter than all before need not have come early.
+      let isShort = lengths.shortest.map { bytes < $0 } ?? false
+      ends.followEarly(isExplained: isShort)
+      beginnings.followEarly(isExplained: isShort)
+    case .withinEpoch:
+      // The time of its end is not known; of its bytes there were as many as expected, so they come faster.
+      if lengths.has(bytes) { keepingEnd { $0.hasComeFaster() } }
+      ends.skip()
+      beginnings.skip()
     }
-    pace = .known(period: period + error / 64, expected: expected.moved(by: period + error / 4))
+    if isWhole { lengths.append(bytes) }
   }
 
-  private mutating func forget(_ now: Instant) { pace = .unknown(last: now, period: 0, count: 0) }
+  private func beginning(of length: Int, ending now: Instant) -> Instant {
+    now.moved(by: -Double(length) * rate.secondsPerByte)
+  }
 
-  /// Seconds before the expected end.
-  private func margin(_ period: Double) -> Double { max(Self.shortestMargin, min(2 * scatter, period / 4)) }
+  /// Changes what is known of the rate; the next end is expected when it was, and its beginning as much later.
+  private mutating func keepingEnd(_ change: (inout ByteRate) -> Void) {
+    let before = rate.secondsPerByte
+    change(&rate)
+    if rate.secondsPerByte == before { return }
+    beginnings.move(by: Double(lengths.shortest ?? bytes) * (before - rate.secondsPerByte))
+  }
 
-  private mutating func rest(at now: Instant) {
+  /// When the next epoch ends at the earliest, and how long before it is to be listened for, seconds.
+  private var expectedEnd: (at: Instant, margin: Double)? {
+    let end = ends.expected
+    if let beginning = beginnings.expected, let shortest = lengths.shortest, rate.secondsPerByte > 0,
+      end == nil || beginnings.scatter < ends.scatter
+    {
+      return (beginning.moved(by: Double(shortest) * rate.secondsPerByte), beginnings.margin)
+    }
+    return end.map { ($0, ends.margin) }
+  }
+
+  /// Rests until shortly before the earliest end that the next epoch can have, or what can be rested of this one.
+  private mutating func takeRest(at now: Instant) {
     restUntil = nil
-    guard case .known(let period, let expected) = pace, bytesPerEpoch < Self.mostKept else { return }
-    let until = expected.moved(by: -margin(period))
-    if until.seconds(since: now) > Self.shortestRest { restUntil = until }
+    guard lengths.longest < Self.mostKept, let (end, margin) = expectedEnd else { return }
+    // Where nobody can say when the first byte comes, it is waited for.
+    let duration = Double(lengths.shortest ?? 0) * rate.secondsPerByte
+    if bytes == 0, duration > Self.shortestRest, margin > duration { return }
+    let until = end.moved(by: -margin)
+    if until.seconds(since: now) > Self.shortestRest {
+      restUntil = until
+      rest = .betweenEpochs
+    } else {
+      nap(at: now)
+    }
+  }
+
+  /// Rests as long as the bytes take that the epoch lacks until its next possible end: not around the time at which it is
+  /// expected, as some of its bytes may have been of something else.
+  private mutating func nap(at now: Instant) {
+    guard bytes > 0, !isMixed, lengths.longest < Self.mostKept, let next = lengths.next(after: bytes) else { return }
+    if let (end, margin) = expectedEnd, margin <= Self.shortestRest, now < end.moved(by: margin) { return }
+    let seconds = rate.seconds(of: next - bytes) - Self.shortestMargin
+    guard seconds > Self.shortestRest else { return }
+    restUntil = now.moved(by: seconds)
+    rest = .withinEpoch
   }
 }
 
 extension Instant {
   /// The instant some seconds later, or earlier where they are negative.
-  fileprivate func moved(by seconds: Double) -> Instant {
+  func moved(by seconds: Double) -> Instant {
     let distance = (abs(seconds) * 1e9).rounded()
     if seconds >= 0 { return Instant(nanoseconds: nanoseconds + UInt64(distance)) }
     return Instant(nanoseconds: nanoseconds - min(nanoseconds, UInt64(distance)))

@@ -112,6 +112,7 @@ extension VirtualReceiver {
         return
       }
     }
+    receivedBytes &+= UInt32(heard.count)
     input.append(heard, at: now)
     while powerState.isAwake, hears.silentUntil == nil, let found = input.next() {
       switch found {

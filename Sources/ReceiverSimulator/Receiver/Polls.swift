@@ -82,6 +82,7 @@ extension VirtualReceiver {
 
   private var ports: [UInt8] {
     var payload = [UInt8](repeating: 0, count: 6 * 20)
+    payload.set(receivedBytes, at: port * 20)
     payload.set(UInt32(truncatingIfNeeded: transmitter.sentBytes), at: port * 20 + 4)
     return payload
   }
@@ -89,6 +90,7 @@ extension VirtualReceiver {
   private var communication: [UInt8] {
     mutating get {
       let (port, sent, pending) = (self.port, transmitter.sentBytes, transmitter.pending(at: now))
+      let received = receivedBytes
       let (skipped, hasDropped) = (input.skipped, transmitter.droppedMessages > 0)
       return writer.frame(56) { span in
         MonCOMMS.encode(into: &span, length: 48) { message in
@@ -101,6 +103,7 @@ extension VirtualReceiver {
           message.port_portId(0, UInt16(port) << 8)
           message.port_txPending(0, UInt16(clamping: pending))
           message.port_txBytes(0, UInt32(truncatingIfNeeded: sent))
+          message.port_rxBytes(0, received)
           message.port_skipped(0, skipped)
         }
       }

@@ -64,6 +64,8 @@ public struct VirtualReceiver: Sendable {
   var receiveRate: UInt32
   var pendingRate: (rate: UInt32, at: Instant)?
   var input = InputBuffer()
+  /// Since its start, whatever they were.
+  var receivedBytes: UInt32 = 0
   var spool: [Spooled] = []
   var hears = Hearing()
   var disturbances = Disturbances()

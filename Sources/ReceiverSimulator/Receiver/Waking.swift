@@ -29,6 +29,7 @@ extension VirtualReceiver {
     epochs = 0
     mode = PowerSaveState()
     input = InputBuffer()
+    receivedBytes = 0
     hears = Hearing()
     configuration.restart()
     settings = configuration.settings(port: port, traits)

@@ -1,0 +1,217 @@
+import MonotonicTime
+import Receiver
+import Testing
+
+/// How often a line wakes the process when its epochs do not come as a clock ticks, and what is handed out late for that.
+@Suite("Rests on a line whose epochs come at uneven times")
+struct RestTests {
+  /// A line, 115200 baud where nothing else is said, and a process that listens by the policy.
+  private struct Line {
+    /// Milliseconds between two epochs.
+    var period = 200.0
+    /// Bytes that come at once, and the milliseconds to the next ones.
+    var piece = 12
+    var pause = 1.0
+    /// For each epoch.
+    private(set) var wakeUps: [Int] = []
+    /// Milliseconds from the last byte to the hand-out, for each epoch.
+    private(set) var delays: [Double] = []
+    private var policy = ReadPolicy()
+    private var kept = 0
+    private var lastByte: Double?
+
+    init() {}
+    init(period: Double, piece: Int, pause: Double) {
+      (self.period, self.piece, self.pause) = (period, piece, pause)
+    }
+
+    /// Epochs that begin so many milliseconds late, each of so many bytes; `stray` come in the middle of the silence after it.
+    mutating func run(
+      _ lateness: some Sequence<Double>, bytes: (Int) -> Int = { _ in 382 }, stray: (Int) -> Int = { _ in 0 }
+    ) {
+      for late in lateness {
+        let number = wakeUps.count
+        wakeUps.append(0)
+        let begin = 100 + Double(number) * period + late
+        var left = bytes(number)
+        var at = begin
+        while left > 0 {
+          bring(min(piece, left), at, isLast: left <= piece)
+          left -= piece
+          at += pause
+        }
+        let silence = (at - begin + period) / 2
+        if stray(number) > 0 { bring(stray(number), begin - late + silence, isLast: false) }
+        wake(until: begin - late + silence)
+      }
+    }
+
+    private mutating func bring(_ count: Int, _ at: Double, isLast: Bool) {
+      wake(until: at)
+      kept += count
+      if isLast { lastByte = at }
+      if policy.restUntil == nil { read(at) }
+    }
+
+    /// What ends while the line is not listened to.
+    private mutating func wake(until end: Double) {
+      while let due = policy.restUntil, milliseconds(due) <= end {
+        policy.wake(at: due)
+        read(milliseconds(due))
+      }
+    }
+
+    private mutating func read(_ now: Double) {
+      wakeUps[wakeUps.count - 1] += 1
+      if kept > 0 {
+        policy.receive(bytes: kept, endsEpoch: lastByte != nil, at: instant(now))
+        kept = 0
+        if let lastByte { delays.append(now - lastByte) }
+        lastByte = nil
+      }
+      policy.attend(to: .epochs, at: instant(now))
+    }
+
+    private func instant(_ milliseconds: Double) -> Instant { Instant(nanoseconds: UInt64(milliseconds * 1e6)) }
+    private func milliseconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e6 }
+  }
+
+  /// Uniform in −1..<1, the same in each run.
+  private struct Noise {
+    var state: UInt64 = 42
+    mutating func next() -> Double {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Double(Int64(bitPattern: state) >> 11) / Double(1 << 52)
+    }
+  }
+
+  /// What the epochs from the twentieth on cost, and how late the ones are that are late.
+  private struct Cost {
+    var wakeUps: Double
+    /// Handed out more than a millisecond after their last byte, of all.
+    var lateShare: Double
+    var worstMilliseconds: Double
+  }
+
+  private func cost(_ line: Line) -> Cost {
+    let wakeUps = line.wakeUps[20...]
+    let delays = line.delays.suffix(wakeUps.count)
+    return Cost(
+      wakeUps: Double(wakeUps.reduce(0, +)) / Double(wakeUps.count),
+      lateShare: Double(delays.count { $0 > 1 }) / Double(delays.count), worstMilliseconds: delays.max() ?? 0)
+  }
+
+  /// A thousand epochs that begin up to so many milliseconds early or late.
+  private func scattered(_ milliseconds: Double, _ count: Int = 1000) -> [Double] {
+    var noise = Noise()
+    return (0..<count).map { _ in milliseconds * noise.next() }
+  }
+
+  private static let lines: [(name: String, line: Line)] = [
+    ("115200", Line()), ("USB", Line(period: 200, piece: 4000, pause: 1)),
+    ("9600, 8 bytes", Line(period: 1000, piece: 8, pause: 8.333)),
+    ("115200, 16 ms", Line(period: 200, piece: 184, pause: 16)),
+    ("9600, 16 ms", Line(period: 1000, piece: 15, pause: 16)),
+  ]
+
+  @Test(
+    "An epoch that is out of time costs a few wake-ups, and none of the next ones is late for it",
+    arguments: [5.0, 20, 50, -5, -20, -50])
+  func outlier(_ milliseconds: Double) {
+    var line = Line()
+    line.run((0..<40).map { $0 == 20 ? milliseconds : 0 })
+    #expect(line.wakeUps[20] <= 7, "\(line.wakeUps)")
+    #expect(cost(line).wakeUps <= 2.3, "\(line.wakeUps)")
+    // One that comes before it is listened for is late itself, by what it came early.
+    #expect(line.delays[20] <= max(0, -milliseconds))
+    #expect(line.delays[21...].allSatisfy { $0 == 0 }, "\(line.delays)")
+  }
+
+  @Test("A phase that has changed is found in two epochs", arguments: [5.0, 30, 60, -5, -30, -60])
+  func phase(_ milliseconds: Double) {
+    var line = Line()
+    line.run((0..<60).map { $0 >= 20 ? milliseconds : 0 })
+    #expect(cost(line).wakeUps <= 2.3, "\(line.wakeUps)")
+    #expect(line.delays[22...].allSatisfy { $0 == 0 }, "\(line.delays)")
+    #expect(line.wakeUps[30...].allSatisfy { $0 <= 3 }, "\(line.wakeUps)")
+  }
+
+  @Test("Other epochs a second are learned anew")
+  func otherRate() {
+    var line = Line()
+    line.run((0..<40).map { _ in 0 })
+    line.period = 100
+    // The epochs' times are counted from the first on: these come at once, from where the others ended.
+    line.run((40..<120).map { _ in 40 * 100 })
+    #expect(line.wakeUps[60...].allSatisfy { $0 <= 3 }, "\(line.wakeUps)")
+    #expect(line.delays.suffix(50).allSatisfy { $0 == 0 }, "\(line.delays)")
+  }
+
+  @Test("Epochs that come as a clock ticks, nearly: twice an epoch on each kind of line", arguments: 0..<5)
+  func steady(_ index: Int) {
+    var (name, line) = Self.lines[index]
+    line.run(scattered(0.3))
+    let cost = cost(line)
+    #expect(cost.wakeUps <= 2.05, "\(name): \(cost)")
+    #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
+  }
+
+  @Test("Epochs that come up to 10 ms early or late: few wake-ups, and one of a hundred is late", arguments: 0..<5)
+  func uneven(_ index: Int) {
+    var (name, line) = Self.lines[index]
+    line.run(scattered(10))
+    let cost = cost(line)
+    #expect(cost.wakeUps <= 3.8, "\(name): \(cost)")
+    #expect(cost.lateShare <= 0.015, "\(name): \(cost)")
+    #expect(cost.worstMilliseconds <= 10, "\(name): \(cost)")
+  }
+
+  @Test("One epoch of ten comes up to 60 ms late")
+  func outliers() {
+    var noise = Noise()
+    var line = Line()
+    line.run((0..<1000).map { _ in noise.next() > 0.8 ? 30 * (noise.next() + 1) : 0.2 * noise.next() })
+    let cost = cost(line)
+    #expect(cost.wakeUps <= 2.8, "\(cost)")
+    #expect(cost.lateShare <= 0.01, "\(cost)")
+  }
+
+  @Test(
+    "Satellites in every fifth epoch alone: the others are not waited with, and the fifth is not listened to",
+    arguments: [0, 1, 2, 3])
+  func everyFifth(_ index: Int) {
+    var (name, line) = Self.lines[index]
+    line.run(scattered(0.3), bytes: { $0 % 5 == 0 ? 382 : 100 })
+    let cost = cost(line)
+    #expect(cost.wakeUps <= 4, "\(name): \(cost)")
+    #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
+  }
+
+  @Test("Bytes of something else between the epochs do not move their ends", arguments: 0..<5)
+  func strays(_ index: Int) {
+    var (name, line) = Self.lines[index]
+    let strays = scattered(120).map { Int(max(0, $0)) }
+    line.run(scattered(0.3), stray: { strays[$0] })
+    let cost = cost(line)
+    #expect(cost.wakeUps <= 2.05, "\(name): \(cost)")
+    #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
+  }
+
+  @Test("Whatever the epochs are like, each is handed out before the next but one, with fewer wake-ups than pieces")
+  func anything() {
+    var noise = Noise()
+    for (name, line) in Self.lines {
+      for _ in 0..<40 {
+        var line = line
+        let (scatter, spread) = (20 * (noise.next() + 1), 150 * (noise.next() + 1))
+        let lateness = (0..<200).map { _ in scatter * noise.next() }
+        let lengths = (0..<200).map { _ in 50 + Int(spread * (noise.next() + 1)) }
+        line.run(lateness, bytes: { lengths[$0] })
+        #expect(line.delays.count >= 199, "\(name)")
+        #expect(cost(line).worstMilliseconds <= line.period, "\(name), \(scatter), \(spread)")
+        let pieces = lengths.reduce(0) { $0 + ($1 + line.piece - 1) / line.piece }
+        #expect(line.wakeUps.reduce(0, +) <= pieces + 2 * 200, "\(name), \(scatter), \(spread)")
+      }
+    }
+  }
+}
