@@ -149,7 +149,7 @@ reference:
 
 # The tables in docs/ that tests make: what was measured in virtual time.
 pages: dependencies
-	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter FaultMatrixTests
+	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|RestTests'
 
 # docs/rules.md: which test shows which rule of Core Location's behaviour.
 rules:

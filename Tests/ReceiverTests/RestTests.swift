@@ -1,5 +1,6 @@
 import MonotonicTime
 import Receiver
+import TestSupport
 import Testing
 
 /// How often a line wakes the process when its epochs do not come as a clock ticks, and what is handed out late for that.
@@ -108,10 +109,10 @@ struct RestTests {
   }
 
   private static let lines: [(name: String, line: Line)] = [
-    ("115200", Line()), ("USB", Line(period: 200, piece: 4000, pause: 1)),
-    ("9600, 8 bytes", Line(period: 1000, piece: 8, pause: 8.333)),
-    ("115200, 16 ms", Line(period: 200, piece: 184, pause: 16)),
-    ("9600, 16 ms", Line(period: 1000, piece: 15, pause: 16)),
+    ("115200 baud", Line()), ("USB", Line(period: 200, piece: 4000, pause: 1)),
+    ("9600, by 8 bytes", Line(period: 1000, piece: 8, pause: 8.333)),
+    ("115200, by 16 ms", Line(period: 200, piece: 184, pause: 16)),
+    ("9600, by 16 ms", Line(period: 1000, piece: 15, pause: 16)),
   ]
 
   @Test(
@@ -149,18 +150,16 @@ struct RestTests {
 
   @Test("Epochs that come as a clock ticks, nearly: twice an epoch on each kind of line", arguments: 0..<5)
   func steady(_ index: Int) {
-    var (name, line) = Self.lines[index]
-    line.run(scattered(0.3))
-    let cost = cost(line)
+    let (name, line) = Self.lines[index]
+    let cost = run(.steady, on: line)
     #expect(cost.wakeUps <= 2.05, "\(name): \(cost)")
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
   }
 
   @Test("Epochs that come up to 10 ms early or late: few wake-ups, and one of a hundred is late", arguments: 0..<5)
   func uneven(_ index: Int) {
-    var (name, line) = Self.lines[index]
-    line.run(scattered(10))
-    let cost = cost(line)
+    let (name, line) = Self.lines[index]
+    let cost = run(.uneven, on: line)
     #expect(cost.wakeUps <= 3.8, "\(name): \(cost)")
     #expect(cost.lateShare <= 0.015, "\(name): \(cost)")
     #expect(cost.worstMilliseconds <= 10, "\(name): \(cost)")
@@ -168,10 +167,7 @@ struct RestTests {
 
   @Test("One epoch of ten comes up to 60 ms late")
   func outliers() {
-    var noise = Noise()
-    var line = Line()
-    line.run((0..<1000).map { _ in noise.next() > 0.8 ? 30 * (noise.next() + 1) : 0.2 * noise.next() })
-    let cost = cost(line)
+    let cost = run(.outliers, on: Line())
     #expect(cost.wakeUps <= 2.8, "\(cost)")
     #expect(cost.lateShare <= 0.01, "\(cost)")
   }
@@ -180,21 +176,62 @@ struct RestTests {
     "Satellites in every fifth epoch alone: the others are not waited with, and the fifth is not listened to",
     arguments: [0, 1, 2, 3])
   func everyFifth(_ index: Int) {
-    var (name, line) = Self.lines[index]
-    line.run(scattered(0.3), bytes: { $0 % 5 == 0 ? 382 : 100 })
-    let cost = cost(line)
+    let (name, line) = Self.lines[index]
+    let cost = run(.everyFifth, on: line)
     #expect(cost.wakeUps <= 4, "\(name): \(cost)")
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
   }
 
   @Test("Bytes of something else between the epochs do not move their ends", arguments: 0..<5)
   func strays(_ index: Int) {
-    var (name, line) = Self.lines[index]
-    let strays = scattered(120).map { Int(max(0, $0)) }
-    line.run(scattered(0.3), stray: { strays[$0] })
-    let cost = cost(line)
+    let (name, line) = Self.lines[index]
+    let cost = run(.strays, on: line)
     #expect(cost.wakeUps <= 2.05, "\(name): \(cost)")
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
+  }
+
+  /// What a receiver's epochs may be like, and the words of docs/line.md for it.
+  private enum Habit: String, CaseIterable {
+    case steady = "a clock's tick, within 0.3 ms"
+    case uneven = "up to 10 ms early or late"
+    case outliers = "one of ten up to 60 ms late"
+    case everyFifth = "satellites in every fifth alone"
+    case strays = "other messages between them"
+  }
+
+  private func run(_ habit: Habit, on line: Line) -> Cost {
+    var line = line
+    switch habit {
+    case .steady: line.run(scattered(0.3))
+    case .uneven: line.run(scattered(10))
+    case .outliers:
+      var noise = Noise()
+      line.run((0..<1000).map { _ in noise.next() > 0.8 ? 30 * (noise.next() + 1) : 0.2 * noise.next() })
+    case .everyFifth: line.run(scattered(0.3), bytes: { $0 % 5 == 0 ? 382 : 100 })
+    case .strays:
+      let strays = scattered(120).map { Int(max(0, $0)) }
+      line.run(scattered(0.3), stray: { strays[$0] })
+    }
+    return cost(line)
+  }
+
+  @Test("docs/line.md is what is seen")
+  func page() throws {
+    var table = "| epochs | " + Self.lines.map(\.name).joined(separator: " | ") + " |\n"
+    table += "|---|" + String(repeating: "---|", count: Self.lines.count) + "\n"
+    for habit in Habit.allCases {
+      let cells = Self.lines.map { line in
+        let cost = run(habit, on: line.line)
+        return "\(tenths(cost.wakeUps)) / \(tenths(cost.lateShare * 100)) %"
+      }
+      table += "| \(habit.rawValue) | " + cells.joined(separator: " | ") + " |\n"
+    }
+    try Page("docs/line.md").check(section: "rests", is: table)
+  }
+
+  private func tenths(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
   }
 
   @Test("Whatever the epochs are like, each is handed out before the next but one, with fewer wake-ups than pieces")
