@@ -475,7 +475,7 @@ public final class ReceiverConnection {
         return lose(&poller, at: now, body)
       }
     }
-    link!.policy.attend(to: link!.session.attention, at: now)
+    link!.policy.attend(to: link!.session.attention, before: link!.session.deadline, at: now)
     var wanted: Poller.Interest = link!.policy.restUntil == nil ? .readable : []
     if !link!.unsent.isEmpty { wanted.insert(.writable) }
     guard wanted != link!.interest else { return }

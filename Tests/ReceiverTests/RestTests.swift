@@ -70,7 +70,7 @@ struct RestTests {
         if let lastByte { delays.append(now - lastByte) }
         lastByte = nil
       }
-      policy.attend(to: .epochs, at: instant(now))
+      policy.attend(to: .epochs, before: nil, at: instant(now))
     }
 
     private func instant(_ milliseconds: Double) -> Instant { Instant(nanoseconds: UInt64(milliseconds * 1e6)) }

@@ -15,26 +15,34 @@ struct WakeUpTests {
     private(set) var wakeUps = 0
     /// When each epoch was handed out, after its last byte.
     private(set) var delays: [Double] = []
+    /// Reports that were made before an epoch's last byte was there, or again.
+    private(set) var partialReports = 0
     /// When something was said.
     private(set) var said: [Instant] = []
     private var kept: [UInt8] = []
+    /// Milliseconds between two epochs and between two pieces, and the bytes of a piece.
+    private let period, pause: UInt64
+    private let piece: Int
 
-    init(_ intent: SessionSettings.Intent = .serve) {
+    init(
+      _ intent: SessionSettings.Intent = .serve, period: UInt64 = 200, piece: Int = 12, pause: UInt64 = 1
+    ) {
+      (self.period, self.piece, self.pause) = (period, piece, pause)
       session = ReceiverSession(
         SessionSettings(intent: intent, line: .bound), lineRate: 115_200, reference: nil, now: .zero)
     }
 
-    /// Epochs of three messages, 382 bytes each, from a receiver that does not answer.
-    mutating func run(epochs: Range<Int>) {
+    /// Epochs of three messages, 382 bytes each, from a receiver that does not answer; each so many milliseconds late.
+    mutating func run(epochs: Range<Int>, late: (Int) -> UInt64 = { _ in 0 }) {
       for number in epochs {
-        let bytes = Self.epoch(number)
-        let begin = Instant.zero + Milliseconds(300 + 200 * UInt64(number))
+        let bytes = Self.epoch(number, period)
+        let begin = Instant.zero + Milliseconds(300 + period * UInt64(number) + late(number))
         var at = 0
         while at < bytes.count {
-          let arrival = begin + Milliseconds(UInt64(at / 12))
+          let arrival = begin + Milliseconds(UInt64(at / piece) * pause)
           pass(until: arrival)
           now = arrival
-          let end = min(at + 12, bytes.count)
+          let end = min(at + piece, bytes.count)
           kept += bytes[at..<end]
           at = end
           if policy.restUntil == nil {
@@ -53,7 +61,9 @@ struct WakeUpTests {
           policy.wake(at: now)
           read(isLast: false)
         }
-        if let due = session.deadline, now >= due { session.wake(at: now) { _, _ in } }
+        var isReported = false
+        if let due = session.deadline, now >= due { session.wake(at: now) { _, _ in isReported = true } }
+        if isReported { partialReports += 1 }
         carryOut()
       }
     }
@@ -63,7 +73,12 @@ struct WakeUpTests {
       guard !kept.isEmpty else { return }
       var endsEpoch = false
       let bytes = kept
-      unsafe session.receive(bytes.span.bytes, at: now) { _, _ in endsEpoch = true }
+      var isWhole = true
+      unsafe session.receive(bytes.span.bytes, at: now) { report, _ in
+        endsEpoch = true
+        isWhole = isWhole && report.fix.hasPosition && !report.isUpdate
+      }
+      if !isWhole { partialReports += 1 }
       policy.receive(bytes: kept.count, endsEpoch: endsEpoch, at: now)
       if endsEpoch { delays.append(isLast ? 0 : 1) }
       kept = []
@@ -73,15 +88,15 @@ struct WakeUpTests {
       while let action = session.nextAction() {
         if case .send = action { said.append(now) }
       }
-      policy.attend(to: session.attention, at: now)
+      policy.attend(to: session.attention, before: session.deadline, at: now)
     }
 
-    private static func epoch(_ number: Int) -> [UInt8] {
+    private static func epoch(_ number: Int, _ period: UInt64) -> [UInt8] {
       var time = [UInt8](repeating: 0, count: 4)
-      let milliseconds = UInt32(100_000 + 200 * number)
+      let milliseconds = UInt32(100_000 + Int(period) * number)
       for index in 0..<4 { time[index] = UInt8(truncatingIfNeeded: milliseconds >> (8 * index)) }
       var pvt = time + [UInt8](repeating: 0, count: 88)
-      pvt.replaceSubrange(4..<12, with: [0xEA, 0x07, 6, 1, 12, 0, UInt8(number / 5 % 60), 0x07])
+      pvt.replaceSubrange(4..<12, with: [0xEA, 0x07, 6, 1, 12, 0, UInt8(milliseconds / 1000 % 60), 0x07])
       pvt[20] = 3
       pvt[21] = 1
       var satellites = time + [1, 20, 0, 0]
@@ -139,5 +154,28 @@ struct WakeUpTests {
     }
     // Ten in the epochs in which it is asked: naps, and what comes right after each.
     #expect(most <= 10, "\(most)")
+  }
+
+  @Test("A slow line that rests within an epoch is not taken for a silent one", arguments: [1, 8, 48])
+  func slowLine(_ piece: Int) {
+    // 9600 baud: a byte a millisecond, alone or as many as a FIFO or a bridge collects.
+    var shell = Shell(.readOnly, period: 1000, piece: piece, pause: UInt64(piece))
+    shell.run(epochs: 0..<20)
+    let before = shell.partialReports
+    // On time, late, and alternately.
+    shell.run(epochs: 20..<40)
+    shell.run(epochs: 40..<60, late: { _ in 150 })
+    shell.run(epochs: 60..<100, late: { $0 % 3 == 0 ? 150 : 0 })
+    shell.run(epochs: 100..<140, late: { UInt64($0 * 37 % 90) })
+    #expect(shell.partialReports == before, "\(shell.partialReports - before)")
+  }
+
+  @Test("What is asked in the middle of a slow epoch does not cut it in two")
+  func askedWithin() {
+    var shell = Shell(period: 1000, piece: 8, pause: 8)
+    shell.run(epochs: 0..<20)
+    let before = shell.partialReports
+    shell.run(epochs: 20..<200)
+    #expect(shell.partialReports == before, "\(shell.partialReports - before)")
   }
 }

@@ -56,6 +56,8 @@ public struct ReadPolicy: Sendable {
   private var rest = Rest.betweenEpochs
   /// Whether a rest has just ended: what is read now came in it.
   private var hasRested = false
+  /// Whether the rest ended before its time, for the session's deadline, and goes on when the line has been looked at.
+  private var isCut = false
   /// Whether nothing was read since the last rest.
   private var isQuiet = false
 
@@ -78,7 +80,7 @@ public struct ReadPolicy: Sendable {
     isQuiet = false
     keepingEnd { $0.receive(bytes: count, afterRest: over != nil, endsEpoch: endsEpoch, at: now) }
     guard endsEpoch else {
-      if restUntil == nil { nap(at: now) }
+      if restUntil == nil, !isCut { nap(at: now) }
       return
     }
     end(over, at: now)
@@ -96,13 +98,21 @@ public struct ReadPolicy: Sendable {
   }
 
   /// A piece was read, or something was said: rests as far as what is waited for allows.
-  public mutating func attend(to attention: Attention, at now: Instant) {
-    defer { lastAttention = attention }
+  ///
+  /// - Parameters:
+  ///   - attention: what is waited for.
+  ///   - deadline: when the session concludes something from what has not come; nil when it does not. The line is looked at
+  ///     before, as what is not read is not silence.
+  public mutating func attend(to attention: Attention, before deadline: Instant?, at now: Instant) {
+    defer {
+      lastAttention = attention
+      cut(at: deadline, now)
+    }
     hasRested = false
     switch attention {
     case .epochs:
       // The question is over, in the middle of an epoch or of a nap: the rest of the epoch is not listened to either.
-      if lastAttention != .epochs { takeRest(at: now) }
+      if lastAttention != .epochs || isCut { takeRest(at: now) }
       if restUntil != nil { isQuiet = false }
     case .answer:
       restUntil = nil
@@ -115,6 +125,13 @@ public struct ReadPolicy: Sendable {
       if restUntil == nil { takeRest(at: now) }
       if let until = restUntil { restUntil = min(until, now.moved(by: Self.nap)) }
     }
+  }
+
+  private mutating func cut(at deadline: Instant?, _ now: Instant) {
+    isCut = false
+    guard let deadline, let until = restUntil, deadline > now, deadline < until else { return }
+    restUntil = deadline
+    isCut = true
   }
 
   /// The line changed: its pace has to be learned anew.
