@@ -66,29 +66,59 @@ public enum WholeFile {
     }
   }
 
-  /// Replaces a file: whoever reads it, and whoever comes after a crash, finds the old text or the new one, whole.
+  /// Replaces a file: whoever reads it, and whoever comes after a crash, finds the old text or the new one, whole. Behind a
+  /// symbolic link it is the file that the link names. A device or a FIFO is written to, and stays what it is.
   ///
   /// - Parameter mode: the permissions of the file.
   public static func replace(_ path: String, with text: String, mode: UInt32 = 0o644) throws(FileProblem) {
+    let target = targetOfLink(path)
+    if isOther(target) { return try write(text, to: target, named: path) }
     // In the same folder, because a file can be renamed within a file system only.
-    let temporary = path + ".new\(getpid())"
+    let temporary = target + ".new\(getpid())"
     let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw FileProblem(path, errno) }
-    var code: Int32 = 0
-    let bytes = Array(text.utf8)
-    var written = 0
-    while written < bytes.count, code == 0 {
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
-      }
-      if count >= 0 { written += count } else if errno != EINTR { code = errno }
-    }
+    var code = write(text, to: descriptor)
     if code == 0, fsync(descriptor) != 0 { code = errno }
     if close(descriptor) != 0, code == 0 { code = errno }
-    if code == 0, unsafe rename(temporary, path) != 0 { code = errno }
+    if code == 0, unsafe rename(temporary, target) != 0 { code = errno }
     guard code != 0 else { return }
     _ = unsafe unlink(temporary)
     throw FileProblem(path, code)
+  }
+
+  /// The path itself where it is no symbolic link, or leads nowhere yet.
+  private static func targetOfLink(_ path: String) -> String {
+    guard let target = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(target) }
+    return unsafe String(cString: target)
+  }
+
+  /// Whether there is something that is neither a file nor a folder.
+  private static func isOther(_ path: String) -> Bool {
+    var found = stat()
+    guard unsafe stat(path, &found) == 0 else { return false }
+    return found.st_mode & S_IFMT != S_IFREG && found.st_mode & S_IFMT != S_IFDIR
+  }
+
+  private static func write(_ text: String, to device: String, named path: String) throws(FileProblem) {
+    let descriptor = unsafe open(device, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw FileProblem(path, errno) }
+    var code = write(text, to: descriptor)
+    if close(descriptor) != 0, code == 0 { code = errno }
+    if code != 0 { throw FileProblem(path, code) }
+  }
+
+  /// Writes all of it; the errno that kept it from that, or 0.
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+    let bytes = Array(text.utf8)
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
+      }
+      if count >= 0 { written += count } else if errno != EINTR { return errno }
+    }
+    return 0
   }
 
   /// Makes a folder and those above it, for the owner alone where they do not exist.

@@ -188,5 +188,11 @@ func clearProgress() { sayRaw("\r\u{1B}[K") }
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
 
+/// Standard input, output and error that were closed before the start (`sextant … >&-`) are taken, or the next descriptor that
+/// is opened would be written to as if it were the output. What is written to them is refused, as it is where they are closed.
+func holdClosedStreams() {
+  for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 { _ = unsafe open("/dev/null", O_RDONLY) }
+}
+
 /// A reader that has gone (`sextant … | head`) shall be an error of `write` and not kill the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

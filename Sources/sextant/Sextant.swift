@@ -15,6 +15,7 @@ struct Sextant: ParsableCommand {
     ])
 
   static func main() {
+    holdClosedStreams()
     ignoreBrokenPipes()
     do {
       var command = try parseAsRoot()

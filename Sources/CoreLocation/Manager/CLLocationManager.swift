@@ -173,6 +173,11 @@ open class CLLocationManager: NSObject {
   open func requestWhenInUseAuthorization() { call(.requestWhenInUse) }
   open func requestAlwaysAuthorization() { call(.requestAlways) }
 
+  // A method of its own beside the one with a completion, as subclasses and protocols name it.
+  open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {
+    requestTemporaryFullAccuracyAuthorization(withPurposeKey: purposeKey, completion: nil)
+  }
+
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)? = nil
   ) {

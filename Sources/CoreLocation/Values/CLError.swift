@@ -2,7 +2,7 @@ import Foundation
 import Positioning
 
 /// What can go wrong, as delegates are told.
-public struct CLError: Error, CustomNSError, LocalizedError, Hashable {
+public struct CLError: Error, CustomNSError, Hashable {
   /// Which error it is.
   public enum Code: Int, Sendable {
     case locationUnknown = 0
@@ -51,8 +51,7 @@ public struct CLError: Error, CustomNSError, LocalizedError, Hashable {
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: code.text]) { given, _ in given }
   }
-  public var errorDescription: String? { errorUserInfo[NSLocalizedDescriptionKey] as? String }
-  public var localizedDescription: String { errorDescription ?? code.text }
+  public var localizedDescription: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
 
   /// A region that can be monitored better than the one that was asked for.
   public var alternateRegion: CLRegion? { userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion }
