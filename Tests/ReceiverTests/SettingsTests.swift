@@ -6,8 +6,10 @@ import UBX
 
 extension SessionScene {
   /// A scene as `sextant configure` has it: the receiver is identified, nothing is wished, nothing is put back.
-  static func configuring(_ model: ReceiverModel, baud: UInt32? = 115_200) -> SessionScene {
-    let scene = SessionScene(model, baud: baud, intent: .identify) { settings in
+  static func configuring(
+    _ model: ReceiverModel, baud: UInt32? = 115_200, hasRate: Bool = true
+  ) -> SessionScene {
+    let scene = SessionScene(model, baud: baud, intent: .identify, hasRate: hasRate) { settings in
       settings.wish = { _ in .nothing }
       settings.restoresAtEnd = false
     }
@@ -128,6 +130,46 @@ struct SettingsTests {
     let systems = scene.line.receiver.systems
     #expect(try scene.set(["constellations=GPS+NAVIC"]).results == [.missing])
     #expect(scene.line.receiver.systems == systems)
+  }
+
+  // MARK: The line itself
+
+  @Test(
+    "What would cut the line is refused before anything is written",
+    arguments: [ReceiverModel.m6, .m8],
+    ["CFG-PRT.inProtoMask=2", "CFG-PRT[1].inProtoMask=2", "CFG-PRT[1].outProtoMask=2", "CFG-PRT.outProtoMask=0"])
+  func cutsLine(_ model: ReceiverModel, _ word: String) throws {
+    let scene = SessionScene.configuring(model)
+    let before = try scene.all()
+    let edit = try scene.set(["rate=2Hz", word])
+    #expect(edit.problem?.description.contains("talks UBX over that port") == true)
+    #expect(edit.results == [.withdrawn, .withdrawn])
+    #expect(try scene.all() == before)
+    // What leaves UBX on, and another port's, is set; from a file, all else is.
+    #expect(try scene.set(["CFG-PRT[1].inProtoMask=1"]).results == [.changed])
+    #expect(try scene.set(["CFG-PRT[3].inProtoMask=2"]).results == [.changed])
+    #expect(try scene.set(["rate=2Hz", word], .whatIsPossible).results == [.changed, .refused])
+  }
+
+  @Test("At its USB port a receiver has no rate that could be set", arguments: [ReceiverModel.m6, .m8, .m9, .f9p])
+  func rateOfUSB(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model, baud: nil, hasRate: false)
+    let before = try scene.all()
+    do {
+      let edit = try scene.set(["rate=2Hz", "baud=115200"])
+      #expect(edit.problem?.description.contains("has no rate") == true)
+      #expect(edit.portRate == nil)
+    } catch let problem as SettingProblem {
+      #expect(problem.description.contains("has no rate"))
+    }
+    #expect(try scene.all() == before)
+  }
+
+  @Test("The way in for UBX cannot be closed over USB either", arguments: [ReceiverModel.m6, .m8])
+  func cutsUSB(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model, baud: nil, hasRate: false)
+    #expect(try scene.set(["CFG-PRT[3].inProtoMask=2"]).problem != nil)
+    #expect(try scene.set(["CFG-PRT[1].inProtoMask=2"]).results == [.changed])
   }
 
   // MARK: Whole or nothing

@@ -52,6 +52,7 @@ struct Configuration: Sendable {
     self.port = port
     self.writesAtOnce = writesAtOnce
     portNumber = Int(port?.rawValue ?? 1)
+    portFound = port
     step = .asking
     startBatch()
   }
@@ -60,7 +61,7 @@ struct Configuration: Sendable {
   var isFinished: Bool { index >= settings.count && batch.isEmpty }
 
   /// The port, once CFG-PRT told it.
-  var portFound: ReceiverPortNumber? { ReceiverPortNumber(rawValue: UInt8(portNumber)) }
+  private(set) var portFound: ReceiverPortNumber?
 
   /// What to say next; nil when finished.
   func next() -> Command? {
@@ -89,7 +90,10 @@ struct Configuration: Sendable {
     }
     switch (step, outcome) {
     case (.asking, .answered(let payload)):
-      if identity == .cfgPRT, let number = payload.first { portNumber = Int(number) }
+      if identity == .cfgPRT, let number = payload.first {
+        portNumber = Int(number)
+        portFound = ReceiverPortNumber(rawValue: number)
+      }
       guard let wanted = change.applied(to: payload, identity, port: portNumber) else { return finish(.refused) }
       if change.isSame(wanted, payload, identity) { return finish(.wasThere) }
       found.append(Found(setting: .message(identity, selector: selector, change.undoing(payload))))

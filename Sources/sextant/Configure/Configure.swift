@@ -125,6 +125,7 @@ struct Configure: ParsableCommand {
       }
     }
     guard let edit = client.script else { return }
+    if let problem = edit.problem { try usage { () throws(SettingProblem) in throw problem } }
     for (name, result) in zip(edit.names, edit.results) where result == .changed {
       try Output.write("\(name) is set\n")
     }

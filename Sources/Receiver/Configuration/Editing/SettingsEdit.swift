@@ -78,6 +78,9 @@ public struct SettingsEdit: ReceiverScript {
   public let names: [String]
   /// The rate that the line is to have in the end; it is the holder of the line that changes it.
   public private(set) var portRate: UInt32?
+  /// Why nothing of it can be set over this line, as the receiver's own answers have shown: of the user's words, not of the
+  /// receiver.
+  public private(set) var problem: SettingProblem?
 
   private let scope: Scope
   private var entries: [Entry] = []
@@ -108,7 +111,7 @@ public struct SettingsEdit: ReceiverScript {
     for (owner, word) in words.enumerated() {
       try add(word, owner, receiver, port, usesItems: usesItems, hasRate: hasRate)
     }
-    startReading(isPortKnown: port != nil)
+    startReading(isPortKnown: port != nil, usesItems: usesItems)
   }
 
   // MARK: Words to settings
@@ -128,15 +131,15 @@ public struct SettingsEdit: ReceiverScript {
       if usesItems { return addConstellations(those, owner) }
     case .messages(let messages): return try add(messages, word.name, owner, port, usesItems: usesItems)
     case .writesNMEA(let writes): wish.writesNMEA = writes
-    case .portRate(let rate): return try setPortRate(rate, word.name, hasRate: hasRate)
+    case .portRate(let rate): return try setPortRate(rate, word.name, port, hasRate: hasRate)
     case .item(let pair):
       try SettingsReading.check(receiver, hasItems: true)
       let own = port ?? .uart1
       if pair.id == own.rateKey {
-        return try setPortRate(UInt32(truncatingIfNeeded: pair.bits), word.name, hasRate: hasRate)
+        return try setPortRate(UInt32(truncatingIfNeeded: pair.bits), word.name, port, hasRate: hasRate)
       }
       if pair.bits == 0, pair.id == own.inputProtocolKey(1) || pair.id == own.outputProtocolKey(1) {
-        throw SettingProblem("\(word.name): this command talks UBX over that port; switch it off over another one")
+        throw Self.cutsLine(word.name)
       }
       entries.append(Entry(setting: .item(pair), owner: owner))
       return
@@ -146,7 +149,7 @@ public struct SettingsEdit: ReceiverScript {
         record.selector.isEmpty || port.map({ record.selector == [$0.rawValue] }) ?? (record.selector == [1])
       {
         guard let rate = UInt32(value.text) else { throw SettingProblem("\(word.name)=\(value.text): not a rate") }
-        return try setPortRate(rate, word.name, hasRate: hasRate)
+        return try setPortRate(rate, word.name, port, hasRate: hasRate)
       }
       entries.append(
         Entry(setting: .message(record.identity, selector: record.selector, .fields([value])), owner: owner))
@@ -186,10 +189,29 @@ public struct SettingsEdit: ReceiverScript {
     }
   }
 
-  private mutating func setPortRate(_ rate: UInt32, _ name: String, hasRate: Bool) throws(SettingProblem) {
-    guard hasRate else { throw SettingProblem("\(name): this line has no rate") }
+  private mutating func setPortRate(
+    _ rate: UInt32, _ name: String, _ port: ReceiverPortNumber?, hasRate: Bool
+  ) throws(SettingProblem) {
+    guard hasRate, port.map({ $0.rateKey != nil }) ?? true else { throw Self.hasNoRate(name) }
     guard (4800...8_000_000).contains(rate) else { throw SettingProblem("\(name): a rate is 4800 baud or more") }
     portRate = rate
+  }
+
+  private static func hasNoRate(_ name: String) -> SettingProblem {
+    SettingProblem("\(name): this line has no rate")
+  }
+
+  private static func cutsLine(_ name: String) -> SettingProblem {
+    SettingProblem("\(name): this command talks UBX over that port; switch it off over another one")
+  }
+
+  /// Nothing is written.
+  private mutating func end(with problem: SettingProblem) {
+    self.problem = problem
+    portRate = nil
+    for index in entries.indices where entries[index].result == nil { entries[index].result = .withdrawn }
+    work = []
+    phase = .over
   }
 
   // MARK: Script
@@ -245,7 +267,11 @@ public struct SettingsEdit: ReceiverScript {
     done += 1
     switch finished {
     case .readPort:
-      if case .answered(let payload) = outcome, let number = payload.first { port = Int(number) }
+      guard case .answered(let payload) = outcome, let number = payload.first else { break }
+      port = Int(number)
+      if portRate != nil, ReceiverPortNumber(rawValue: number)?.rateKey == nil {
+        end(with: Self.hasNoRate(names.first { $0.lowercased().hasSuffix("baud") } ?? "baud"))
+      }
     case .readItems(let those): receiveItems(those, outcome)
     case .readRecord(let index): receiveRecord(index, outcome)
     case .writeItems(let those): receiveWritten(those, outcome)
@@ -267,14 +293,15 @@ public struct SettingsEdit: ReceiverScript {
 
   // MARK: Reading
 
-  private mutating func startReading(isPortKnown: Bool) {
+  private mutating func startReading(isPortKnown: Bool, usesItems: Bool) {
     var items: [Int] = []
-    var needsPort = false
+    var needsPort = portRate != nil && !usesItems
     for (index, entry) in entries.enumerated() {
       switch entry.setting {
       case .item: items.append(index)
       case .message(let identity, let selector, let change):
         if case .messageRate = change { needsPort = true }
+        if identity == .cfgPRT, !selector.isEmpty { needsPort = true }
         if let at = records.firstIndex(where: { $0.identity == identity && $0.selector == selector }) {
           records[at].entries.append(index)
         } else {
@@ -336,6 +363,10 @@ public struct SettingsEdit: ReceiverScript {
       }
       setMask(record, &wanted)
       records[record].written = wanted
+      if identity == .cfgPRT, payload.first == UInt8(truncatingIfNeeded: port), Self.cutsLine(payload, wanted) {
+        let name = names[entries[records[record].entries[0]].owner]
+        if scope == .wholeOrNothing { end(with: Self.cutsLine(name)) } else { setResult(.refused, of: record) }
+      }
     case .refused: setResult(.missing, of: record)
     default:
       // Old firmware does not tell a message's rates, and takes one for the port that it comes over.
@@ -344,6 +375,11 @@ public struct SettingsEdit: ReceiverScript {
       else { return setResult(.silent, of: record) }
       records[record].written = selector + [rate]
     }
+  }
+
+  /// Whether a port that reads and writes UBX no longer does; CFG-PRT, inProtoMask at 12 and outProtoMask at 14.
+  private static func cutsLine(_ found: [UInt8], _ wanted: [UInt8]) -> Bool {
+    found.count >= 16 && wanted.count >= 16 && [12, 14].contains { found[$0] & ~wanted[$0] & 1 != 0 }
   }
 
   /// The mask of a message holds what all entries change, and not what the last one does.
