@@ -230,9 +230,19 @@ struct AuthorizationTests {
     #expect(scene.heard() == [])
     #expect(scene.advice() == [.notInUse])
     #expect(scene.engine.demands == [])
+    // Nothing happens of itself then: somebody has to look whether the program is in the foreground again.
+    #expect(scene.engine.waitsForForeground)
     scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(!scene.engine.waitsForForeground)
     scene.fixes(1) { _ in 4 }
     #expect(scene.heard() == ["at 4"])
+  }
+
+  @Test("BG-4 with Always nobody waits for the foreground")
+  func waitsForNothing() {
+    var scene = Scene(.authorizedAlways, .background)
+    scene.call(.startUpdatingLocation)
+    #expect(!scene.engine.waitsForForeground)
   }
 
   @Test("AU-18 a grant is valid when the keys become more")

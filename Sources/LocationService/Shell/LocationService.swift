@@ -187,9 +187,11 @@ public final class LocationService: Sendable {
 
   // MARK: The thread's side
 
-  /// Every change wakes the thread.
+  /// Every change wakes the thread. Whether the program is in the foreground is looked at before, as what is asked for may
+  /// depend on it.
   func change<Value>(_ body: (inout sending State, Instant) -> Value) -> Value {
     let now = System.now().instant
+    lookAtApplication(at: now)
     let (value, waker) = state.withLock { (body(&$0, now), $0.waker) }
     waker?.wake()
     return value
@@ -207,7 +209,11 @@ public final class LocationService: Sendable {
   func stream(_ id: Int) -> (any LiveUpdateReader)? { state.withLock { $0.streams[id] } }
 
   var isFinished: Bool { state.withLock { $0.isFinished } }
-  var deadline: Instant? { state.withLock { $0.core.deadline } }
+  /// When the thread is to look again. No signal tells of a return to the foreground: who waits for one looks each second.
+  func deadline(after now: Instant) -> Instant? {
+    let (deadline, waits) = state.withLock { ($0.core.deadline, $0.core.engine.waitsForForeground) }
+    return settings.application == nil && waits ? .earlier(deadline, now + Milliseconds(1000)) : deadline
+  }
 
   func actions(at now: Moment) -> [ServiceAction] {
     state.withLock { state in
@@ -280,11 +286,11 @@ public final class LocationService: Sendable {
   }
 
   /// Foreground or background may have changed; it is looked at whenever something happens anyway.
-  func lookAtApplication(at now: Moment) {
+  func lookAtApplication(at now: Instant) {
     guard settings.application == nil else { return }
     let found: ApplicationState = System.isInForeground() ? .foreground : .background
     state.withLock { state in
-      if state.core.engine.application != found { state.core.change { $0.setApplication(found, at: now.instant) } }
+      if state.core.engine.application != found { state.core.change { $0.setApplication(found, at: now) } }
     }
   }
 

@@ -40,10 +40,10 @@ struct ServiceThread: ~Copyable {
   mutating func run() {
     while true {
       let now = System.now()
-      service.lookAtApplication(at: now)
+      service.lookAtApplication(at: now.instant)
       carryOut(service.actions(at: now), at: now)
       if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
-      var due = Instant.earlier(service.deadline, receiver.deadline)
+      var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in others { due = .earlier(due, other.deadline) }
       due = .earlier(due, lookout.deadline)
       due = .earlier(due, bus.deadline)

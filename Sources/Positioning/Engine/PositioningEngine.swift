@@ -132,6 +132,12 @@ public struct PositioningEngine: Sendable {
     askForSessions(at: now)
   }
 
+  /// Whether something may be withheld until the app is in the foreground (AU-17, BG-3).
+  public var waitsForForeground: Bool {
+    authorization.status == .authorizedWhenInUse && !permissions.isInUse
+      && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
+  }
+
   /// The user's answer to the prompt that was an output.
   public mutating func authorizationAnswered(_ answer: Authorization.Answer, at now: Instant) {
     var question: Authorization.Prompt?
