@@ -277,6 +277,44 @@ struct AuthorizationTests {
     #expect(scene.engine.sharedDemand.border == nil)
   }
 
+  @Test("AU-19 a coarse fix that says no more than the last is still a fix: no outage, and an answer to who asks")
+  func reducedGoesOn() {
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(keys: Scene.allKeys, restored: restored)
+    scene.call(.startUpdatingLocation)
+    scene.fixes(120) { _ in 0 }
+    let heard = scene.heard()
+    #expect(heard.count { $0.hasPrefix("at") } == 1, "\(heard)")
+    #expect(!heard.contains { $0.contains("failed") }, "\(heard)")
+    // Who starts again, and who asks once, is answered.
+    scene.call(.stopUpdatingLocation)
+    scene.call(.requestLocation)
+    scene.fixes(12) { _ in 0 }
+    let answer = scene.heard()
+    #expect(answer.count == 1 && answer[0].hasPrefix("at"), "\(answer)")
+    scene.call(.startUpdatingLocation)
+    scene.fixes(60) { _ in 0 }
+    let again = scene.heard()
+    #expect(again.contains { $0.hasPrefix("at") } && !again.contains { $0.contains("failed") }, "\(again)")
+  }
+
+  @Test("RG-12 while nothing may be monitored, nobody knows the side")
+  func stateWithoutPermission() {
+    var scene = Scene()
+    let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
+    scene.call(.startMonitoring(home))
+    scene.fixes(20) { _ in 0 }
+    scene.call(.requestState(home))
+    #expect(scene.heard().last?.contains("inside") == true)
+    scene.engine.authorizationChanged(
+      to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
+    _ = scene.heard()
+    scene.call(.requestState(home))
+    let state = scene.heard()
+    #expect(state.count == 1 && state[0].contains("unknown"), "\(state)")
+  }
+
   @Test("AU-20 full accuracy for a time: asked where it makes sense, refused elsewhere")
   func temporary() {
     var keys = Scene.allKeys

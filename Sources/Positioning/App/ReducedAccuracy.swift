@@ -12,8 +12,8 @@ struct ReducedAccuracy: Sendable {
 
   init() {}
 
-  /// The sample to go on with; nil when it says no more than the last one did.
-  mutating func reduce(_ sample: Sample) -> Sample? {
+  /// What clients are given of a sample, and whether it says more than the last one did.
+  mutating func reduce(_ sample: Sample) -> (sample: Sample, isNews: Bool) {
     var location = Location(
       Self.middle(of: sample.location.coordinate),
       horizontalAccuracyMetres: max(Self.radiusMetres, sample.accuracyMetres),
@@ -23,10 +23,10 @@ struct ReducedAccuracy: Sendable {
     if let last, last.location.coordinate == location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
     {
-      return nil
+      return (reduced, false)
     }
     last = reduced
-    return reduced
+    return (reduced, true)
   }
 
   /// The next sample is given in any case: a client has started.

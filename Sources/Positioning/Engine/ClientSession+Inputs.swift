@@ -3,18 +3,25 @@ import MonotonicTime
 /// What comes in for a client, but its own calls.
 extension ClientSession {
   /// A new sample; nothing is allocated for a client that does not want it.
-  mutating func receive(_ sample: Sample, at now: Instant, _ outputs: inout [PositioningOutput]) {
+  ///
+  /// - Parameters:
+  ///   - sample: what the client may know.
+  ///   - actual: what was measured: whether the device moves does not show in a coarse one.
+  ///   - isNews: whether the sample says more than the last; it is a fix all the same.
+  mutating func receive(
+    _ sample: Sample, actual: Sample, isNews: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
+  ) {
     if standardDelivery != .none || wakingDelivery != .none { outage.fixArrived(at: now) }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
       // A suspended app is not told of pauses, so it has none.
-      if standardDelivery == .deliver { carryOut(pausing.receive(sample, at: now), at: now, &outputs) }
+      if standardDelivery == .deliver { carryOut(pausing.receive(actual, at: now), at: now, &outputs) }
       wantsForStandard = !pausing.isPaused && updates.wants(sample)
     }
     let wantsForSignificant =
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
-    guard wantsForStandard || wantsForSignificant else { return }
+    guard isNews, wantsForStandard || wantsForSignificant else { return }
     if wantsForSignificant {
       // Both services deliver by the same method, and each fix once (SC-1, GE-5).
       emit([sample.location], recallable: false, &outputs)

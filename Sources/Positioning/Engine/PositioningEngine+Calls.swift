@@ -6,6 +6,7 @@ extension PositioningEngine {
   /// A call of a manager; one that is gone is not heard.
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
+    if case .startUpdatingLocation = call { reduction.forget() }
     if clients[index].call(
       call, facilities: facilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now, &outputs)
     {
@@ -26,7 +27,9 @@ extension PositioningEngine {
       outputs.append(.store(.visits))
     case .startMonitoring(let region, let margin): startMonitoring(region, margin, by: clients[index], at: now)
     case .stopMonitoring(let region): if regions.stop(region) { outputs.append(.store(.regions)) }
-    case .requestState(let region): clients[index].emit(.didDetermineState(regions.state(of: region), region), &outputs)
+    case .requestState(let region):
+      // While nobody looks, the side it was on says nothing (RG-12).
+      clients[index].emit(.didDetermineState(mayMonitor ? regions.state(of: region) : .unknown, region), &outputs)
     default: break
     }
   }
@@ -109,13 +112,14 @@ extension PositioningEngine {
   public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
     guard !streams.contains(where: { $0.id == id }) else { return }
     streams.append((id, LiveUpdates(configuration)))
+    reduction.forget()
     streamOutage.start(activity, at: now)
     if authorization.keys.requiresExplicitSession {
       tellStreams(at: now)
     } else {
       sessions.begin(-1 - id, goal: .whenInUse)
       askForSessions(at: now)
-      if !authorization.status.isAuthorized { tellStreams(at: now) }
+      if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
     }
   }
 

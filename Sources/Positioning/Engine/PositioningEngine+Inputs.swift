@@ -28,12 +28,13 @@ extension PositioningEngine {
         for client in clients { client.emit(.didVisit(visit), &outputs) }
       }
     }
-    if authorization.accuracy == .reduced {
-      guard let reduced = reduction.reduce(sample) else { return }
-      sample = reduced
+    let actual = sample
+    var isNews = true
+    if authorization.accuracy == .reduced { (sample, isNews) = reduction.reduce(sample) }
+    for index in clients.indices {
+      clients[index].receive(sample, actual: actual, isNews: isNews, at: now.instant, &outputs)
     }
-    for index in clients.indices { clients[index].receive(sample, at: now.instant, &outputs) }
-    receiveForStreams(sample, permissions, at: now.instant)
+    receiveForStreams(sample, isNews: isNews, permissions, at: now.instant)
   }
 
   private mutating func monitor(_ sample: Sample) {
@@ -43,9 +44,12 @@ extension PositioningEngine {
     }
   }
 
-  private mutating func receiveForStreams(_ sample: Sample, _ permissions: Permissions, at now: Instant) {
+  private mutating func receiveForStreams(
+    _ sample: Sample, isNews: Bool, _ permissions: Permissions, at now: Instant
+  ) {
     guard !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver else { return }
     streamOutage.fixArrived(at: now)
+    guard isNews else { return }
     let diagnostic: Diagnostic = authorization.accuracy == .reduced ? .accuracyLimited : []
     for index in streams.indices {
       if let update = streams[index].updates.receive(sample, diagnostic: diagnostic) {

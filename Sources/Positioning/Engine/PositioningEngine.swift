@@ -207,7 +207,7 @@ public struct PositioningEngine: Sendable {
   func reducedIfNeeded(_ sample: Sample) -> Sample {
     guard authorization.accuracy == .reduced else { return sample }
     var reduction = ReducedAccuracy()
-    return reduction.reduce(sample) ?? sample
+    return reduction.reduce(sample).sample
   }
 
   // MARK: Time
