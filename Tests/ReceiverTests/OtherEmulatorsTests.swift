@@ -304,6 +304,33 @@ struct OtherEmulatorsTests {
     }
   }
 
+  @Test("Who cannot be kept from writing sentences is told of once, and asked more and more seldom", arguments: [true, false])
+  func sentencesForEver(isAcknowledged: Bool) {
+    var port = [UInt8](repeating: 0, count: 20)
+    port[0] = 1
+    port.set(u4: 0x8D0, at: 4)
+    port.set(u4: 115_200, at: 8)
+    (port[12], port[14]) = (7, 3)
+    let scene = Scene(speech: { Self.pvt($0) + Self.sentences($0) }) { [port] identity, payload in
+      switch (identity, payload.count) {
+      case (.monVER, _): [Reply(20, Self.m8)]
+      case (.cfgPRT, 0...1): [Reply(20, frameBytes(.cfgPRT, port) + Self.acknowledged(.cfgPRT))]
+      case (.cfgPRT, _): [Reply(20, Self.acknowledged(.cfgPRT, isAcknowledged))]
+      case (.cfgMSG, 2):
+        [Reply(20, frameBytes(.cfgMSG, payload + [0, 1, 0, 0, 0, 0]) + Self.acknowledged(.cfgMSG))]
+      default: [Reply(20, Self.acknowledged(identity))]
+      }
+    }
+    scene.run(seconds: 30)
+    let sent = scene.sentBytes
+    let reports = scene.reports.count
+    scene.run(seconds: 300)
+    #expect(scene.reports.count == reports, "\(scene.reports)")
+    #expect(scene.reports.count { if case .configured = $0 { true } else { false } } <= 1, "\(scene.reports)")
+    #expect(scene.sentBytes - sent < 1500, "\(scene.sentBytes - sent)")
+    #expect(scene.fixes >= 320)
+  }
+
   @Test("Five seconds of boot text come before the first fix")
   func bootText() {
     let text = Array(

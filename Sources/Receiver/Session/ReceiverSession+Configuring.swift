@@ -32,7 +32,8 @@ extension ReceiverSession {
     if isHeeded, useOlderMessages(configuration.refused) || useSmallerBatch(configuration.refused) {
       return startConfiguring(at: now)
     }
-    let isUnchanged = results.allSatisfy { $0 == .wasThere }
+    // What it refuses, or acknowledges and does not do, it has done before.
+    let isUnchanged = results.allSatisfy { $0 == .wasThere || $0 == .refused || $0 == .notVerified }
     let wasChecking = isChecking
     isChecking = false
     wasLost = false
