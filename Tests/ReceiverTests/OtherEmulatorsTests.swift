@@ -304,7 +304,9 @@ struct OtherEmulatorsTests {
     }
   }
 
-  @Test("Who cannot be kept from writing sentences is told of once, and asked more and more seldom", arguments: [true, false])
+  @Test(
+    "Who cannot be kept from writing sentences is told of once, and asked more and more seldom",
+    arguments: [true, false])
   func sentencesForEver(isAcknowledged: Bool) {
     var port = [UInt8](repeating: 0, count: 20)
     port[0] = 1
