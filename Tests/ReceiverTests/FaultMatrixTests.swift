@@ -95,17 +95,16 @@ struct FaultMatrixTests {
 
   @Test("docs/faults.md is what is seen")
   func page() throws {
-    var table = "| fault | " + ReceiverModel.allCases.map(\.rawValue).joined(separator: " | ") + " |\n"
-    table += "|---|" + String(repeating: "---|", count: ReceiverModel.allCases.count) + "\n"
-    for one in Self.cases {
-      let cells = ReceiverModel.allCases.map { model in
-        let seen = Self.run(model, one)
-        let fix = seen.position.map { Self.seconds($0) } ?? "never"
-        return fix + (seen.configured.map { " / " + Self.seconds($0) } ?? "")
-      }
-      table += "| \(one.name) | " + cells.joined(separator: " | ") + " |\n"
+    let rows = Self.cases.map { one in
+      [one.name]
+        + ReceiverModel.allCases.map { model in
+          let seen = Self.run(model, one)
+          let fix = seen.position.map { Self.seconds($0) } ?? "never"
+          return fix + (seen.configured.map { " / " + Self.seconds($0) } ?? "")
+        }
     }
-    try Page("docs/faults.md").check(section: "matrix", is: table)
+    let header = ["fault"] + ReceiverModel.allCases.map(\.rawValue)
+    try Page("docs/faults.md").check(section: "matrix", is: Page.table(header, rows))
   }
 
   private static func seconds(_ value: Double) -> String {

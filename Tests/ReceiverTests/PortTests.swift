@@ -19,11 +19,9 @@ struct PortTests {
     var payload: [UInt8] = [0, UInt8(ports.count), 0, 0, 0, 1, 5, 255]
     for port in ports {
       var block = [UInt8](repeating: 0, count: 40)
-      for index in 0..<2 { block[index] = UInt8(truncatingIfNeeded: port.id >> (8 * index)) }
-      for index in 0..<4 {
-        block[4 + index] = UInt8(truncatingIfNeeded: port.sent >> (8 * index))
-        block[12 + index] = UInt8(truncatingIfNeeded: port.received >> (8 * index))
-      }
+      block.set(u4: UInt32(port.id), at: 0)
+      block.set(u4: port.sent, at: 4)
+      block.set(u4: port.received, at: 12)
       payload += block
     }
     return payload

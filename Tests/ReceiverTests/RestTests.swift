@@ -217,16 +217,14 @@ struct RestTests {
 
   @Test("docs/line.md is what is seen")
   func page() throws {
-    var table = "| epochs | " + Self.lines.map(\.name).joined(separator: " | ") + " |\n"
-    table += "|---|" + String(repeating: "---|", count: Self.lines.count) + "\n"
-    for habit in Habit.allCases {
-      let cells = Self.lines.map { line in
-        let cost = run(habit, on: line.line)
-        return "\(tenths(cost.wakeUps)) / \(tenths(cost.lateShare * 100)) %"
-      }
-      table += "| \(habit.rawValue) | " + cells.joined(separator: " | ") + " |\n"
+    let rows = Habit.allCases.map { habit in
+      [habit.rawValue]
+        + Self.lines.map { line in
+          let cost = run(habit, on: line.line)
+          return "\(tenths(cost.wakeUps)) / \(tenths(cost.lateShare * 100)) %"
+        }
     }
-    try Page("docs/line.md").check(section: "rests", is: table)
+    try Page("docs/line.md").check(section: "rests", is: Page.table(["epochs"] + Self.lines.map(\.name), rows))
   }
 
   private func tenths(_ number: Double) -> String {

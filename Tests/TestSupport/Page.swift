@@ -18,6 +18,13 @@ public struct Page {
     path = folders.joined(separator: "/") + "/" + name
   }
 
+  /// A table in Markdown.
+  public static func table(_ header: [String], _ rows: [[String]]) -> String {
+    let rule = String(repeating: "|---", count: header.count) + "|\n"
+    let lines = ([header] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
+    return lines[0] + rule + lines.dropFirst().joined()
+  }
+
   /// Compares a section with what was found, or writes it.
   public func check(section: String, is text: String) throws {
     let begin = "<!-- begin \(section) -->\n"

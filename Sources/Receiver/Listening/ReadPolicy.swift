@@ -94,7 +94,7 @@ public struct ReadPolicy: Sendable {
     guard let until = restUntil, now >= until else { return }
     restUntil = nil
     hasRested = true
-    isQuiet = true
+    isQuiet = !isCut
   }
 
   /// A piece was read, or something was said: rests as far as what is waited for allows.

@@ -78,6 +78,8 @@ public struct SettingsEdit: ReceiverScript {
   public let names: [String]
   /// The rate that the line is to have in the end; it is the holder of the line that changes it.
   public private(set) var portRate: UInt32?
+  /// The word that it is of.
+  private var portRateName = ""
   /// Why nothing of it can be set over this line, as the receiver's own answers have shown: of the user's words, not of the
   /// receiver.
   public private(set) var problem: SettingProblem?
@@ -194,7 +196,7 @@ public struct SettingsEdit: ReceiverScript {
   ) throws(SettingProblem) {
     guard hasRate, port.map({ $0.rateKey != nil }) ?? true else { throw Self.hasNoRate(name) }
     guard (4800...8_000_000).contains(rate) else { throw SettingProblem("\(name): a rate is 4800 baud or more") }
-    portRate = rate
+    (portRate, portRateName) = (rate, name)
   }
 
   private static func hasNoRate(_ name: String) -> SettingProblem {
@@ -270,7 +272,7 @@ public struct SettingsEdit: ReceiverScript {
       guard case .answered(let payload) = outcome, let number = payload.first else { break }
       port = Int(number)
       if portRate != nil, ReceiverPortNumber(rawValue: number)?.rateKey == nil {
-        end(with: Self.hasNoRate(names.first { $0.lowercased().hasSuffix("baud") } ?? "baud"))
+        end(with: Self.hasNoRate(portRateName))
       }
     case .readItems(let those): receiveItems(those, outcome)
     case .readRecord(let index): receiveRecord(index, outcome)
