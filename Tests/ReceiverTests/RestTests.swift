@@ -77,15 +77,6 @@ struct RestTests {
     private func milliseconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e6 }
   }
 
-  /// Uniform in −1..<1, the same in each run.
-  private struct Noise {
-    var state: UInt64 = 42
-    mutating func next() -> Double {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Double(Int64(bitPattern: state) >> 11) / Double(1 << 52)
-    }
-  }
-
   /// What the epochs from the twentieth on cost, and how late the ones are that are late.
   private struct Cost {
     var wakeUps: Double
@@ -104,8 +95,8 @@ struct RestTests {
 
   /// A thousand epochs that begin up to so many milliseconds early or late.
   private func scattered(_ milliseconds: Double, _ count: Int = 1000) -> [Double] {
-    var noise = Noise()
-    return (0..<count).map { _ in milliseconds * noise.next() }
+    var noise = SplitMix64(seed: 42)
+    return (0..<count).map { _ in milliseconds * noise.sway() }
   }
 
   private static let lines: [(name: String, line: Line)] = [
@@ -205,8 +196,8 @@ struct RestTests {
     case .steady: line.run(scattered(0.3))
     case .uneven: line.run(scattered(10))
     case .outliers:
-      var noise = Noise()
-      line.run((0..<1000).map { _ in noise.next() > 0.8 ? 30 * (noise.next() + 1) : 0.2 * noise.next() })
+      var noise = SplitMix64(seed: 42)
+      line.run((0..<1000).map { _ in noise.sway() > 0.8 ? 30 * (noise.sway() + 1) : 0.2 * noise.sway() })
     case .everyFifth: line.run(scattered(0.3), bytes: { $0 % 5 == 0 ? 382 : 100 })
     case .strays:
       let strays = scattered(120).map { Int(max(0, $0)) }
@@ -234,13 +225,13 @@ struct RestTests {
 
   @Test("Whatever the epochs are like, each is handed out before the next but one, with fewer wake-ups than pieces")
   func anything() {
-    var noise = Noise()
+    var noise = SplitMix64(seed: 42)
     for (name, line) in Self.lines {
       for _ in 0..<40 {
         var line = line
-        let (scatter, spread) = (20 * (noise.next() + 1), 150 * (noise.next() + 1))
-        let lateness = (0..<200).map { _ in scatter * noise.next() }
-        let lengths = (0..<200).map { _ in 50 + Int(spread * (noise.next() + 1)) }
+        let (scatter, spread) = (20 * (noise.sway() + 1), 150 * (noise.sway() + 1))
+        let lateness = (0..<200).map { _ in scatter * noise.sway() }
+        let lengths = (0..<200).map { _ in 50 + Int(spread * (noise.sway() + 1)) }
         line.run(lateness, bytes: { lengths[$0] })
         #expect(line.delays.count >= 199, "\(name)")
         #expect(cost(line).worstMilliseconds <= line.period, "\(name), \(scatter), \(spread)")
@@ -249,4 +240,9 @@ struct RestTests {
       }
     }
   }
+}
+
+extension SplitMix64 {
+  /// Uniform in −1..<1.
+  fileprivate mutating func sway() -> Double { .random(in: -1..<1, using: &self) }
 }
