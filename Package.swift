@@ -114,9 +114,12 @@ let package = Package(
     // Floor 6: Apple's API, and the command line.
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
+    .systemLibrary(name: "CLoopSource", path: "CSupport/CLoopSource"),
     .target(
       name: "CoreLocation",
-      dependencies: ["CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream"],
+      dependencies: [
+        "CoreLocationHeaders", "CRunLoop", "CLoopSource", "LocationService", "Positioning", "ReceiverStream",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "sextant-track",

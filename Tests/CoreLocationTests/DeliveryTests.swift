@@ -69,6 +69,51 @@ struct DeliveryTests {
     #expect(ear.words.prefix(2) == ["status 3", "locations"])
   }
 
+  @Test("TH-1 a loop that is run once returns after its delegate was called")
+  func once() {
+    let manager = CLLocationManager(service: Scene("denied").service)
+    let ear = Ear()
+    manager.delegate = ear
+    manager.startUpdatingLocation()
+    let limit = Date(timeIntervalSinceNow: 20)
+    while ear.words.count < 2, RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
+    #expect(ear.words == ["status 2", "error 1"] && Date() < limit)
+  }
+
+  @Test("TH-1 TH-6 a callback that turns its loop hears the next in it")
+  func turned() throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let manager = CLLocationManager(service: Scene(file: file).service)
+    let ear = Ear()
+    var depths: [Int] = []
+    var depth = 0
+    ear.onLocation = { _ in
+      depth += 1
+      depths.append(depth)
+      let count = ear.locations.count
+      if count < 3 { Scene.run { ear.locations.count > count } }
+      depth -= 1
+    }
+    manager.delegate = ear
+    manager.startUpdatingLocation()
+    Scene.run { ear.locations.count >= 3 }
+    #expect(depths == [1, 2, 3])
+  }
+
+  @Test("TH-1 a loop has nothing to wait for when its last manager is gone")
+  func released() {
+    var manager: CLLocationManager? = CLLocationManager(service: Scene().service)
+    let ear = Ear()
+    manager?.delegate = ear
+    Scene.run { !ear.words.isEmpty }
+    #expect(ear.words == ["status 3"])
+    manager = nil
+    let limit = Date(timeIntervalSinceNow: 20)
+    while RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
+    #expect(Date() < limit)
+  }
+
   @Test("SU-15 TH-6 who stops in a callback hears no more of what was sent already")
   func stopped() throws {
     let file = try Scene.recording()

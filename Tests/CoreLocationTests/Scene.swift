@@ -89,8 +89,7 @@ struct Scene {
     return file
   }
 
-  /// Runs this thread's loop until it is so. A loop does not return after a timer, by which letters come: hence the turns.
-  /// The limit is for what never comes.
+  /// Runs this thread's loop until it is so. The limit is for what never comes.
   static func run(until isDone: () -> Bool) {
     let limit = Date(timeIntervalSinceNow: 20)
     while !isDone(), Date() < limit {

@@ -29,5 +29,5 @@ let package = Package(
     program("DelegateProxy", .v6), program("HeaderImports", .v5), program("LoopOfC", .v5),
     program("LiveFilter", .v6), program("MainActorDefault", .v6, mainActor), program("MockedManager", .v6),
     program("MonitorActor", .v6), program("ObservableModel", .v6), program("SignificantVisits", .v6),
-    program("StreamWrapper", .v6), program("Values", .v6),
+    program("StreamWrapper", .v6), program("TurnedLoop", .v5), program("Values", .v6),
   ])

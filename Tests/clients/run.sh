@@ -31,7 +31,8 @@ declare -A wanted=(
   [ErrorCodes]='^ranging: ranging' [LiveFilter]='^cancelled after some' [MainActorDefault]='^both are told, status 3'
   [MockedManager]='^received \[-1.0, 7.0\], errors 1, at 1.0' [MonitorActor]='^work true recorded true'
   [ObservableModel]='^observed true, updating false' [SignificantVisits]='^significant true, same as location'
-  [StreamWrapper]='^streamed 3, as far as one walks' [Values]='^values are as they should be'
+  [StreamWrapper]='^streamed 3, as far as one walks' [TurnedLoop]='^place 2 of 2, turned'
+  [Values]='^values are as they should be'
 )
 for program in "${!wanted[@]}"; do
   SEXTANT_STATE_DIR="$work/$program.state" timeout 60 "$bin/$program" >"$work/$program" 2>&1 &

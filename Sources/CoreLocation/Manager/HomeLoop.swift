@@ -1,28 +1,20 @@
 import Foundation
 
-/// The run loop of the thread that made a manager: where its delegate is called (TH-1), also when that loop sleeps.
+/// The run loop of the thread that made a manager: where its delegate is called (TH-1), also when that loop sleeps, and when it
+/// is turned within a callback.
 ///
-/// The main thread is reached through its dispatch queue, which its run loop serves, and `dispatchMain` and an asynchronous
-/// `main` as well; in those two the main thread ends, and whatever thread serves its queue stands for it. Another thread's
-/// loop is woken by a timer that is added to it: a block given to `RunLoop.perform` from outside would wait until something
-/// else wakes the loop.
-final class HomeLoop: @unchecked Sendable {
-  // Sendable: the loop is used from other threads for adding a timer alone, which its lock allows.
-  private let loop: RunLoop?
-  /// Keeps a loop without sources from returning at once.
-  private let anchor: Timer?
+/// The main thread is reached through its dispatch queue as well, for programs with `dispatchMain` or an asynchronous `main`: in
+/// those the main thread ends, and whatever thread serves its queue stands for it.
+final class HomeLoop: Sendable {
+  private let isMain: Bool
+  private let errands = Errands()
+  /// Also keeps a loop without other sources from returning at once.
+  private let source: LoopSource
 
   /// Of the calling thread.
   init() {
-    if Thread.isMainThread || Self.isOnMainQueue {
-      loop = nil
-      anchor = nil
-    } else {
-      let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
-      loop = RunLoop.current
-      anchor = timer
-      RunLoop.current.add(timer, forMode: .common)
-    }
+    isMain = Thread.isMainThread || Self.isOnMainQueue
+    source = LoopSource(isMain: isMain) { [errands] in errands.run() }
   }
 
   private static let mainQueueMark: DispatchSpecificKey<Void> = {
@@ -33,11 +25,26 @@ final class HomeLoop: @unchecked Sendable {
 
   private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) != nil }
 
-  deinit { anchor?.invalidate() }
-
   /// Has it run there, soon; what is given first runs first.
   func perform(_ body: @escaping @Sendable () -> Void) {
-    guard let loop else { return DispatchQueue.main.async(execute: body) }
-    loop.add(Timer(timeInterval: 0, repeats: false) { _ in body() }, forMode: .common)
+    errands.add(body)
+    let isLoopAsleep = source.isLoopWaiting
+    source.signal()
+    // A loop that sleeps is woken by the source; of one that does not, nobody knows whether it will ever run.
+    if isMain, !isLoopAsleep { DispatchQueue.main.async { [errands] in errands.run() } }
+  }
+}
+
+/// What is to be run on a thread, in order; whoever comes first runs it.
+private final class Errands: @unchecked Sendable {
+  // Sendable: `waiting` is touched under the lock.
+  private let lock = NSLock()
+  private var waiting: [@Sendable () -> Void] = []
+
+  func add(_ body: @escaping @Sendable () -> Void) { lock.withLock { waiting.append(body) } }
+
+  /// One leaves the queue when it is run: one that turns the loop itself has the next run in it.
+  func run() {
+    while let body = lock.withLock({ waiting.isEmpty ? nil : waiting.removeFirst() }) { body() }
   }
 }

@@ -10,11 +10,14 @@ enum Ellipsoid {
 /// The shortest way over the ellipsoid.
 public enum Geodesic {
   /// Metres between two places: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application
-  /// of nested equations", Survey Review 23 (1975), the inverse solution.
-  ///
-  /// Where it does not converge, which is within half a degree of the antipodes, the distance of a sphere stands, 0.5 %
-  /// off at most. Not a number where a coordinate is none.
+  /// of nested equations", Survey Review 23 (1975), the inverse solution; where it does not converge, which is near the
+  /// antipodes, the shortest of the ways around. Not a number where a coordinate is none.
   public static func distanceMetres(_ a: Coordinate, _ b: Coordinate) -> Double {
+    nestedEquations(a, b) ?? shortestWayAround(a, b)
+  }
+
+  /// Nil where it does not converge.
+  private static func nestedEquations(_ a: Coordinate, _ b: Coordinate) -> Double? {
     if a == b { return 0 }
     let reducedA = reduced(a.latitudeDegrees)
     let reducedB = reduced(b.latitudeDegrees)
@@ -56,7 +59,7 @@ public enum Geodesic {
       if !(abs(next) <= .pi) { break }
       lambda = next
     }
-    return greatCircleMetres(a, b)
+    return nil
   }
 
   private static func reduced(_ latitudeDegrees: Double) -> (sine: Double, cosine: Double) {
@@ -66,14 +69,53 @@ public enum Geodesic {
     return (sine / length, cosine / length)
   }
 
-  /// On a sphere, by the haversine.
-  private static func greatCircleMetres(_ a: Coordinate, _ b: Coordinate) -> Double {
-    let north = Trigonometry.sine(degrees: (b.latitudeDegrees - a.latitudeDegrees) / 2)
-    let east = Trigonometry.sine(degrees: (b.longitudeDegrees - a.longitudeDegrees) / 2)
-    let square =
-      north * north + Trigonometry.cosine(degrees: a.latitudeDegrees) * Trigonometry.cosine(degrees: b.latitudeDegrees)
-      * east * east
-    return 2 * Ellipsoid.meanRadiusMetres
-      * Trigonometry.arcTangent(y: square.squareRoot(), x: max(0, 1 - square).squareRoot())
+  /// Between antipodes ways lead in every direction, and each crosses the circle a quarter of the earth away from both: the
+  /// shortest is that whose two halves are shortest. Of their length as a function of the direction at `a` only the first two
+  /// harmonics count, so that a few directions show where its least value is.
+  private static func shortestWayAround(_ a: Coordinate, _ b: Coordinate) -> Double {
+    let quarter = QuarterCircle(around: a)
+    func length(_ direction: Double) -> Double {
+      let middle = quarter.place(at: direction)
+      guard let first = nestedEquations(a, middle), let second = nestedEquations(middle, b) else { return .nan }
+      return first + second
+    }
+    let count = 24
+    let step = 2 * Double.pi / Double(count)
+    let coarse = (0..<count).map { length(Double($0) * step) }
+    guard coarse.allSatisfy(\.isFinite), let least = coarse.indices.min(by: { coarse[$0] < coarse[$1] }) else { return .nan }
+    // By the golden section between the two neighbours; what is left of the angle counts by its square.
+    var (low, high) = (Double(least - 1) * step, Double(least + 1) * step)
+    let ratio = (5.0.squareRoot() - 1) / 2
+    while high - low > 1e-6 {
+      let (left, right) = (high - ratio * (high - low), low + ratio * (high - low))
+      if length(left) < length(right) { high = right } else { low = left }
+    }
+    return length((low + high) / 2)
+  }
+}
+
+/// The places a quarter of a sphere away from one, by the direction in which they lie.
+private struct QuarterCircle {
+  private let north: SIMD3<Double>
+  private let east: SIMD3<Double>
+
+  init(around place: Coordinate) {
+    let (sineLatitude, cosineLatitude) = (
+      Trigonometry.sine(degrees: place.latitudeDegrees), Trigonometry.cosine(degrees: place.latitudeDegrees)
+    )
+    let (sineLongitude, cosineLongitude) = (
+      Trigonometry.sine(degrees: place.longitudeDegrees), Trigonometry.cosine(degrees: place.longitudeDegrees)
+    )
+    north = SIMD3(-sineLatitude * cosineLongitude, -sineLatitude * sineLongitude, cosineLatitude)
+    east = SIMD3(-sineLongitude, cosineLongitude, 0)
+  }
+
+  /// - Parameter direction: radians, clockwise from north.
+  func place(at direction: Double) -> Coordinate {
+    let towards = Trigonometry.cosine(direction) * north + Trigonometry.sine(direction) * east
+    let level = (towards.x * towards.x + towards.y * towards.y).squareRoot()
+    return Coordinate(
+      latitudeDegrees: Trigonometry.arcTangent(y: towards.z, x: level) * 180 / .pi,
+      longitudeDegrees: Trigonometry.arcTangent(y: towards.y, x: towards.x) * 180 / .pi)
   }
 }
