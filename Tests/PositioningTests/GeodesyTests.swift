@@ -1,4 +1,5 @@
 import ReceiverStream
+import TestSupport
 import Testing
 
 @testable import Positioning
@@ -51,6 +52,19 @@ struct GeodesyTests {
   func nowhere() {
     #expect(Geodesic.distanceMetres(place(.nan, 0), place(1, 2)).isNaN)
     #expect(Geodesic.distanceMetres(place(1, 2), place(3, .infinity)).isNaN)
+  }
+
+  @Test("AU-19 every place of a coarse cell is as near to its middle as is said, at the poles too")
+  func cells() {
+    var random = SplitMix64(seed: 19)
+    for index in 0..<20_000 {
+      let anywhere = Double.random(in: -90...90, using: &random)
+      let atPole = 90 - Double.random(in: 0...0.5, using: &random)
+      let latitude = index % 4 == 0 ? atPole : index % 4 == 1 ? -atPole : anywhere
+      let place = place(latitude, Double.random(in: -180...180, using: &random))
+      let metres = Geodesic.distanceMetres(place, ReducedAccuracy.middle(of: place))
+      #expect(metres <= ReducedAccuracy.radiusMetres, "\(place): \(metres)")
+    }
   }
 
   @Test("DA-4 altitude does not count")

@@ -32,6 +32,17 @@ struct OneShotTests {
     #expect(scene.heard() == ["at 2"])
   }
 
+  @Test("RQ-3 SU-24 what is wished for while it is pending counts as well")
+  func aimed() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.fixes(1, accuracy: 90) { _ in 1 }
+    scene.call(.setDesiredAccuracy(metres: 100))
+    #expect(scene.heard() == [])
+    scene.fixes(1, accuracy: 90) { _ in 2 }
+    #expect(scene.heard() == ["at 2"])
+  }
+
   @Test("RQ-4 the best accuracy runs until it improves no longer")
   func best4() {
     var scene = Scene()

@@ -5,7 +5,7 @@ import CLoopSource
 ///
 /// The unsafe part of this module: Core Foundation counts these objects itself. Each is held once here; the source holds the
 /// body that it calls, until the loop has let go of it too.
-final class LoopSource: @unchecked Sendable {
+@safe final class LoopSource: @unchecked Sendable {
   // Sendable: the functions below may be called from any thread, and the two never change.
   private let loop: c_loop
   private let source: c_loop_source

@@ -1,12 +1,12 @@
 import MonotonicTime
 
-/// What a client with reduced accuracy is given (AU-19): the middle of a cell of about five kilometres, at most every
+/// What a client with reduced accuracy is given (AU-19): the middle of a cell, within five kilometres of every place in it, at most every
 /// twenty minutes while it stays in it.
 struct ReducedAccuracy: Sendable {
   static var radiusMetres: Double { 5000 }
   static var interval: Milliseconds { Milliseconds(1_200_000) }
-  /// A cell from south to north, degrees: ten kilometres, so that its middle is five from its sides.
-  static var cellDegrees: Double { 0.09 }
+  /// A cell from south to north, degrees: seven kilometres, so that its middle is less than five from its corners.
+  static var cellDegrees: Double { 0.0625 }
 
   private var last: Sample?
 
@@ -35,8 +35,9 @@ struct ReducedAccuracy: Sendable {
   static func middle(of coordinate: Coordinate) -> Coordinate {
     let row = (coordinate.latitudeDegrees / cellDegrees).rounded(.down)
     let latitude = min(90, max(-90, (row + 0.5) * cellDegrees))
-    // The cells of a row are as many as keep them about as wide as high.
-    let columns = max(1, (360 * Trigonometry.cosine(degrees: latitude) / cellDegrees).rounded())
+    // The cells of a row are as many as keep them no wider than high where they are widest, which is towards the equator.
+    let widest = min(abs(row), abs(row + 1)) * cellDegrees
+    let columns = max(1, (360 * Trigonometry.cosine(degrees: widest) / cellDegrees).rounded(.up))
     let width = 360 / columns
     let column = (coordinate.longitudeDegrees / width).rounded(.down)
     return Coordinate(

@@ -59,6 +59,9 @@ struct OneShot: Sendable {
     return nil
   }
 
+  /// Another accuracy is wished for while the request is pending: it counts from the next fix on (SU-24).
+  mutating func aim(desiredAccuracyMetres: Double) { pending?.desiredAccuracyMetres = desiredAccuracyMetres }
+
   /// Ends without an outcome (RQ-10, RQ-11).
   mutating func cancel() { pending = nil }
 

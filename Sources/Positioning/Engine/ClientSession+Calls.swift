@@ -11,6 +11,7 @@ extension ClientSession {
     case .setDelegate(let delegate): setDelegate(delegate, &outputs)
     case .setDesiredAccuracy(let metres):
       updates.desiredAccuracyMetres = metres
+      oneShot.aim(desiredAccuracyMetres: metres)
       checkDeferral(&outputs)
     case .setDistanceFilter(let metres):
       updates.distanceFilterMetres = metres
