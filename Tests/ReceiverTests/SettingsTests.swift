@@ -273,6 +273,26 @@ struct SettingsTests {
     #expect(reading.values.map(\.name) == ["CFG-RATE-MEAS", "CFG-RATE-NAV"])
   }
 
+  @Test("Which port's rate is the line's own is decided when the receiver has told its port")
+  func rates() throws {
+    let serial = SessionScene.configuring(.m8)
+    func edit(_ word: String, in scene: SessionScene, hasRate: Bool) throws -> SettingsEdit {
+      let description = try #require(scene.description)
+      return try scene.carryOut(
+        SettingsEdit([SettingWord(word)], of: description, port: nil, hasRate: hasRate))
+    }
+    let own = try edit("CFG-PRT[1].baudRate=57600", in: serial, hasRate: true)
+    #expect(own.portRate == 57_600 && own.results == [.unchanged] && own.problem == nil)
+    #expect(serial.line.receiver.baudRate == 115_200, "who holds the line changes it")
+
+    let atUSB = SessionScene.configuring(.m8, baud: nil, hasRate: false)
+    let another = try edit("CFG-PRT[1].baudRate=57600", in: atUSB, hasRate: false)
+    #expect(another.portRate == nil && another.results == [.changed] && another.problem == nil)
+    #expect(try atUSB.get("CFG-PRT[1].baudRate") == ["57600"])
+    let none = try edit("CFG-PRT[3].baudRate=57600", in: atUSB, hasRate: false)
+    #expect(none.portRate == nil && none.problem?.description.contains("no rate") == true)
+  }
+
   // MARK: Kept
 
   @Test("Saved settings are there after a power cycle", arguments: [ReceiverModel.m8, .m9, .m10, .f9p])

@@ -60,6 +60,13 @@ public struct SettingsEdit: ReceiverScript {
     var written: [UInt8] = []
   }
 
+  /// A rate of a port that is perhaps the one that is talked over.
+  private struct Rate: Sendable {
+    var entry: Int
+    var selector: [UInt8]
+    var rate: UInt32
+  }
+
   private enum Work: Sendable {
     case readPort
     case readItems([Int])
@@ -87,6 +94,9 @@ public struct SettingsEdit: ReceiverScript {
   private let scope: Scope
   private var entries: [Entry] = []
   private var records: [Record] = []
+  /// Until the receiver has told its port.
+  private var rates: [Rate] = []
+  private let hasRate: Bool
   private var work: [Work] = []
   private var phase = Phase.reading
   private var done = 0
@@ -108,6 +118,7 @@ public struct SettingsEdit: ReceiverScript {
   ) throws(SettingProblem) {
     names = words.map(\.name)
     self.scope = scope
+    self.hasRate = hasRate
     self.port = Int(port?.rawValue ?? 1)
     let usesItems = receiver.can(.valset)
     for (owner, word) in words.enumerated() {
@@ -147,11 +158,12 @@ public struct SettingsEdit: ReceiverScript {
       return
     case .field(let record, let value):
       try SettingsReading.check(receiver, hasItems: false)
-      if record.identity == .cfgPRT, value.field.path.lowercased() == "baudrate",
-        record.selector.isEmpty || port.map({ record.selector == [$0.rawValue] }) ?? (record.selector == [1])
-      {
+      if record.identity == .cfgPRT, value.field.path.lowercased() == "baudrate" {
         guard let rate = UInt32(value.text) else { throw SettingProblem("\(word.name)=\(value.text): not a rate") }
-        return try setPortRate(rate, word.name, port, hasRate: hasRate)
+        if record.selector.isEmpty || port.map({ record.selector == [$0.rawValue] }) ?? false {
+          return try setPortRate(rate, word.name, port, hasRate: hasRate)
+        }
+        if port == nil { rates.append(Rate(entry: entries.count, selector: record.selector, rate: rate)) }
       }
       entries.append(
         Entry(setting: .message(record.identity, selector: record.selector, .fields([value])), owner: owner))
@@ -197,6 +209,22 @@ public struct SettingsEdit: ReceiverScript {
     guard hasRate, port.map({ $0.rateKey != nil }) ?? true else { throw Self.hasNoRate(name) }
     guard (4800...8_000_000).contains(rate) else { throw SettingProblem("\(name): a rate is 4800 baud or more") }
     (portRate, portRateName) = (rate, name)
+  }
+
+  /// The rate of the port that is talked over is the line's, and not written as a field.
+  private mutating func takeOwnRates(_ known: ReceiverPortNumber?) {
+    defer { rates = [] }
+    for own in rates where own.selector == [UInt8(truncatingIfNeeded: port)] && problem == nil {
+      do throws(SettingProblem) {
+        try setPortRate(own.rate, names[entries[own.entry].owner], known, hasRate: hasRate)
+        entries[own.entry].result = .unchanged
+      } catch {
+        guard scope == .whatIsPossible else { return end(with: error) }
+        entries[own.entry].result = .missing
+      }
+      for index in records.indices { records[index].entries.removeAll { $0 == own.entry } }
+    }
+    work.removeAll { if case .readRecord(let index) = $0 { records[index].entries.isEmpty } else { false } }
   }
 
   private static func hasNoRate(_ name: String) -> SettingProblem {
@@ -269,11 +297,13 @@ public struct SettingsEdit: ReceiverScript {
     done += 1
     switch finished {
     case .readPort:
-      guard case .answered(let payload) = outcome, let number = payload.first else { break }
-      port = Int(number)
-      if portRate != nil, ReceiverPortNumber(rawValue: number)?.rateKey == nil {
-        end(with: Self.hasNoRate(portRateName))
+      var known: ReceiverPortNumber?
+      if case .answered(let payload) = outcome, let number = payload.first {
+        port = Int(number)
+        known = ReceiverPortNumber(rawValue: number)
+        if portRate != nil, known?.rateKey == nil { end(with: Self.hasNoRate(portRateName)) }
       }
+      takeOwnRates(known)
     case .readItems(let those): receiveItems(those, outcome)
     case .readRecord(let index): receiveRecord(index, outcome)
     case .writeItems(let those): receiveWritten(those, outcome)
