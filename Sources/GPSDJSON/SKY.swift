@@ -3,6 +3,26 @@ import ReceiverStream
 extension JSONLine {
   /// gpsd's SKY object for the satellites of an epoch, and a line end.
   public mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
+    beginSky(fix, device: device)
+    field("nSat", sky.count)
+    field("uSat", sky.used)
+    beginArray("satellites")
+    let satellites = sky.satellites
+    for index in satellites.indices { satellite(satellites[index]) }
+    endArray()
+    endObject()
+    endLine()
+  }
+
+  /// The same for a receiver that does not tell its satellites: what is known of their geometry.
+  public mutating func dilutions(_ fix: Fix, device: String? = nil) {
+    beginSky(fix, device: device)
+    field("uSat", fix.satellitesUsed)
+    endObject()
+    endLine()
+  }
+
+  private mutating func beginSky(_ fix: Fix, device: String?) {
     beginObject()
     field("class", "SKY")
     if let device { field("device", text: device) }
@@ -17,14 +37,6 @@ extension JSONLine {
     field("pdop", fix.pdop, digits: 2)
     field("tdop", fix.tdop, digits: 2)
     field("vdop", fix.vdop, digits: 2)
-    field("nSat", sky.count)
-    field("uSat", sky.used)
-    beginArray("satellites")
-    let satellites = sky.satellites
-    for index in satellites.indices { satellite(satellites[index]) }
-    endArray()
-    endObject()
-    endLine()
   }
 
   // A client waits for these lines, of which satellites are the most: a key is one piece, with all that stands around it.

@@ -38,10 +38,13 @@ extension JSONLine {
       field("ecefy", ecef.y, digits: 2)
       field("ecefz", ecef.z, digits: 2)
     }
-    field("eph", fix.horizontalAccuracyMetres, digits: 3)
-    field("epv", fix.verticalAccuracyMetres, digits: 3)
-    if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
-      field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
+    // What is assumed is not known.
+    if fix.accuracySource != .assumed {
+      field("eph", fix.horizontalAccuracyMetres, digits: 3)
+      field("epv", fix.verticalAccuracyMetres, digits: 3)
+      if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
+        field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
+      }
     }
     field("dgpsAge", fix.differentialAgeSeconds, digits: 1)
     field("dgpsSta", fix.differentialStation)

@@ -196,7 +196,7 @@ public struct PowerDirector: Sendable {
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
     case .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
-      .adviseOnSilence:
+      .adviseOnSilence, .notPutBack:
       break
     }
   }

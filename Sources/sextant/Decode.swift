@@ -100,10 +100,14 @@ struct Decode: ParsableCommand {
 }
 
 extension JSONLine {
-  /// The lines of a report: TPV, and SKY where the satellites changed.
+  /// The lines of a report: TPV where the fix changed, and SKY where the satellites did, or what is known of their geometry.
   mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, device: String? = nil) {
-    tpv(report.fix, device: device)
-    if report.skyChanged { self.sky(sky, report.fix, device: device) }
+    if report.fixChanged { tpv(report.fix, device: device) }
+    if report.skyChanged {
+      self.sky(sky, report.fix, device: device)
+    } else if report.hasDilutionsAlone {
+      dilutions(report.fix, device: device)
+    }
   }
 
   /// The TPV of a fix that the receiver had kept in its memory, where the frame tells one. It is older than what is around it.

@@ -114,6 +114,21 @@ struct ObjectTests {
     #expect(line { $0.sky(Sky(), Fix()) } == #"{"class":"SKY","nSat":0,"uSat":0,"satellites":[]}"# + "\n")
   }
 
+  @Test("Dilutions without satellites are told, and an accuracy that is assumed is not")
+  func dilutions() {
+    var fix = Fix()
+    fix.hdop = 0.9
+    fix.satellitesUsed = 5
+    #expect(line { $0.dilutions(fix) } == #"{"class":"SKY","hdop":0.90,"uSat":5}"# + "\n")
+    fix.kind = .twoD
+    (fix.latitudeDegrees, fix.longitudeDegrees) = (1, 2)
+    fix.horizontalAccuracyMetres = 10
+    for source in [Fix.AccuracySource.receiver, .estimated, .assumed] {
+      fix.accuracySource = source
+      #expect(tpv(fix).contains("eph") == (source != .assumed))
+    }
+  }
+
   /// The SKY line of sentences.
   private func skyLine(_ sentences: String...) -> String {
     var stream = FrameStream()

@@ -111,4 +111,126 @@ struct OutputTests {
     #expect(fix.hasPosition && fix.horizontalAccuracyMetres == 0.014)
     #expect(fixes([status, coarse]).last?.horizontalAccuracyMetres == 0.02)
   }
+
+  // MARK: Satellites
+
+  @Test("A satellite without a number that its system has is none: a GLONASS slot that is not known, an empty channel")
+  func nameless() {
+    var playback = Playback()
+    playback.hear(
+      ubx {
+        NavSAT.encode(into: &$0, length: 8 + 12 * 4) {
+          $0.iTOW(timeOfWeek(10, 11, 12))
+          $0.numSvs(4)
+          for (index, (system, number)) in [(6, 255), (6, 7), (9, 3), (0, 0)].enumerated() {
+            $0.satellite_gnssId(index, UInt8(system))
+            $0.satellite_svId(index, UInt8(number))
+            $0.satellite_cno(index, 33)
+          }
+        }
+      })
+    playback.finish()
+    #expect(playback.last?.satellites.map(\.system) == [.glonass] && playback.last?.satellites.map(\.number) == [7])
+    playback = Playback()
+    playback.hear(
+      ubx {
+        NavSVINFO.encode(into: &$0, length: 8 + 12 * 3) {
+          $0.iTOW(timeOfWeek(10, 11, 12))
+          $0.numCh(3)
+          for (index, number) in [255, 0, 5].enumerated() { $0.channel_svid(index, UInt8(number)) }
+        }
+      })
+    playback.finish()
+    #expect(playback.last?.satellites.map(\.system) == [.gps] && playback.last?.satellites.map(\.number) == [5])
+  }
+
+  @Test("A direction is below the horizon or above it, and north is 0°")
+  func directions() {
+    var playback = Playback()
+    playback.hear("GPGSV,1,1,04,05,91,083,46,06,90,360,41,07,-91,359,40,08,,,39", rmc("101112"))
+    playback.finish()
+    #expect(playback.last?.satellites.map(\.elevationDegrees) == [-128, 90, -128, -128])
+    #expect(playback.last?.satellites.map(\.azimuthDegrees) == [83, 0, 359, -128])
+  }
+
+  @Test(
+    "Who says Galileo means Galileo, and who says BeiDou BeiDou",
+    arguments: [
+      ("GA", "02", Satellite.System.galileo, 2), ("GA", "36", .galileo, 36), ("GA", "102", .galileo, 2),
+      ("GA", "136", .galileo, 36), ("GA", "305", .galileo, 5), ("GB", "201", .beiDou, 1), ("GB", "19", .beiDou, 19),
+      ("GB", "405", .beiDou, 5), ("GQ", "03", .qzss, 3), ("GQ", "193", .qzss, 1), ("GP", "193", .qzss, 1),
+      ("GP", "40", .sbas, 127), ("GP", "70", .glonass, 6), ("GN", "305", .galileo, 5),
+    ] as [(String, String, Satellite.System, UInt8)])
+  func numbers(talker: String, id: String, system: Satellite.System, number: UInt8) {
+    var playback = Playback()
+    playback.hear("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
+    playback.finish()
+    #expect(playback.last?.satellites.map(\.system) == [system] && playback.last?.satellites.map(\.number) == [number])
+  }
+
+  @Test("An id that the talker's system does not have is none", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
+  func others(talker: String, id: String) {
+    var playback = Playback()
+    playback.hear("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
+    playback.finish()
+    #expect(playback.last?.satellites == [])
+  }
+
+  @Test("Quectel's own sentences tell of BeiDou's satellites")
+  func quectel() {
+    var playback = Playback()
+    playback.hear(
+      gga("101112"), "PQGSA,A,3,12,,,,,,,,,,,,1.2,0.9,0.9,4", "PQGSA,A,3,,,,,,,,,,,,,1.2,0.9,0.9,5",
+      "PQGSV,2,1,05,02,20,116,,12,46,282,30,05,34,137,,07,06,045,,0,4", "PQGSV,2,2,05,29,,,33,0,4")
+    playback.finish()
+    let satellites = playback.last?.satellites ?? []
+    #expect(satellites.map(\.number) == [2, 12, 5, 7, 29] && satellites.allSatisfy { $0.system == .beiDou })
+    #expect(satellites.map(\.isUsed) == [false, true, false, false, false])
+    #expect(satellites.map(\.signalDecibelHertz) == [0, 30, 0, 0, 33])
+  }
+
+  // MARK: What a report tells
+
+  @Test("Satellites that come late change the satellites and not the fix")
+  func lateSatellites() {
+    var playback = Playback()
+    playback.hear(navPVT(12))
+    playback.idle()
+    playback.hear(navSAT([3, 4]))
+    #expect(playback.reports.map(\.isUpdate) == [false, true])
+    #expect(playback.reports.map(\.fixChanged) == [true, false] && playback.reports.map(\.skyChanged) == [false, true])
+  }
+
+  @Test("Dilutions are told where no satellites are, once an epoch")
+  func dilutionsAlone() {
+    var playback = Playback()
+    for second in 12...14 { playback.hear(gga("1011\(second)"), gsa3D) }
+    playback.finish()
+    #expect(playback.reports.filter(\.hasDilutionsAlone).count == 3 && playback.reports.allSatisfy { !$0.skyChanged })
+    playback = Playback()
+    for second in 12...14 { playback.hear(gga("1011\(second)"), gsa3D, gsv[0]) }
+    playback.finish()
+    #expect(playback.reports.allSatisfy { !$0.hasDilutionsAlone })
+  }
+
+  @Test("An accuracy that nothing tells of is assumed, one from dilutions is estimated")
+  func assumed() {
+    #expect(fixes(["GPGLL,4717.11437,N,00833.91522,E,101112,A,A"].map { Wire.nmea($0) }).last?.accuracySource == .assumed)
+    #expect(fixes([Wire.nmea(gga("101112"))]).last?.accuracySource == .estimated)
+    let dimmed = fixes([navPVT(12) { $0.hAcc(.max) }]).last
+    #expect(abs((dimmed?.horizontalAccuracyMetres ?? 0) - 5 * 1.8 / 3.25.squareRoot()) < 1e-9)
+    let unknown = fixes([
+      navPVT(12) {
+        $0.hAcc(.max)
+        $0.pDOP(9999)
+      }
+    ]).last
+    #expect(unknown?.accuracySource == .assumed)
+  }
+
+  @Test("A speed in kilometres an hour alone is one")
+  func kilometresPerHour() {
+    let fix = fixes([gga("101112"), "GPVTG,84.4,T,,M,,N,36.0,K,A"].map { Wire.nmea($0) }).last
+    #expect(fix?.speedMetresPerSecond == 10)
+  }
 }

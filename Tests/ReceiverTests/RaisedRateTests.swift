@@ -29,6 +29,38 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == found)
   }
 
+  /// An adapter is pulled out of the computer; the receiver behind it has a supply of its own, and keeps the raised rate.
+  @Test("It goes back after an unplug as well", arguments: [ReceiverModel.m6, .m8, .m10])
+  func backAfterUnplug(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    scene.unplugHost()
+    #expect(scene.run(20) { $0.isSteady }, "\(scene.reports)")
+    #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 115_200)
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
+    #expect(scene.reported(.notPutBack) == 0)
+  }
+
+  @Test("After one that took its supply it is raised again, and goes back", arguments: [ReceiverModel.m8, .m10])
+  func raisedAgain(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    scene.line.inject(.unplug(for: Milliseconds(4000)), at: scene.now)
+    scene.run(5)
+    #expect(scene.run(20) { $0.isSteady && $0.line.hostRate == 115_200 }, "\(scene.reports)")
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
+  }
+
+  @Test("An end that could not put everything back is told of, once", arguments: [ReceiverModel.m6, .m8, .m10])
+  func notPutBack(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    scene.line.inject(.refuseEverything(for: Milliseconds(60_000)), at: scene.now)
+    _ = scene.finish()
+    #expect(scene.isEnded && scene.reported(.notPutBack) == 1)
+  }
+
   @Test("It goes back within two seconds on a line that is full", arguments: [ReceiverModel.m9, .f9p, .x20])
   func backOnFullLine(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 9600, intent: .identify) { settings in

@@ -196,6 +196,16 @@ final class SessionScene {
     nextLook = now + Milliseconds(gap)
   }
 
+  /// The port goes and comes back after half a second; the receiver goes on meanwhile.
+  func unplugHost() {
+    guard held != nil else { return }
+    held!.session.lost { report, _ in if !report.isUpdate { fixes.append((now, report.fix)) } }
+    carryOut()
+    memory = held!.session.memory
+    held = nil
+    nextLook = now + Milliseconds(500)
+  }
+
   private func step(before end: Instant) {
     var next = Instant.earlier(line.deadline, end) ?? end
     if held != nil { next = Instant.earlier(next, held!.session.deadline) ?? next }

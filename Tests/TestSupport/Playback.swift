@@ -6,7 +6,9 @@ public struct Playback: ~Copyable {
   public struct Heard: Sendable, Equatable {
     public var fix: Fix
     public var isUpdate: Bool
+    public var fixChanged: Bool
     public var skyChanged: Bool
+    public var hasDilutionsAlone: Bool
     public var satellites: [Satellite]
   }
 
@@ -77,7 +79,9 @@ extension Playback.Heard {
   init(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     fix = report.fix
     isUpdate = report.isUpdate
+    fixChanged = report.fixChanged
     skyChanged = report.skyChanged
+    hasDilutionsAlone = report.hasDilutionsAlone
     satellites = []
     let span = sky.satellites
     for index in span.indices { satellites.append(span[index]) }

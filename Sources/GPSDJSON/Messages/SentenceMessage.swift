@@ -71,6 +71,8 @@ extension JSONLine {
       }
     case PGRMV.formatter: fields(sentence, PGRMV.self)
     case PGRME.formatter: fields(sentence, PGRME.self)
+    case PQGSV.formatter: fields(sentence, PQGSV.self)
+    case PQGSA.formatter: fields(sentence, PQGSA.self)
     case PSTI030.formatter: sentence.messageNumber == 30 ? fields(sentence, PSTI030.self) : false
     default: false
     }

@@ -76,7 +76,8 @@ extension ServiceCore {
   private mutating func take(_ output: DirectorOutput, at now: Moment) {
     switch output {
     case .order(let order): extra.append(.receiver(order))
-    case .report(let report): if let text = report.text { extra.append(.say(text)) }
+    // One that is put back as it was found is woken for that.
+    case .report(let report): if isReceiverWanted, let text = report.text { extra.append(.say(text)) }
     case .live(let fix):
       noteMovement(fix, at: now.instant)
       replay(at: now)

@@ -28,7 +28,7 @@ struct ServiceCore: Sendable {
   /// Whether there are receivers beside the first one.
   private(set) var hasOthers = false
   private var areOthersWanted = false
-  private var isReceiverWanted = false
+  private(set) var isReceiverWanted = false
   private var isFinished = false
   /// The computer waits with its suspend until the receiver rests.
   var isSuspendWaiting = false

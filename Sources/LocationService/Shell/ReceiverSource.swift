@@ -310,6 +310,11 @@ final class ReceiverSource {
       case .session(.adviseOnSilence):
         news.append(.say("nothing is understood of what comes (is it a receiver, and is it wired RX to TX?)"))
       case .session(.back): news.append(.say("the receiver is back"))
+      case .session(.notPutBack):
+        news.append(
+          .say(
+            "the receiver did not take back all that was changed; "
+              + "switch it off and on, or look with sextant configure show"))
       default: break
       }
       tellReceiverNews(event)

@@ -102,6 +102,7 @@ struct BackupStore: Sendable {
       pairs.removeFirst(min(pairs.count, ConfigurationWriter.mostItems))
       if pairs.isEmpty { step = .done }
     case .deleting:
+      isKept = isKept && outcome == .acknowledged
       keys.removeFirst(min(keys.count, ConfigurationWriter.mostItems))
       if keys.isEmpty { step = pairs.isEmpty ? .done : .writing }
     case .saving:

@@ -44,7 +44,20 @@ extension ReceiverSession {
   /// It is over, whatever was under way.
   mutating func cutEnding() {
     interruptExchange()
+    end()
+  }
+
+  /// The time for putting back is over.
+  mutating func runOutOfTime() {
+    if isToRestore, settings.restoresAtEnd, settings.intent != .readOnly { hasLeftChanges = true }
+    cutEnding()
+  }
+
+  /// It is over; what could not be put back is told.
+  mutating func end() {
     stage = .ended
+    if hasLeftChanges { actions.append(.report(.notPutBack)) }
+    hasLeftChanges = false
   }
 
   var readsDatabase: Bool {
@@ -66,7 +79,9 @@ extension ReceiverSession {
       restoringBy = begin + Self.longestGivingBack
       stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
     } else {
-      stage = .ended
+      // Of a receiver that is silent nobody knows whether it has kept what it was told.
+      if isToRestore, settings.restoresAtEnd, settings.intent != .readOnly { hasLeftChanges = true }
+      end()
     }
   }
 
@@ -104,7 +119,8 @@ extension ReceiverSession {
   /// Whether something is not as it was found.
   var isToRestore: Bool { !memory.found.isEmpty || settingsRate != nil || !memory.backup.isEmpty }
 
-  mutating func finishRestoring(at now: Instant) {
+  mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
+    if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { hasLeftChanges = true }
     guard let settingsRate, let rate, settingsRate != rate else {
       stage = .restoringBackup(BackupStore(undoing: memory.backup))
       return

@@ -32,6 +32,7 @@ extension ReceiverSession {
 
   mutating func becomeHeard(at now: Instant) {
     isHeard = true
+    settleInheritedRate()
     memory.rate = rate
     trouble.hear(at: now)
     guard endBy == nil else { return }

@@ -79,6 +79,7 @@ extension ReceiverSession {
         known.uniqueID != description.uniqueID || known.hardware != description.hardware
       {
         memory.found = []
+        settingsRate = nil
         wish = nil
       }
       memory.description = description

@@ -23,6 +23,13 @@ extension ReceiverSession {
     }
   }
 
+  /// A receiver that lost power while it was away is at its own rate again, and another one is at another's: only one that is
+  /// still at the raised rate gets back what it was found at.
+  mutating func settleInheritedRate() {
+    if inheritsRate, rate != memory.rate { settingsRate = nil }
+    inheritsRate = false
+  }
+
   mutating func store(_ change: PortRateChange) {
     if case .restoringRate = stage { stage = .restoringRate(change) } else { stage = .changingRate(change) }
   }
@@ -67,6 +74,7 @@ extension ReceiverSession {
 
   mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
     if case .restoringRate = stage {
+      if !isChanged { hasLeftChanges = true }
       stage = .restoringBackup(BackupStore(undoing: memory.backup))
       return
     }

@@ -18,7 +18,7 @@ extension ReceiverSession {
 
   /// Does what is due: the exchange in flight, the stage's next command, a submitted one.
   mutating func proceed(at now: Instant) {
-    if let endBy, now >= endBy { cutEnding() }
+    if let endBy, now >= endBy { runOutOfTime() }
     if case .keeping(_, let until) = stage, now >= until {
       exchange = nil
       startRestoring(at: now)
@@ -72,7 +72,7 @@ extension ReceiverSession {
       begin(command)
     case .restoring(let configuration):
       guard var command = configuration.next() else {
-        finishRestoring(at: now)
+        finishRestoring(configuration, at: now)
         return true
       }
       // The time is short: what is not heard leaves some to the others.
@@ -80,7 +80,8 @@ extension ReceiverSession {
       begin(command)
     case .restoringBackup(let store):
       guard let command = store.next() else {
-        stage = .ended
+        if !store.isKept { hasLeftChanges = true }
+        end()
         return true
       }
       begin(command)

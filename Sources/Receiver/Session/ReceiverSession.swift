@@ -108,6 +108,8 @@ public struct ReceiverSession: ~Copyable {
   var retryAt: Instant?
   var retryAfter = ReceiverSession.firstRetry
   var endBy: Instant?
+  /// Something that was changed could not be put back.
+  var hasLeftChanges = false
   /// When what was changed has to be put back at the latest.
   var restoringBy: Instant?
   /// What was told of the line.
@@ -128,7 +130,13 @@ public struct ReceiverSession: ~Copyable {
   var bytesThisEpoch = 0
   var bytesPerEpoch = 600
   var lastFrame: Instant
-  var settingsRate: UInt32?
+  /// The rate that the line was found at, once it is to have another; kept over an unplug.
+  var settingsRate: UInt32? {
+    get { memory.foundRate }
+    set { memory.foundRate = newValue }
+  }
+  /// `settingsRate` is of the session before, and it is not known yet whether the receiver has kept its raised rate.
+  var inheritsRate = false
   /// The rate is to be raised once the line has been quiet for a moment, or at the latest then: what is on its way, and what
   /// waits in the receiver for a line that was full, would be lost.
   var rateChangeBy: Instant?
@@ -194,6 +202,7 @@ public struct ReceiverSession: ~Copyable {
     lastFrame = now
     self.reference = reference
     openedAt = now
+    inheritsRate = searches && memory.foundRate != nil
     if let left {
       isTryingLeft = true
       rate = left.rate

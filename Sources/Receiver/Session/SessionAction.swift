@@ -60,4 +60,6 @@ public enum SessionReport: Sendable, Equatable {
   case batching(epochs: Int)
   /// Nothing was understood for five seconds after the start.
   case adviseOnSilence
+  /// The end has come, and not all that was changed could be put back.
+  case notPutBack
 }

@@ -52,6 +52,8 @@ public struct SessionSettings: Sendable {
 public struct SessionMemory: Sendable {
   /// The rate at which it was heard.
   public var rate: UInt32?
+  /// The rate that the line was found at, where it was raised from that; it is put back at the end.
+  var foundRate: UInt32?
   public var description: ReceiverDescription?
   /// What it knew of the orbits at the session's end, where it was asked for that.
   public var database: [AssistanceRecord.Message] = []

@@ -15,8 +15,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
     public var fix: Fix
     /// Whether the epoch was reported before and has changed since.
     public var isUpdate: Bool
+    /// Whether more than satellites and dilutions changed since the report before; true of an epoch's first.
+    public var fixChanged: Bool
     /// Whether the satellites changed since the last report.
     public var skyChanged: Bool
+    /// Whether the receiver tells dilutions and no satellites, and the dilutions are new.
+    public var hasDilutionsAlone: Bool
   }
 
   /// Fields that were out of range or could not be read, and are therefore absent from the fixes.
@@ -53,7 +57,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var hasContent = false
   private var isReported = false
   private var reported = Fix()
-  private var wasIdle = false
+  var wasIdle = false
 
   /// - Parameter reference: the computer's time, if its clock is set: dates that are 1024 weeks before it are mended.
   public init(reference: UTCTime? = nil) {
@@ -85,7 +89,9 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// it, and satellites need not be marked as used yet. Who waits for an epoch brings near the processor in this way what its
   /// report takes.
   public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    let report = Report(fix: isOpen ? finished() : reported, isUpdate: false, skyChanged: sky.count > 0)
+    let report = Report(
+      fix: isOpen ? finished() : reported, isUpdate: false, fixChanged: true, skyChanged: sky.count > 0,
+      hasDilutionsAlone: false)
     body(report, sky)
   }
 
@@ -95,8 +101,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   // MARK: The way of a message
 
   /// Comes before a message is applied: closes the epoch before it when the message belongs to a new one.
-  mutating func begin(_ tag: EpochTag?, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    if isNewEpoch(tag) {
+  ///
+  /// - Parameter isOther: whether it is of another epoch whatever its time.
+  mutating func begin(
+    _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    if isOther || isNewEpoch(tag) {
       if hasContent {
         end.learn(lastKey)
         if !isReported { report(body) }
@@ -167,6 +177,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func finished() -> Fix {
     var whole = fix
     nmea.settle(&whole, calendar)
+    // The week goes on where a receiver tells the date less often than the place.
+    if whole.time == nil, whole.kind != .none, case .timeOfWeek(let iTOW)? = tag {
+      whole.time = calendar.time(atTimeOfWeek: iTOW, leapSeconds: leapSecondsNow)
+    }
     if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
     whole.settle(ecefVelocity: ecefVelocity, accuracyMetres: ecefAccuracyMetres)
     whole.settleHeights()
@@ -196,7 +210,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
     if epoch.kind == .none || epoch.kind == .timeOnly { epoch.removePlace() }
     epoch.settleHeights()
     epoch.estimateAccuracy()
-    body(Report(fix: epoch, isUpdate: false, skyChanged: false), sky)
+    body(
+      Report(fix: epoch, isUpdate: false, fixChanged: true, skyChanged: false, hasDilutionsAlone: false), sky)
   }
 
   // Not inlined, so that what comes before it for each message is short.
@@ -209,7 +224,10 @@ public struct EpochAssembler: ~Copyable, Sendable {
       skyLacksMarks = false
     }
     let whole = finished()
-    let report = Report(fix: whole, isUpdate: isReported, skyChanged: skyChanged)
+    let report = Report(
+      fix: whole, isUpdate: isReported, fixChanged: !isReported || !whole.isSame(butForSkyOf: reported),
+      skyChanged: skyChanged,
+      hasDilutionsAlone: sky.count == 0 && whole.hasDilutions && !(isReported && whole.hasSameDilutions(as: reported)))
     reported = whole
     isReported = true
     body(report, sky)

@@ -17,8 +17,51 @@ struct NMEAEpoch: Sendable {
   var positionDigits: UInt8 = 0
   /// Satellites that GSA names.
   var used = SatelliteSet()
+  /// The sentences of the epoch that tell a place: a bit for each `Teller` and talker.
+  private var tellers: UInt32 = 0
+  /// RMC's date.
+  private var date: ShortDate?
+
+  /// The sentences that tell a place.
+  enum Teller: UInt32 { case gga, rmc, gns, gll }
 
   init() {}
+
+  /// Whether a sentence may be of another epoch though no time says so: one of its kind, or another date, was there.
+  @inline(__always)
+  func knows(_ teller: Teller, date: ShortDate?) -> Bool {
+    tellers >> (8 * teller.rawValue) & 0xFF != 0 || (self.date != nil && date != nil)
+  }
+
+  /// Whether it is.
+  ///
+  /// - Parameters:
+  ///   - isTimed: whether the open epoch has a time; by it the sentence belongs to it, if it has one itself.
+  ///   - isAfterSilence: whether the line was silent before.
+  ///   - hasMoved: whether it tells another place than the sentences before it.
+  @inline(never)
+  func isRepeated(
+    _ teller: Teller, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
+    hasMoved: Bool
+  ) -> Bool {
+    if let date, let said = self.date, date != said { return true }
+    let all = tellers >> (8 * teller.rawValue) & 0xFF
+    let isHeard = all & Self.bit(talker) != 0
+    // A receiver that has lost its time, or never says one, or is asked once a day, says the same sentence again.
+    guard time != nil else { return isHeard || all != 0 && isTimed }
+    return all != 0 && !isTimed || isHeard && (isAfterSilence || hasMoved)
+  }
+
+  /// A sentence that tells a place belongs to the epoch.
+  @inline(__always)
+  mutating func add(_ teller: Teller, _ talker: Talker, date: ShortDate? = nil) {
+    tellers |= Self.bit(talker) << (8 * teller.rawValue)
+    if let date { self.date = date }
+  }
+
+  /// One of eight, by the talker's second letter.
+  @inline(__always)
+  private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
 
   /// A new epoch. What GSA said holds for as many epochs as receivers leave it out.
   init(after earlier: NMEAEpoch) {
@@ -72,19 +115,19 @@ extension EpochAssembler {
       apply(content, sentence.talker)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content)
     case RMC.formatter:
       let content = sentence.decode(RMC.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      begin(.rmc, sentence.talker, content.time, content.latitude, content.longitude, date: content.date, id, body)
       apply(content)
     case GNS.formatter:
       let content = sentence.decode(GNS.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      begin(.gns, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content)
     case GLL.formatter:
       let content = sentence.decode(GLL.self, rejected: &rejectedFields)
-      begin(tag(content.time), id, body)
+      begin(.gll, sentence.talker, content.time, content.latitude, content.longitude, id, body)
       apply(content)
     case VTG.formatter:
       let content = sentence.decode(VTG.self, rejected: &rejectedFields)
@@ -119,6 +162,31 @@ extension EpochAssembler {
     complete(body)
   }
 
+  /// Comes before a sentence that tells a place is applied.
+  @inline(__always)
+  private mutating func begin(
+    _ teller: NMEAEpoch.Teller, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?, _ longitude: Coordinate?,
+    date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
+  ) {
+    // What is heard for the first time, as nearly always, costs no more.
+    let isOther =
+      nmea.knows(teller, date: date)
+      && nmea.isRepeated(
+        teller, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: wasIdle,
+        hasMoved: hasMoved(latitude, longitude))
+    begin(tag(time), id, isOther: isOther, body)
+    nmea.add(teller, talker, date: date)
+  }
+
+  /// Whether a place is another one than the sentences of the epoch have told, and not for its digits.
+  @inline(never)
+  private mutating func hasMoved(_ latitude: Coordinate?, _ longitude: Coordinate?) -> Bool {
+    guard let latitude, let longitude, fix.source < .ubx, let north = fix.latitudeDegrees, let east = fix.longitudeDegrees
+    else { return false }
+    return min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits) >= nmea.positionDigits
+      && (latitude.degrees != north || longitude.degrees != east)
+  }
+
   /// Manufacturers' own sentences, where they tell what the standard's do not.
   private mutating func receiveProprietary(
     _ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void
@@ -148,6 +216,15 @@ extension EpochAssembler {
       fix.horizontalAccuracyMetres = horizontal
       fix.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
       fix.accuracySource = .receiver
+    case PQGSA.formatter:
+      let content = sentence.decode(PQGSA.self, rejected: &rejectedFields).content
+      begin(nil, id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0xF << 44, body)
+      apply(content, sentence.talker)
+    case PQGSV.formatter:
+      let content = sentence.decode(PQGSV.self, rejected: &rejectedFields)
+      let isLast = content.number == content.sentences
+      begin(nil, id | UInt64(truncatingIfNeeded: content.systemID ?? 0) & 0x7 << 44 | (isLast ? 1 << 47 : 0), body)
+      apply(content)
     case PUBX00.formatter:
       guard let number = sentence.messageNumber, receiveUBlox(sentence, number, id | UInt64(number) << 44, body)
       else { return }
@@ -334,6 +411,7 @@ extension EpochAssembler {
   private mutating func apply(_ content: VTG) {
     guard content.positionMode != UInt8(ascii: "N") else { return }
     setVelocity(content.speedKnots, content.courseTrue)
+    if content.speedKnots == nil { setSpeed(kilometresPerHour: content.speedKilometresPerHour) }
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
@@ -402,6 +480,23 @@ extension EpochAssembler {
     fix.satellitesInView = sky.count
   }
 
+  private mutating func apply(_ content: PQGSV) {
+    guard !hasUBXSky else { return }
+    startSky()
+    let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
+    for index in 0..<content.satelliteCount {
+      let said = content.satellites[index]
+      guard let id = said.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
+      sky.add(
+        Satellite(
+          system: system, number: number,
+          elevationDegrees: Satellite.elevation(Int16(said.elevation ?? Int32(Int16.min))),
+          azimuthDegrees: Satellite.azimuth(Int16(said.azimuth ?? Int32(Int16.min))),
+          signalDecibelHertz: UInt8(said.signal ?? 0), isUsed: nmea.used.contains(system, number)))
+    }
+    fix.satellitesInView = sky.count
+  }
+
   /// Adds a satellite of GSV whose id has to be told for itself.
   @inline(never)
   private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
@@ -440,6 +535,11 @@ extension EpochAssembler {
       if speed >= 0, speed < 10_000 { fix.speedMetresPerSecond = speed } else { reject() }
     }
     if let degrees = degrees?.value { fix.courseDegrees = course(degrees) }
+  }
+
+  private mutating func setSpeed(kilometresPerHour: FixedPoint?) {
+    guard fix.source < .ubx, let speed = kilometresPerHour?.value else { return }
+    if speed >= 0, speed < 36_000 { fix.speedMetresPerSecond = speed / 3.6 } else { reject() }
   }
 
   private func dilution(_ value: FixedPoint?) -> Double? {
@@ -494,8 +594,7 @@ extension Satellite {
   fileprivate init(_ system: System, _ number: UInt8, _ said: GSV.Satellite, isUsed: Bool) {
     self.init(
       system: system, number: number,
-      elevationDegrees: Int8(truncatingIfNeeded: max(said.raw(1), Int16(Satellite.unknownAngle))),
-      azimuthDegrees: max(said.raw(2), Int16(Satellite.unknownAngle)),
+      elevationDegrees: Satellite.elevation(said.raw(1)), azimuthDegrees: Satellite.azimuth(said.raw(2)),
       signalDecibelHertz: UInt8(truncatingIfNeeded: max(said.raw(3), 0)), isUsed: isUsed)
   }
 }

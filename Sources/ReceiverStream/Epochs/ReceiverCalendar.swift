@@ -52,6 +52,18 @@ struct ReceiverCalendar: Sendable {
     return UTCTime(day: day, nanosecondsOfDay: nanosecondsOfDay)
   }
 
+  /// The time of an epoch of which only the time of week is known (GPS time, milliseconds): nil as long as no date was said,
+  /// and for what is no time of week. The first such time after the last one, which it may precede by an hour.
+  func time(atTimeOfWeek milliseconds: UInt32, leapSeconds: Int) -> UTCTime? {
+    guard let last, milliseconds < 604_800_000 else { return nil }
+    let week: Int64 = 604_800_000_000_000
+    let shift = Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay - Int64(leapSeconds) * 1_000_000_000
+    let earliest = last.nanosecondsSince1970 - shift - 3_600_000_000_000
+    let ofWeek = Int64(milliseconds) * 1_000_000
+    let weeks = (earliest - ofWeek + week - 1) / week
+    return UTCTime(nanosecondsSince1970: shift + weeks * week + ofWeek)
+  }
+
   /// Keeps `time` as the one that the next time of day is compared with.
   mutating func advance(to time: UTCTime) { last = time }
 }

@@ -25,12 +25,20 @@ extension Satellite {
   @inline(never)
   private static func fromRange(id: Int, of system: System?) -> (system: System, number: UInt8)? {
     switch (system, id) {
+    // Who says Galileo means Galileo: by some makers' numbers too (Quectel counts from 101).
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
+    case (.galileo?, 101...136): return (.galileo, UInt8(id - 100))
+    case (.galileo?, 211...246): return (.galileo, UInt8(id - 210))
+    case (.galileo?, 301...336): return (.galileo, UInt8(id - 300))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
-    // Before QZSS's range, which it meets: the talker says whose they are (MediaTek, older Chinese receivers).
+    case (.beiDou?, 159...163): return (.beiDou, UInt8(id - 158))
+    // MediaTek, older Chinese receivers; without the talker it meets QZSS's range.
     case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
+    case (.beiDou?, 401...463): return (.beiDou, UInt8(id - 400))
     case (.qzss?, 1...10): return (.qzss, UInt8(id))
+    case (.qzss?, 193...202): return (.qzss, UInt8(id - 192))
     case (.navIC?, 1...14): return (.navIC, UInt8(id))
+    case (.galileo?, _), (.beiDou?, _), (.qzss?, _), (.navIC?, _): return nil
     case (.glonass?, 1...32): return (.glonass, UInt8(id))
     case (_, 1...32): return (.gps, UInt8(id))
     case (_, 33...64): return (.sbas, UInt8(id + 87))
@@ -68,8 +76,9 @@ extension Satellite {
     }
   }
 
-  /// The system and number behind the one-byte id of UBX messages before M8 (NAV-SVINFO): the reference, 1.8.
-  static func from(legacyUBX id: UInt8) -> (system: System, number: UInt8) {
+  /// The system and number behind the one-byte id of UBX messages before M8 (NAV-SVINFO): the reference, 1.8. Nil for an
+  /// empty channel and for a GLONASS satellite whose slot is not known yet (255).
+  static func from(legacyUBX id: UInt8) -> (system: System, number: UInt8)? {
     switch id {
     case 1...32: (.gps, id)
     case 33...64: (.beiDou, id - 27)
@@ -80,9 +89,16 @@ extension Satellite {
     case 193...202: (.qzss, id - 192)
     case 211...246: (.galileo, id - 210)
     case 247...253: (.navIC, id - 246)
-    case 255: (.glonass, 0)
-    default: (.unknown, id)
+    default: nil
     }
+  }
+
+  /// The system behind a satellite of NAV-SAT or NAV-SIG; nil where the two numbers name none: a system that no document
+  /// has, or a GLONASS satellite whose slot is not known yet (255).
+  @inline(__always)
+  static func system(gnssId: UInt8, svId: UInt8) -> System? {
+    guard let system = System(rawValue: gnssId), system != .unknown, svId &- 1 < 254 else { return nil }
+    return system
   }
 }
 

@@ -9,7 +9,7 @@ extension EpochAssembler {
     switch identity {
     case NavPVT.identity:
       guard let message = NavPVT(payload: payload) else { return }
-      begin(.timeOfWeek(message.iTOW), id, body)
+      begin(.timeOfWeek(message.iTOW), id, isOther: isOtherWeek(message), body)
       apply(message)
     case NavPVAT.identity:
       guard let message = NavPVAT(payload: payload) else { return }
@@ -126,6 +126,15 @@ extension EpochAssembler {
       return MessageIdentity(NavPVT.identity.messageClass, identity.messageID)
     default: return identity
     }
+  }
+
+  /// Whether a message of the open epoch's time of week says another date than those before it: a receiver that is on for
+  /// moments alone, or a log of such.
+  private func isOtherWeek(_ message: borrowing NavPVT) -> Bool {
+    guard let time = fix.time, message.valid & 3 == 3,
+      let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day))
+    else { return false }
+    return abs(day.since1970 + calendar.correctionDays - time.day.since1970) >= 6
   }
 
   // MARK: Position and velocity
@@ -339,12 +348,11 @@ extension EpochAssembler {
     startUBXSky()
     for index in 0..<message.satelliteCount {
       let satellite = message.satellite(index)
+      guard let system = Satellite.system(gnssId: satellite.gnssId, svId: satellite.svId) else { continue }
       sky.add(
         Satellite(
-          system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
-          elevationDegrees: satellite.elev.magnitude <= 90 ? satellite.elev : Satellite.unknownAngle,
-          azimuthDegrees: satellite.azim >= 0 && satellite.azim <= 360
-            ? satellite.azim : Int16(Satellite.unknownAngle),
+          system: system, number: satellite.svId,
+          elevationDegrees: Satellite.elevation(Int16(satellite.elev)), azimuthDegrees: Satellite.azimuth(satellite.azim),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
     }
     fix.satellitesInView = sky.count
@@ -354,12 +362,11 @@ extension EpochAssembler {
     startUBXSky()
     for index in 0..<message.channelCount {
       let channel = message.channel(index)
-      let (system, number) = Satellite.from(legacyUBX: channel.svid)
+      guard let (system, number) = Satellite.from(legacyUBX: channel.svid) else { continue }
       sky.add(
         Satellite(
           system: system, number: number,
-          elevationDegrees: channel.elev.magnitude <= 90 ? channel.elev : Satellite.unknownAngle,
-          azimuthDegrees: channel.azim >= 0 && channel.azim <= 360 ? channel.azim : Int16(Satellite.unknownAngle),
+          elevationDegrees: Satellite.elevation(Int16(channel.elev)), azimuthDegrees: Satellite.azimuth(channel.azim),
           signalDecibelHertz: channel.cno, isUsed: channel.flags_svUsed))
     }
     fix.satellitesInView = sky.count
@@ -372,9 +379,10 @@ extension EpochAssembler {
     skyLacksMarks = true
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
+      guard let system = Satellite.system(gnssId: signal.gnssId, svId: signal.svId) else { continue }
       sky.add(
         Satellite(
-          system: Satellite.System(rawValue: signal.gnssId) ?? .unknown, number: signal.svId,
+          system: system, number: signal.svId,
           signalDecibelHertz: signal.cno, isUsed: signal.sigFlags_prUsed))
     }
     fix.satellitesInView = sky.count

@@ -20,10 +20,12 @@ extension Fix {
   mutating func estimateAccuracy() {
     guard hasPosition, accuracySource != .receiver else { return }
     let error = Self.rangeErrorMetres(quality)
-    horizontalAccuracyMetres = error * (hdop ?? Self.assumedHorizontalDilution)
+    // Under an open sky the vertical dilution is half as much again as the horizontal one; the two make up that of the position.
+    let horizontal = hdop ?? pdop.map { $0 / (1 + 1.5 * 1.5).squareRoot() }
+    horizontalAccuracyMetres = error * (horizontal ?? Self.assumedHorizontalDilution)
     verticalAccuracyMetres =
       heightAboveSeaLevelMetres ?? heightAboveEllipsoidMetres == nil
-      ? nil : error * (vdop ?? hdop.map { $0 * 1.5 } ?? Self.assumedVerticalDilution)
-    accuracySource = .estimated
+      ? nil : error * (vdop ?? horizontal.map { $0 * 1.5 } ?? Self.assumedVerticalDilution)
+    accuracySource = horizontal == nil ? .assumed : .estimated
   }
 }

@@ -31,6 +31,8 @@ public struct Fix: Sendable, Equatable {
     case receiver
     /// Estimated here, from dilution of precision and the kind of fix.
     case estimated
+    /// Assumed here, of a fair sky: the receiver says no dilution of precision either.
+    case assumed
   }
 
   /// Which message the position was taken from. A higher value is preferred within an epoch.
@@ -139,5 +141,22 @@ public struct Fix: Sendable, Equatable {
   /// Whether there is a position that may be used.
   public var hasPosition: Bool {
     kind != .none && kind != .timeOnly && latitudeDegrees != nil && longitudeDegrees != nil
+  }
+
+  /// Whether a dilution of precision is known.
+  var hasDilutions: Bool { gdop != nil || pdop != nil || hdop != nil || vdop != nil || tdop != nil }
+
+  func hasSameDilutions(as other: Fix) -> Bool {
+    gdop == other.gdop && pdop == other.pdop && hdop == other.hdop && vdop == other.vdop && tdop == other.tdop
+  }
+
+  /// Whether all but what belongs to the satellites is the same.
+  func isSame(butForSkyOf other: Fix) -> Bool {
+    var here = self
+    here.satellitesInView = other.satellitesInView
+    (here.gdop, here.pdop, here.hdop, here.vdop, here.tdop) = (
+      other.gdop, other.pdop, other.hdop, other.vdop, other.tdop
+    )
+    return here == other
   }
 }

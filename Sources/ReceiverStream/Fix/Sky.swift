@@ -19,6 +19,18 @@ public struct Satellite: Equatable, Sendable {
 
   public static var unknownAngle: Int8 { -128 }
 
+  /// An elevation as a receiver says it; `unknownAngle` where it is none.
+  @inline(__always)
+  static func elevation(_ degrees: Int16) -> Int8 {
+    degrees.magnitude <= 90 ? Int8(truncatingIfNeeded: degrees) : unknownAngle
+  }
+
+  /// An azimuth likewise. 360° is north.
+  @inline(__always)
+  static func azimuth(_ degrees: Int16) -> Int16 {
+    UInt16(bitPattern: degrees) < 360 ? degrees : degrees == 360 ? 0 : Int16(unknownAngle)
+  }
+
   public init(
     system: System, number: UInt8, elevationDegrees: Int8 = Satellite.unknownAngle,
     azimuthDegrees: Int16 = Int16(Satellite.unknownAngle), signalDecibelHertz: UInt8 = 0, isUsed: Bool = false

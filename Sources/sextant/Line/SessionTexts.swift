@@ -35,6 +35,8 @@ private func text(of report: SessionReport, path: String, baud: UInt32?) -> Stri
   case .cannotSleep: "\(path): this receiver cannot be put to sleep at this port"
   case .resetToWake: "\(path): the receiver does not wake; resetting it"
   case .doesNotWake: "\(path): the receiver does not wake; trying again from time to time"
+  case .notPutBack:
+    "\(path): the receiver did not take back all that was changed; switch it off and on, or look with sextant configure show"
   case .adviseOnSilence:
     baud.map { "\(path): nothing understood at \($0) baud for 5 s; leave --baud out to have the rate found" }
       ?? "\(path): nothing understood for 5 s; still listening (is it a receiver, and is it wired RX to TX?)"

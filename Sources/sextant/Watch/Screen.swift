@@ -82,7 +82,7 @@ struct Screen: ~Copyable {
       line.decimal(abs(longitude), digits: 7)
       line.put(longitude < 0 ? "° W" : "° E")
       line.labelled("   ± ", fix.horizontalAccuracyMetres, digits: 1, " m")
-      if fix.accuracySource == .estimated { line.put(" (estimated)") }
+      if fix.accuracySource == .estimated || fix.accuracySource == .assumed { line.put(" (estimated)") }
     } else {
       line.put(epochs == 0 ? "listening" : "no fix yet")
     }
