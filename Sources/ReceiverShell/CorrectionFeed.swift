@@ -98,7 +98,8 @@ public final class CorrectionFeed {
   }
 
   private func tellPosition(_ poller: inout Poller, at now: Instant) {
-    guard isNTRIP, isConnected, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
+    guard isNTRIP, isConnected, response.isGranted, request.isEmpty, let sentence = casterPosition.sentence(at: now)
+    else { return }
     request = sentence
     sendRequest(&poller, at: now)
   }
@@ -177,7 +178,7 @@ public final class CorrectionFeed {
       return connect(reason, &poller, at: now)
     }
     isConnected = true
-    link.connected(at: now)
+    link.connected(isAsked: isNTRIP, at: now)
     response = NTRIPResponse()
     if case .ntrip(let host, let port, let mount, let credentials) = source {
       request = ntripRequest(host: host, port: port, mount: mount, credentials: credentials)
@@ -239,18 +240,17 @@ public final class CorrectionFeed {
 
   private func take(_ bytes: RawSpan, at now: Instant) {
     guard case .ntrip = source else {
-      corrections.receive(bytes, at: now)
-      if source.isHost { link.received(at: now) }
+      if corrections.receive(bytes, at: now), source.isHost { link.received(at: now) }
       return
     }
     do {
       let stream = try response.receive(bytes)
-      if !stream.isEmpty {
+      if response.isGranted { link.granted(at: now) }
+      // The empty line behind an ICY head, and a page of a portal, are none of them.
+      if unsafe corrections.receive(stream.span.bytes, at: now) {
         link.received(at: now)
-        // The empty line behind an ICY head is none of them.
-        if stream.contains(where: { $0 != 13 && $0 != 10 }) { casterPosition.received() }
+        casterPosition.received()
       }
-      unsafe corrections.receive(stream.span.bytes, at: now)
     } catch {
       link.failed(error.text, at: now)
     }

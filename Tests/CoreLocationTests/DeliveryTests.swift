@@ -101,17 +101,101 @@ struct DeliveryTests {
     #expect(depths == [1, 2, 3])
   }
 
+  @Test("TH-1 TH-2 between two callbacks the loop has its turn: timers come, and other managers")
+  func turns() throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let manager = CLLocationManager(service: Scene(file: file).service)
+    let ear = Ear()
+    let order = Lines()
+    ear.onLocation = { [unowned ear] _ in
+      order.append("location")
+      guard ear.locations.count == 1 else { return }
+      RunLoop.current.add(Timer(timeInterval: 0, repeats: false) { _ in order.append("timer") }, forMode: .common)
+    }
+    manager.delegate = ear
+    manager.startUpdatingLocation()
+    Scene.run { ear.locations.count >= 3 && order.contains("timer") }
+    #expect(order.all.last == "location", "\(order.all)")
+  }
+
+  @Test("SU-23 `location` is the last one that was told, also while others wait")
+  func told() throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let manager = CLLocationManager(service: Scene(file: file).service)
+    let ear = Ear()
+    var inside: [Date?] = []
+    ear.onLocation = { inside.append($0.location?.timestamp) }
+    manager.delegate = ear
+    manager.startUpdatingLocation()
+    Scene.run { ear.locations.count >= 3 }
+    #expect(inside == ear.locations.map(\.timestamp))
+  }
+
+  @Test("RQ-1 RQ-8 two requests in one turn have one answer, also where the cache has it")
+  func requestedTwice() throws {
+    let file = try Scene.recording()
+    defer { try? FileManager.default.removeItem(at: file) }
+    let manager = CLLocationManager(service: Scene(file: file).service)
+    let ear = Ear()
+    manager.delegate = ear
+    manager.desiredAccuracy = 5000
+    manager.startUpdatingLocation()
+    Scene.run { ear.locations.count >= 3 }
+    manager.stopUpdatingLocation()
+    ear.locations = []
+    manager.requestLocation()
+    manager.requestLocation()
+    Scene.run { !ear.locations.isEmpty }
+    // Whatever waits would come with the next turns.
+    var turns = 0
+    Scene.run {
+      turns += 1
+      return turns > 3
+    }
+    #expect(ear.locations.count == 1)
+  }
+
+  @Test("RG-12 a region of a class that nobody knows has no state")
+  func unknownClass() {
+    let manager = CLLocationManager(service: Scene().service)
+    let states = StateEar()
+    manager.delegate = states
+    manager.requestState(for: CLRegion())
+    manager.requestState(
+      for: CLCircularRegion(center: CLLocationCoordinate2DMake(48, 11), radius: 100, identifier: "home"))
+    Scene.run { !states.names.isEmpty }
+    #expect(states.names == ["home"])
+  }
+
+  private final class StateEar: NSObject, CLLocationManagerDelegate {
+    var names: [String] = []
+    func locationManager(_: CLLocationManager, didDetermineState: CLRegionState, for region: CLRegion) {
+      names.append(region.identifier)
+    }
+  }
+
   @Test("TH-1 a loop has nothing to wait for when its last manager is gone")
   func released() {
-    var manager: CLLocationManager? = CLLocationManager(service: Scene().service)
-    let ear = Ear()
-    manager?.delegate = ear
-    Scene.run { !ear.words.isEmpty }
-    #expect(ear.words == ["status 3"])
-    manager = nil
-    let limit = Date(timeIntervalSinceNow: 20)
-    while RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
-    #expect(Date() < limit)
+    let scene = Scene()
+    let done = DispatchSemaphore(value: 0)
+    let lines = Lines()
+    // A thread of its own: others' managers keep the loops of the pool.
+    Thread.detachNewThread {
+      var manager: CLLocationManager? = CLLocationManager(service: scene.service)
+      let ear = Ear()
+      manager?.delegate = ear
+      Scene.run { !ear.words.isEmpty }
+      lines.append(ear.words.joined())
+      manager = nil
+      let limit = Date(timeIntervalSinceNow: 20)
+      while RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
+      lines.append(Date() < limit ? "over" : "goes on")
+      done.signal()
+    }
+    done.wait()
+    #expect(lines.all == ["status 3", "over"])
   }
 
   @Test("SU-15 TH-6 who stops in a callback hears no more of what was sent already")

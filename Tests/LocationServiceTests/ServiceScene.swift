@@ -198,7 +198,9 @@ final class ServiceScene {
   private func take(_ action: ServiceAction) {
     switch action {
     case .deliver(_, let event, let ticket):
-      if core.engine.isCurrent(ticket, for: Self.client) { events.append((now, event)) }
+      if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
+        events.append((now, event))
+      }
     case .say(let text): said.append(text)
     case .openReceiver:
       isOpen = true

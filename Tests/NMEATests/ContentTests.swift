@@ -8,7 +8,8 @@ let standardSentences: [any SentenceContent.Type] = [
   DPT.self, DBT.self, MTW.self, MWD.self, MWV.self, XDR.self, RLM.self, TXT.self,
 ]
 let vendorSentences: [any SentenceContent.Type] = [
-  PGRMV.self, PGRME.self, PQGSA.self, PQGSV.self, PSTI030.self, PUBX00.self, PUBX03.self, PUBX04.self, PUBX40.self, PUBX41.self,
+  PGRMV.self, PGRME.self, PQGSA.self, PQGSV.self, PSTI030.self, PUBX00.self, PUBX03.self, PUBX04.self, PUBX40.self,
+  PUBX41.self,
 ]
 let talkers: [Talker] = [
   .gps, .glonass, .galileo, .beiDou, .beiDouOld, .qzss, .qzssOld, .navIC, .combined,
@@ -84,7 +85,8 @@ struct ContentTests {
       (PUBX04.self, "PUBX,04,073731.00,091202,113851.00,1196,15D,1930035,-2660.664,43"),
       (PQGSV.self, "PQGSV,4,4,14,29,,,,30,21,144,,0,4"),
       (PQGSV.self, "PQGSV,2,1,08,02,20,116,,03,,,,05,34,137,,07,06,045,21,0,4"),
-      (PQGSA.self, "PQGSA,A,3,12,,,,,,,,,,,,1.2,0.9,0.9,4"), (PUBX40.self, "PUBX,40,GLL,1,0,0,0,0,0"), (PUBX41.self, "PUBX,41,1,0007,0003,19200,0"),
+      (PQGSA.self, "PQGSA,A,3,12,,,,,,,,,,,,1.2,0.9,0.9,4"), (PUBX40.self, "PUBX,40,GLL,1,0,0,0,0,0"),
+      (PUBX41.self, "PUBX,41,1,0007,0003,19200,0"),
       (
         PSTI030.self,
         "PSTI,030,034151.000,A,2447.0895508,N,12100.5234656,E,94.615,0.00,-0.01,0.04,120517,R,0.999,3.724"

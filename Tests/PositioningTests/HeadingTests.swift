@@ -24,6 +24,14 @@ struct HeadingTests {
     #expect(scene.heard() == [])
   }
 
+  @Test("SU-15 HD-1 what was made before the stop is not told after it")
+  func stopped() {
+    var scene = started()
+    turn(&scene, to: 20)
+    scene.call(.stopHeading)
+    #expect(scene.heard() == [])
+  }
+
   @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
   func comesLater() {
     let none = Facilities(

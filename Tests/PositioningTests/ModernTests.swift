@@ -52,6 +52,22 @@ struct ModernTests {
     #expect(elements(&scene).first?.diagnostic.contains(.authorizationDenied) == true)
   }
 
+  @Test("LV-3 a stream that falls silent because the program is not in use any more says so, once")
+  func background() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(2) { $0 * 20 }
+    _ = elements(&scene)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.engine.setApplication(.background, at: scene.instant)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
+    scene.fixes(2) { 50 + $0 * 20 }
+    #expect(elements(&scene).isEmpty)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.fixes(2) { 100 + $0 * 20 }
+    #expect(elements(&scene).count == 2)
+  }
+
   @Test("LV-4 a stream asks for WhenInUse by itself, unless the app brings its sessions")
   func implicit() {
     var scene = Scene(.notDetermined)

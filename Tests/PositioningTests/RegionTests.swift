@@ -125,6 +125,14 @@ struct RegionTests {
     #expect(scene.heard() == ["entered home", "home is inside"])
   }
 
+  @Test("SU-15 RG-9 a crossing of a region that is monitored no more is not told")
+  func stopped() {
+    var scene = monitored([home])
+    stay(&scene, at: 0, seconds: 30)
+    scene.call(.stopMonitoring(home))
+    #expect(!scene.heard().contains { $0.hasPrefix("entered") })
+  }
+
   @Test("RG-12 a state that is asked for is told once, unknown if it is not known")
   func asked() {
     var scene = Scene()

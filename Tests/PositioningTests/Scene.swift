@@ -101,7 +101,7 @@ struct Scene {
     var rest: [PositioningOutput] = []
     for output in engine.outputs {
       if case .event(let id, let event, let ticket) = output, id == ClientID(number) {
-        if engine.isCurrent(ticket, for: id) { events.append(event) }
+        if engine.isCurrent(ticket, for: id), engine.isWanted(event, by: id) { events.append(event) }
       } else {
         rest.append(output)
       }

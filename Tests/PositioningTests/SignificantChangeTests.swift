@@ -21,6 +21,23 @@ struct SignificantChangeTests {
     #expect(scene.heard() == ["at -5000", "at 1"])
   }
 
+  @Test("SU-15 SC-5 what was made before the stop is not told after it, but for who goes on with the standard service")
+  func stopped() {
+    var restored = PositioningEngine.Restored()
+    restored.newest = Scene.location(-5000, at: 0)
+    var scene = Scene(restored: restored)
+    scene.call(.startSignificantChanges)
+    scene.call(.stopSignificantChanges)
+    #expect(scene.heard() == [])
+    scene.call(.startSignificantChanges)
+    _ = scene.heard()
+    scene.call(.startUpdatingLocation)
+    _ = scene.heard()
+    scene.fixes(1) { $0 }
+    scene.call(.stopSignificantChanges)
+    #expect(scene.heard() == ["at 1"])
+  }
+
   @Test("SC-2 then only moves of half a kilometre from the last one count")
   func distance() {
     var scene = started()

@@ -168,7 +168,8 @@ struct OutputTests {
     #expect(playback.last?.satellites.map(\.system) == [system] && playback.last?.satellites.map(\.number) == [number])
   }
 
-  @Test("An id that the talker's system does not have is none", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
+  @Test(
+    "An id that the talker's system does not have is none", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
   func others(talker: String, id: String) {
     var playback = Playback()
     playback.hear("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
@@ -198,7 +199,8 @@ struct OutputTests {
     playback.idle()
     playback.hear(navSAT([3, 4]))
     #expect(playback.reports.map(\.isUpdate) == [false, true])
-    #expect(playback.reports.map(\.fixChanged) == [true, false] && playback.reports.map(\.skyChanged) == [false, true])
+    #expect(
+      playback.reports.map(\.fixChanged) == [true, false] && playback.reports.map(\.skyChanged) == [false, true])
   }
 
   @Test("Dilutions are told where no satellites are, once an epoch")
@@ -215,7 +217,8 @@ struct OutputTests {
 
   @Test("An accuracy that nothing tells of is assumed, one from dilutions is estimated")
   func assumed() {
-    #expect(fixes(["GPGLL,4717.11437,N,00833.91522,E,101112,A,A"].map { Wire.nmea($0) }).last?.accuracySource == .assumed)
+    #expect(
+      fixes(["GPGLL,4717.11437,N,00833.91522,E,101112,A,A"].map { Wire.nmea($0) }).last?.accuracySource == .assumed)
     #expect(fixes([Wire.nmea(gga("101112"))]).last?.accuracySource == .estimated)
     let dimmed = fixes([navPVT(12) { $0.hAcc(.max) }]).last
     #expect(abs((dimmed?.horizontalAccuracyMetres ?? 0) - 5 * 1.8 / 3.25.squareRoot()) < 1e-9)

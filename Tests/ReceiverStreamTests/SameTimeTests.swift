@@ -100,7 +100,7 @@ struct SameTimeTests {
     #expect(twice.epochs == 1)
   }
 
-  @Test("After a silence the same sentence with the same time is another epoch: a receiver that was switched off for a day")
+  @Test("After a silence the same sentence with the same time is another epoch: of another day")
   func afterSilence() {
     var playback = Playback()
     for _ in 0..<3 {

@@ -183,6 +183,52 @@ struct CorrectionLinkTests {
     #expect(link.deadline == time(3000))
   }
 
+  @Test("A source that comes and goes is tried at growing distances, and told of a few times")
+  func flapping() {
+    var link = CorrectionLink(to: "base", at: time(0))
+    var attempts: [UInt64] = []
+    var reports = 0
+    var now = time(0)
+    while attempts.count < 12 {
+      link.wake(at: now)
+      for action in actions(&link) {
+        if case .report = action { reports += 1 }
+        guard action == .connect else { continue }
+        attempts.append(now.milliseconds(since: .zero))
+        link.connected(isAsked: true, at: now)
+        link.granted(at: now)
+        link.received(at: now)
+        link.failed("the connection was closed", at: now)
+      }
+      now = max(now, link.deadline)
+    }
+    let distances = zip(attempts, attempts.dropFirst()).map { $1 - $0 }
+    #expect(distances == [1000, 1000, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
+    #expect(reports <= 6)
+    // Ten seconds of corrections make it good.
+    link.wake(at: now)
+    link.connected(at: now)
+    _ = actions(&link)
+    link.received(at: now + Milliseconds(5000))
+    #expect(actions(&link) == [])
+    link.received(at: now + Milliseconds(10_000))
+    #expect(actions(&link) == [.report("base: corrections come again")])
+  }
+
+  @Test("A caster that does not answer what it was asked is left after twenty seconds")
+  func unanswered() {
+    var link = CorrectionLink(to: "base", at: time(0))
+    link.wake(at: time(0))
+    link.connected(isAsked: true, at: time(100))
+    _ = actions(&link)
+    #expect(link.deadline == time(20_100))
+    link.wake(at: time(20_100))
+    #expect(
+      actions(&link) == [
+        .disconnect, .report("base: does not answer; is the address right, and the network up?; trying again"),
+      ])
+  }
+
   @Test("A host that does not answer and one that falls silent are left")
   func silent() {
     var link = CorrectionLink(to: "base", at: time(0))

@@ -18,7 +18,11 @@ open class CLLocationManager: NSObject {
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
   private var nextToken = 0
+  /// What the delegate was told last, and whether it is being told; under `lock`.
   private var lastTold: CLLocation?
+  private var isTelling = false
+  /// The location that a delegate of the older method came from.
+  private var lastOneByOne: CLLocation?
   private var complaints: Set<String> = []
 
   /// A manager of the thread that makes it, whose run loop its delegate is called on.
@@ -128,9 +132,14 @@ open class CLLocationManager: NSObject {
   // MARK: What is known
 
   /// The newest location; nil if none was ever retrieved, or without permission.
+  ///
+  /// While locations wait to be told it is the one that was told last (SU-23).
   open var location: CLLocation? {
     let id = id
-    return service.read { $0.location(of: id) }.map(CLLocation.init)
+    guard let newest = service.read({ engine in engine.location(of: id) }) else { return nil }
+    let waits = mailbox.holdsLocations
+    if let told = lock.withLock({ isTelling || waits ? lastTold : nil }) { return told }
+    return CLLocation(newest)
   }
   /// The newest heading; nil before headings were started.
   open var heading: CLHeading? {
@@ -248,7 +257,11 @@ open class CLLocationManager: NSObject {
     call(.startMonitoring(region.content, marginMetres: accuracy))
   }
   open func stopMonitoring(for region: CLRegion) { call(.stopMonitoring(region.content)) }
-  open func requestState(for region: CLRegion) { call(.requestState(region.content)) }
+  open func requestState(for region: CLRegion) {
+    // A class that nobody knows is nothing (RG-12).
+    guard region is CLCircularRegion || region is CLBeaconRegion else { return }
+    call(.requestState(region.content))
+  }
 
   open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     call(.startRanging(.constraint(constraint.identity)))
@@ -285,7 +298,7 @@ open class CLLocationManager: NSObject {
     switch letter {
     case .event(let event, let ticket):
       // The service may have been stopped, or the delegate replaced, since it was sent (SU-15, TH-3).
-      guard let delegate, service.isCurrent(ticket, for: id) else { return }
+      guard let delegate, service.isCurrent(event, ticket, for: id) else { return }
       tell(event, delegate)
     case .temporaryAccuracy(let token, let error):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
@@ -302,8 +315,14 @@ open class CLLocationManager: NSObject {
     switch event {
     case .didUpdateLocations(let contents):
       let locations = contents.map { CLLocation($0) }
+      // A delegate that runs its loop may be told the next in the midst of this one.
+      let wasTelling = lock.withLock {
+        defer { (lastTold, isTelling) = (locations.last, true) }
+        return isTelling
+      }
       delegate.locationManager(self, didUpdateLocations: locations)
-      lastTold = locations.last
+      lock.withLock { isTelling = wasTelling }
+      lastOneByOne = locations.last
     case .didFail(let error): delegate.locationManager(self, didFailWithError: CLError(error))
     case .didPauseLocationUpdates: delegate.locationManagerDidPauseLocationUpdates(self)
     case .didResumeLocationUpdates: delegate.locationManagerDidResumeLocationUpdates(self)
@@ -356,8 +375,8 @@ open class CLLocationManager: NSObject {
   /// For a delegate of the older method; the first location comes from itself (SU-22).
   func tellOneByOne(_ locations: [CLLocation], _ delegate: some CLLocationManagerDelegate) {
     for location in locations {
-      delegate.locationManager(self, didUpdateTo: location, from: lastTold ?? location)
-      lastTold = location
+      delegate.locationManager(self, didUpdateTo: location, from: lastOneByOne ?? location)
+      lastOneByOne = location
     }
   }
 

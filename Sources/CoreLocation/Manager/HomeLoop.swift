@@ -43,8 +43,12 @@ private final class Errands: @unchecked Sendable {
 
   func add(_ body: @escaping @Sendable () -> Void) { lock.withLock { waiting.append(body) } }
 
-  /// One leaves the queue when it is run: one that turns the loop itself has the next run in it.
+  /// Runs those that wait now; what they add is for the loop's next turn. One leaves the queue when it is run: one that turns
+  /// the loop itself has the next run in it.
   func run() {
-    while let body = lock.withLock({ waiting.isEmpty ? nil : waiting.removeFirst() }) { body() }
+    for _ in 0..<lock.withLock({ waiting.count }) {
+      guard let body = lock.withLock({ waiting.isEmpty ? nil : waiting.removeFirst() }) else { return }
+      body()
+    }
   }
 }

@@ -23,9 +23,10 @@ import CLoopSource
   }
 
   /// Not invalidated, which would let go of the body while another thread is in it: taken off the loop, which lets go of the
-  /// source when it has finished with it.
+  /// source when it has finished with it. A loop that sleeps sees then that it may have nothing left to wait for.
   deinit {
     unsafe c_loop_detach(loop, source)
+    unsafe c_loop_wake(loop)
     unsafe c_loop_release(source)
     unsafe c_loop_release(loop)
   }

@@ -51,6 +51,8 @@ public final class LocationService: Sendable {
     var waker: Poller.Waker?
     var trouble: ReceiverTrouble?
     var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
+    /// Whose requests have an answer that the delegate was not told yet.
+    var answered: Set<Positioning.ClientID> = []
     var isFinished = false
     var hasEnded = false
     /// Who waits for the end of the thread.
@@ -140,6 +142,7 @@ public final class LocationService: Sendable {
   public func remove(_ id: Positioning.ClientID) {
     change { state, _ in
       state.clients[id] = nil
+      state.answered.remove(id)
       state.core.change { $0.remove(id) }
     }
   }
@@ -147,7 +150,12 @@ public final class LocationService: Sendable {
   /// What a manager was asked. Returns at once.
   public func call(_ call: ClientCall, by id: Positioning.ClientID) {
     if call.needsSensors { lookAtSensors() }
-    change { state, now in state.core.call(call, by: id, at: now) }
+    change { state, now in
+      // A request whose answer waits to be told is still pending (RQ-8).
+      if call == .requestLocation, state.answered.contains(id) || state.core.engine.answers(id) { return }
+      if call.endsRequest { state.answered.remove(id) }
+      state.core.call(call, by: id, at: now)
+    }
   }
 
   /// Looks at what is decided; brief, as others wait meanwhile.
@@ -156,9 +164,12 @@ public final class LocationService: Sendable {
   }
 
   /// Whether an event may still be delivered.
-  public func isCurrent(_ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
+  public func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
     holdsBack.withLock { _ in }
-    return read { $0.isCurrent(ticket, for: id) }
+    return state.withLock { state in
+      if ticket.isAnswer { state.answered.remove(id) }
+      return state.core.engine.isCurrent(ticket, for: id) && state.core.engine.isWanted(event, by: id)
+    }
   }
 
   /// Nobody is told of an event before this is done.
@@ -217,8 +228,10 @@ public final class LocationService: Sendable {
 
   func actions(at now: Moment) -> [ServiceAction] {
     state.withLock { state in
+      let actions = state.core.actions(at: now)
+      for case .deliver(let id, _, let ticket) in actions where ticket.isAnswer { state.answered.insert(id) }
       // An ended service opens nothing.
-      state.core.actions(at: now).filter { $0 != .openReceiver || !state.isFinished }
+      return actions.filter { $0 != .openReceiver || !state.isFinished }
     }
   }
 
@@ -301,5 +314,15 @@ public final class LocationService: Sendable {
       return state.atEnd
     }
     for waker in waiting { waker.wake() }
+  }
+}
+
+extension ClientCall {
+  /// Whether it takes back a request and its answer, or who would be told of it (RQ-10, RQ-11, TH-3).
+  fileprivate var endsRequest: Bool {
+    switch self {
+    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates, .setDelegate: true
+    default: false
+    }
   }
 }

@@ -35,6 +35,7 @@ extension ClientSession {
     case .startSignificantChanges: startSignificant(facilities, cached: cached, at: now, &outputs)
     case .stopSignificantChanges:
       wantsSignificant = false
+      significantRun &+= 1
       significant.stop()
       watchOutage(at: now)
 
@@ -84,7 +85,7 @@ extension ClientSession {
       guard !updates.isRunning else { return }
       let outcome = oneShot.request(
         desiredAccuracyMetres: updates.desiredAccuracyMetres, cached: aged, at: now)
-      if case .location(let sample) = outcome { emit([sample.location], &outputs) }
+      finish(outcome, &outputs)
       adviseIfNotInUse(&outputs)
     }
   }

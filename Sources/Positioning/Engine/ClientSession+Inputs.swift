@@ -24,7 +24,7 @@ extension ClientSession {
     guard isNews, wantsForStandard || wantsForSignificant else { return }
     if wantsForSignificant {
       // Both services deliver by the same method, and each fix once (SC-1, GE-5).
-      emit([sample.location], recallable: false, &outputs)
+      emit([sample.location], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
       significant.delivered(sample, at: now)
     }
     if wantsForStandard { deliverStandard(sample, isDelivered: wantsForSignificant, at: now, &outputs) }
@@ -58,15 +58,15 @@ extension ClientSession {
     significant.delivered(sample, at: now)
   }
 
-  private func finish(_ outcome: OneShot.Outcome?, _ outputs: inout [PositioningOutput]) {
+  func finish(_ outcome: OneShot.Outcome?, _ outputs: inout [PositioningOutput]) {
     switch outcome {
     case nil: break
     case .location(let sample):
       if let delegate, !delegate.contains(.takesLocations) {
         outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
       }
-      emit([sample.location], &outputs)
-    case .locationUnknown: fail(.locationUnknown, &outputs)
+      emit([sample.location], by: [.standard, .request], &outputs)
+    case .locationUnknown: fail(.locationUnknown, by: [.standard, .request], &outputs)
     }
   }
 
@@ -110,7 +110,7 @@ extension ClientSession {
       carryOut(pausing.wake(isOutage: outage.isTold, at: now), at: now, &outputs)
     }
     if wakingDelivery != .none, let sample = significant.wake(at: now) {
-      emit([sample.location], recallable: false, &outputs)
+      emit([sample.location], by: .significant, &outputs)
       significant.delivered(sample, at: now)
     }
     if runningDelivery == .deliver {

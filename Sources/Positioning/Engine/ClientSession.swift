@@ -7,6 +7,8 @@ struct ClientSession: Sendable {
   private var delegates: UInt32 = 0
   /// Counts the runs of the standard service.
   private var run: UInt32 = 0
+  /// Counts the runs of the significant-change service.
+  var significantRun: UInt32 = 0
 
   var updates = LocationUpdates()
   var oneShot = OneShot()
@@ -50,27 +52,52 @@ struct ClientSession: Sendable {
 
   /// Something to deliver, if there is a delegate.
   ///
-  /// - Parameter recallable: whether the end of the standard service takes it back.
-  func emit(_ event: DelegateEvent, recallable: Bool = false, _ outputs: inout [PositioningOutput]) {
+  /// - Parameter makers: whose end takes it back.
+  func emit(_ event: DelegateEvent, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
     guard delegate != nil else { return }
-    outputs.append(.event(id, event, Ticket(delegate: delegates, run: recallable ? run : nil)))
+    outputs.append(
+      .event(
+        id, event,
+        Ticket(
+          delegate: delegates, run: makers.contains(.standard) ? run : nil,
+          significantRun: makers.contains(.significant) ? significantRun : nil, isAnswer: makers.contains(.request))))
+  }
+
+  /// What has made an event.
+  struct Makers: OptionSet {
+    var rawValue: UInt8
+    static var standard: Makers { Makers(rawValue: 1) }
+    static var significant: Makers { Makers(rawValue: 2) }
+    /// `requestLocation`, which ends where the standard service does (RQ-11).
+    static var request: Makers { Makers(rawValue: 4) }
   }
 
   /// Whether what was made then may be delivered now.
   func isCurrent(_ ticket: Ticket) -> Bool {
-    delegate != nil && ticket.delegate == delegates && (ticket.run == nil || ticket.run == run)
+    guard delegate != nil, ticket.delegate == delegates else { return false }
+    if ticket.run == nil, ticket.significantRun == nil { return true }
+    return ticket.run == run || ticket.significantRun == significantRun
+  }
+
+  /// Whether the client still asks for what an event tells.
+  func isWanted(_ event: DelegateEvent) -> Bool {
+    switch event {
+    case .didUpdateHeading: wantsHeading
+    case .didRange(_, let target): ranging.targets.contains { $0.isSame(as: target) }
+    default: true
+    }
   }
 
   /// Tells the delegate; one that does not listen is complained of (SU-26).
-  func fail(_ error: PositioningError, _ outputs: inout [PositioningOutput]) {
+  func fail(_ error: PositioningError, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
     if let delegate, !delegate.contains(.takesErrors) {
       outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
     }
-    emit(.didFail(error), &outputs)
+    emit(.didFail(error), by: makers, &outputs)
   }
 
-  func emit(_ locations: [Location], recallable: Bool = true, _ outputs: inout [PositioningOutput]) {
-    if !locations.isEmpty { emit(.didUpdateLocations(locations), recallable: recallable, &outputs) }
+  func emit(_ locations: [Location], by makers: Makers = .standard, _ outputs: inout [PositioningOutput]) {
+    if !locations.isEmpty { emit(.didUpdateLocations(locations), by: makers, &outputs) }
   }
 
   /// One callback with the current status for each delegate that is assigned (AU-2).
@@ -136,6 +163,7 @@ struct ClientSession: Sendable {
     pausing.stop()
     held = []
     run &+= 1
+    significantRun &+= 1
     if isUsed, permissions.status != .notDetermined { fail(.denied, &outputs) }
   }
 
@@ -205,7 +233,7 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
     guard let cached, wakingDelivery != .none else { return }
     significant.delivered(cached: cached)
-    emit([cached.location], recallable: false, &outputs)
+    emit([cached.location], by: .significant, &outputs)
   }
 
   mutating func deliverOrHold(_ locations: [Location], _ outputs: inout [PositioningOutput]) {

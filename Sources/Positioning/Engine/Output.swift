@@ -22,12 +22,19 @@ public enum DelegateEvent: Equatable, Sendable {
 }
 
 /// What an event belongs to. Between its making and its delivery the client may stop the service or take another delegate:
-/// `PositioningEngine.isCurrent` says whether it may still be delivered (SU-15, TH-3).
+/// `PositioningEngine.isCurrent` and `isWanted` say whether it may still be delivered (SU-15, TH-3).
 public struct Ticket: Hashable, Sendable {
   /// Counts the delegates of the client.
   var delegate: UInt32
-  /// Counts the runs of the standard service; nil for what no stop recalls.
+  /// Counts the runs of the standard service; nil for what its stop does not recall.
   var run: UInt32?
+  /// Counts those of the significant-change service likewise. What both have made is recalled when both have stopped.
+  var significantRun: UInt32?
+  /// Whether it is the answer to `requestLocation`.
+  public var isAnswer = false
+
+  /// Whether the same stops recall both.
+  public func goes(with other: Ticket) -> Bool { self == other && !isAnswer }
 }
 
 /// What the shell has to do, in this order.

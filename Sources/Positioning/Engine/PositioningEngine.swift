@@ -78,6 +78,19 @@ public struct PositioningEngine: Sendable {
     index(of: id).map { clients[$0].isCurrent(ticket) } ?? false
   }
 
+  /// Whether the answer to a manager's request is among the outputs.
+  public func answers(_ id: ClientID) -> Bool {
+    outputs.contains { if case .event(id, _, let ticket) = $0 { ticket.isAnswer } else { false } }
+  }
+
+  /// Whether what it tells is still asked for: headings and beacons after their stop are not, nor are regions.
+  public func isWanted(_ event: DelegateEvent, by id: ClientID) -> Bool {
+    switch event {
+    case .didEnter(let region), .didExit(let region): regions.monitored.contains { $0.isSame(as: region) }
+    default: index(of: id).map { clients[$0].isWanted(event) } ?? false
+    }
+  }
+
   // MARK: What managers show
 
   /// The manager's `location` (rules LC); nil without permission (LC-6).
@@ -129,6 +142,8 @@ public struct PositioningEngine: Sendable {
     application = state
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
+    // Streams are told why they fall silent (LV-3).
+    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
     askForSessions(at: now)
   }
 

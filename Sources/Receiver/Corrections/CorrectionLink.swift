@@ -24,11 +24,19 @@ public struct CorrectionLink: Sendable {
   /// Without a byte for so long, a source is taken to be gone: corrections come every second or so.
   static let silence = Milliseconds(60_000)
 
+  /// A connection that ends sooner was none worth telling of, if it was so with the ones before.
+  static let shortLife = Milliseconds(10_000)
+  /// So many short ones are believed to be accidents.
+  static let forgivenLives = 3
+
   private enum State { case waiting(until: Instant), connecting(until: Instant), open(until: Instant) }
 
   private var state: State
   private var pause = CorrectionLink.firstPause
   private var isTold = false
+  /// When the connection was made, and how many in a row ended soon.
+  private var connectedAt = Instant.zero
+  private var shortLives = 0
   private var actions: [Action] = []
   private let name: String
 
@@ -61,7 +69,16 @@ public struct CorrectionLink: Sendable {
   }
 
   /// The connection is there.
-  public mutating func connected(at now: Instant) {
+  ///
+  /// - Parameter isAsked: whether it was asked for something, and has to answer before it sends corrections.
+  public mutating func connected(isAsked: Bool = false, at now: Instant) {
+    guard case .connecting = state else { return }
+    connectedAt = now
+    state = isAsked ? .connecting(until: now + Self.patience) : .open(until: now + Self.silence)
+  }
+
+  /// What was asked for is granted.
+  public mutating func granted(at now: Instant) {
     guard case .connecting = state else { return }
     state = .open(until: now + Self.silence)
   }
@@ -69,6 +86,8 @@ public struct CorrectionLink: Sendable {
   /// Corrections came.
   public mutating func received(at now: Instant) {
     state = .open(until: now + Self.silence)
+    if now >= connectedAt + Self.shortLife { shortLives = 0 }
+    guard shortLives < Self.forgivenLives else { return }
     pause = Self.firstPause
     if isTold { actions.append(.report("\(name): corrections come again")) }
     isTold = false
@@ -83,6 +102,7 @@ public struct CorrectionLink: Sendable {
   }
 
   private mutating func fail(_ reason: String, at now: Instant) {
+    if case .open = state { shortLives = now < connectedAt + Self.shortLife ? shortLives + 1 : 0 }
     actions.append(.disconnect)
     if !isTold { actions.append(.report("\(name): \(reason); trying again")) }
     isTold = true

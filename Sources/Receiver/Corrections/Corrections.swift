@@ -41,8 +41,9 @@ public struct Corrections: ~Copyable {
   /// Whether frames wait.
   public var isEmpty: Bool { queue.isEmpty }
 
-  /// Takes bytes of the source.
-  public mutating func receive(_ bytes: RawSpan, at now: Instant) {
+  /// Takes bytes of the source; whether a correction was among them.
+  @discardableResult
+  public mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
     stream.receive(bytes) { frame in
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
@@ -52,6 +53,7 @@ public struct Corrections: ~Copyable {
           isObservation: Self.isObservation(number)))
     }
     for frame in frames { add(frame) }
+    return !frames.isEmpty
   }
 
   /// The source was lost: the frame that it had begun is no beginning of what comes next.

@@ -181,7 +181,8 @@ extension EpochAssembler {
   /// Whether a place is another one than the sentences of the epoch have told, and not for its digits.
   @inline(never)
   private mutating func hasMoved(_ latitude: Coordinate?, _ longitude: Coordinate?) -> Bool {
-    guard let latitude, let longitude, fix.source < .ubx, let north = fix.latitudeDegrees, let east = fix.longitudeDegrees
+    guard let latitude, let longitude, fix.source < .ubx, let north = fix.latitudeDegrees,
+      let east = fix.longitudeDegrees
     else { return false }
     return min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits) >= nmea.positionDigits
       && (latitude.degrees != north || longitude.degrees != east)

@@ -352,7 +352,8 @@ extension EpochAssembler {
       sky.add(
         Satellite(
           system: system, number: satellite.svId,
-          elevationDegrees: Satellite.elevation(Int16(satellite.elev)), azimuthDegrees: Satellite.azimuth(satellite.azim),
+          elevationDegrees: Satellite.elevation(Int16(satellite.elev)),
+          azimuthDegrees: Satellite.azimuth(satellite.azim),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
     }
     fix.satellitesInView = sky.count

@@ -114,7 +114,7 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
         defer { mail = [] }
         return mail
       }
-      for letter in letters where service.isCurrent(letter.ticket, for: id) { hear(letter.event) }
+      for letter in letters where service.isCurrent(letter.event, letter.ticket, for: id) { hear(letter.event) }
     }
   }
 
