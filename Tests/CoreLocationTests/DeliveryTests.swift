@@ -119,6 +119,21 @@ struct DeliveryTests {
     #expect(order.all.last == "location", "\(order.all)")
   }
 
+  @Test("TH-2 what two managers of a thread are told comes in the order in which it occurred")
+  func twoManagers() {
+    let service = Scene("denied").service
+    let (first, second) = (CLLocationManager(service: service), CLLocationManager(service: service))
+    let order = Lines()
+    let ears = [Ear(), Ear()]
+    for (name, ear) in zip(["first", "second"], ears) { ear.onWord = { order.append("\(name) \($0)") } }
+    first.delegate = ears[0]
+    first.startUpdatingLocation()
+    first.startMonitoringSignificantLocationChanges()
+    second.delegate = ears[1]
+    Scene.run { order.contains("second status 2") }
+    #expect(order.all == ["first status 2", "first error 1", "first error 1", "second status 2"])
+  }
+
   @Test("SU-23 `location` is the last one that was told, also while others wait")
   func told() throws {
     let file = try Scene.recording()

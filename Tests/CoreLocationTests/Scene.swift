@@ -10,9 +10,11 @@ final class Ear: NSObject, CLLocationManagerDelegate {
   var threads: Set<Thread> = []
   var locations: [CLLocation] = []
   var onLocation: (CLLocationManager) -> Void = { _ in }
+  var onWord: (String) -> Void = { _ in }
 
   private func hear(_ word: String) {
     words.append(word)
+    onWord(word)
     threads.insert(Thread.current)
   }
 

@@ -2,20 +2,40 @@ import Foundation
 
 /// The run loop of the thread that made a manager: where its delegate is called (TH-1), also when that loop sleeps, and when it
 /// is turned within a callback.
-///
-/// The main thread is reached through its dispatch queue as well, for programs with `dispatchMain` or an asynchronous `main`: in
-/// those the main thread ends, and whatever thread serves its queue stands for it.
 final class HomeLoop: Sendable {
-  private let isMain: Bool
-  private let errands = Errands()
-  /// Also keeps a loop without other sources from returning at once.
-  private let source: LoopSource
+  private let errands: LoopErrands
 
   /// Of the calling thread.
   init() {
-    isMain = Thread.isMainThread || Self.isOnMainQueue
-    source = LoopSource(isMain: isMain) { [errands] in errands.run() }
+    errands = LoopErrands.ofThread
+    errands.begin()
   }
+
+  deinit { errands.end() }
+
+  /// Has it run there, soon; what is given first runs first, whichever manager gave it.
+  func perform(_ body: @escaping @Sendable () -> Void) { errands.add(body) }
+}
+
+/// What is to be run on a thread, in order: one errand in each turn of its loop, so that timers and whatever else the loop serves
+/// have their turns as well.
+///
+/// The main thread is reached through its dispatch queue too, for programs with `dispatchMain` or an asynchronous `main`: in
+/// those the main thread ends, and whatever thread serves its queue stands for it.
+private final class LoopErrands: @unchecked Sendable {
+  // Sendable: `waiting` and `users` are touched under the lock, `source` is set before anybody else knows the object.
+  private let isMain: Bool
+  private let lock = NSLock()
+  private var waiting: [@Sendable () -> Void] = []
+  private var users = 0
+  private var source: LoopSource?
+
+  private init(isMain: Bool) {
+    self.isMain = isMain
+    source = LoopSource(isMain: isMain) { [weak self] in self?.runNext() }
+  }
+
+  private static let ofMain = LoopErrands(isMain: true)
 
   private static let mainQueueMark: DispatchSpecificKey<Void> = {
     let key = DispatchSpecificKey<Void>()
@@ -23,32 +43,43 @@ final class HomeLoop: Sendable {
     return key
   }()
 
-  private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) != nil }
-
-  /// Has it run there, soon; what is given first runs first.
-  func perform(_ body: @escaping @Sendable () -> Void) {
-    errands.add(body)
-    let isLoopAsleep = source.isLoopWaiting
-    source.signal()
-    // A loop that sleeps is woken by the source; of one that does not, nobody knows whether it will ever run.
-    if isMain, !isLoopAsleep { DispatchQueue.main.async { [errands] in errands.run() } }
+  /// Those of the calling thread, which keeps them.
+  static var ofThread: LoopErrands {
+    if Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil { return ofMain }
+    let key = "Sextant.LoopErrands"
+    if let kept = Thread.current.threadDictionary[key] as? LoopErrands { return kept }
+    let errands = LoopErrands(isMain: false)
+    Thread.current.threadDictionary[key] = errands
+    return errands
   }
-}
 
-/// What is to be run on a thread, in order; whoever comes first runs it.
-private final class Errands: @unchecked Sendable {
-  // Sendable: `waiting` is touched under the lock.
-  private let lock = NSLock()
-  private var waiting: [@Sendable () -> Void] = []
-
-  func add(_ body: @escaping @Sendable () -> Void) { lock.withLock { waiting.append(body) } }
-
-  /// Runs those that wait now; what they add is for the loop's next turn. One leaves the queue when it is run: one that turns
-  /// the loop itself has the next run in it.
-  func run() {
-    for _ in 0..<lock.withLock({ waiting.count }) {
-      guard let body = lock.withLock({ waiting.isEmpty ? nil : waiting.removeFirst() }) else { return }
-      body()
+  /// As long as somebody may give errands, a loop without other sources does not return at once.
+  func begin() {
+    lock.withLock {
+      users += 1
+      if users == 1 { source?.attach() }
     }
+  }
+
+  func end() {
+    lock.withLock {
+      users -= 1
+      if users == 0 { source?.detach() }
+    }
+  }
+
+  func add(_ body: @escaping @Sendable () -> Void) {
+    lock.withLock { waiting.append(body) }
+    let isLoopAsleep = source?.isLoopWaiting ?? false
+    source?.signal()
+    // A loop that sleeps is woken by the source; of one that does not, nobody knows whether it will ever run.
+    if isMain, !isLoopAsleep { DispatchQueue.main.async { [self] in runNext() } }
+  }
+
+  /// An errand leaves the queue before it is run: one that turns the loop itself has the next run in it.
+  private func runNext() {
+    let (body, hasMore) = lock.withLock { (waiting.isEmpty ? nil : waiting.removeFirst(), !waiting.isEmpty) }
+    if hasMore { source?.signal() }
+    body?()
   }
 }

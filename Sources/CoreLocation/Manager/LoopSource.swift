@@ -19,16 +19,22 @@ import CLoopSource
       held,
       { unsafe Unmanaged<Body>.fromOpaque($0!).takeUnretainedValue().call() },
       { unsafe Unmanaged<Body>.fromOpaque($0!).release() })
-    unsafe c_loop_attach(loop, source)
   }
 
-  /// Not invalidated, which would let go of the body while another thread is in it: taken off the loop, which lets go of the
-  /// source when it has finished with it. A loop that sleeps sees then that it may have nothing left to wait for.
   deinit {
-    unsafe c_loop_detach(loop, source)
-    unsafe c_loop_wake(loop)
     unsafe c_loop_release(source)
     unsafe c_loop_release(loop)
+  }
+
+  /// The loop serves it from now on, and waits for it.
+  func attach() { unsafe c_loop_attach(loop, source) }
+
+  /// No longer. A loop that sleeps sees then that it may have nothing left to wait for.
+  ///
+  /// The source is not invalidated, which would let go of the body while another thread is in it.
+  func detach() {
+    unsafe c_loop_detach(loop, source)
+    unsafe c_loop_wake(loop)
   }
 
   /// The loop sleeps, so that it comes to what is signalled as soon as it is woken.

@@ -82,7 +82,8 @@ public enum Geodesic {
     let count = 24
     let step = 2 * Double.pi / Double(count)
     let coarse = (0..<count).map { length(Double($0) * step) }
-    guard coarse.allSatisfy(\.isFinite), let least = coarse.indices.min(by: { coarse[$0] < coarse[$1] }) else { return .nan }
+    guard coarse.allSatisfy(\.isFinite), let least = coarse.indices.min(by: { coarse[$0] < coarse[$1] })
+    else { return .nan }
     // By the golden section between the two neighbours; what is left of the angle counts by its square.
     var (low, high) = (Double(least - 1) * step, Double(least + 1) * step)
     let ratio = (5.0.squareRoot() - 1) / 2
