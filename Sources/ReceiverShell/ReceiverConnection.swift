@@ -93,6 +93,8 @@ public final class ReceiverConnection {
   public var isEnded: Bool { hasEnded || (link?.session.isEnded ?? true) }
   /// What the receiver said of itself.
   public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
+  /// Whether a receiver is heard on the line.
+  public var isHeard: Bool { link?.session.isHeard ?? false }
   /// The rate of the line.
   public var rate: UInt32? { link?.session.rate }
   /// The rate that the line has for a time, where it is not the one that it was found at.

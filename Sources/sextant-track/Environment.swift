@@ -39,18 +39,27 @@ func endIsAskedFor() {
   _ = unsafe write(endings.writing, &mark, 1)
 }
 
-/// Writes to standard output; false when nobody reads there any more, or nobody does and the program was asked to end.
-func writeOut(_ bytes: RawSpan) -> Bool {
+/// What comes of writing.
+enum Writing {
+  case done
+  /// Nobody reads there any more, or nobody does and the program was asked to end.
+  case unread
+  /// With the system's reason.
+  case failed(String)
+}
+
+/// Writes to standard output.
+func writeOut(_ bytes: RawSpan) -> Writing {
   var written = 0
   while written < bytes.byteCount {
     guard OutputRoom.isThere(STDOUT_FILENO) || OutputRoom.wait(STDOUT_FILENO, ending: endings.reading) else {
-      return false
+      return .unread
     }
     let count = unsafe bytes.withUnsafeBytes { source in
       unsafe write(STDOUT_FILENO, source.baseAddress! + written, min(source.count - written, OutputRoom.least))
     }
-    if count < 0, errno != EINTR { return false }
+    if count < 0, errno != EINTR { return errno == EPIPE ? .unread : .failed(unsafe String(cString: strerror(errno))) }
     written += max(count, 0)
   }
-  return true
+  return .done
 }

@@ -134,7 +134,13 @@ final class Printer {
   private func write(_ line: borrowing JSONLine) { write(line.bytes) }
 
   private func write(_ bytes: RawSpan) {
+    switch writeOut(bytes) {
+    case .done: break
     // Whoever read has seen enough, as `head` does: no error.
-    if !writeOut(bytes) { exit(0) }
+    case .unread: exit(0)
+    case .failed(let reason):
+      say("standard output: \(reason); what is told has no place to go (is the disk full?)")
+      exit(EX_CANTCREAT)
+    }
   }
 }

@@ -42,6 +42,8 @@ struct Probe: ParsableCommand {
     let source = choice.source
     var settings = SessionSettings(intent: readOnly || choice.isReadOnly ? .readOnly : .identify, line: .serial)
     settings.wish = { _ in .nothing }
+    // A look changes nothing.
+    settings.maySwitchUBXOn = false
     let client = ProbeClient(source, baud: baud ?? choice.baud, isReadOnly: readOnly || choice.isReadOnly)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     try loop.run()
@@ -86,7 +88,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
     let counters = connection.counters
-    guard counters.frames > 0 else { return false }
+    guard counters.frames > 0, connection.isHeard || answer != nil else { return false }
     var protocols: [String] = []
     if counters.ubxFrames > 0 { protocols.append("UBX") }
     if counters.nmeaFrames > 0 { protocols.append("NMEA") }

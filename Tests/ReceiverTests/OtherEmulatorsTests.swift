@@ -29,6 +29,7 @@ struct OtherEmulatorsTests {
     private(set) var reports: [SessionReport] = []
     private(set) var fixes = 0
     private(set) var sentBytes = 0
+    private(set) var sent = ""
     private(set) var wakeUps = 0
     private let answers: Answers
     private let speech: (Int) -> [UInt8]
@@ -40,10 +41,11 @@ struct OtherEmulatorsTests {
 
     init(
       intent: SessionSettings.Intent = .serve, isKnown: Bool = false, echoes: Bool = false, losesBursts: Bool = false,
-      speech: @escaping (Int) -> [UInt8], answers: @escaping Answers = { _, _ in [] }
+      maySwitchUBXOn: Bool = true, speech: @escaping (Int) -> [UInt8], answers: @escaping Answers = { _, _ in [] }
     ) {
       var settings = SessionSettings(intent: intent, line: .bound)
       settings.isKnownUBlox = isKnown
+      settings.maySwitchUBXOn = maySwitchUBXOn
       session = ReceiverSession(settings, lineRate: 115_200, reference: nil, now: .zero)
       self.answers = answers
       self.speech = speech
@@ -81,6 +83,7 @@ struct OtherEmulatorsTests {
         switch action {
         case .send(let bytes):
           sentBytes += bytes.count
+          sent += String(decoding: bytes, as: UTF8.self)
           if echoes { coming.append((now + Milliseconds(1), bytes)) }
           for (identity, payload) in Self.frames(bytes).prefix(losesBursts ? 1 : .max) {
             for answer in answers(identity, payload) { coming.append((now + Milliseconds(answer.after), answer.bytes)) }
@@ -225,6 +228,25 @@ struct OtherEmulatorsTests {
     #expect(description?.firmware == (answersToo ? "SPG 3.01" : nil))
     #expect(scene.fixes >= 117)
     #expect(scene.sentBytes < 30_000, "\(scene.sentBytes)")
+  }
+
+  @Test("An echo alone is nobody, and is not told to speak UBX")
+  func echoAlone() {
+    let scene = Scene(intent: .identify, echoes: true, speech: { _ in [] })
+    scene.run(seconds: 30)
+    #expect(!scene.session.isHeard && scene.sentBytes > 0)
+    #expect(!scene.sent.contains("PUBX"))
+  }
+
+  @Test("Who shows to be a u-blox receiver and answers nothing is told to speak UBX, unless nothing may be changed")
+  func switchedOn() {
+    for may in [true, false] {
+      let scene = Scene(
+        intent: .identify, maySwitchUBXOn: may,
+        speech: { Wire.nmea("GNTXT,01,01,02,u-blox AG - www.u-blox.com") + Self.sentences($0) })
+      scene.run(seconds: 30)
+      #expect(scene.sent.contains("PUBX,41") == may)
+    }
   }
 
   @Test("Answers out of order are understood")

@@ -36,7 +36,8 @@ struct VendorEvidence: Sendable {
 
   mutating func receive(_ frame: borrowing Frame) {
     switch frame.kind {
-    case .ubx: isProved = true
+    // Questions have no payload, and no receiver asks: a line that sends back what it gets is none.
+    case .ubx: if let ubx = frame.ubx, ubx.payload.byteCount > 0 { isProved = true }
     case .nmea: if let sentence = frame.nmea { receive(sentence) }
     case .rtcm3, .spartn: break
     }
@@ -45,7 +46,7 @@ struct VendorEvidence: Sendable {
   private mutating func receive(_ sentence: borrowing Sentence) {
     let formatter = sentence.formatter
     if sentence.isProprietary {
-      if formatter == Formatter("UBX") { isProved = true } else { isOther = true }
+      if formatter != Formatter("UBX") { isOther = true } else if Self.isReceivers(sentence) { isProved = true }
       return
     }
     switch formatter {
@@ -68,6 +69,15 @@ struct VendorEvidence: Sendable {
       if Self.decimals(sentence.bytes, field: 7) == 3 { hasSpeedDecimals = true }
     case Formatter("VTG"): sentences |= 32
     default: break
+    }
+  }
+
+  /// Whether a PUBX sentence is a receiver's: the host's questions have no more fields than the number, and what it sets has
+  /// other numbers.
+  private static func isReceivers(_ sentence: borrowing Sentence) -> Bool {
+    switch sentence.messageNumber {
+    case PUBX00.messageNumber, PUBX03.messageNumber, PUBX04.messageNumber: sentence.bytes.byteCount > 16
+    default: false
     }
   }
 

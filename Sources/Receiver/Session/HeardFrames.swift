@@ -26,6 +26,8 @@ struct HeardFrames {
   }
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {
+    // What the host has asked comes back on a line with an echo: it is not heard of a receiver.
+    if let ubx = frame.ubx, ubx.payload.byteCount == 0 { return }
     frames += 1
     if looks { evidence.receive(frame) }
     if watch != nil, watch!.receive(frame, at: now) { isLost = true }

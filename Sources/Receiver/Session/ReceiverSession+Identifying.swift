@@ -48,7 +48,7 @@ extension ReceiverSession {
     let isProved = evidence.verdict == .uBlox || settings.isKnownUBlox || memory.description != nil
     stage = .identifying(
       Identification(
-        isProved: isProved, isRepeated: isUnanswered, port: port, rate: rate,
+        isProved: isProved && settings.maySwitchUBXOn, isRepeated: isUnanswered, port: port, rate: rate,
         wantsID: memory.description.map { $0.uniqueID != nil } ?? true))
   }
 

@@ -34,6 +34,9 @@ public struct SessionSettings: Sendable {
   public var assistance: AssistanceSettings?
   /// Whether the receiver is as it was found when the session ends. Who was asked to change it leaves what was set.
   public var restoresAtEnd = true
+  /// Whether a receiver that shows to be a u-blox one and does not answer in UBX may be told to, which changes its port until
+  /// it loses power.
+  public var maySwitchUBXOn = true
   /// Where a reader before this one was killed: the beginning of the frame that it received last, perhaps empty. The line
   /// has still its rate, so that is not doubted at the first bytes that are understood by nobody.
   public var unfinishedFrame: [UInt8]?
