@@ -101,6 +101,8 @@ public final class ReceiverConnection {
   public var raisedRate: RaisedRate? { link?.session.raisedRate }
   /// What the next program has to know should this one not come to its end.
   public var left: LeftReceiver? { link?.session.left }
+  /// What was changed, for that program.
+  public var leftSettings: LeftSettings? { link?.session.leftSettings }
   /// The receiver's port that is talked over, as far as it is known.
   public var port: ReceiverPortNumber? { link?.session.port }
   /// What the receiver knew of the orbits when its session ended, where it was asked for that.

@@ -50,6 +50,50 @@ struct LeftReceiverTests {
     #expect(scene.now.milliseconds(since: from) < 1500)
   }
 
+  @Test(
+    "Killed in its sleep: the next program has it as it was found, also in what outlives a power cycle",
+    arguments: [ReceiverModel.m8, .m10, .f9p])
+  func settings(model: ReceiverModel) throws {
+    let untouched = SessionScene(model, intent: .identify) { $0.wish = { _ in .nothing } }
+    untouched.run(20) { $0.isSteady }
+    let before = try untouched.all()
+    let scene = SessionScene(model) { $0.wish = Self.asRaised }
+    scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 }
+    scene.sleep(seconds: nil)
+    scene.run(20)
+    let (left, changed) = (scene.left, try #require(scene.leftSettings))
+    // By way of the file.
+    let read = try #require(LeftSettings("\n" + changed.text + "\n"))
+    #expect(read == changed)
+    scene.kill(for: 1000) { ($0.left, $0.leftSettings) = (left, read) }
+    scene.line.hostRate = 9600
+    #expect(scene.run(15) { $0.isSteady })
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == (model == .f9p ? 38_400 : 9600) && scene.reported(.notPutBack) == 0)
+    for losing in [nil, false] as [Bool?] {
+      if let losing {
+        scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: losing), at: scene.now)
+        scene.run(5)
+      }
+      scene.kill(for: 500) { settings in
+        (settings.left, settings.leftSettings, settings.intent) = (nil, nil, .identify)
+        settings.wish = { _ in .nothing }
+      }
+      #expect(scene.run(20) { $0.isSteady })
+      let differences = zip(before, try scene.all()).filter { $0 != $1 }.map { "\($0.name) \($0.text) \($1.text)" }
+      #expect(differences == [], "\(losing.map { "power cycle, \($0)" } ?? "at once")")
+    }
+  }
+
+  @Test("Of another receiver nothing is put back, and what is not whole is none")
+  func others() {
+    #expect(LeftSettings("of somebody\nitem 1 2\nwhole")?.text == "of somebody\nitem 1 2\nwhole")
+    for text in ["", "item 1 2", "of a\nitem 1", "of a\nitem x 1", "of a\nmessage 1 x0 rate 1", "of a\nmessage 1 x rate 999"] {
+      #expect(LeftSettings(text) == nil, "\(text)")
+    }
+  }
+
   @Test("What is noted is no longer true: the rate is looked for as ever")
   func elsewhere() {
     let scene = SessionScene(.m10) { settings in

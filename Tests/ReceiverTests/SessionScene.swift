@@ -94,6 +94,11 @@ final class SessionScene {
     if held == nil { return nil }
     return held!.session.left
   }
+  /// And what was changed.
+  var leftSettings: LeftSettings? {
+    if held == nil { return nil }
+    return held!.session.leftSettings
+  }
   /// The reports so far are forgotten.
   func forget() { reports = [] }
   var counters: StreamCounters { held == nil ? StreamCounters() : held!.session.counters }

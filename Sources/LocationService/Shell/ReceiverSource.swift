@@ -201,6 +201,7 @@ final class ReceiverSource {
       if !isReadOnly, let stateFolder {
         leftFile = leftFile ?? LeftReceiverFile(stateFolder: stateFolder, line: path)
         settings.left = leftFile?.left
+        settings.leftSettings = leftFile?.settings
       }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
@@ -323,7 +324,7 @@ final class ReceiverSource {
 
   private func noteLeft() {
     guard let left = connection?.left, let leftFile else { return }
-    do throws(FileProblem) { try leftFile.keep(left) } catch {
+    do throws(FileProblem) { try leftFile.keep(left, connection?.leftSettings) } catch {
       complain("after a crash the receiver would be found late, as this cannot be kept: \(error.reason)")
     }
   }

@@ -87,11 +87,21 @@ extension ReceiverSession {
     } else if !wasLost {
       actions.append(.report(.identified(description)))
     }
+    takeLeftSettings(description)
     if wish == nil {
       wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound)
       takeBackConstellations(description)
     }
     prepareAssisting(at: now)
     startConfiguring(at: now)
+  }
+
+  /// What an earlier program has changed is put back at this one's end, of the same receiver.
+  private mutating func takeLeftSettings(_ description: ReceiverDescription) {
+    guard let left = settings.leftSettings, !hasTakenLeft else { return }
+    hasTakenLeft = true
+    guard left.receiver == LeftSettings.name(description), memory.found.isEmpty, memory.backup.isEmpty else { return }
+    memory.found = left.found.map { Configuration.Found(setting: $0) }
+    memory.backup = left.backup
   }
 }

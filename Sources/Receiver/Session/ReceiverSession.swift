@@ -58,6 +58,12 @@ public struct ReceiverSession: ~Copyable {
     return LeftReceiver(rate: rate, foundRate: settingsRate ?? rate, without: without)
   }
 
+  /// What this session has changed, for that program; nil where there is no need for it, as with `left`.
+  public var leftSettings: LeftSettings? {
+    guard left != nil, settings.restoresAtEnd, let description else { return nil }
+    return LeftSettings(memory, of: description)
+  }
+
   /// Whether the end was asked for and nothing is left to do.
   public var isEnded: Bool { if case .ended = stage { true } else { false } }
   /// Whether the receiver is in the wished state, or as near as it lets itself be brought, and listens to commands.
@@ -144,6 +150,8 @@ public struct ReceiverSession: ~Copyable {
   var keepsNoRate = false
   /// It is looked for where an earlier program has left it.
   var isTryingLeft = false
+  /// What that program had changed was looked at.
+  var hasTakenLeft = false
   /// When the rate was last changed on purpose.
   var rateSetAt = Instant.zero
   /// The computer's time when the line was opened.

@@ -42,6 +42,8 @@ public struct SessionSettings: Sendable {
   public var unfinishedFrame: [UInt8]?
   /// How a program that did not come to its end has left it: it is woken at that rate first.
   public var left: LeftReceiver?
+  /// What that program had changed.
+  public var leftSettings: LeftSettings?
   /// What is known of it from before the line was lost.
   public var memory: SessionMemory?
 
