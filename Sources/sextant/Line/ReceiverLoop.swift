@@ -44,6 +44,9 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let simulator: SimulatedReceiver?
   private let end: Instant?
 
+  /// Where an earlier program has noted how it left the receiver; forgotten when that is put back.
+  var leftFile: LeftReceiverFile?
+
   private var isEnding = false
   /// What the client could not do.
   private var problem: (any Error)?
@@ -145,7 +148,10 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       }
       if isEnding {
         tellEvents(at: now)
-        if connection.isEnded { return close(at: now) }
+        if connection.isEnded {
+          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { leftFile?.forget() }
+          return close(at: now)
+        }
         continue
       }
       tellEvents(at: now)

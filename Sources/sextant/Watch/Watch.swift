@@ -64,6 +64,12 @@ struct Watch: ParsableCommand {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
     }
+    var leftFile: LeftReceiverFile?
+    if case .device(let path) = source, !isReadOnly, let folder = stateFolder() {
+      leftFile = LeftReceiverFile(stateFolder: folder, line: path)
+      settings.left = leftFile?.left
+      settings.leftSettings = leftFile?.settings
+    }
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
         exitCode: CommandFailure.configuration,
@@ -81,6 +87,7 @@ struct Watch: ParsableCommand {
       json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud ?? choice.baud, epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
+    loop.leftFile = leftFile
     do {
       try loop.run()
     } catch {
