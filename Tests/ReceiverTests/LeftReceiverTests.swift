@@ -89,7 +89,9 @@ struct LeftReceiverTests {
   @Test("Of another receiver nothing is put back, and what is not whole is none")
   func others() {
     #expect(LeftSettings("of somebody\nitem 1 2\nwhole")?.text == "of somebody\nitem 1 2\nwhole")
-    for text in ["", "item 1 2", "of a\nitem 1", "of a\nitem x 1", "of a\nmessage 1 x0 rate 1", "of a\nmessage 1 x rate 999"] {
+    for text in [
+      "", "item 1 2", "of a\nitem 1", "of a\nitem x 1", "of a\nmessage 1 x0 rate 1", "of a\nmessage 1 x rate 999",
+    ] {
       #expect(LeftSettings(text) == nil, "\(text)")
     }
   }
