@@ -117,6 +117,23 @@ struct ModernTests {
     }
   }
 
+  @Test("SS-1 an iteration of diagnostics ends when its session is invalidated, and one begun later at once")
+  func invalidated() async throws {
+    let service = Scene("denied").service
+    let session = CLServiceSession(.whenInUse, purpose: nil, service: service)
+    var count = 0
+    for try await _ in session.diagnostics {
+      count += 1
+      session.invalidate()
+    }
+    for try await _ in session.diagnostics { count += 1 }
+    #expect(count == 1)
+    let activity = CLBackgroundActivitySession(service: service)
+    activity.invalidate()
+    for try await _ in activity.diagnostics { count += 1 }
+    #expect(count == 1)
+  }
+
   @Test("SS-2 a background activity counts when it is begun in the foreground")
   func activity() async throws {
     let service = Scene("whenInUse", application: "background").service

@@ -125,6 +125,8 @@ struct CorrectionsTests {
     #expect(
       CorrectionSource("ntrip://c:80/M") == .ntrip(host: "c", port: 80, mount: "M", credentials: nil))
     #expect(CorrectionSource("ntrip://u:secret@c:80/M")?.name == "c:80/M")
+    let escaped = CorrectionSource("ntrip://me%40home.org:p%20%25s%@c/M")
+    #expect(escaped == .ntrip(host: "c", port: 2101, mount: "M", credentials: "me@home.org:p %s%"))
     for bad in [
       "", "file:", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:99999", "ntrip://c", "ntrip://c/", "http://c/M",
       "ntrip://c/a b", "ntrip://c\r\nX: y/M",

@@ -8,6 +8,7 @@ public final class CLBackgroundActivitySession: Sendable {
   private let service: LocationService
   /// nil when it was invalidated.
   private let id: Mutex<Int?>
+  private let end = SessionEnd()
 
   public convenience init() { self.init(service: Service.shared) }
 
@@ -16,10 +17,15 @@ public final class CLBackgroundActivitySession: Sendable {
     id = Mutex(service.beginBackgroundActivity())
   }
 
-  deinit { invalidate() }
+  deinit { endWish() }
 
   /// Ends the activity.
   public func invalidate() {
+    endWish()
+    end.finish()
+  }
+
+  private func endWish() {
     let id = id.withLock { id in
       defer { id = nil }
       return id
@@ -40,25 +46,26 @@ public final class CLBackgroundActivitySession: Sendable {
     public var authorizationRequestInProgress: Bool { content.contains(.authorizationRequestInProgress) }
   }
 
-  public var diagnostics: Diagnostics { Diagnostics(relevant: .ofSessions, service: service) }
+  public var diagnostics: Diagnostics { Diagnostics(relevant: .ofSessions, service: service, end: end) }
 
   /// What stands in the way now, then each change.
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
     let service: LocationService
+    let end: SessionEnd
 
     public struct Iterator: AsyncIteratorProtocol {
       private let diagnostics: SessionDiagnostics
 
       fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
 
-      /// nil when the task is cancelled.
+      /// nil when the task is cancelled, or the session invalidated.
       public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
     }
 
     public func makeAsyncIterator() -> Iterator {
-      Iterator(SessionDiagnostics(relevant: relevant, service: service))
+      Iterator(SessionDiagnostics(relevant: relevant, service: service, until: end))
     }
   }
 }

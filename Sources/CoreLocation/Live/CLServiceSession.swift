@@ -16,6 +16,7 @@ public final class CLServiceSession: Sendable {
   private let relevant: Positioning.Diagnostic
   /// nil when it was invalidated.
   private let id: Mutex<Int?>
+  private let end = SessionEnd()
 
   public convenience init(authorization: AuthorizationRequirement) {
     self.init(authorization, purpose: nil, service: Service.shared)
@@ -36,10 +37,15 @@ public final class CLServiceSession: Sendable {
       service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose))
   }
 
-  deinit { invalidate() }
+  deinit { endWish() }
 
   /// Ends the wish.
   public func invalidate() {
+    endWish()
+    end.finish()
+  }
+
+  private func endWish() {
     let id = id.withLock { id in
       defer { id = nil }
       return id
@@ -62,25 +68,26 @@ public final class CLServiceSession: Sendable {
     public var alwaysAuthorizationDenied: Bool { content.contains(.alwaysAuthorizationDenied) }
   }
 
-  public var diagnostics: Diagnostics { Diagnostics(relevant: relevant, service: service) }
+  public var diagnostics: Diagnostics { Diagnostics(relevant: relevant, service: service, end: end) }
 
   /// What stands in the way now, then each change.
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
     let service: LocationService
+    let end: SessionEnd
 
     public struct Iterator: AsyncIteratorProtocol {
       private let diagnostics: SessionDiagnostics
 
       fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
 
-      /// nil when the task is cancelled.
+      /// nil when the task is cancelled, or the session invalidated.
       public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
     }
 
     public func makeAsyncIterator() -> Iterator {
-      Iterator(SessionDiagnostics(relevant: relevant, service: service))
+      Iterator(SessionDiagnostics(relevant: relevant, service: service, until: end))
     }
   }
 }

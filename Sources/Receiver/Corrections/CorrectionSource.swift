@@ -6,7 +6,7 @@ public enum CorrectionSource: Equatable, Sendable {
   case fifo(String)
   /// `tcp:HOST:PORT`.
   case tcp(host: String, port: UInt16)
-  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`.
+  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`; in user and password `%` and two hexadecimal digits stand for a byte.
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
 
   /// The port of casters where none is named (IANA, "rtcm-sc104").
@@ -25,7 +25,7 @@ public enum CorrectionSource: Equatable, Sendable {
       let mount = String(address[address.index(after: slash)...])
       var credentials: String?
       if let at = place.lastIndex(of: "@") {
-        credentials = String(place[..<at])
+        credentials = Self.percentDecoded(place[..<at])
         place = String(place[place.index(after: at)...])
       }
       let isClean = mount.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
@@ -43,6 +43,26 @@ public enum CorrectionSource: Equatable, Sendable {
     case .tcp(let host, let port): "\(host):\(port)"
     case .ntrip(let host, let port, let mount, _): "\(host):\(port)/\(mount)"
     }
+  }
+
+  /// RFC 3986, section 2.1. A `%` that no two digits follow stands for itself.
+  private static func percentDecoded(_ text: Substring) -> String {
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var at = 0
+    while at < bytes.count {
+      let digits = bytes[min(at + 1, bytes.count)..<min(at + 3, bytes.count)].map {
+        Character(Unicode.Scalar($0)).hexDigitValue
+      }
+      if bytes[at] == UInt8(ascii: "%"), digits.count == 2, let high = digits[0], let low = digits[1] {
+        decoded.append(UInt8(high << 4 | low))
+        at += 3
+      } else {
+        decoded.append(bytes[at])
+        at += 1
+      }
+    }
+    return String(decoding: decoded, as: UTF8.self)
   }
 
   private static func rest(of text: String, after beginning: String) -> String? {
