@@ -32,7 +32,8 @@ public enum PowerSave: Sendable, Hashable {
     for case .message(let identity, _, let change) in messageSettings(for: receiver, isOn: true) {
       switch change {
       case .payload(let payload): bytes += frameBytes(identity, payload)
-      case .lowPower(let mode): bytes += frameBytes(identity, [0, mode])
+      // The reserved byte is to be 8 (u-blox 6 and 7 receiver descriptions, CFG-RXM).
+      case .lowPower(let mode): bytes += frameBytes(identity, [8, mode])
       default: break
       }
     }
