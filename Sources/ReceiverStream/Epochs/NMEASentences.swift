@@ -168,13 +168,14 @@ extension EpochAssembler {
     _ teller: NMEAEpoch.Teller, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?, _ longitude: Coordinate?,
     date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    // What is heard for the first time, as nearly always, costs no more.
+    // What has another time, or is heard for the first time, as nearly always, costs no more.
+    let own = tag(time)
     let isOther =
-      nmea.knows(teller, date: date)
+      (own == nil || tag == nil || own == tag) && nmea.knows(teller, date: date)
       && nmea.isRepeated(
         teller, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: wasIdle,
         hasMoved: hasMoved(latitude, longitude))
-    begin(tag(time), id, isOther: isOther, body)
+    begin(own, id, isOther: isOther, body)
     nmea.add(teller, talker, date: date)
   }
 

@@ -93,12 +93,11 @@ extension Satellite {
     }
   }
 
-  /// The system behind a satellite of NAV-SAT or NAV-SIG; nil where the two numbers name none: a system that no document
-  /// has, or a GLONASS satellite whose slot is not known yet (255).
+  /// Whether the two numbers of NAV-SAT or NAV-SIG name a satellite: not in a system that no document has, nor of GLONASS while
+  /// its slot is not known (255).
   @inline(__always)
-  static func system(gnssId: UInt8, svId: UInt8) -> System? {
-    guard let system = System(rawValue: gnssId), system != .unknown, svId &- 1 < 254 else { return nil }
-    return system
+  static func isNumbered(gnssId: UInt8, svId: UInt8) -> Bool {
+    gnssId < System.unknown.rawValue && svId &- 1 < 254
   }
 }
 

@@ -130,8 +130,9 @@ extension EpochAssembler {
 
   /// Whether a message of the open epoch's time of week says another date than those before it: a receiver that is on for
   /// moments alone, or a log of such.
-  private func isOtherWeek(_ message: borrowing NavPVT) -> Bool {
-    guard let time = fix.time, message.valid & 3 == 3,
+  // It changes nothing; see `isNewEpoch`.
+  private mutating func isOtherWeek(_ message: borrowing NavPVT) -> Bool {
+    guard case .timeOfWeek(message.iTOW)? = tag, let time = fix.time, message.valid & 3 == 3,
       let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day))
     else { return false }
     return abs(day.since1970 + calendar.correctionDays - time.day.since1970) >= 6
@@ -348,10 +349,10 @@ extension EpochAssembler {
     startUBXSky()
     for index in 0..<message.satelliteCount {
       let satellite = message.satellite(index)
-      guard let system = Satellite.system(gnssId: satellite.gnssId, svId: satellite.svId) else { continue }
+      guard Satellite.isNumbered(gnssId: satellite.gnssId, svId: satellite.svId) else { continue }
       sky.add(
         Satellite(
-          system: system, number: satellite.svId,
+          system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
           elevationDegrees: Satellite.elevation(Int16(satellite.elev)),
           azimuthDegrees: Satellite.azimuth(satellite.azim),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
@@ -380,10 +381,10 @@ extension EpochAssembler {
     skyLacksMarks = true
     for index in 0..<message.signalCount {
       let signal = message.signal(index)
-      guard let system = Satellite.system(gnssId: signal.gnssId, svId: signal.svId) else { continue }
+      guard Satellite.isNumbered(gnssId: signal.gnssId, svId: signal.svId) else { continue }
       sky.add(
         Satellite(
-          system: system, number: signal.svId,
+          system: Satellite.System(rawValue: signal.gnssId) ?? .unknown, number: signal.svId,
           signalDecibelHertz: signal.cno, isUsed: signal.sigFlags_prUsed))
     }
     fix.satellitesInView = sky.count

@@ -28,7 +28,9 @@ public struct Satellite: Equatable, Sendable {
   /// An azimuth likewise. 360° is north.
   @inline(__always)
   static func azimuth(_ degrees: Int16) -> Int16 {
-    UInt16(bitPattern: degrees) < 360 ? degrees : degrees == 360 ? 0 : Int16(unknownAngle)
+    // Two choices by value, none by a branch.
+    let turned = degrees == 360 ? 0 : degrees
+    return UInt16(bitPattern: turned) < 360 ? turned : Int16(unknownAngle)
   }
 
   public init(
