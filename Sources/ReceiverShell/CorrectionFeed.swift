@@ -98,8 +98,7 @@ public final class CorrectionFeed {
   }
 
   private func tellPosition(_ poller: inout Poller, at now: Instant) {
-    guard isNTRIP, isConnected, response.isGranted, request.isEmpty, let sentence = casterPosition.sentence(at: now)
-    else { return }
+    guard isNTRIP, isConnected, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
     request = sentence
     sendRequest(&poller, at: now)
   }
@@ -182,7 +181,6 @@ public final class CorrectionFeed {
     response = NTRIPResponse()
     if case .ntrip(let host, let port, let mount, let credentials) = source {
       request = ntripRequest(host: host, port: port, mount: mount, credentials: credentials)
-      casterPosition.connected(at: now)
     }
     sendRequest(&poller, at: now)
   }
@@ -244,8 +242,12 @@ public final class CorrectionFeed {
       return
     }
     do {
+      let wasGranted = response.isGranted
       let stream = try response.receive(bytes)
-      if response.isGranted { link.granted(at: now) }
+      if response.isGranted, !wasGranted {
+        link.granted(at: now)
+        casterPosition.connected(at: now)
+      }
       // The empty line behind an ICY head, and a page of a portal, are none of them.
       if unsafe corrections.receive(stream.span.bytes, at: now) {
         link.received(at: now)

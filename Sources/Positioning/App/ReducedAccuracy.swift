@@ -1,7 +1,7 @@
 import MonotonicTime
 
-/// What a client with reduced accuracy is given (AU-19): the middle of a cell, within five kilometres of every place in it, at most every
-/// twenty minutes while it stays in it.
+/// What a client with reduced accuracy is given (AU-19): the middle of a cell, within five kilometres of every place in it, at
+/// most every twenty minutes while it stays in it.
 struct ReducedAccuracy: Sendable {
   static var radiusMetres: Double { 5000 }
   static var interval: Milliseconds { Milliseconds(1_200_000) }

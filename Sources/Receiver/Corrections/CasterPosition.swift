@@ -5,8 +5,8 @@ import WireBytes
 
 /// When a caster is told where the receiver is, and with which sentence.
 ///
-///     connected ── nothing comes for 5 s ──▶ the position is wanted ── every 10 s ──▶ GGA
-///               └─ corrections come ──▶ it is not
+///     granted ── nothing comes for 5 s ──▶ the position is wanted ── every 10 s ──▶ GGA
+///             └─ corrections come ──▶ it is not
 ///
 /// A caster that makes corrections for the user's place sends none before it has a GGA (RTCM 10410.1, source table field
 /// "nmea"). The others begin by themselves, and are not told: the place is nobody's business who needs it not. It has no
@@ -26,7 +26,7 @@ public struct CasterPosition: Sendable {
   /// When a sentence may be due; nil where none is to be told.
   public var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
 
-  /// The request was sent.
+  /// The stream is granted.
   public mutating func connected(at now: Instant) { dueAt = now + Self.patience }
 
   /// Corrections came. A caster that was told the position before has to be told again.
