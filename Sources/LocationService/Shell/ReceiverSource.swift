@@ -295,7 +295,12 @@ final class ReceiverSource {
     endsAt = nil
     isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
-    if let connection, connection.isOpen, connection.isEnded, connection.raisedRate == nil { leftFile?.forget() }
+    // Of a receiver that was not reached the note stays true.
+    if let connection, connection.isOpen, connection.isEnded, connection.description != nil,
+      connection.raisedRate == nil
+    {
+      leftFile?.forget()
+    }
     connection?.close(&poller) { _, _ in }
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
