@@ -82,11 +82,12 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
 
-# The commands against receivers of another author's making, with manners that make a driver stumble, and how commands end.
-# About a minute.
+# The commands against receivers of another author's making, with manners that make a driver stumble, how commands end, and
+# what they do where a line is full. About two minutes.
 rig-emulator: rig-programs
 	python3 Tests/rig/emulators.py .build/debug
 	python3 Tests/rig/ends.py .build/debug
+	python3 Tests/rig/configure.py .build/debug
 
 # `sextant track` on a terminal: permission, questions, unplugging, kills.
 rig-track: rig-programs

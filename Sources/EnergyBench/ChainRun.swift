@@ -148,7 +148,7 @@ struct ChainRun: ~Copyable {
     switch output {
     case .order(let order): obey(order)
     case .report(let report): hear(report)
-    case .live(let fix): deliver(fix)
+    case .live(let fix, _): deliver(fix)
     case .batched:
       readSinceReport += 1
     case .readOutEnds:

@@ -1,4 +1,6 @@
 /// A point on a clock that never steps: nanoseconds since some start. In tests the start is zero and the time is made up.
+///
+/// The last one, 584 years after the start, is as good as never: what would be later is that.
 public struct Instant: Hashable, Comparable, Sendable {
   public var nanoseconds: UInt64
 
@@ -9,13 +11,23 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  /// A later instant.
+  /// A later instant; the last one where there is none so late.
   public static func + (instant: Instant, milliseconds: Milliseconds) -> Instant {
-    Instant(nanoseconds: instant.nanoseconds + milliseconds.count * 1_000_000)
+    let (length, isTooLong) = milliseconds.count.multipliedReportingOverflow(by: 1_000_000)
+    let (nanoseconds, isTooLate) = instant.nanoseconds.addingReportingOverflow(length)
+    return Instant(nanoseconds: isTooLong || isTooLate ? .max : nanoseconds)
   }
 
   /// Moves the instant on.
   public static func += (instant: inout Instant, milliseconds: Milliseconds) { instant = instant + milliseconds }
+
+  /// The instant so many seconds later, or earlier where they are negative: between the clock's start and its last instant.
+  public func moved(by seconds: Double) -> Instant {
+    let distance = UInt64(exactly: (abs(seconds) * 1e9).rounded()) ?? (seconds.isNaN ? 0 : .max)
+    if seconds < 0 { return Instant(nanoseconds: nanoseconds - min(nanoseconds, distance)) }
+    let (later, isTooLate) = nanoseconds.addingReportingOverflow(distance)
+    return Instant(nanoseconds: isTooLate ? .max : later)
+  }
 
   /// Milliseconds from `earlier` to this instant; 0 when it is not earlier.
   public func milliseconds(since earlier: Instant) -> UInt64 {

@@ -1,4 +1,4 @@
-/// A length of time in whole milliseconds: what deadlines are made of.
+/// A length of time in whole milliseconds: what deadlines are made of. One that would be too long to count is the longest.
 public struct Milliseconds: Hashable, Comparable, Sendable {
   public var count: UInt64
 
@@ -10,8 +10,14 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
   }
 
   public static func < (a: Milliseconds, b: Milliseconds) -> Bool { a.count < b.count }
-  public static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds { Milliseconds(a.count + b.count) }
-  public static func * (a: Milliseconds, factor: UInt64) -> Milliseconds { Milliseconds(a.count * factor) }
+  public static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds {
+    let (count, isTooLong) = a.count.addingReportingOverflow(b.count)
+    return Milliseconds(isTooLong ? .max : count)
+  }
+  public static func * (a: Milliseconds, factor: UInt64) -> Milliseconds {
+    let (count, isTooLong) = a.count.multipliedReportingOverflow(by: factor)
+    return Milliseconds(isTooLong ? .max : count)
+  }
 
   public var seconds: Double { Double(count) / 1000 }
 }

@@ -24,8 +24,8 @@ public enum DirectorOutput: Sendable, Equatable {
   case order(ReceiverOrder)
   /// What clients or people should know.
   case report(PowerReport)
-  /// An epoch that came as it was measured.
-  case live(Fix)
+  /// An epoch that came as it was measured, at that time.
+  case live(Fix, at: Instant)
   /// The receiver collects from now on, and says nothing; the journal to keep.
   case collects(BatchJournal)
   /// Its memory is being read.

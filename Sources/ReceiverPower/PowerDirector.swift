@@ -80,9 +80,11 @@ public struct PowerDirector: Sendable {
   private var readInRead = 0
   private var rereads = 0
   private var newestRead: Fix?
-  private var held: [Fix] = []
+  private var held: [(fix: Fix, at: Instant)] = []
   private var newestLive: UTCTime?
   private var firstEpoch: Instant?
+  /// It has said who it is: orders will be sent, once it is configured.
+  private var isIdentified = false
   private var strays = 0
 
   /// - Parameters:
@@ -195,7 +197,8 @@ public struct PowerDirector: Sendable {
     case .doesNotWake: tell(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
-    case .identified, .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
+    case .identified: isIdentified = true
+    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
       .adviseOnSilence, .notPutBack:
       break
     }
@@ -212,20 +215,20 @@ public struct PowerDirector: Sendable {
     }
     if case .ending = collecting {
       // What the memory still has comes first.
-      held.append(fix)
+      held.append((fix, now))
       if held.count > Self.mostHeld { releaseHeld() }
     } else {
-      live(fix)
+      live(fix, at: now)
     }
   }
 
-  private mutating func live(_ fix: Fix) {
+  private mutating func live(_ fix: Fix, at instant: Instant) {
     if let time = fix.time, fix.hasPosition {
       newestLive = max(newestLive ?? time, time)
       // On its way while the line was made silent: the memory has it too.
       if case .on = collecting, !isReading { journal.lastTime = max(journal.lastTime ?? time, time) }
     }
-    outputs.append(.live(fix))
+    outputs.append(.live(fix, at: instant))
   }
 
   /// What comes of a retrieval.
@@ -268,6 +271,7 @@ public struct PowerDirector: Sendable {
     (sleeps, isAsleep, isListening, mustSleepAgain) = (false, false, true, false)
     rereads = 0
     firstEpoch = nil
+    isIdentified = false
     guard isThere else { return }
     isThere = false
     tell(.receiverLost, at: now)
@@ -312,7 +316,7 @@ public struct PowerDirector: Sendable {
   }
 
   private mutating func notePlain(at now: Instant) {
-    guard !isThere else { return }
+    guard !isThere, !isIdentified || isReadOnly else { return }
     let first = firstEpoch ?? now
     firstEpoch = first
     if isReadOnly || now >= first + Self.plainAfter { foundPlain(at: now) }
@@ -434,7 +438,7 @@ public struct PowerDirector: Sendable {
   private var heldHasGap: Bool {
     guard var last = journal.lastTime else { return false }
     let widest = Int64((applied?.everySeconds ?? 1) * 1_500_000_000)
-    for fix in held {
+    for (fix, _) in held {
       guard let time = fix.time, time > last else { continue }
       if time.nanosecondsSince1970 - last.nanosecondsSince1970 > widest { return true }
       last = time
@@ -443,9 +447,9 @@ public struct PowerDirector: Sendable {
   }
 
   private mutating func releaseHeld() {
-    for fix in held {
+    for (fix, instant) in held {
       if let time = fix.time, let last = journal.lastTime, time <= last { continue }
-      live(fix)
+      live(fix, at: instant)
     }
     held = []
   }

@@ -25,7 +25,9 @@ public struct AssistanceStore: Sendable {
 
   /// Keeps what was learned of a receiver: what is not told anew stays from before.
   ///
-  /// - Parameter now: the time.
+  /// - Parameters:
+  ///   - record: what is known of the receiver.
+  ///   - now: the time.
   public func keep(_ record: AssistanceRecord, at now: UTCTime) {
     let path = folder + "/" + record.key.fileName + Self.suffix
     let before = (try? WholeFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }

@@ -29,7 +29,10 @@ public final class CorrectionFeed {
   private var droppedBefore: UInt64 = 0
   private var isDropTold = false
 
-  /// - Parameter token: names the source to the poller.
+  /// - Parameters:
+  ///   - source: where they come from.
+  ///   - token: names the source to the poller.
+  ///   - now: the present instant.
   public init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
     self.source = source
     self.token = token

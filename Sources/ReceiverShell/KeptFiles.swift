@@ -12,7 +12,9 @@ public struct GrowingFile: ~Copyable {
 
   /// Opens the file at its end, and makes it where there is none.
   ///
-  /// - Parameter mode: its permissions if it is made.
+  /// - Parameters:
+  ///   - path: its path.
+  ///   - mode: its permissions if it is made.
   public init(_ path: String, mode: UInt32 = 0o644) throws(FileProblem) {
     self.path = path
     descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode)

@@ -47,7 +47,9 @@ public struct ReceiverConfiguration: Sendable, Equatable {
 
   /// Reads one file.
   ///
-  /// - Parameter file: what a mistake is reported of.
+  /// - Parameters:
+  ///   - text: what the file says.
+  ///   - file: what a mistake is reported of.
   /// - Throws: ``ReceiverConfigurationError`` for the first line that cannot be read.
   public init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
     self = try Words(parsing: text, file: file).configuration
@@ -91,6 +93,7 @@ private struct Words {
   init() {}
 
   init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
+    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = Self.words(line)
       guard let key = words.first else { continue }

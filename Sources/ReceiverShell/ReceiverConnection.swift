@@ -103,6 +103,8 @@ public final class ReceiverConnection {
   public var left: LeftReceiver? { link?.session.left }
   /// What was changed, for that program.
   public var leftSettings: LeftSettings? { link?.session.leftSettings }
+  /// Whether something of the receiver is not as it was found, and is to be at the end.
+  public var putsBack: Bool { link?.session.putsBack ?? false }
   /// The receiver's port that is talked over, as far as it is known.
   public var port: ReceiverPortNumber? { link?.session.port }
   /// What the receiver knew of the orbits when its session ended, where it was asked for that.
@@ -144,7 +146,9 @@ public final class ReceiverConnection {
 
   /// Follows the receiver by what is told of devices; without it, its path is tried at times after a loss.
   ///
-  /// - Parameter present: the ports that are there.
+  /// - Parameters:
+  ///   - present: the ports that are there.
+  ///   - now: the present instant.
   public func follow(_ present: [ReceiverPort], at now: Instant) {
     var roster = ReceiverRoster(wanted: .path(path), present: present, at: now)
     // It is open already.
@@ -199,6 +203,9 @@ public final class ReceiverConnection {
   /// The port is ready, or hung up.
   ///
   /// - Parameters:
+  ///   - event: what the poller reported.
+  ///   - poller: that waits for its line.
+  ///   - now: the present instant.
   ///   - tap: gets the bytes as they are received, before the session does.
   ///   - body: gets each report of an epoch that follows from them.
   public func handle(

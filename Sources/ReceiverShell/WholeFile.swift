@@ -33,6 +33,7 @@ public struct FileProblem: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  public var isFolder: Bool { code == EISDIR }
   public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
   public var isForbidden: Bool { code == EACCES || code == EPERM }
 }
@@ -69,7 +70,10 @@ public enum WholeFile {
   /// Replaces a file: whoever reads it, and whoever comes after a crash, finds the old text or the new one, whole. Behind a
   /// symbolic link it is the file that the link names. A device or a FIFO is written to, and stays what it is.
   ///
-  /// - Parameter mode: the permissions of the file.
+  /// - Parameters:
+  ///   - path: its path.
+  ///   - text: what the file says.
+  ///   - mode: the permissions of the file.
   public static func replace(_ path: String, with text: String, mode: UInt32 = 0o644) throws(FileProblem) {
     let target = targetOfLink(path)
     if isOther(target) { return try write(text, to: target, named: path) }

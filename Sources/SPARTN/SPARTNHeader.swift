@@ -12,14 +12,18 @@ public struct SPARTNHeader: Equatable, Sendable {
 
   /// How the payload is encrypted and the message authenticated.
   public struct Encryption: Equatable, Sendable {
-    /// Which key, 0…15.
-    public var keyID: UInt8
-    /// Counts within the key's time, 0…63.
-    public var sequence: UInt8
-    /// 0 none, 1 outside of the message, from 2 on within it; 0…7.
-    public var authenticationIndicator: UInt8
-    /// 0…4: 8, 12, 16, 32 or 64 bytes of authentication, when they are within the message.
-    public var authenticationLength: UInt8
+    /// Which key, 0…15. Traps when it is set to another number.
+    public var keyID: UInt8 { didSet { precondition(keyID < 16) } }
+    /// Counts within the key's time, 0…63. Traps when it is set to another number.
+    public var sequence: UInt8 { didSet { precondition(sequence < 64) } }
+    /// 0 none, 1 outside of the message, from 2 on within it; 0…7. Traps when it is set to another number, or to one from 2
+    /// on where `authenticationLength` is none of a message.
+    public var authenticationIndicator: UInt8 {
+      didSet { precondition(authenticationIndicator < 8 && (authenticationIndicator < 2 || authenticationLength < 5)) }
+    }
+    /// 0…4: 8, 12, 16, 32 or 64 bytes of authentication, when they are within the message. Traps when it is set to another
+    /// number.
+    public var authenticationLength: UInt8 { didSet { precondition(authenticationLength < 5) } }
 
     /// Traps when a number is not in its range.
     public init(keyID: UInt8, sequence: UInt8, authenticationIndicator: UInt8 = 0, authenticationLength: UInt8 = 0) {
@@ -58,16 +62,16 @@ public struct SPARTNHeader: Equatable, Sendable {
     }
   }
 
-  /// What the message is about: 0…4, or 120 for a firm's own.
-  public var messageType: UInt8
-  /// Which of its type, 0…15.
-  public var subtype: UInt8
+  /// What the message is about: 0…4, or 120 for a firm's own. Traps when it is set to another number.
+  public var messageType: UInt8 { didSet { precondition(SPARTNFrame.isType(messageType)) } }
+  /// Which of its type, 0…15. Traps when it is set to another number.
+  public var subtype: UInt8 { didSet { precondition(subtype < 16) } }
   public var check: MessageCheck
   public var time: Time
-  /// Who makes the corrections, 0…127.
-  public var solutionID: UInt8
-  /// Which of the maker's computers, 0…15.
-  public var processorID: UInt8
+  /// Who makes the corrections, 0…127. Traps when it is set to another number.
+  public var solutionID: UInt8 { didSet { precondition(solutionID < 128) } }
+  /// Which of the maker's computers, 0…15. Traps when it is set to another number.
+  public var processorID: UInt8 { didSet { precondition(processorID < 16) } }
   /// Nil when the payload is neither encrypted nor authenticated.
   public var encryption: Encryption?
 

@@ -16,6 +16,7 @@ public struct I2CBus: ~Copyable {
   ///
   /// - Throws: `notFound`, `noPermission`, `unsuitable` for what is no I2C bus or cannot do plain transfers.
   public init(opening path: String, address: UInt8) throws(SerialPortError) {
+    try refuseNUL(path, .open)
     let descriptor = try opening(path) { () throws(Errno) in try Syscalls.open(path, O_RDWR | O_CLOEXEC) }
     let isAble: Bool
     do {

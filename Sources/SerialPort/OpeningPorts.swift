@@ -3,6 +3,7 @@ import Glibc
 
 /// Opens the node without waiting for a carrier, without making it the controlling terminal, closed in child programs.
 func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortError) -> OwnedDescriptor {
+  try refuseNUL(path, .open)
   let flags = O_NOCTTY | O_CLOEXEC | O_NONBLOCK
   // The type is looked at first: a socket or a block device must not even be opened.
   let node = try opening(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }
@@ -37,7 +38,7 @@ func refuseUnsuitable(_ node: NodeStatus, _ path: String) throws(SerialPortError
 func lineSettings(of descriptor: Int32) throws(Errno) -> LineSettings? {
   do throws(Errno) {
     return try LineSettings(of: descriptor)
-  } catch  where [ENOTTY, EINVAL, EOPNOTSUPP].contains(error.code) {
+  } catch  where error.saysNoTerminal {
     return nil
   }
 }

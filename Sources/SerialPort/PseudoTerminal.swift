@@ -37,7 +37,11 @@ public struct PseudoTerminal: ~Copyable {
   }
 
   deinit {
-    // Only the link that still leads here is this value's to take away.
+    removeLink()
+  }
+
+  /// Takes the link away, if it still leads here: only then it is this value's.
+  private func removeLink() {
     if let linkPath, Syscalls.target(ofLink: linkPath) == path { try? Syscalls.unlink(linkPath) }
   }
 
@@ -86,16 +90,19 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Gives the node a second name, and takes it away when the value goes. symlink(2).
+  /// Gives the node a second name, and takes it away when the value goes, or gets another one. symlink(2).
   ///
   /// - Parameter link: Where the symbolic link is made. One that leads to a pseudo-terminal is replaced: an earlier
   ///   run left it. Anything else stays.
-  /// - Throws: ``SerialPortError`` `inputOutput`, errno EEXIST if something else is there.
+  /// - Throws: ``SerialPortError`` `inputOutput`, errno EEXIST if something else is there; `malformed`. The name before
+  ///   it then stays.
   public mutating func link(at link: String) throws(SerialPortError) {
+    try refuseNUL(link, .link)
     try attempting(.link, link) { () throws(Errno) in
       if Syscalls.target(ofLink: link)?.hasPrefix("/dev/pts/") == true { try Syscalls.unlink(link) }
       try Syscalls.link(path, at: link)
     }
+    if linkPath != link { removeLink() }
     linkPath = link
   }
 }

@@ -174,7 +174,14 @@ extension SerialPort {
   }
 
   private func configure<Result>(_ body: () throws(Errno) -> Result) throws(SerialPortError) -> Result {
-    try attempting(.configure, path, body)
+    do {
+      return try body()
+    } catch {
+      if !kind.hasLineSettings, error.saysNoTerminal {
+        throw SerialPortError(cause: .notSupported, operation: .configure, path: path, errno: error.code)
+      }
+      throw SerialPortError(error, .configure, path)
+    }
   }
 
   private func unsupported(_ rate: UInt32, offered: UInt32?, errno: Int32) -> SerialPortError {

@@ -67,7 +67,7 @@ public struct SerialPort: ~Copyable {
   ///   - path: A device, FIFO or file; links are followed.
   ///   - access: `.readOnly` also opens a device that the user may only read.
   ///   - baud: The rate in baud (bits per second); nil leaves it as it is found. Ignored where there is none.
-  /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `noPermission`, `held`,
+  /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `malformed`, `noPermission`, `held`,
   ///   `unsupportedBaudRate`, `inputOutput`.
   public init(opening path: String, access: Access, baud: UInt32?) throws(SerialPortError) {
     self = try Self.opened(path, access, baud)

@@ -142,6 +142,19 @@ func opening<Result: ~Copyable>(
   }
 }
 
+extension Errno {
+  /// Whether a call that asks for a terminal was answered that there is none: drivers without one have their own words.
+  var saysNoTerminal: Bool { [ENOTTY, EINVAL, EOPNOTSUPP].contains(code) }
+}
+
+/// Refuses a path that the system would cut: C ends a text with the first character of code 0.
+func refuseNUL(_ path: String, _ operation: SerialPortError.Operation) throws(SerialPortError) {
+  guard path.utf8.contains(0) else { return }
+  throw SerialPortError(
+    cause: .malformed("has a character of code 0 in it, where the system would cut it; correct the path"),
+    operation: operation, path: path, errno: EINVAL)
+}
+
 extension SerialPortError {
   /// The error for an errno of a call on an open port.
   init(_ error: Errno, _ operation: Operation, _ path: String) {

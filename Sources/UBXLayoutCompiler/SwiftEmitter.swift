@@ -157,15 +157,22 @@ struct SwiftEmitter {
     put("///", 1)
     put("/// - Parameters:", 1)
     put("///   - output: room for `length` + 8 bytes; traps when there is less.", 1)
-    put("///   - length: the payload's length in bytes.", 1)
-    put("///   - body: sets the fields. What it does not set is zero.", 1)
-    let length = message.isFixed || message.minimum != nil ? " = \(message.fixedSize)" : ""
+    put("///   - length: the payload's length in bytes; traps when this layout has no such payload.", 1)
+    let presets = message.conditions.compactMap {
+      if case .field(let offset, let value) = $0 { (offset, value) } else { nil }
+    }
+    let rest = presets.isEmpty ? "zero" : "zero, but for what tells this layout from others"
+    put("///   - body: sets the fields. What it does not set is \(rest).", 1)
+    let needed = message.conditions.compactMap { if case .length(let length) = $0 { length } else { nil } }.first
+    let usual = needed ?? (message.isFixed || message.minimum != nil ? message.fixedSize : nil)
+    let length = usual.map { " = \($0)" } ?? ""
     put("@_lifetime(output: copy output)", 1)
     put(
       "@inlinable public static func encode(into output: inout MutableRawSpan, length: Int\(length), _ body: (inout Writer) -> Void) -> Int {",
       1)
-    put("precondition(length >= minimumLength)", 2)
+    put("precondition(length \(needed.map { "== \($0)" } ?? ">= minimumLength"))", 2)
     put("let total = beginFrame(identity, length: length, in: &output)", 2)
+    for (offset, value) in presets { put("output.setLittleEndian(\(value) as UInt8, at: \(6 + offset))", 2) }
     put("do {", 2)
     put("var writer = Writer(payload: output._mutatingExtracting(6 ..< 6 &+ length))", 3)
     put("body(&writer)", 3)
@@ -208,6 +215,10 @@ struct SwiftEmitter {
       put(
         "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ text: StaticString) { payload.setText(text, at: \(start), room: \(room)) }",
         indent)
+      put("/// Sets the text `\(field.name)` to characters of one byte each, cut at the room there is.", indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(escaped(field.name))(_ characters: Span<UInt8>) { payload.setText(characters, at: \(start), room: \(room)) }",
+        indent)
     case .fixed(let n):
       put("/// Sets `\(field.name)` number `index`\(unitPhrase(field)).", indent)
       put(
@@ -239,6 +250,12 @@ struct SwiftEmitter {
       put("/// Sets the text `\(field.name)` of block `index`, cut at the room there is.", indent)
       put(
         "@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ text: StaticString) { payload.setText(text, at: \(start), room: \(n)) }",
+        indent)
+      put(
+        "/// Sets the text `\(field.name)` of block `index` to characters of one byte each, cut at the room there is.",
+        indent)
+      put(
+        "@inlinable @_lifetime(self: copy self) public mutating func \(name)(_ index: Int, _ characters: Span<UInt8>) { payload.setText(characters, at: \(start), room: \(n)) }",
         indent)
     case .rest: break
     }

@@ -128,6 +128,13 @@ extension MutableRawSpan {
     }
   }
 
+  /// Stores characters of one byte each at `offset`, cut at `room` bytes.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func setText(_ characters: Span<UInt8>, at offset: Int, room: Int) {
+    for index in 0..<max(0, min(room, characters.count)) { setLittleEndian(characters[index], at: offset &+ index) }
+  }
+
   /// Copies all of `bytes` to `offset`. Traps when they do not fit.
   @inlinable
   @_lifetime(self: copy self)

@@ -67,6 +67,9 @@ struct Track: ParsableCommand {
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    if let distanceFilter, !distanceFilter.isFinite {
+      throw ValidationError("--distance-filter is a length in metres; leave it out to have each fix told.")
+    }
     if let deferDistance, !(deferDistance > 0) { throw ValidationError("--defer-distance is a length above 0.") }
     if let deferTimeout, !(deferTimeout > 0) { throw ValidationError("--defer-timeout is a time above 0.") }
     if deferRepeat, deferDistance == nil, deferTimeout == nil {

@@ -46,10 +46,17 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     if let seconds = options.seconds {
       DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { [self] in end() }
     }
-    CLLocationManager.listenToReceiverTrouble { [self] isHeld in
-      isForbidden = isHeld == false
-      // Who has it was told; one that is taken away while it runs is waited for.
-      if isHeld == true, !hasAnswer { end(75) }
+    CLLocationManager.listenToReceiverTrouble { [self] trouble in
+      isForbidden = trouble == .forbidden
+      // What is wrong was told; a receiver that is taken away while it runs is waited for.
+      guard !hasAnswer else { return }
+      switch trouble {
+      case .held: end(75)
+      case .miswritten: end(65)
+      case .misnamed: end(66)
+      case .misconfigured: end(78)
+      case .forbidden, nil: break
+      }
     }
     cached = manager.location?.timestamp
     manager.desiredAccuracy = options.accuracy.metres

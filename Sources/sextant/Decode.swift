@@ -77,16 +77,8 @@ struct Decode: ParsableCommand {
 
   /// What is no recording of a receiver is not passed over in silence.
   private func tellIfNothing(_ counters: StreamCounters, bytes: UInt64) {
-    guard counters.frames == 0 else { return }
-    let name = file == "-" ? "standard input" : file
-    if bytes == 0 {
-      say("\(name): is empty")
-    } else if counters.withoutChecksum > 0 {
-      say(
-        "\(name): \(counters.withoutChecksum) sentences without a checksum, which are not believed; "
-          + "have the receiver add it")
-    } else {
-      say("\(name): no frame of NMEA, UBX or RTCM 3 in \(bytes) bytes; name a recording of a receiver")
+    if let reason = NoRecording.reason(counters, bytes: bytes) {
+      say("\(file == "-" ? "standard input" : file): \(reason)")
     }
   }
 

@@ -50,7 +50,10 @@ struct Probe: ParsableCommand {
     guard let answer = loop.client.answer else {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
-        description: "\(loop.client.path): no receiver was heard; check power, wiring (RX to TX) and the device's name")
+        description: "\(loop.client.path): "
+          + (loop.isInterrupted
+            ? "interrupted before a receiver was heard"
+            : "no receiver was heard; check power, wiring (RX to TX) and the device's name"))
     }
     try Output.write(json ? answer.json() : answer.lines())
   }

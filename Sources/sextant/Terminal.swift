@@ -14,6 +14,15 @@ func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
 /// Whether someone can answer a question, and sees it.
 func isInputTerminal() -> Bool { isatty(STDIN_FILENO) == 1 && standardErrorIsTerminal() }
 
+/// Whether standard output is a terminal that can be drawn on, and not only written to.
+func isScreen() -> Bool { isTerminal() && placesCursor(environment("TERM")) }
+
+/// Whether a line on standard error can be written over.
+func showsProgress() -> Bool { standardErrorIsTerminal() && placesCursor(environment("TERM")) }
+
+/// Whether a terminal of this kind (TERM) understands where to put the cursor: `dumb` and one without a name do not.
+func placesCursor(_ kind: String?) -> Bool { kind.map { !["", "dumb", "unknown"].contains($0) } ?? false }
+
 /// Columns and rows of the terminal; 80 by 24 where it does not say.
 func terminalSize() -> (columns: Int, rows: Int) {
   var size = winsize()

@@ -26,6 +26,7 @@ struct ReceiverConfigurationTests {
     wanted.supply = "gpio /dev/gpiochip0 17"
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
+    #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
   }
 
   @Test(

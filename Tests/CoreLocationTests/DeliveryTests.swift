@@ -29,6 +29,81 @@ struct DeliveryTests {
     #expect(manager.location == nil)
   }
 
+  @Test("GE-3 SU-18 who starts first and assigns the delegate then is told as well")
+  func startedFirst() {
+    let manager = CLLocationManager(service: Scene("denied").service)
+    let ear = Ear()
+    manager.startUpdatingLocation()
+    manager.delegate = ear
+    Scene.run { ear.words.count >= 2 }
+    #expect(ear.words == ["error 1", "status 2"])
+  }
+
+  @Test("TH-3 what came while there was no delegate is not told to one of a later turn")
+  func laterTurn() {
+    let manager = CLLocationManager(service: Scene("denied").service)
+    let ear = Ear()
+    manager.startUpdatingLocation()
+    let limit = Date(timeIntervalSinceNow: 0.5)
+    Scene.run { Date() > limit }
+    manager.delegate = ear
+    Scene.run { !ear.words.isEmpty }
+    #expect(ear.words == ["status 2"])
+  }
+
+  @Test("RQ-1 a request whose answer came to nobody is over")
+  func unheardRequest() {
+    let manager = CLLocationManager(service: Scene("denied").service)
+    let ear = Ear()
+    manager.requestLocation()
+    let limit = Date(timeIntervalSinceNow: 0.5)
+    Scene.run { Date() > limit }
+    manager.delegate = ear
+    manager.requestLocation()
+    Scene.run { ear.words.count >= 2 }
+    #expect(ear.words == ["status 2", "error 1"])
+  }
+
+  @Test("AU-8 the error and the line name the key that is missing, the line what asked as well")
+  func missingKey() {
+    final class ErrorEar: NSObject, CLLocationManagerDelegate {
+      var errors: [any Error] = []
+      func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) { errors.append(error) }
+    }
+    let scene = Scene(nil)
+    let manager = CLLocationManager(service: scene.service)
+    let ear = ErrorEar()
+    manager.delegate = ear
+    manager.requestWhenInUseAuthorization()
+    Scene.run { !ear.errors.isEmpty && !scene.lines.all.isEmpty }
+    let key = "NSLocationWhenInUseUsageDescription"
+    #expect(ear.errors.allSatisfy { if case CLError.promptDeclined = $0 { true } else { false } })
+    #expect(ear.errors.allSatisfy { $0.localizedDescription.contains(key) })
+    #expect(ear.errors.allSatisfy { ($0 as NSError).localizedDescription.contains(key) })
+    #expect(scene.lines.contains(key) && scene.lines.contains("requestWhenInUseAuthorization()"))
+  }
+
+  @Test("LC-2 a program that runs sees the location that another one has found since")
+  func foundByAnother() throws {
+    let file = try Scene.recording()
+    let state = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer {
+      try? FileManager.default.removeItem(at: file)
+      try? FileManager.default.removeItem(at: state)
+    }
+    let first = CLLocationManager(service: Scene(state: state).service)
+    #expect(first.location == nil)
+    let other = Scene(file: file, state: state)
+    let manager = CLLocationManager(service: other.service)
+    let ear = Ear()
+    manager.delegate = ear
+    manager.startUpdatingLocation()
+    Scene.run { ear.locations.count >= 3 }
+    other.service.finish()
+    #expect(first.location?.coordinate.longitude == 11)
+    #expect(first.location?.timestamp == ear.locations.last?.timestamp)
+  }
+
   @Test("TH-1 a delegate hears on the thread that made its manager, whose loop sleeps")
   func thread() throws {
     let file = try Scene.recording()
@@ -189,6 +264,26 @@ struct DeliveryTests {
     func locationManager(_: CLLocationManager, didDetermineState: CLRegionState, for region: CLRegion) {
       names.append(region.identifier)
     }
+  }
+
+  @Test("RG-12 a region that was made the way of iOS 4 has a state")
+  func oldRegion() {
+    let manager = CLLocationManager(service: Scene().service)
+    let states = StateEar()
+    manager.delegate = states
+    manager.requestState(
+      for: CLRegion(
+        circularRegionWithCenter: CLLocationCoordinate2DMake(48, 11), radius: 100, identifier: "home"))
+    Scene.run { !states.names.isEmpty }
+    #expect(states.names == ["home"])
+  }
+
+  @Test("RG-4 a region as it is monitored bears all the flags it was given")
+  func monitoredFlags() throws {
+    let beacons = CLBeaconRegion(uuid: UUID(), identifier: "b")
+    beacons.notifyEntryStateOnDisplay = true
+    let made = try #require(CLRegion.made(of: beacons.content) as? CLBeaconRegion)
+    #expect(made.notifyEntryStateOnDisplay)
   }
 
   @Test("TH-1 a loop has nothing to wait for when its last manager is gone")

@@ -46,6 +46,33 @@ struct LetterQueueTests {
     #expect(taken(&queue, atSeconds: 7) == [[0, 1, 2], nil, [4, 5, 6]])
   }
 
+  @Test("GE-3 without a delegate the newest of what comes again waits for one, and whatever comes once")
+  func unheard() {
+    var queue = LetterQueue()
+    let failure = LetterQueue.Letter.event(.didFail(.denied), Ticket(delegate: nil))
+    queue.put(failure, atSeconds: 0, isHeard: false)
+    for second in 0..<5000 {
+      queue.put(locations(second), atSeconds: Double(second), isHeard: false)
+      queue.put(heading(second), atSeconds: Double(second), isHeard: false)
+    }
+    #expect(queue.count == 3)
+    #expect(taken(&queue, atSeconds: 5000) == [nil, [4999], nil])
+  }
+
+  @Test("TH-1 a loop that does not run holds no more headings than it can")
+  func headings() {
+    var queue = LetterQueue()
+    for second in 0..<10_000 { queue.put(heading(second), atSeconds: Double(second)) }
+    #expect(queue.count == LetterQueue.limit)
+  }
+
+  private func heading(_ second: Int) -> LetterQueue.Letter {
+    let heading = Heading(
+      magneticDegrees: Double(second % 360), trueDegrees: -1, accuracyDegrees: 3, fieldMicrotesla: .zero,
+      timestamp: UTCTime(nanosecondsSince1970: Int64(second)))
+    return .event(.didUpdateHeading(heading), Ticket(delegate: nil))
+  }
+
   @Test("SU-16 a callback that takes longer than a second falls behind by one callback and no more")
   func slow() {
     var queue = LetterQueue()

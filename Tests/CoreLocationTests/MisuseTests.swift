@@ -178,6 +178,27 @@ struct MisuseTests {
     #expect(first.words.isEmpty && second.words.count == 3)
   }
 
+  @Test("TH-4 the delegate may be read while another thread assigns it")
+  func delegateFromThreads() {
+    final class Box: @unchecked Sendable {
+      // Sendable: what is shared is a manager, whose properties any thread may use.
+      let manager: CLLocationManager
+      init(_ manager: CLLocationManager) { self.manager = manager }
+    }
+    let box = Box(CLLocationManager(service: Scene().service))
+    DispatchQueue.concurrentPerform(iterations: 4) { number in
+      for turn in 0..<5000 {
+        if number == 0 {
+          // Each is gone with the next turn, so that a reader may come to it at its end.
+          box.manager.delegate = turn % 3 == 0 ? nil : Patient()
+        } else {
+          _ = box.manager.delegate
+        }
+      }
+    }
+    #expect(box.manager.delegate == nil)
+  }
+
   @Test("TH-6 every call may be made from inside a callback")
   func inside() throws {
     let file = try Scene.recording()
@@ -295,6 +316,26 @@ struct MisuseTests {
     }
     done.wait()
     #expect(lines.all == ["second"])
+  }
+
+  @Test("TH-1 a loop that does not run is said also where one batch of events waits and no more come")
+  func oneBatch() {
+    var watch = LoopWatch()
+    var said = [watch.received(atSeconds: 100)]
+    #expect(watch.nextLook(atSeconds: 100) == 10)
+    #expect(watch.nextLook(atSeconds: 101) == nil)
+    said += [watch.looked(atSeconds: 110), watch.received(atSeconds: 130)]
+    #expect(said == [false, true, false])
+    #expect(watch.nextLook(atSeconds: 130) == nil)
+    // One that ran meanwhile, and has newer ones wait, is looked at again.
+    watch = LoopWatch()
+    said = [watch.received(atSeconds: 100)]
+    #expect(watch.nextLook(atSeconds: 100) == 10)
+    watch.ran()
+    said += [watch.received(atSeconds: 106), watch.looked(atSeconds: 110)]
+    #expect(watch.nextLook(atSeconds: 110) == 6)
+    said.append(watch.looked(atSeconds: 116))
+    #expect(said == [false, false, false, true])
   }
 
   @Test("A loop that does not run is said once, and only when events waited long")

@@ -62,6 +62,22 @@ struct ModernTests {
     #expect(shop?.lastEvent.state == .unmonitored && shop?.lastEvent.conditionUnsupported == true)
   }
 
+  @Test("LV-1 LV-4 a task that is cancelled before it iterates asks for nothing")
+  func cancelledBefore() async throws {
+    var keys = UsageKeys()
+    keys.whenInUse = "to show where you are"
+    let service = Scene(nil, keys: keys).service
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      var count = 0
+      for try await _ in CLLocationUpdate.liveUpdates(.default, service: service) { count += 1 }
+      return count
+    }
+    task.cancel()
+    #expect(try await task.value == 0)
+    #expect(service.read { $0.authorization.asked == nil && !$0.sharedDemand.live })
+  }
+
   @Test("MO-3 one condition too many, and one that has no place, say so")
   func refused() async throws {
     let monitor = CLMonitor("places", service: Scene().service)

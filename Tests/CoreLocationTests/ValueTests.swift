@@ -117,6 +117,24 @@ struct ValueTests {
     #expect(beacons.uuid == uuid && beacons.major == 7 && beacons.minor == nil)
   }
 
+  private final class Place: CLCircularRegion {}
+  private final class Beacons: CLBeaconRegion {}
+
+  @Test("DA-6 a copy of a region is of its class, with all it was given")
+  func copiedRegions() throws {
+    let place = Place(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "a")
+    place.notifyOnEntry = false
+    let copy = try #require(place.copy() as? Place)
+    #expect(copy !== place && copy == place && copy.radius == 3 && !copy.notifyOnEntry && copy.notifyOnExit)
+    let old = CLRegion(circularRegionWithCenter: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "old")
+    let oldCopy = try #require(old.copy() as? CLRegion)
+    #expect(type(of: oldCopy) == CLRegion.self && oldCopy.radius == 3 && oldCopy.center.longitude == 2)
+    let beacons = Beacons(uuid: UUID(), major: 7, identifier: "b")
+    beacons.notifyEntryStateOnDisplay = true
+    let beaconsCopy = try #require(beacons.copy() as? Beacons)
+    #expect(beaconsCopy.uuid == beacons.uuid && beaconsCopy.major == 7 && beaconsCopy.notifyEntryStateOnDisplay)
+  }
+
   @Test("RG-2 a region is its identifier, within its kind")
   func regions() throws {
     let circle = CLCircularRegion(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "a")

@@ -86,6 +86,46 @@ struct ReceiverServiceTests {
   }
 
   @Test(
+    "DF-17 what a deferral had kept on this host is not kept for a later process once it is told", arguments: [1, 7])
+  func toldIsForgotten(seconds: Double) throws {
+    let scene = ServiceScene(.f9p, scenario: try Self.scenario(Self.walk))
+    scene.call(.startUpdatingLocation)
+    #expect(scene.run(90) { !$0.locations.isEmpty })
+    scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 600))
+    scene.run(20 + seconds / 10)
+    #expect(scene.keptLocations >= 18)
+    scene.forgetEvents()
+    scene.call(.stopUpdatingLocation)
+    #expect(scene.locations.count >= 18)
+    #expect(scene.keptLocations == 0)
+    // The receiver still runs for a while, for nobody.
+    scene.run(seconds)
+    #expect(scene.keptLocations == 0)
+  }
+
+  @Test("What a process had kept is told among what its receiver still holds, by its time")
+  func restoredInOrder() throws {
+    func location(_ seconds: Int64) -> Location {
+      var fix = Fix()
+      (fix.latitudeDegrees, fix.longitudeDegrees, fix.kind) = (48, 11, .threeD)
+      let time = UTCTime(nanosecondsSince1970: seconds * 1_000_000_000)
+      fix.time = time
+      return Location(fix, received: time)!
+    }
+    var batch = BatchDelivery()
+    batch.restored = [location(1000), location(1005), location(1009)]
+    func seconds(_ until: Int64?) -> [Int64] {
+      batch.takeRestored(until: until.map { UTCTime(nanosecondsSince1970: $0 * 1_000_000_000) })
+        .map { $0.timestamp.nanosecondsSince1970 / 1_000_000_000 }
+    }
+    #expect(seconds(999).isEmpty)
+    #expect(seconds(1005) == [1000, 1005])
+    #expect(seconds(1005).isEmpty)
+    #expect(seconds(nil) == [1009])
+    #expect(seconds(nil).isEmpty)
+  }
+
+  @Test(
     "PA-7 a client that rests is paused with the receiver in backup; movement resumes it within a look",
     arguments: [ReceiverModel.m10, .f9p])
   func pause(model: ReceiverModel) throws {

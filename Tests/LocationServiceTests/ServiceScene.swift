@@ -30,6 +30,8 @@ final class ServiceScene {
   private(set) var hostWakeUps = 0
   /// What is noted of a batch on the disk.
   private(set) var journal: BatchJournal?
+  /// How many deferred locations are on the disk for a later process.
+  private(set) var keptLocations = 0
 
   init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
@@ -211,6 +213,8 @@ final class ServiceScene {
     case .receiver(let order): obey(order)
     case .keepBatch(let journal), .noteBatch(let journal): self.journal = journal
     case .forgetBatch(let collects): if !collects { journal = nil }
+    case .keepLocation: keptLocations += 1
+    case .forgetLocations: keptLocations = 0
     default: break
     }
   }

@@ -144,6 +144,19 @@ struct StateStoreTests {
     #expect(scene.restored().newest == nil)
   }
 
+  @Test("LC-2 that another program has stored a location shows without reading it", arguments: [true, false])
+  func marks(isRunKept: Bool) throws {
+    let scene = Scene("marks-\(isRunKept)", isRunKept: isRunKept)
+    let none = scene.store.newestMarks
+    try scene.store.store(.newestLocation, StateText.text(of: Self.location(100)))
+    let first = scene.store.newestMarks
+    #expect(first != none && first == scene.store.newestMarks)
+    #expect(scene.store.newest?.timestamp == Self.location(100).timestamp)
+    try scene.store.store(.newestLocation, StateText.text(of: Self.location(160)))
+    #expect(scene.store.newestMarks != first)
+    #expect(scene.store.newest?.timestamp == Self.location(160).timestamp)
+  }
+
   @Test("What a killed writer left is removed, what a living one writes is not")
   func leftOvers() throws {
     let scene = Scene("left")

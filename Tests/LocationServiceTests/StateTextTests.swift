@@ -20,6 +20,13 @@ struct StateTextTests {
       state: .unknown),
   ]
 
+  @Test("RG-17 a region of beacons that is told on display comes back so")
+  func display() {
+    var records = records
+    records[1].region.notifiesStateOnDisplay = true
+    #expect(StateText.regions(in: StateText.text(of: records)) == records)
+  }
+
   @Test("RG-17 regions come back as they were, whatever their names are")
   func regions() {
     #expect(StateText.regions(in: StateText.text(of: records)) == records)

@@ -48,6 +48,20 @@ struct ConfigurationTests {
     #expect(ConfigurationPair(latitude, -47.25)?.integer(as: .i4) == -472_500_000)
   }
 
+  @Test("What is no number, or none that the type has, is no value of any item")
+  func notFinite() throws {
+    for item in ConfigurationItem.all {
+      for value in [Double.nan, .signalingNaN, .infinity, -.infinity] {
+        if ConfigurationPair(item, value) != nil { Issue.record("\(item.name): \(value)") }
+      }
+    }
+    let offset = try #require(ConfigurationItem.named("CFG-NAVSPG-USRDAT_DX"))
+    #expect(ConfigurationPair(offset, 1e300) == nil && ConfigurationPair(offset, -1e39) == nil)
+    #expect(ConfigurationPair(offset, 3e38)?.value(of: offset) == Double(Float(3e38)))
+    let axis = try #require(ConfigurationItem.named("CFG-NAVSPG-USRDAT_MAJA"))
+    #expect(ConfigurationPair(axis, 1e300)?.value(of: axis) == 1e300)
+  }
+
   @Test("a frame takes 64 keys at the most")
   func full() {
     var memory = [UInt8](repeating: 0, count: 1000)

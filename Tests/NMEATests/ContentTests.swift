@@ -135,7 +135,10 @@ struct NumberTests {
 
   @Test(
     "What is no number is absent and counted",
-    arguments: ["-", "1.2.3", "1e3", "--1", "12x", ".", "1234567890123456789"])
+    arguments: [
+      "-", "1.2.3", "1e3", "--1", "12x", ".", "1234567890123456789", "9223372036854775808", "12345678901234567890",
+      "1.2345678901234567890",
+    ])
   func noNumber(text: String) {
     let gga = decoded(GGA.self, "GPGGA,,,,,,1,04,1.0,\(text),M,,M,,")
     #expect(gga?.content.altitude == nil)

@@ -69,7 +69,8 @@ struct RandomFiller: FieldVisitor {
   mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     guard !isAbsent() else { return }
     var text = ShortText()
-    for _ in 0..<random.int(1...15) { text.append(UInt8(random.int(65...90))) }
+    // Now and then a character that a sentence reserves, or of none.
+    for _ in 0..<random.int(1...15) { text.append(random.oneIn(8) ? random.byte() : UInt8(random.int(65...90))) }
     value = text
   }
 

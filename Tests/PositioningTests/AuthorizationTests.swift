@@ -88,14 +88,19 @@ struct AuthorizationTests {
   @Test(
     "AU-8 without the key nobody is asked, and that is loud",
     arguments: [
-      (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription"),
-      (.requestAlways, "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription"),
+      (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription", "requestWhenInUseAuthorization()"),
+      (
+        .requestAlways, "NSLocationAlwaysAndWhenInUseUsageDescription and NSLocationWhenInUseUsageDescription",
+        "requestAlwaysAuthorization()"
+      ),
     ])
-  func missingKey(call: ClientCall, key: String) {
+  func missingKey(call: ClientCall, key: String, method: String) {
     var scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(call)
-    #expect(scene.heard() == ["failed 18"])
-    #expect(scene.advice() == [.missingUsageKey(key)])
+    #expect(scene.events() == [.didFailToAsk(missingKeys: key)])
+    let advice = scene.advice()
+    #expect(advice == [.missingUsageKey(key, method: method)])
+    #expect(advice.allSatisfy { $0.message.contains(key) && $0.message.contains(method) })
     #expect(scene.prompts() == [])
     #expect(scene.engine.authorization.status == .notDetermined)
   }
@@ -105,7 +110,8 @@ struct AuthorizationTests {
     var scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(.startUpdatingLocation)
     #expect(scene.heard() == ["failed 18"])
-    #expect(scene.advice() == [.missingUsageKey("NSLocationWhenInUseUsageDescription")])
+    #expect(
+      scene.advice() == [.missingUsageKey("NSLocationWhenInUseUsageDescription", method: "startUpdatingLocation()")])
     scene = Scene(.notDetermined)
     scene.call(.startUpdatingLocation)
     scene.call(.startUpdatingLocation)
@@ -127,6 +133,44 @@ struct AuthorizationTests {
     scene.engine.authorizationAnswered(.always, at: scene.instant)
     scene.fix(0)
     #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+  }
+
+  @Test("AU-9 AU-8 a start without any key is as loud in the background")
+  func noKeyBehind() {
+    var scene = Scene(.notDetermined, .background, keys: UsageKeys())
+    scene.call(.startUpdatingLocation)
+    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.advice().count == 1)
+    scene.call(.requestAlways)
+    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.advice().count == 1)
+  }
+
+  @Test("AU-9 C1 a start in the background says that it waits, and asks when the program comes to the foreground")
+  func implicitBehind() {
+    var keys = UsageKeys()
+    keys.usage = "to know"
+    var scene = Scene(.notDetermined, .background, keys: keys)
+    scene.call(.startUpdatingLocation)
+    scene.call(.startSignificantChanges)
+    #expect(scene.prompts() == [])
+    #expect(scene.advice() == [.permissionWaitsForForeground])
+    #expect(scene.engine.waitsForForeground)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(scene.prompts().map(\.text) == ["to know"])
+    #expect(!scene.engine.waitsForForeground)
+    scene.engine.authorizationAnswered(.always, at: scene.instant)
+    scene.fix(0)
+    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+  }
+
+  @Test("AU-8 SS-1 for sessions a missing key is said once, wherever the program runs")
+  func noKeySession() {
+    var scene = Scene(.notDetermined, .background, keys: UsageKeys())
+    scene.engine.beginSession(1, goal: .whenInUse, at: scene.instant)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.engine.setApplication(.background, at: scene.instant)
+    #expect(scene.advice().count == 1)
   }
 
   @Test("AU-10 Always needs both keys, or the one of old")
@@ -339,6 +383,43 @@ struct AuthorizationTests {
     #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 3, .promptDeclined)])
     scene.engine.setApplication(.background, at: scene.instant)
     #expect(scene.engine.authorization.accuracy == .reduced)
+  }
+
+  @Test(
+    "AU-20 a question for full accuracy that other settings put an end to has its answer",
+    arguments: [(.reduced, .promptDeclined), (.full, nil)] as [(AccuracyAuthorization, PositioningError?)])
+  func overtaken(accuracy: AccuracyAuthorization, error: PositioningError?) {
+    var keys = Scene.allKeys
+    keys.temporaryPurposes = ["turn": "to find the turn"]
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    var scene = Scene(keys: keys, restored: restored)
+    func answers() -> [PositioningOutput] {
+      defer { scene.engine.outputs = [] }
+      return scene.engine.outputs.filter { if case .temporaryAccuracy = $0 { true } else { false } }
+    }
+    scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 1))
+    scene.engine.authorizationChanged(to: .init(status: .authorizedWhenInUse, accuracy: accuracy), at: scene.instant)
+    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 1, error)])
+    guard accuracy == .reduced else { return }
+    // The next one is a question of its own.
+    scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 2))
+    scene.engine.authorizationAnswered(.once, at: scene.instant)
+    #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
+  }
+
+  @Test("AU-20 the late answer to a question that was withdrawn answers no other")
+  func lateAnswer() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestAlways)
+    let withdrawn = scene.prompts().first
+    scene.engine.authorizationChanged(to: .init(accuracy: .reduced), at: scene.instant)
+    scene.call(.requestWhenInUse)
+    let asked = scene.prompts().first
+    scene.engine.authorizationAnswered(.always, to: withdrawn, at: scene.instant)
+    #expect(scene.engine.authorization.status == .notDetermined)
+    scene.engine.authorizationAnswered(.whenInUse, to: asked, at: scene.instant)
+    #expect(scene.engine.authorization.status == .authorizedWhenInUse)
   }
 
   @Test("AU-21 there is one status, for the class and for each manager")

@@ -108,6 +108,20 @@ struct DeferralTests {
     #expect(scene.heard() == ["finished"])
   }
 
+  @Test("DF-8 a fix of an hour ago is no position at the call")
+  func oldPosition() {
+    var scene = hike()
+    scene.call(.stopUpdatingLocation)
+    scene.wait(3600)
+    scene.call(.startUpdatingLocation)
+    _ = scene.heard()
+    scene.call(allow(metres: 5000, seconds: 600))
+    scene.fixes(5) { 100_000 + $0 * 10 }
+    #expect(scene.heard() == [])
+    scene.fixes(1) { _ in 106_000 }
+    #expect(scene.heard().first == "finished")
+  }
+
   @Test("DF-8 the way counts, not the straight line; what shakes within its accuracy is no way")
   func path() {
     var scene = hike()

@@ -13,6 +13,116 @@ struct EngineTests {
     #expect(scene.heard() == ["finished 12"])
   }
 
+  @Test("GE-3 SU-18 what was made before the delegate was assigned goes to it", arguments: [AuthorizationStatus.denied])
+  func late(status: AuthorizationStatus) {
+    var scene = Scene(status)
+    scene.call(.setDelegate(nil))
+    scene.call(.startUpdatingLocation)
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.heard() == ["failed 1", "status denied"])
+  }
+
+  @Test("RQ-1 TH-3 the answer to a request goes to the delegate that took the place of the former")
+  func reassigned() {
+    var scene = Scene()
+    scene.call(.setDesiredAccuracy(metres: 100))
+    scene.call(.requestLocation)
+    scene.fix(7)
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.heard() == ["at 7", "status authorizedAlways"])
+    scene.call(.requestLocation)
+    scene.call(.setDelegate(nil))
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.heard() == ["at 7", "status authorizedAlways"])
+  }
+
+  @Test("RG-1 a region that was registered before the delegate was assigned is told to it")
+  func registered() {
+    var scene = Scene()
+    scene.call(.setDelegate(nil))
+    scene.call(.startMonitoring(Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))))
+    scene.call(.setDelegate([.takesLocations, .takesErrors]))
+    #expect(scene.heard() == ["monitoring home", "status authorizedAlways"])
+  }
+
+  @Test("AU-2 AU-3 each delegate hears the status once by its assignment, and not what the former was to hear of it")
+  func assignedTwice() {
+    var scene = Scene(.authorizedAlways)
+    scene.call(.setDelegate([.takesErrors]))
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    scene.call(.setDelegate([.takesErrors]))
+    #expect(scene.heard() == ["status denied"])
+  }
+
+  @Test(
+    "GE-1 every service says that it is denied, and begins when permission is there",
+    arguments: [ClientCall.startUpdatingLocation, .startSignificantChanges, .startVisits, .startHeading])
+  func deniedStart(call: ClientCall) {
+    var scene = Scene()
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    _ = scene.heard()
+    scene.call(call)
+    scene.engine.receive(HeadingSample(magneticDegrees: 10, accuracyDegrees: 3, timestamp: scene.now.utc))
+    scene.fixes(400) { _ in 0 }
+    #expect(scene.heard() == ["failed 1"])
+    scene.engine.setServicesEnabled(true, at: scene.instant)
+    scene.engine.receive(HeadingSample(magneticDegrees: 10, accuracyDegrees: 3, timestamp: scene.now.utc))
+    scene.fixes(400) { _ in 0 }
+    #expect(scene.heard().count >= 2)
+  }
+
+  @Test(
+    "AU-9 every service that is started before anybody was asked waits and says so",
+    arguments: [ClientCall.startUpdatingLocation, .startSignificantChanges, .startVisits, .startHeading])
+  func undeterminedStart(call: ClientCall) {
+    var scene = Scene(.notDetermined)
+    scene.call(call)
+    #expect(scene.heard() == [] && scene.advice() == [.permissionNotRequested])
+    scene = Scene(.notDetermined, keys: UsageKeys())
+    scene.call(call)
+    #expect(scene.heard() == ["failed 18"] && scene.advice().count == 1)
+  }
+
+  @Test("AU-15 visits and headings that run end with one error when permission is withdrawn")
+  func withdrawn() {
+    for call in [ClientCall.startVisits, .startHeading] {
+      var scene = Scene()
+      scene.call(call)
+      scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+      #expect(scene.heard() == ["status denied", "failed 1"])
+    }
+  }
+
+  @Test(
+    "HD-1 GE-1 without a compass a start of headings says nothing, whatever the status",
+    arguments: [AuthorizationStatus.denied, .notDetermined])
+  func noCompass(status: AuthorizationStatus) {
+    var scene = Scene(
+      status,
+      facilities: Facilities(
+        hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.call(.startHeading)
+    #expect(scene.heard() == [] && scene.advice() == [])
+  }
+
+  @Test("LC-1 LC-2 what another program has stored is the newest location, if it is newer")
+  func learnt() {
+    var scene = Scene()
+    let manager = ClientID(0)
+    scene.engine.learn(Scene.location(1, at: 900))
+    #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 1)
+    scene.fix(2)
+    scene.engine.learn(Scene.location(3, at: 950))
+    #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 2)
+    scene.wait(60)
+    scene.engine.learn(Scene.location(4, at: 1050))
+    #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 4)
+    #expect(scene.engine.newestMeasured == nil)
+    // It begins a service as the cached one, and is no answer to a request, as nobody knows its age.
+    scene.call(.startUpdatingLocation)
+    #expect(scene.heard() == ["at 4"])
+  }
+
   @Test("TH-2 events of a manager come in the order in which they occurred")
   func order() {
     var scene = Scene(.authorizedAlways, .background)

@@ -470,6 +470,17 @@ struct LocationUpdatesTests {
     #expect(scene.heard() == ["at 0"])
   }
 
+  @Test("SU-17 the first fix after an outage is told, also within the distance filter")
+  func afterOutage() {
+    var scene = Scene()
+    scene.call(.setDistanceFilter(metres: 100))
+    scene.call(.startUpdatingLocation)
+    scene.fix(0)
+    scene.wait(60)
+    scene.fixes(60) { _ in 1 }
+    #expect(scene.heard() == ["at 0", "failed 0", "at 1"])
+  }
+
   @Test("TH-3 a delegate that was replaced hears nothing more")
   func replaced() {
     var scene = Scene()

@@ -68,6 +68,52 @@ struct ModernTests {
     #expect(elements(&scene).count == 2)
   }
 
+  /// A stream that was told to stand still; its place is 0.
+  private func still(_ status: AuthorizationStatus = .authorizedAlways) -> Scene {
+    var scene = Scene(status)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(100) { _ in 0 }
+    scene.engine.outputs = []
+    return scene
+  }
+
+  @Test("LV-3 a stream that stands still is told of a refusal, and its place again when there is permission")
+  func stillDenied() {
+    var scene = still()
+    scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .authorizationDenied)])
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fixes(5) { _ in 0 }
+    #expect(elements(&scene).map(\.isStationary) == [true])
+  }
+
+  @Test("LV-3 a stream that stands still is told that there is no fix any more")
+  func stillLost() {
+    var scene = still()
+    scene.wait(600)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .locationUnavailable)])
+  }
+
+  @Test("LV-3 a stream that stands still is told that the program is not in use any more")
+  func stillBehind() {
+    var scene = still(.authorizedWhenInUse)
+    scene.engine.setApplication(.background, at: scene.instant)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
+  }
+
+  @Test("LV-3 a stream that waits for the user's answer misses no fix until it has it")
+  func asked() {
+    var scene = Scene(.notDetermined)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.wait(60)
+    #expect(elements(&scene).map(\.diagnostic) == [.authorizationRequestInProgress])
+    scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
+    scene.wait(29)
+    #expect(elements(&scene).isEmpty)
+    scene.wait(2)
+    #expect(elements(&scene).map(\.diagnostic) == [.locationUnavailable])
+  }
+
   @Test("LV-4 a stream asks for WhenInUse by itself, unless the app brings its sessions")
   func implicit() {
     var scene = Scene(.notDetermined)
@@ -136,6 +182,63 @@ struct ModernTests {
     scene.engine.addCondition(circle, identifier: "more", to: "places", at: scene.now)
     let event = scene.engine.takeEvent(of: "places")
     #expect(event?.state == .unmonitored && event?.diagnostic == .conditionLimitExceeded)
+  }
+
+  @Test("MO-3 a condition that was refused is refused again, in this run and in the next")
+  func refusedAgain() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    for number in 1...21 { scene.engine.addCondition(circle, identifier: "\(number)", to: "places", at: scene.now) }
+    #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
+    let told = scene.engine.monitor("places")?.records ?? []
+    scene.engine.addCondition(circle, identifier: "21", to: "places", at: scene.now)
+    let untold = scene.engine.monitor("places")?.records ?? []
+    #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == Array(repeating: .satisfied, count: 20))
+    // What nobody has taken is said in the next run; what was taken is not said again.
+    for (records, words) in [(told, []), (untold, [Monitor.State.unmonitored])] {
+      scene = Scene()
+      scene.engine.openMonitor("places", restored: records, at: scene.instant)
+      #expect(states(&scene) == words)
+      scene.fixes(1) { _ in 0 }
+      #expect(states(&scene) == Array(repeating: .satisfied, count: 20))
+    }
+  }
+
+  @Test("MO-3 a condition that takes the place of a monitored one is monitored, also at the limit")
+  func replacedAtLimit() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    for number in 1...20 { scene.engine.addCondition(circle, identifier: "\(number)", to: "places", at: scene.now) }
+    scene.engine.addCondition(circle, identifier: "7", to: "places", at: scene.now)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene).count == 20)
+    scene.engine.removeCondition("7", from: "places")
+    scene.engine.addCondition(circle, identifier: "21", to: "places", at: scene.now)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+  }
+
+  @Test(
+    "MO-2 GE-6 a condition that was added before there was a receiver is monitored when one comes",
+    arguments: [true, false])
+  func receiverCame(isTold: Bool) {
+    var scene = Scene(
+      facilities: Facilities(
+        hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(circle, identifier: "home", to: "places", at: scene.now)
+    if isTold { #expect(states(&scene) == [.unmonitored]) }
+    let records = scene.engine.monitor("places")?.records ?? []
+    scene.engine.setFacilities(Scene.everything)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
+    // Or in the next run.
+    scene = Scene()
+    scene.engine.openMonitor("places", restored: records, at: scene.instant)
+    scene.fixes(1) { _ in 0 }
+    #expect(states(&scene) == [.satisfied])
   }
 
   @Test("MO-3 a condition that nothing here can monitor says so")

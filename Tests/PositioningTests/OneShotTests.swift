@@ -124,6 +124,19 @@ struct OneShotTests {
     #expect(!scene.heard().contains("failed 0"))
   }
 
+  @Test("RQ-10 a start or a deferral recalls an answer from the cache that was not delivered yet")
+  func recalled() {
+    for call in [ClientCall.startUpdatingLocation, .allowDeferredUpdates(metres: 10, seconds: 10)] {
+      var scene = Scene()
+      scene.call(.setDesiredAccuracy(metres: 100))
+      scene.fix(7)
+      scene.wait(1)
+      scene.call(.requestLocation)
+      scene.call(call)
+      #expect(scene.heard() == (call == .startUpdatingLocation ? ["at 7"] : ["finished 12"]))
+    }
+  }
+
   @Test("RQ-11 a stop cancels it")
   func stopped() {
     var scene = Scene()
@@ -161,6 +174,28 @@ struct OneShotTests {
     var scene = Scene(status)
     scene.call(.requestLocation)
     #expect(scene.heard() == ["failed 1"])
+  }
+
+  @Test("RQ-1 AU-12 a request that is pending when permission is reset has its one outcome")
+  func reset() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.requestLocation)
+    scene.engine.authorizationChanged(to: .init(), at: scene.instant)
+    scene.fixes(30) { $0 }
+    #expect(scene.heard() == ["status notDetermined", "failed 1"])
+  }
+
+  @Test("RQ-1 AU-14 a request that outlives what was allowed once has its one outcome")
+  func onceEnds() {
+    var scene = Scene(.notDetermined)
+    scene.call(.requestWhenInUse)
+    scene.engine.authorizationAnswered(.once, at: scene.instant)
+    _ = scene.heard()
+    scene.call(.requestLocation)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.fixes(30) { $0 }
+    #expect(scene.heard() == ["status notDetermined", "failed 1"])
   }
 
   @Test("RQ-15 a cached fix is the answer if it is fresh and good enough")

@@ -140,6 +140,7 @@ struct Scene {
     case .didUpdateLocations(let locations):
       "at " + locations.map { "\(Int(metresNorth($0).rounded()))" }.joined(separator: " ")
     case .didFail(let error): "failed \(error.rawValue)"
+    case .didFailToAsk: "failed \(PositioningError.promptDeclined.rawValue)"
     case .didPauseLocationUpdates: "paused"
     case .didResumeLocationUpdates: "resumed"
     case .didFinishDeferredUpdates(let error): "finished" + (error.map { " \($0.rawValue)" } ?? "")

@@ -7,6 +7,9 @@ struct Scene {
   private(set) var seconds = 0.0
   /// Everything that was ordered, with its time.
   private(set) var actions: [(at: Double, action: PowerAction)] = []
+  /// How often a deadline was still due when it had been kept.
+  private var circles = 0
+  var isSpinning: Bool { circles > 3 }
   static let client = ClientID(1)
   static let other = ClientID(2)
 
@@ -36,7 +39,10 @@ struct Scene {
       note(power.wake(at: now))
       calls += 1
       // A deadline that does not move on would be a circle.
-      if power.deadline.map({ $0 <= now }) ?? false { seconds += 0.01 }
+      if power.deadline.map({ $0 <= now }) ?? false {
+        seconds += 0.01
+        circles += 1
+      }
     }
     seconds = max(seconds, end)
   }

@@ -153,6 +153,45 @@ struct DirectorFaultTests {
     #expect(scene.fixes.count > count + 100, "nothing is collected any more")
   }
 
+  @Test("The same where its power was away and the raised rate with it")
+  func losesPower() {
+    let scene = Scene(.m10)
+    scene.demand(Self.moving)
+    #expect(scene.run(120) { $0.fixes.count >= 40 })
+    scene.demand(Self.deferred(200))
+    #expect(scene.run(75) { $0.journal != nil })
+    scene.run(60)
+    scene.inject(.powerCycle(for: Milliseconds(300), losingBackup: true))
+    scene.run(40)
+    let gone = scene.reports.compactMap { if case .batchGone(let atMost) = $0.report { atMost } else { nil } }
+    #expect(gone.count == 1, "\(scene.reports)")
+    let count = scene.fixes.count
+    scene.run(300)
+    #expect(scene.fixes.count > count + 100, "nothing is collected any more")
+  }
+
+  @Test("One that has said who it is, is waited for, however slow it is with the rest")
+  func slow() throws {
+    var payload = [UInt8](repeating: 0, count: 70)
+    payload.replaceSubrange(0..<8, with: Array("ROM SPG ".utf8))
+    payload.replaceSubrange(30..<38, with: Array("000A0000".utf8))
+    payload.replaceSubrange(40..<53, with: Array("PROTVER=34.10".utf8))
+    let description = try #require(ReceiverDescription(monVER: payload))
+    var fix = Fix()
+    (fix.latitudeDegrees, fix.longitudeDegrees, fix.kind) = (48, 11, .threeD)
+    for isIdentified in [true, false] {
+      var director = PowerDirector(at: .zero)
+      director.handle(.demand(ClientID(1), Self.moving), at: .zero)
+      if isIdentified {
+        director.receive(.identified(description), wish: nil, receiver: description, port: .uart1, at: .zero)
+      }
+      for second in 0..<60 {
+        director.receive(fix, sky: Sky(), isUpdate: false, at: .zero + Milliseconds(UInt64(second) * 1000))
+      }
+      #expect((director.power.abilities == nil) == isIdentified)
+    }
+  }
+
   @Test("Unplugged in backup: it is found again, and serves")
   func unplugged() {
     let scene = Self.asleep()

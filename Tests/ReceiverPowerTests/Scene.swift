@@ -212,7 +212,7 @@ final class Scene {
       orders.append((now, order))
       obey(order)
     case .report(let report): reports.append((now, report))
-    case .live(let fix): note(fix, isBatched: false)
+    case .live(let fix, _): note(fix, isBatched: false)
     case .batched(let entry, let after):
       journal = after
       note(entry.fix, isBatched: true)

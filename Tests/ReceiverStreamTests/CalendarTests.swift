@@ -223,6 +223,12 @@ struct DayTests {
   }
 
   @Test(
+    "Years that no count of days has room for are none", arguments: [Int.min, -1_000_000_001, 1_000_000_001, Int.max])
+  func noYear(year: Int) {
+    for month in [1, 2, 12] { #expect(Day(year: year, month: month, day: 1) == nil) }
+  }
+
+  @Test(
     "GPS − UTC on known days",
     arguments: [
       (1980, 1, 6, 0), (1981, 6, 30, 0), (1981, 7, 1, 1), (1998, 12, 31, 12), (1999, 1, 1, 13), (2005, 12, 31, 13),

@@ -136,6 +136,21 @@ struct RaisedRateTests {
     #expect(scene.line.hostRate == 57_600)
   }
 
+  @Test("It stays where that rate is wanted for good", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func wantedForGood(_ model: ReceiverModel) {
+    let scene = Self.scene(model)
+    scene.forget()
+    var wish = ReceiverWish()
+    wish.portRate = 115_200
+    wish.keepsPortRate = true
+    scene.set(wish)
+    #expect(scene.run(10) { $0.isSteady && $0.reported(.configured(refused: 0)) == 1 }, "\(scene.reports)")
+    _ = scene.finish()
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 115_200)
+    #expect(scene.left == nil)
+  }
+
   @Test("A line that is full gets room", arguments: [ReceiverModel.m6, .m8])
   func fullLine(_ model: ReceiverModel) throws {
     let scene = SessionScene.configuring(model)
@@ -154,6 +169,70 @@ struct RaisedRateTests {
     #expect(scene.line.receiver.epochMilliseconds == 250, "\(scene.reports)")
     let edit = try scene.set(["rate=1Hz"])
     #expect(edit.results == [.changed])
+  }
+}
+
+@Suite("A line that is full of the receiver's own messages")
+struct FullLineTests {
+  /// A receiver that somebody set to five fixes a second at 9600 baud.
+  private static func scene(_ model: ReceiverModel, seed: UInt64 = 1) throws -> SessionScene {
+    let scene = SessionScene(model, baud: 115_200, intent: .identify, seed: seed) { $0.wish = { _ in .nothing } }
+    #expect(scene.run(20) { $0.isSteady })
+    _ = try scene.set(["rate=5Hz"])
+    _ = scene.finish()
+    scene.line.inject(.baudRateChange(to: 9600), at: scene.now)
+    scene.forget()
+    return scene
+  }
+
+  @Test("Who it is gets through", arguments: [ReceiverModel.m6, .m8, .m10], [1, 2, 3])
+  func identified(_ model: ReceiverModel, _ seed: UInt64) throws {
+    let scene = try Self.scene(model, seed: seed)
+    scene.kill(for: 5000 + seed * 37) { $0.memory = nil }
+    #expect(scene.run(60) { $0.isSteady }, "\(scene.reports)")
+    #expect(scene.description?.generation != nil)
+    #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 0)
+    // What was done to hear it is undone.
+    #expect(scene.finish() < 15_000)
+    scene.run(2)
+    #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
+  }
+
+  @Test("What a line carries is measured, and that it is full")
+  func load() {
+    var load = LineLoad()
+    for (rate, bytes, isFull) in [
+      (9600 as UInt32, 480, false), (9600, 960, true), (9600, 920, true), (9600, 2400, false), (115_200, 960, false),
+    ] {
+      load.restart()
+      for tenth in 0..<45 as Range<UInt64> { load.receive(bytes: bytes / 10, at: .zero + Milliseconds(tenth * 100)) }
+      #expect(load.isFull(at: rate) == isFull, "\(rate) \(bytes)")
+    }
+    #expect(!LineLoad().isFull(at: 9600) && !load.isFull(at: nil))
+  }
+
+  @Test(
+    "More fixes than it has room for are refused before anything is written, with the rate that has",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10, .f9p])
+  func refused(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    func edit(_ words: [String], _ bytesPerSecond: Double) throws -> SettingsEdit {
+      try scene.carryOut(
+        SettingsEdit(
+          words.map { try SettingWord($0) }, of: #require(scene.description), port: scene.port, hasRate: true,
+          line: MeasuredLine(rate: 9600, bytesPerSecond: bytesPerSecond)))
+    }
+    let refused = try edit(["model=automotive", "rate=5Hz"], 480)
+    #expect(refused.results == [.withdrawn, .withdrawn])
+    #expect(
+      refused.problem?.description.hasPrefix(
+        "rate: so many fixes are 2400 bytes a second, and a line of 9600 baud carries 960") == true)
+    #expect(refused.problem?.description.contains("(baud=38400)") == true)
+    #expect(scene.line.receiver.epochMilliseconds == 1000)
+    #expect(try edit(["rate=5Hz"], 170).results == [.changed])
+    // Fewer fixes are the cure of a line that is full.
+    #expect(try edit(["rate=1Hz"], 960).results == [.changed])
+    #expect(try edit(["model=automotive"], 960).results == [.changed])
   }
 }
 

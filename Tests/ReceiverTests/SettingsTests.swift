@@ -317,7 +317,58 @@ struct SettingsTests {
     #expect(scene.line.hostRate == scene.line.receiver.baudRate)
   }
 
+  @Test("A setting without an answer is told as such, and not as one that the receiver does not have")
+  func unanswered() throws {
+    let scene = SessionScene.configuring(.m6)
+    let description = try #require(scene.description)
+    var dialogue = ScriptDialogue(try SettingsReading(names: [SettingName("rate")], of: description))
+    _ = dialogue.next()
+    dialogue.receive(.silent)
+    _ = dialogue.next()
+    dialogue.receive(.answered([1]))
+    #expect(dialogue.next() == .over)
+    #expect(dialogue.script.missing == [] && dialogue.script.unanswered == ["CFG-RATE"])
+  }
+
+  @Test("A late answer to an earlier question is not taken for what was written", arguments: [ReceiverModel.m8, .m10])
+  func lateAnswer(_ model: ReceiverModel) throws {
+    let scene = SessionScene.configuring(model)
+    let description = try #require(scene.description)
+    var edit = try SettingsEdit([SettingWord("rate=2Hz")], of: description, port: scene.port, hasRate: true)
+    var answers: [Outcome] = []
+    while let command = edit.next() {
+      let outcome = try #require(scene.say(command))
+      if case .answered = outcome { answers.append(outcome) }
+      // Where it is read back for the first time, the answer of before comes once more.
+      edit.receive(answers.count == 2 && answers[1] == outcome ? answers[0] : outcome)
+    }
+    #expect(edit.results == [.changed])
+  }
+
   // MARK: Files
+
+  @Test("What a file for another generation has is left out by name, and the reason told once")
+  func otherGeneration() throws {
+    let scene = SessionScene.configuring(.m10)
+    let file = try ConfigurationFile(
+      "sextant-configuration 1\nCFG-NAV5.dynModel = 4\nCFG-RATE.measRate = 200\nCFG-NAVSPG-DYNMODEL = 4\n")
+    let restoring = try scene.carryOut(
+      ConfigurationRestoring(file, to: #require(scene.description), port: scene.port, hasRate: true))
+    #expect(restoring.leftOut.map(\.names) == [["CFG-NAV5.dynModel", "CFG-RATE.measRate"]])
+    #expect(restoring.leftOut[0].reason.contains("has no CFG messages any more"))
+    #expect(restoring.edit?.results == [.changed])
+  }
+
+  @Test("Windows' line ends and a byte order mark are no part of a file")
+  func lineEnds() throws {
+    let text = "sextant-configuration 1\nholds differences\n\nCFG-RATE-MEAS = 0.2   # s\n"
+    let file = try ConfigurationFile(text)
+    #expect(try ConfigurationFile("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == file)
+    do {
+      _ = try ConfigurationFile("sextant-configuration 1\r\n\r\nwrong\r\n")
+      Issue.record("it is taken")
+    } catch { #expect(error.description == #"line 3: "wrong" is no setting; a setting is NAME = VALUE"#) }
+  }
 
   @Test("A backup brings back what was set, and takes back what was not", arguments: withItems + withMessages)
   func roundTrip(_ model: ReceiverModel) throws {

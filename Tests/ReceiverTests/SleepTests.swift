@@ -163,6 +163,51 @@ struct SleepTests {
     #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
   }
 
+  @Test(
+    "A host that ends while it is being woken leaves it as it was found",
+    arguments: [ReceiverModel.m8, .m10], [50, 250, 600, 900] as [UInt64])
+  func endsWaking(_ model: ReceiverModel, _ milliseconds: UInt64) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.wakeUp()
+    scene.run(Double(milliseconds) / 1000)
+    #expect(scene.finish() < 5500)
+    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    Self.expectFound(scene)
+  }
+
+  @Test("One that is deaf to the first wake-up of the end is woken again", arguments: [ReceiverModel.m8, .m10])
+  func endsDeaf(_ model: ReceiverModel) {
+    let scene = Self.steady(model)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.line.inject(.ignoreWakeUps(for: Milliseconds(1200)), at: scene.now)
+    #expect(scene.finish() < 5500)
+    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    Self.expectFound(scene)
+  }
+
+  @Test("One that cannot be woken at the end is told of")
+  func endsDead() {
+    let scene = Self.steady(.m10)
+    scene.sleep(seconds: nil)
+    scene.run(60)
+    scene.line.inject(.ignoreWakeUps(for: Milliseconds(100_000)), at: scene.now)
+    #expect(scene.finish() < 10_000)
+    #expect(scene.reported(.notPutBack) == 1, "\(scene.reports)")
+  }
+
+  /// It writes sentences again, now and after its power was away.
+  private static func expectFound(_ scene: SessionScene) {
+    scene.line.advance(to: scene.now + Milliseconds(3000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+    let now = scene.now + Milliseconds(3000)
+    scene.line.inject(.powerCycle(for: Milliseconds(500), losingBackup: false), at: now)
+    scene.line.advance(to: now + Milliseconds(5000))
+    #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
+  }
+
   @Test("Another make is not put to sleep, and a read-only session says so")
   func cannot() {
     let plain = SessionScene(.nmea)

@@ -169,4 +169,35 @@ struct FrameTests {
     bytes[9] |= length
     #expect(look(bytes) == .noSync)
   }
+
+  @Test("A header whose numbers are set within their ranges is written as it is")
+  func set() throws {
+    var header = SPARTNHeader(messageType: 0, subtype: 0, time: .ofHalfDay(1))
+    header.messageType = 120
+    header.subtype = 15
+    header.solutionID = 127
+    header.processorID = 15
+    header.encryption = SPARTNHeader.Encryption(keyID: 0, sequence: 0)
+    header.encryption?.keyID = 15
+    header.encryption?.sequence = 63
+    header.encryption?.authenticationLength = 4
+    header.encryption?.authenticationIndicator = 7
+    #expect(read(frame(header, [1], [UInt8](repeating: 7, count: 64)))?.header == header)
+  }
+
+  @Test("A number out of its range is refused when it is set, as when the header is made")
+  func range() async {
+    await #expect(processExitsWith: .failure) {
+      var header = SPARTNHeader(messageType: 0, subtype: 0, time: .ofHalfDay(1))
+      header.messageType = 5
+    }
+    await #expect(processExitsWith: .failure) {
+      var header = SPARTNHeader(messageType: 0, subtype: 0, time: .ofHalfDay(1))
+      header.solutionID = 128
+    }
+    await #expect(processExitsWith: .failure) {
+      var encryption = SPARTNHeader.Encryption(keyID: 0, sequence: 0)
+      encryption.authenticationLength = 5
+    }
+  }
 }

@@ -89,6 +89,53 @@ struct OtherKindsTests {
     #expect(Syscalls.names(in: folder.path).isEmpty)
   }
 
+  @Test("Another link takes the place of the first; the same again stays")
+  func links() throws {
+    let folder = try TemporaryFolder()
+    var device = try PseudoTerminal()
+    for name in ["a", "b", "b"] {
+      try device.link(at: "\(folder.path)/\(name)")
+      #expect(Syscalls.names(in: folder.path) == [name])
+    }
+    #expect(Syscalls.target(ofLink: "\(folder.path)/b") == device.path)
+  }
+
+  @Test("A link that cannot be made leaves the one before it")
+  func linkKept() throws {
+    let folder = try TemporaryFolder()
+    var device = try PseudoTerminal()
+    try device.link(at: "\(folder.path)/a")
+    #expect(throws: SerialPortError.self) { try device.link(at: "\(folder.path)/none/b") }
+    #expect(Syscalls.names(in: folder.path) == ["a"] && device.linkPath == "\(folder.path)/a")
+  }
+
+  /// Drivers say in their own words that there is no terminal: random(4) with EINVAL.
+  @Test("What only a line can do is not supported elsewhere", arguments: ["/dev/random", "/dev/full"])
+  func noLine(path: String) throws {
+    let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
+    let failures = [
+      failure { () throws(SerialPortError) in try port.setBaudRate(9600) },
+      failure { () throws(SerialPortError) in _ = try port.unsentByteCount() },
+      failure { () throws(SerialPortError) in try port.setReadPolicy(minimum: 1, timeoutDeciseconds: 0) },
+      failure { () throws(SerialPortError) in try port.discardInput() },
+      failure { () throws(SerialPortError) in try port.drain() },
+      failure { () throws(SerialPortError) in try port.sendBreak() },
+      failure { () throws(SerialPortError) in try port.switchModemLines(.requestToSend, on: true) },
+    ]
+    for failure in failures { #expect(failure?.cause == .notSupported) }
+  }
+
+  @Test("A path with a character of code 0 in it is refused, and not cut")
+  func pathWithNUL() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a", [1])
+    guard case .malformed = failureOpening(path + "\0b")?.cause else { return #expect(Bool(false), "it was opened") }
+    var device = try PseudoTerminal()
+    #expect(throws: SerialPortError.self) { try device.link(at: "\(folder.path)/l\0ink") }
+    #expect(throws: SerialPortError.self) { _ = try I2CBus(opening: "/dev/null\0", address: 0x42) }
+    #expect(Syscalls.names(in: folder.path) == ["a"])
+  }
+
   @Test("A link does not replace what is no link of ours")
   func linkRefused() throws {
     let folder = try TemporaryFolder()

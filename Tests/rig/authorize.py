@@ -15,10 +15,11 @@ from terminal import Failure, Track, expect
 SEXTANT = os.path.join(os.path.abspath(sys.argv[1]), "sextant")
 
 
-def authorize(state, *arguments, code=0):
+def authorize(state, *arguments, code=0, says="", without="\0", user=None):
     done = subprocess.run([SEXTANT, "authorize", *arguments], env={**os.environ, "SEXTANT_STATE_DIR": state},
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, user=user, cwd="/")
     expect(done.returncode, code, f"the exit code of authorize {arguments} ({done.stderr.strip()})")
+    expect(says in done.stderr and without not in done.stderr, True, f"what authorize {arguments} says ({done.stderr.strip()})")
     return done.stdout
 
 
@@ -82,7 +83,13 @@ def mistakes(state):
     authorize(state, "grant", code=64)
     authorize(state, "reset", code=64)
     authorize(state, "grant", "/no/such/program", "always", code=66)
-    authorize("/proc/none", "services", "off", code=73)
+    authorize("/proc/none", "services", "off", code=73, says="name another folder with SEXTANT_STATE_DIR")
+    authorize("/proc/none", "grant", "app", "always", code=73, says="SEXTANT_STATE_DIR", without="counts when it starts")
+    # Who may not make the folder is told that, and not that it is not there.
+    nobody = 65534 if os.geteuid() == 0 else None
+    authorize("/nonexistent", "grant", "app", "always", code=77, says="Permission denied; use sudo, or", user=nobody)
+    authorize("/nonexistent", "restrict", "app", code=77, says="Permission denied; it is for all users", user=nobody)
+    authorize("/nonexistent", "services", "off", "--machine", code=77, says="use sudo", user=nobody)
 
 
 def main():

@@ -224,11 +224,58 @@ def what_is_no_recording(folder):
             expect(text == "", f"{name}: {text!r}")
     bench.run("configure", "--device", "x", "restore", folder + "/none", code=66, says="none: .*; check the name")
     bench.run("record", "--device", f"{folder}/bare", folder, code=73, says="it is a folder; name a file")
+    bench.run("configure", "--device", "x", "restore", folder, code=66, says="it is a folder; name a file")
+    for name in ("empty", "text"):
+        bench.run("simulate", "--replay", f"{folder}/{name}", code=65, says=f"/{name}: {files[name][1]}")
+    bench.run("simulate", "--replay", folder, code=66, says="is a directory")
+    bench.run("simulate", "--baud", "3", code=64, says="a rate from 1200")
+    with open(f"{folder}/sky", "w") as file:
+        file.write("start 48,11 2200km\r\n")
+    bench.run("simulate", "--scenario", f"{folder}/sky", code=65, says="line 1: no receiver works there; a height is between")
+    for words in (["batch", "status"], ["power", "status"], ["configure", "show"]):
+        bench.run(*words, "--device", f"replay:{folder}/bare", code=69, says="a file takes no orders; name a receiver")
+    with open("/dev/full", "w") as full:
+        bench.run("record", "--device", f"{folder}/bare", "-", output=full, code=74, says="standard output: No space left on device; check")
+
+
+def an_interrupt_before_an_answer(folder):
+    """^C is no fault of the receiver's."""
+    bench = Bench(folder)
+    master, slave = os.openpty()
+    for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", folder + "/file"]):
+        process = bench.start(*words, "--device", os.ttyname(slave))
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        expect(process.returncode == 69 and "interrupted before" in said and "check" not in said,
+               f"{words} ended with {process.returncode}: {said!r}")
+    os.close(master)
+    os.close(slave)
+
+
+def a_terminal_that_is_dumb(folder):
+    """`watch` writes lines there, and no orders to place the cursor."""
+    for kind, isScreen in (("dumb", False), ("", False), ("xterm", True)):
+        bench = Bench(folder)
+        bench.environment["TERM"] = kind
+        master, slave = os.openpty()
+        process = bench.start("watch", "--device", "sim:walk", "--count", "1", output=slave)
+        os.close(slave)
+        text = b""
+        try:
+            while piece := os.read(master, 65536):
+                text += piece
+        except OSError:
+            pass
+        process.communicate(timeout=40)
+        os.close(master)
+        expect((b"\x1b[" in text) == isScreen and len(text) > 20, f"TERM={kind!r}: {text[:200]!r}")
 
 
 CHECKS = [
     a_reader_that_goes, a_reader_that_stands_still, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off,
     a_batch_without_room, a_rate_that_is_bound, what_is_no_receiver, what_is_no_recording,
+    an_interrupt_before_an_answer, a_terminal_that_is_dumb,
 ]
 
 

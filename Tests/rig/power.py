@@ -115,6 +115,12 @@ def sleeps(model, folder):
         receiver.expect(AWAKE)
         log = receiver.logged()
         check(log == ["asleep for 8 s", log[1], "asleep until it is woken", "awake"], f"{model}: log {log}")
+        # The question of its state wakes it, which is said.
+        _, out, _ = receiver.power("status")
+        check("state             awake\n" in out, f"{model}: {out}")
+        receiver.power("sleep", "0")
+        _, out, _ = receiver.power("status")
+        check("it had slept" in out, f"{model}: {out}")
         return f"{model}: asleep for a time, and until woken; {len(log)} states logged"
     finally:
         receiver.close()

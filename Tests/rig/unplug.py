@@ -109,6 +109,24 @@ def held(folder):
         simulator.end()
 
 
+def misnamed(folder):
+    """What can never be a receiver, and a configuration file with a mistake, end it with the reason's code."""
+    environment = {"SEXTANT_STATE_DIR": folder + "/state"}
+    for device in (folder, "sim:nowhere", "i2c:", "replay:"):
+        track = Track(SEXTANT, "--device", device, environment=environment)
+        expect(track.end(), 66, f"the exit code at --device {device}")
+    with open(folder + "/walk.scenario", "w") as file:
+        file.write("walk\n")
+    track = Track(SEXTANT, "--device", f"sim:{folder}/walk.scenario", environment=environment)
+    expect(track.end(), 65, "the exit code at a scenario with a mistake")
+    os.makedirs(folder + "/configuration/sextant")
+    with open(folder + "/configuration/sextant/config", "w") as file:
+        file.write("baud fast\n")
+    track = Track(SEXTANT, environment=environment | {"XDG_CONFIG_HOME": folder + "/configuration"})
+    track.wait_for_screen("config:1: `fast`")
+    expect(track.end(), 78, "the exit code at a configuration file with a mistake")
+
+
 def silent(folder):
     """Without a fix a run of some seconds ends with 69."""
     os.mkfifo(folder + "/receiver")
@@ -131,7 +149,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         threads = []
-        for check in (unplugged, handover, named, held, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
+        for check in (unplugged, handover, named, held, misnamed, silent) + ((forbidden,) if os.geteuid() == 0 else ()):
             own = os.path.join(folder, check.__name__)
             os.mkdir(own)
             threads.append(threading.Thread(target=run, args=(check, own)))

@@ -61,6 +61,11 @@ public struct CLLocationUpdate: Sendable {
       }
 
       public mutating func next() async throws -> CLLocationUpdate? {
+        // A task that is cancelled begins nothing: the user would be asked for nobody (LV-1, LV-4).
+        if Task.isCancelled {
+          stream = nil
+          return nil
+        }
         let stream = stream ?? LiveStream(configuration, service: service)
         self.stream = stream
         return await stream.next()

@@ -14,6 +14,10 @@ open class CLLocationManager: NSObject {
   private let id: ClientID
   /// Wishes may be read while another thread changes them (TH-4).
   private let wishes = Mutex(Wishes())
+  /// Held until the service knows of an assignment as well, so that it knows the last one (TH-4).
+  private let delegateLock = NSLock()
+  /// Under `delegateLock`: a weak reference must not be read while another thread writes it.
+  private weak var assigned: (any CLLocationManagerDelegate)?
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
@@ -50,7 +54,14 @@ open class CLLocationManager: NSObject {
 
   /// Who is told. A delegate that is assigned is told the authorization, soon (AU-2).
   open weak var delegate: (any CLLocationManagerDelegate)? {
-    didSet { call(.setDelegate(delegate == nil ? nil : [.takesLocations, .takesErrors])) }
+    get { delegateLock.withLock { assigned } }
+    set {
+      delegateLock.withLock {
+        assigned = newValue
+        mailbox.setIsHeard(newValue != nil)
+        call(.setDelegate(newValue == nil ? nil : [.takesLocations, .takesErrors]))
+      }
+    }
   }
 
   // MARK: Wishes
@@ -136,6 +147,7 @@ open class CLLocationManager: NSObject {
   /// While locations wait to be told it is the one that was told last (SU-23).
   open var location: CLLocation? {
     let id = id
+    service.lookAtNewest()
     guard let newest = service.read({ engine in engine.location(of: id) }) else { return nil }
     let waits = mailbox.holdsLocations
     if let told = lock.withLock({ isTelling || waits ? lastTold : nil }) { return told }
@@ -259,7 +271,7 @@ open class CLLocationManager: NSObject {
   open func stopMonitoring(for region: CLRegion) { call(.stopMonitoring(region.content)) }
   open func requestState(for region: CLRegion) {
     // A class that nobody knows is nothing (RG-12).
-    guard region is CLCircularRegion || region is CLBeaconRegion else { return }
+    guard region.isOfKnownKind else { return }
     call(.requestState(region.content))
   }
 
@@ -297,8 +309,9 @@ open class CLLocationManager: NSObject {
   func open(_ letter: Mailbox.Letter) {
     switch letter {
     case .event(let event, let ticket):
-      // The service may have been stopped, or the delegate replaced, since it was sent (SU-15, TH-3).
-      guard let delegate, service.isCurrent(event, ticket, for: id) else { return }
+      // The service may have been stopped since it was sent (SU-15). It is asked also where nobody is told: a request whose
+      // answer comes to nobody is over.
+      guard service.isCurrent(event, ticket, for: id), let delegate else { return }
       tell(event, delegate)
     case .temporaryAccuracy(let token, let error):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
@@ -324,6 +337,7 @@ open class CLLocationManager: NSObject {
       lock.withLock { isTelling = wasTelling }
       lastOneByOne = locations.last
     case .didFail(let error): delegate.locationManager(self, didFailWithError: CLError(error))
+    case .didFailToAsk(let keys): delegate.locationManager(self, didFailWithError: CLError(missingKeys: keys))
     case .didPauseLocationUpdates: delegate.locationManagerDidPauseLocationUpdates(self)
     case .didResumeLocationUpdates: delegate.locationManagerDidResumeLocationUpdates(self)
     case .didFinishDeferredUpdates(let error):
@@ -344,7 +358,10 @@ open class CLLocationManager: NSObject {
     case .didRange(let beacons, let target): tellRanged(beacons.map { CLBeacon($0) }, target, delegate)
     case .rangingDidFail(let target, let error): tellRangingFailed(target, CLError(error), delegate)
     case .didVisit(let visit): delegate.locationManager(self, didVisit: CLVisit(visit))
-    case .didChangeAuthorization: delegate.locationManagerDidChangeAuthorization(self)
+    case .didChangeAuthorization:
+      // What was told before may be more than may be known now (AU-19).
+      lock.withLock { if !isTelling { lastTold = nil } }
+      delegate.locationManagerDidChangeAuthorization(self)
     }
   }
 

@@ -1,7 +1,7 @@
 import Positioning
 
 /// What waits for a manager's delegate, in order. Locations that wait for a loop which has its hands full are put together
-/// (SU-16), and the oldest go when there are too many.
+/// (SU-16), and the oldest of what comes again goes when there are too many.
 struct LetterQueue {
   enum Letter: Sendable {
     case event(DelegateEvent, Ticket)
@@ -24,12 +24,16 @@ struct LetterQueue {
   /// Whether locations wait, but for an answer to a request.
   var holdsLocations: Bool { letters.contains(where: \.isLocations) }
 
-  /// - Parameter now: seconds of a clock that only goes on.
-  mutating func put(_ letter: Letter, atSeconds now: Double) {
+  /// - Parameters:
+  ///   - now: seconds of a clock that only goes on.
+  ///   - isHeard: whether there is a delegate. One may come with this turn of the loop; until then the newest of what comes
+  ///     again and again is enough.
+  mutating func put(_ letter: Letter, atSeconds now: Double, isHeard: Bool = true) {
+    if !isHeard { letters.removeAll { letter.replaces($0) } }
     if letters.isEmpty { firstSince = now }
     letters.append(letter)
     if now - firstSince >= Self.togetherAfterSeconds { joinLocations() }
-    if letters.count > Self.limit, let oldest = letters.firstIndex(where: \.isLocations) { letters.remove(at: oldest) }
+    if letters.count > Self.limit, let oldest = letters.firstIndex(where: \.comesAgain) { letters.remove(at: oldest) }
   }
 
   mutating func take(atSeconds now: Double) -> Letter? {
@@ -57,5 +61,22 @@ struct LetterQueue {
 extension LetterQueue.Letter {
   fileprivate var isLocations: Bool {
     if case .event(.didUpdateLocations, let ticket) = self { !ticket.isAnswer } else { false }
+  }
+
+  /// Whether another one of its kind follows soon.
+  fileprivate var comesAgain: Bool {
+    switch self {
+    case .event(.didUpdateHeading, _), .event(.didRange, _): true
+    default: isLocations
+    }
+  }
+
+  /// Whether it says in a newer way what the other one does.
+  fileprivate func replaces(_ other: LetterQueue.Letter) -> Bool {
+    switch (self, other) {
+    case (.event(.didUpdateHeading, _), .event(.didUpdateHeading, _)): true
+    case (.event(.didRange(_, let a), _), .event(.didRange(_, let b), _)): a == b
+    default: isLocations && other.isLocations
+    }
   }
 }

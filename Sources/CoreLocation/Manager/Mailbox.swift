@@ -6,7 +6,7 @@ import Positioning
 final class Mailbox: LocationServiceClient, @unchecked Sendable {
   typealias Letter = LetterQueue.Letter
 
-  // Sendable: `queue` and `watch` are touched under the lock; the weak reference is set before anybody else
+  // Sendable: `queue`, `watch` and `isHeard` are touched under the lock; the weak reference is set before anybody else
   // knows the mailbox.
   private let home: HomeLoop
   private let say: @Sendable (String) -> Void
@@ -14,11 +14,16 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
   private var queue = LetterQueue()
   private var watch = LoopWatch()
   private weak var manager: CLLocationManager?
+  /// Whether a delegate is there.
+  private var isHeard = false
 
   init(home: HomeLoop, say: @escaping @Sendable (String) -> Void) {
     self.home = home
     self.say = say
   }
+
+  /// A delegate was assigned, or taken away. What is put while there is none waits for one until the loop comes to it.
+  func setIsHeard(_ isHeard: Bool) { lock.withLock { self.isHeard = isHeard } }
 
   func belongs(to manager: CLLocationManager) { self.manager = manager }
 
@@ -30,19 +35,38 @@ final class Mailbox: LocationServiceClient, @unchecked Sendable {
 
   func put(_ letter: Letter) {
     let now = ProcessInfo.processInfo.systemUptime
-    let (isOverdue, isOneMore) = lock.withLock {
+    let (isOverdue, isOneMore, nextLook) = lock.withLock {
       let before = queue.count
-      queue.put(letter, atSeconds: now)
-      return (watch.received(atSeconds: now), queue.count > before)
+      queue.put(letter, atSeconds: now, isHeard: isHeard)
+      // Who has no delegate misses nothing by not running its loop.
+      let isOverdue = isHeard && watch.received(atSeconds: now)
+      return (isOverdue, queue.count > before, watch.nextLook(atSeconds: now))
     }
-    if isOverdue {
-      say(
-        "a CLLocationManager's events wait: the thread that made it does not run its loop "
-          + "(RunLoop.current.run(), or make the manager on the main thread)")
-    }
+    if isOverdue { complain() }
+    if let nextLook { lookAtLoop(in: nextLook) }
     // One errand a letter: so what several managers are told comes in the order in which it occurred, and a callback that runs
     // the loop itself is told of the next in it. Letters that are put together leave errands with nothing to do.
     if isOneMore { home.perform { [weak self] in self?.openNext() } }
+  }
+
+  /// Where it is looked. Not a global queue: from its first use on libdispatch wakes the process every second.
+  private static let looks = DispatchQueue(label: "sextant.loops", qos: .utility)
+
+  /// Looks whether the loop has run by then.
+  private func lookAtLoop(in seconds: Double) {
+    Self.looks.asyncAfter(deadline: .now() + seconds) { [weak self] in
+      guard let self else { return }
+      let now = ProcessInfo.processInfo.systemUptime
+      let (isOverdue, nextLook) = lock.withLock { (watch.looked(atSeconds: now), watch.nextLook(atSeconds: now)) }
+      if isOverdue { complain() }
+      if let nextLook { lookAtLoop(in: nextLook) }
+    }
+  }
+
+  private func complain() {
+    say(
+      "a CLLocationManager's events wait: the thread that made it does not run its loop "
+        + "(RunLoop.current.run(), or make the manager on the main thread)")
   }
 
   /// Whether locations wait to be told.

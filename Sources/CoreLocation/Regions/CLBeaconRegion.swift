@@ -75,10 +75,10 @@ open class CLBeaconRegion: CLRegion {
       + "minor:\(minor?.description ?? "(null)"))"
   }
 
-  open override func copy(with zone: NSZone? = nil) -> Any {
-    let copy = super.copy(with: zone)
-    (copy as? CLBeaconRegion)?.notifyEntryStateOnDisplay = notifyEntryStateOnDisplay
-    return copy
+  override var content: Region {
+    var content = super.content
+    content.notifiesStateOnDisplay = notifyEntryStateOnDisplay
+    return content
   }
 
   open override func encode(with coder: NSCoder) {

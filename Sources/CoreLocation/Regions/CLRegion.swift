@@ -42,6 +42,9 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
     circle?.contains(coordinate.asCoordinate) ?? false
   }
 
+  /// Whether it says what it is: a circle, also by the initializer of iOS 4, or beacons.
+  var isOfKnownKind: Bool { circle != nil || isOfBeacons || self is CLCircularRegion }
+
   /// What is monitored; a region that is nowhere is a circle that is refused.
   var shape: Region.Shape { .circle(circle ?? Circle(centre: center.asCoordinate, radiusMetres: radius)) }
 
@@ -55,7 +58,10 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
     let region: CLRegion
     switch content.shape {
     case .circle(let circle): region = CLCircularRegion(name: content.identifier, circle: circle)
-    case .beacon(let identity): region = CLBeaconRegion(name: content.identifier, identity: identity)
+    case .beacon(let identity):
+      let beacons = CLBeaconRegion(name: content.identifier, identity: identity)
+      beacons.notifyEntryStateOnDisplay = content.notifiesStateOnDisplay
+      region = beacons
     }
     region.notifyOnEntry = content.notifiesOnEntry
     region.notifyOnExit = content.notifiesOnExit
@@ -76,7 +82,16 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 
   open override var description: String { "\(type(of: self)) (identifier:'\(identifier)')" }
 
-  open func copy(with zone: NSZone? = nil) -> Any { CLRegion.made(of: content) }
+  /// Of the same class, with what coding keeps: the one way to make an instance of a subclass that nobody here knows.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    encode(with: archiver)
+    archiver.finishEncoding()
+    guard let reader = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData),
+      let copy = type(of: self).init(coder: reader)
+    else { return CLRegion.made(of: content) }
+    return copy
+  }
 
   open class var supportsSecureCoding: Bool { true }
 

@@ -45,6 +45,12 @@ public struct CLError: Error, CustomNSError, Hashable {
     self.init(Code(rawValue: error.rawValue) ?? .locationUnknown)
   }
 
+  /// Nobody was asked for permission, as Info.plist lacks the text of these keys (AU-8).
+  init(missingKeys: String) {
+    let text = "the question for permission was not shown: Info.plist has no text for \(missingKeys)"
+    self.init(.promptDeclined, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
   public static var errorDomain: String { kCLErrorDomain }
   public var errorCode: Int { code.rawValue }
   public var userInfo: [String: Any] { details.values }

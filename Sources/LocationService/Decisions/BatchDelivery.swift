@@ -59,11 +59,13 @@ struct BatchDelivery: Sendable {
   /// Some are on the disk.
   private var hasStored = false
 
-  mutating func takeRestored() -> [Location] {
+  /// Those up to a time, or all.
+  mutating func takeRestored(until time: UTCTime?) -> [Location] {
     guard !restored.isEmpty else { return [] }
     hasStored = true
-    defer { restored = [] }
-    return restored
+    let count = time.map { time in restored.prefix { $0.timestamp <= time }.count } ?? restored.count
+    defer { restored.removeFirst(count) }
+    return Array(restored.prefix(count))
   }
 
   mutating func stored() { hasStored = true }

@@ -18,6 +18,8 @@ struct PowerDemands: Sendable {
   static var dwellSeconds: Double { 20.3 }
 
   private var told: [PolicyClient: Positioning.Demand] = [:]
+  /// What is needed now, also where the policy is told later.
+  private var present: [PolicyClient: Positioning.Demand] = [:]
   /// What was given last: most fixes change nothing of it.
   private var last: (managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand)?
   private var crossingSince: Instant?
@@ -27,13 +29,13 @@ struct PowerDemands: Sendable {
   var deadline: Instant? { lingersUntil }
 
   /// Whether somebody has fixes kept for later.
-  var isDeferring: Bool { told.values.contains { $0.standard?.deferral?.mayBatch == true } }
+  var isDeferring: Bool { present.values.contains { $0.standard?.deferral?.mayBatch == true } }
 
   /// Whether the standard service runs for somebody.
-  var hasStandard: Bool { told.values.contains { $0.standard != nil } }
+  var hasStandard: Bool { present.values.contains { $0.standard != nil } }
 
   /// Whether a client is paused: movement is looked for.
-  var isPaused: Bool { told.values.contains { $0.standard?.isPaused == true } }
+  var isPaused: Bool { present.values.contains { $0.standard?.isPaused == true } }
 
   /// The managers' demands and the app's are these; what has changed, for the policy.
   mutating func update(
@@ -47,6 +49,7 @@ struct PowerDemands: Sendable {
       next[PolicyClient(UInt32(clamping: id.number) &+ 1)] = demand
     }
     if shared.needsPosition { next[PolicyClient(0)] = shared }
+    present = next
     noteCrossing(shared.border, at: now)
     if next.isEmpty, !told.isEmpty {
       let until = lingersUntil ?? now + Self.linger

@@ -78,12 +78,12 @@ extension ServiceCore {
     case .order(let order): extra.append(.receiver(order))
     // One that is put back as it was found is woken for that.
     case .report(let report): if isReceiverWanted, let text = report.text { extra.append(.say(text)) }
-    case .live(let fix):
+    case .live(let fix, let instant):
       noteMovement(fix, at: now.instant)
       replay(at: now)
       let isChosen =
         !fix.hasPosition || choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: 0, at: now.instant)
-      if isChosen { deliver(fix, at: now) }
+      if isChosen { deliver(fix, received: now.earlier(at: instant), at: now) }
       _ = updateDemands(at: now.instant)
     case .collects(let journal):
       batch.begin()
@@ -92,7 +92,8 @@ extension ServiceCore {
     case .readOutBegins: engine.batchBegins(until: now.instant + BatchDelivery.longestWait)
     case .batched(let entry, let journal):
       noteMovement(entry.fix, at: now.instant)
-      replay(at: now)
+      // Some of what that process had kept may have come behind what it had read.
+      if let time = entry.fix.time { replay(until: time, at: now) }
       batch.read(entry.fix, journal)
       deliverRemembered(entry.fix, isLeftover: batch.isLeftover, at: now)
     case .lost(let count, let loss): extra.append(.say(loss.text(count)))
@@ -100,6 +101,7 @@ extension ServiceCore {
       extra.append(
         .say("the receiver started anew; what it had kept until then is lost, an unknown number of fixes"))
     case .readOutEnds:
+      if batch.isLeftover { replay(at: now) }
       batch.isLeftover = false
       engine.batchEnded(at: now)
       applyWaitingCalls(at: now.instant)
@@ -107,10 +109,10 @@ extension ServiceCore {
     }
   }
 
-  /// What an earlier process had kept for a deferral and not delivered comes before what is new.
-  private mutating func replay(at now: Moment) {
+  /// What an earlier process had kept for a deferral and not delivered comes before what is new: all of it, or up to a time.
+  private mutating func replay(until time: UTCTime? = nil, at now: Moment) {
     guard engine.authorization.status.isAuthorized, power.hasStandard else { return }
-    for location in batch.takeRestored() { deliver(location, at: now) }
+    for location in batch.takeRestored(until: time) { deliver(location, at: now) }
   }
 
   /// A speed that is clearly one is movement, also where the place does not show it yet (rule PA-7).

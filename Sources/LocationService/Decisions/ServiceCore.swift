@@ -74,20 +74,20 @@ struct ServiceCore: Sendable {
 
   mutating func change(_ body: (inout PositioningEngine) -> Void) { body(&engine) }
 
-  /// A fix that was measured just now.
-  mutating func deliver(_ fix: Fix, at now: Moment) {
-    guard let location = Location(fix, received: now.utc, source: source) else { return }
+  /// A fix that came then, as it was measured.
+  mutating func deliver(_ fix: Fix, received: Moment, at now: Moment) {
+    guard let location = Location(fix, received: received.utc, source: source) else { return }
     // More of an epoch that came before is no other fix.
     let isNew = location.timestamp != lastFix?.timestamp
-    deliver(location, at: now)
+    deliver(location, received: received.instant, at: now)
     guard isNew, power.isDeferring, engine.authorization.status.isAuthorized else { return }
     // It waits in this process alone, which may die.
     batch.stored()
     extra.append(.keepLocation(StateText.text(of: location)))
   }
 
-  mutating func deliver(_ location: Location, at now: Moment) {
-    engine.receive(location, measured: measured(location, at: now.instant), at: now)
+  mutating func deliver(_ location: Location, received: Instant? = nil, at now: Moment) {
+    engine.receive(location, measured: measured(location, at: received ?? now.instant), at: now)
     remember(location)
   }
 

@@ -51,6 +51,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var supply: SupplySwitchAddress?
   /// What could not be understood, a line for each; it counts as not set.
   public private(set) var complaints: [String] = []
+  /// Whether a configuration file that counts has a mistake.
+  public private(set) var isMisconfigured = false
 
   /// - Parameters:
   ///   - isRoot: whether the program is the system's.
@@ -106,7 +108,10 @@ public struct ServiceSettings: Sendable, Equatable {
       return ServiceSettings(isRoot: System.isRoot, configuration: configuration, variable: System.variable)
     } catch {
       var settings = ServiceSettings(isRoot: System.isRoot, variable: System.variable)
-      if System.variable("GNSS_DEVICE")?.isEmpty != false { settings.complaints.append(error.description) }
+      if System.variable("GNSS_DEVICE")?.isEmpty != false {
+        settings.complaints.append(error.description)
+        settings.isMisconfigured = true
+      }
       return settings
     }
   }

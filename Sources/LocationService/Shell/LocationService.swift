@@ -18,18 +18,24 @@ public protocol LocationServiceClient: AnyObject, Sendable {
   func calibrationShows(_ shows: Bool)
 }
 
-/// Why a receiver that is there cannot be opened.
+/// Why no receiver can be opened.
 public enum ReceiverTrouble: Sendable {
   /// The system does not let this program.
   case forbidden
   /// Another program has it.
   case held
+  /// What is named is no receiver, and will be none: a directory, a scenario that there is not.
+  case misnamed
+  /// The scenario that is named has a mistake.
+  case miswritten
+  /// A configuration file has a mistake.
+  case misconfigured
 }
 
 /// Receivers, rules and memory of one program: its managers call it from any thread, its own thread does the rest.
 ///
 /// A call changes what is decided at once, under a lock, and wakes the thread, which carries out what follows from it: so a
-/// call never waits for a receiver or a disk, no delegate is called from inside it, and what is read after it is what it
+/// call never waits for a receiver or for what is to be stored, no delegate is called from inside it, and what is read after it is what it
 /// made.
 public final class LocationService: Sendable {
   let app: AppDescription
@@ -51,6 +57,8 @@ public final class LocationService: Sendable {
     var waker: Poller.Waker?
     var trouble: ReceiverTrouble?
     var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
+    /// The files of the newest location as they were when they were read last.
+    var newestMarks: [System.FileMark?] = []
     /// Whose requests have an answer that the delegate was not told yet.
     var answered: Set<Positioning.ClientID> = []
     var isFinished = false
@@ -128,9 +136,30 @@ public final class LocationService: Sendable {
 
   // MARK: Managers
 
+  /// How long a fix of this program is the newest without a look at what others have stored.
+  private static var ownFixAge: Milliseconds { Milliseconds(5000) }
+
+  /// The newest location is the system's (LC-2): what other programs have stored since is taken over, unless this one has
+  /// a fix of its own of these seconds. Two calls of the system, if nobody has.
+  public func lookAtNewest() {
+    if settings.stateFolder == nil { return }
+    let now = System.now().instant
+    let (measured, known) = state.withLock { ($0.core.engine.newestMeasured, $0.newestMarks) }
+    if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }
+    let marks = store.newestMarks
+    guard marks != known else { return }
+    // The disk is read before the lock is taken; an older one that comes second is not taken over.
+    let newest = store.newest
+    state.withLock { state in
+      state.newestMarks = marks
+      if let newest { state.core.change { $0.learn(newest) } }
+    }
+  }
+
   /// A manager was made; it is told of its events until it is removed.
   public func add(_ client: any LocationServiceClient) -> Positioning.ClientID {
-    change { state, _ in
+    lookAtNewest()
+    return change { state, _ in
       let id = Positioning.ClientID(state.nextNumber)
       state.nextNumber += 1
       state.clients[id] = client
@@ -150,6 +179,8 @@ public final class LocationService: Sendable {
   /// What a manager was asked. Returns at once.
   public func call(_ call: ClientCall, by id: Positioning.ClientID) {
     if call.needsSensors { lookAtSensors() }
+    // They begin with the newest location (SU-1, SC-1).
+    if call == .startUpdatingLocation || call == .startSignificantChanges { lookAtNewest() }
     change { state, now in
       // A request whose answer waits to be told is still pending (RQ-8).
       if call == .requestLocation, state.answered.contains(id) || state.core.engine.answers(id) { return }
@@ -268,7 +299,7 @@ public final class LocationService: Sendable {
     trouble(isPermitted ? nil : .forbidden)
   }
 
-  func receiverIsHeld() { trouble(.held) }
+  func receiverIs(_ trouble: ReceiverTrouble) { self.trouble(trouble) }
 
   private func trouble(_ trouble: ReceiverTrouble?) {
     let listener = state.withLock { state in
@@ -282,7 +313,8 @@ public final class LocationService: Sendable {
   public func listenToTrouble(_ listener: @escaping @Sendable (ReceiverTrouble?) -> Void) {
     let trouble = state.withLock { state in
       state.troubleListener = listener
-      return state.trouble
+      // Another receiver that was found does not mend the file.
+      return settings.isMisconfigured ? .misconfigured : state.trouble
     }
     if let trouble { listener(trouble) }
   }
@@ -294,8 +326,8 @@ public final class LocationService: Sendable {
     state.withLock { $0.core.administration(administration, at: now) }
   }
 
-  func answer(_ answer: Authorization.Answer) {
-    change { state, now in state.core.change { $0.authorizationAnswered(answer, at: now) } }
+  func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
+    change { state, now in state.core.change { $0.authorizationAnswered(answer, to: prompt, at: now) } }
   }
 
   /// Foreground or background may have changed; it is looked at whenever something happens anyway.
@@ -318,10 +350,10 @@ public final class LocationService: Sendable {
 }
 
 extension ClientCall {
-  /// Whether it takes back a request and its answer, or who would be told of it (RQ-10, RQ-11, TH-3).
+  /// Whether it takes back a request and its answer (RQ-10, RQ-11).
   fileprivate var endsRequest: Bool {
     switch self {
-    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates, .setDelegate: true
+    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates: true
     default: false
     }
   }

@@ -16,8 +16,8 @@ final class ReceiverSource {
     case say(String)
     /// Whether the system lets this program open it.
     case permitted(Bool)
-    /// Another program has it.
-    case held
+    /// Another reason for which it cannot be opened.
+    case trouble(ReceiverTrouble)
     /// What the session with the receiver tells, and what its line does.
     case receiver(ReceiverNews)
     /// An earlier process of this program left the receiver collecting; said before the line is opened.
@@ -177,7 +177,15 @@ final class ReceiverSource {
     let batch = batch
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     tellEvents()
-    if let endsAt, now >= endsAt || connection?.isEnded == true { close(&poller) }
+    if let endsAt, now >= endsAt || connection?.isEnded == true {
+      if let connection, !connection.isEnded, connection.putsBack {
+        let cure =
+          connection.leftSettings == nil
+          ? "switch it off and on, or look with sextant configure show" : "the next program that uses it does that"
+        news.append(.say("there was no time to put back all that was changed of the receiver; " + cure))
+      }
+      close(&poller)
+    }
     // A file is at its end: there is no more. One that is gone comes back, and is the connection's business.
     if isAtEnd, endsAt == nil {
       close(&poller)
@@ -215,9 +223,13 @@ final class ReceiverSource {
     } catch let error as SerialPortError {
       switch error.cause {
       case .noPermission: news.append(.permitted(false))
-      case .held: news.append(.held)
+      case .held: news.append(.trouble(.held))
+      case .directory, .unsuitable, .malformed: news.append(.trouble(.misnamed))
       default: break
       }
+      complain(error.description)
+    } catch let error as ScenarioFailure {
+      news.append(.trouble(error.trouble))
       complain(error.description)
     } catch {
       complain("\(error)")
@@ -264,9 +276,12 @@ final class ReceiverSource {
     if let scenario = Scenario.named(name) { return scenario }
     guard name.contains("/") || name.contains("."), let text = System.read(name) else {
       throw ScenarioFailure(
+        trouble: .misnamed,
         description: "\(name): no such scenario; there are \(Scenario.names.joined(separator: ", ")), or name a file")
     }
-    do { return try Scenario(parsing: text) } catch { throw ScenarioFailure(description: "\(name): \(error)") }
+    do { return try Scenario(parsing: text) } catch {
+      throw ScenarioFailure(trouble: .miswritten, description: "\(name): \(error)")
+    }
   }
 
   /// From its opening on the receiver is followed by what is told of devices.
@@ -363,6 +378,7 @@ extension ReceiverPort {
 
 /// Why a scenario cannot be played.
 private struct ScenarioFailure: Error, CustomStringConvertible {
+  var trouble: ReceiverTrouble
   var description: String
 }
 

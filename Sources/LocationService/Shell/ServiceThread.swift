@@ -76,7 +76,7 @@ struct ServiceThread: ~Copyable {
       // With another receiver there is something left to be permitted.
       case .permitted(false) where !others.isEmpty: break
       case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
-      case .held: service.receiverIsHeld()
+      case .trouble(let trouble): service.receiverIs(trouble)
       }
     }
     bus.wake(&poller, at: now.instant)
@@ -125,7 +125,7 @@ struct ServiceThread: ~Copyable {
       switch news {
       case .say(let text): service.say(text)
       case .receiver(.lost): service.otherIsLost(number)
-      case .receiver, .batchIsLeft, .permitted, .held: break
+      case .receiver, .batchIsLeft, .permitted, .trouble: break
       }
     }
   }
@@ -190,14 +190,14 @@ struct ServiceThread: ~Copyable {
     let isStarted = BackgroundWork.start {
       System.leaveSignalsToOthers()
       while let line = System.ask(question.text) {
-        if let answer = question.answer(line) { return service.answer(answer) }
+        if let answer = question.answer(line) { return service.answer(answer, to: prompt) }
       }
       service.say(
         "nobody can be asked for permission here (no terminal): say `sextant authorize grant "
           + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
-      service.answer(.notShown)
+      service.answer(.notShown, to: prompt)
     }
-    if !isStarted { service.answer(.notShown) }
+    if !isStarted { service.answer(.notShown, to: prompt) }
   }
 }
 

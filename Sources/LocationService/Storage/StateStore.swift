@@ -56,6 +56,20 @@ struct StateStore {
     return restored
   }
 
+  /// Another value, when some program has stored a newer location.
+  var newestMarks: [System.FileMark?] {
+    guard let folder else { return [] }
+    return ["\(folder)/\(StateFile.newestLocation.path(of: app))", runFolder.map { "\($0)/newest-location" }].map {
+      $0.flatMap(System.mark)
+    }
+  }
+
+  /// The newest location as it is stored now, by whichever program.
+  var newest: Location? {
+    guard let stored = text(of: .newestLocation).flatMap({ StateText.location(in: $0) }) else { return nil }
+    return newestOfThisRun ?? stored
+  }
+
   /// The conditions of a monitor as an earlier run left them.
   func monitor(_ name: String, _ say: (String) -> Void) -> [Monitor.Record] {
     load(.monitor(name), say) {

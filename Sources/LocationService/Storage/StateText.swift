@@ -62,6 +62,8 @@ enum StateText {
         flag(region.notifiesOnEntry), flag(region.notifiesOnExit), record.state.rawValue.description,
         optional(record.marginMetres), escape(region.identifier),
       ]
+      // Only where it is set: earlier versions know nine fields.
+      if region.notifiesStateOnDisplay { fields.append(flag(true)) }
       text += line(fields)
     }
     return text
@@ -72,10 +74,12 @@ enum StateText {
   }
 
   static func region(_ fields: [Substring]) -> Regions.Record? {
-    guard fields.count == 9, let shape = shape(fields), let state = Int(fields[6]).flatMap(RegionState.init(rawValue:))
+    guard fields.count == 9 || fields.count == 10, let shape = shape(fields),
+      let state = Int(fields[6]).flatMap(RegionState.init(rawValue:))
     else { return nil }
-    let region = Region(
+    var region = Region(
       unescape(fields[8]), shape, notifiesOnEntry: fields[4] == "yes", notifiesOnExit: fields[5] == "yes")
+    region.notifiesStateOnDisplay = fields.count == 10 && fields[9] == "yes"
     return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
   }
 

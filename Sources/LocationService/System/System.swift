@@ -71,6 +71,21 @@ enum System {
     }
   }
 
+  /// Which file a path is now, and when it was written: another value, another content.
+  struct FileMark: Hashable, Sendable {
+    var inode: UInt64
+    var seconds: Int
+    var nanoseconds: Int
+  }
+
+  /// stat(2); nil when there is no such file.
+  static func mark(_ path: String) -> FileMark? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return FileMark(
+      inode: UInt64(status.st_ino), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+  }
+
   /// Removes a folder in which there is nothing.
   static func removeIfEmpty(_ folder: String) { _ = unsafe rmdir(folder) }
 
@@ -90,12 +105,13 @@ enum System {
   /// - Throws: what the system says of it.
   static func replace(_ path: String, with text: String, _ durability: Durability) throws(StateFolderError) {
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    makeFolder(folder, durability == .forEverybody ? 0o755 : 0o700)
+    let withoutFolder = makeFolder(folder, durability == .forEverybody ? 0o755 : 0o700)
     // Other programs write the same file under names of their own.
     let temporary = "\(path).\(getpid())"
     let mode: mode_t = durability == .forEverybody ? 0o644 : 0o600
     let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
-    guard descriptor >= 0 else { throw StateFolderError(path, errno) }
+    // That there is no folder follows from what kept it from being made.
+    guard descriptor >= 0 else { throw StateFolderError(path, errno == ENOENT ? withoutFolder ?? ENOENT : errno) }
     let bytes = Array(text.utf8)
     var written = 0
     while written < bytes.count {
@@ -134,18 +150,21 @@ enum System {
     throw error
   }
 
-  /// With the folders above it; what is there already is left as it is, what cannot be made shows when it is written to.
-  private static func makeFolder(_ path: String, _ mode: mode_t) {
-    if unsafe path.isEmpty || access(path, F_OK) == 0 { return }
+  /// With the folders above it; what is there already is left as it is. The errno of what cannot be made, which shows when it is
+  /// written to.
+  @discardableResult
+  private static func makeFolder(_ path: String, _ mode: mode_t) -> Int32? {
+    if unsafe path.isEmpty || access(path, F_OK) == 0 { return nil }
     let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    makeFolder(parent, mode)
-    guard unsafe mkdir(path, mode) == 0 else { return }
+    if let above = makeFolder(parent, mode) { return above }
+    guard unsafe mkdir(path, mode) == 0 else { return errno }
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if descriptor >= 0 {
       if geteuid() == 0 { giveToOwner(of: parent.isEmpty ? "/" : parent, descriptor) }
       close(descriptor)
     }
     sync(parent.isEmpty ? "/" : parent)
+    return nil
   }
 
   /// Whether there is such a process.

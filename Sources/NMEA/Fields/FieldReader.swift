@@ -130,7 +130,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return slow.value
   }
 
-  /// Numbers with a sign, spaces, or more than eight characters.
+  /// Numbers with a sign, spaces, or more than eight characters: up to nineteen digits, as far as they fit in 64 bits.
   @inlinable @inline(never)
   static func slowNumber(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: FixedPoint?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
@@ -139,10 +139,12 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let isNegative = scan.current == UInt8(ascii: "-")
     if isNegative || scan.current == UInt8(ascii: "+") { scan.at &+= 1 }
     var mantissa: Int64 = 0
-    let whole = scan.digits(&mantissa)
+    let whole = scan.digits(&mantissa, most: 19)
     let places = scan.fraction(&mantissa)
     scan.skipSpaces()
-    guard whole &+ places > 0, whole &+ places <= 18, scan.isAtEnd else { return (nil, 1) }
+    guard whole &+ places > 0, whole &+ places <= 19, scan.isAtEnd else { return (nil, 1) }
+    // The nineteenth is a zero in front. Nineteen digits are less than 2^64, of which the wrapped number has the bits.
+    guard UInt64(bitPattern: mantissa) < FixedPoint.tooLarge else { return (nil, 1) }
     return (FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places)), 0)
   }
 
@@ -262,7 +264,20 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @inlinable @inline(never)
   static func shortText(_ bytes: RawSpan, _ start: Int, _ end: Int) -> ShortText {
     var text = ShortText()
-    for at in start..<end { text.append(bytes.u1(at)) }
+    var at = start
+    while at < end {
+      let character = bytes.u1(at)
+      at &+= 1
+      // `^` and two hexadecimal digits are the character of that code; without them it stands for itself.
+      if character == UInt8(ascii: "^"), at &+ 2 <= end, case let high = hexValue(bytes.u1(at)), high < 16,
+        case let low = hexValue(bytes.u1(at &+ 1)), low < 16
+      {
+        text.append(high &<< 4 | low)
+        at &+= 2
+      } else {
+        text.append(character)
+      }
+    }
     return text
   }
 
@@ -515,12 +530,12 @@ struct CharacterScan: ~Escapable {
     while current == UInt8(ascii: " ") { at &+= 1 }
   }
 
-  /// Up to eighteen digits; how many were read.
+  /// Up to `most` digits; how many were read.
   @inlinable
   @_lifetime(self: copy self)
-  mutating func digits(_ value: inout Int64) -> Int {
+  mutating func digits(_ value: inout Int64, most: Int = 18) -> Int {
     let start = at
-    while case let digit = current &- UInt8(ascii: "0"), digit < 10, at &- start < 18 {
+    while case let digit = current &- UInt8(ascii: "0"), digit < 10, at &- start < most {
       value = value &* 10 &+ Int64(digit)
       at &+= 1
     }

@@ -1,12 +1,19 @@
 import WireBytes
 
 /// Writes sentences: `$`, address, fields, checksum, CR LF.
+///
+/// What a reader would not take, because it is out of its range or the sentence would be longer than any that is believed,
+/// is left out: its field stays empty.
 public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @usableFromInline var output: MutableRawSpan
   /// Where the characters of `TextRange` fields stand.
   private let texts: RawSpan
   /// Bytes written so far.
   public private(set) var count = 0
+  /// Where the field that is written began.
+  private var fieldStart = 0
+  /// Fields that are still to come in blocks: each has a comma at least.
+  private var fieldsToCome = 0
 
   /// Starts a sentence at the start of `output`. Traps when the sentence does not fit.
   @_lifetime(copy output, copy texts)
@@ -17,7 +24,8 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   @_lifetime(self: copy self)
   mutating func put(_ byte: UInt8) {
-    output.setLittleEndian(byte, at: count)
+    // What goes beyond the room may still be taken back; `finish` has the last word.
+    if count < output.byteCount { output.setLittleEndian(byte, at: count) }
     count += 1
   }
 
@@ -46,7 +54,23 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
   }
 
-  private mutating func comma() { put(UInt8(ascii: ",")) }
+  /// Bytes behind the last field.
+  private static var ending: Int { 5 }
+
+  /// Begins a field.
+  @_lifetime(self: copy self)
+  private mutating func comma() {
+    endField()
+    put(UInt8(ascii: ","))
+    fieldStart = count
+    fieldsToCome = max(0, fieldsToCome - 1)
+  }
+
+  /// Empties the field that was written if it leaves no room for the others.
+  @_lifetime(self: copy self)
+  private mutating func endField() {
+    if count + fieldsToCome + Self.ending > longestSentence { count = fieldStart }
+  }
 
   @_lifetime(self: copy self)
   mutating func start(_ talker: Talker, _ formatter: Formatter) {
@@ -60,6 +84,8 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   }
 
   mutating func finish() {
+    endField()
+    precondition(count + Self.ending <= output.byteCount)
     var sum: UInt8 = 0
     for index in 1..<count { sum ^= output.bytes.u1(index) }
     put(UInt8(ascii: "*"))
@@ -69,10 +95,22 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(10)
   }
 
+  /// A character of a text. Those that the standard reserves, and those that are no ASCII, are written as `^` and the two
+  /// digits of their code (IEC 61162-1, table of reserved characters).
+  ///
+  /// - Parameter isPlain: whether the character is written as it is.
+  @_lifetime(self: copy self)
+  private mutating func putText(_ character: UInt8, isPlain: Bool) {
+    if isPlain { return put(character) }
+    put(UInt8(ascii: "^"))
+    putHex(character >> 4)
+    putHex(character & 15)
+  }
+
   @_lifetime(self: copy self)
   public mutating func time(_ name: StaticString, _ value: inout TimeOfDay?) {
     comma()
-    guard let value else { return }
+    guard let value, value.isWritable else { return }
     put(UInt64(value.hour), width: 2)
     put(UInt64(value.minute), width: 2)
     put(UInt64(value.second), width: 2)
@@ -86,7 +124,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func date(_ name: StaticString, _ value: inout ShortDate?) {
     comma()
-    guard let value else { return }
+    guard let value, value.year < 100, isDay(value.day, ofMonth: value.month, year: value.fullYear) else { return }
     put(UInt64(value.day), width: 2)
     put(UInt64(value.month), width: 2)
     put(UInt64(value.year), width: 2)
@@ -94,26 +132,33 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   @_lifetime(self: copy self)
   public mutating func latitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(value, degreeDigits: 2)
+    coordinate(value, degreeDigits: 2, degrees: 90, UInt8(ascii: "N"), UInt8(ascii: "S"))
   }
 
   @_lifetime(self: copy self)
   public mutating func longitude(_ name: StaticString, _ hemisphere: StaticString, _ value: inout Coordinate?) {
-    coordinate(value, degreeDigits: 3)
+    coordinate(value, degreeDigits: 3, degrees: 180, UInt8(ascii: "E"), UInt8(ascii: "W"))
   }
 
   @_lifetime(self: copy self)
-  private mutating func coordinate(_ value: Coordinate?, degreeDigits: Int) {
+  private mutating func coordinate(
+    _ value: Coordinate?, degreeDigits: Int, degrees most: UInt64, _ positive: UInt8, _ negative: UInt8
+  ) {
     comma()
-    guard let value else { return comma() }
+    guard let value, value.minutes.mantissa >= 0, value.hemisphere == positive || value.hemisphere == negative else {
+      return comma()
+    }
+    var minutes = value.minutes.mantissa.magnitude
+    let digits = min(value.minutes.fractionDigits, Coordinate.mostFractionDigits)
+    for _ in digits..<value.minutes.fractionDigits { minutes /= 10 }
     var scale: UInt64 = 1
-    for _ in 0..<value.minutes.fractionDigits { scale *= 10 }
-    let minutes = value.minutes.mantissa.magnitude
+    for _ in 0..<digits { scale *= 10 }
+    guard minutes <= most * 60 * scale else { return comma() }
     put(minutes / (60 * scale), width: degreeDigits)
     put(minutes / scale % 60, width: 2)
-    if value.minutes.fractionDigits > 0 {
+    if digits > 0 {
       put(UInt8(ascii: "."))
-      put(minutes % scale, width: Int(value.minutes.fractionDigits))
+      put(minutes % scale, width: Int(digits))
     }
     comma()
     put(value.hemisphere)
@@ -122,7 +167,9 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {
     comma()
-    guard let value else { return }
+    guard let value, value.fractionDigits <= FixedPoint.mostFractionDigits,
+      value.mantissa.magnitude < FixedPoint.tooLarge
+    else { return }
     if value.mantissa < 0 { put(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
     for _ in 0..<value.fractionDigits { scale *= 10 }
@@ -138,7 +185,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     _ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int
   ) {
     comma()
-    guard let value else { return }
+    guard let value, range.contains(value) else { return }
     if value < 0 { put(UInt8(ascii: "-")) }
     put(UInt64(value.magnitude), width: digits)
   }
@@ -160,7 +207,8 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     comma()
-    if let value { put(value) }
+    // Who reads one character takes no code for it, and a space for nothing.
+    if let value, value != UInt8(ascii: " "), !ReservedCharacters.contain(value) { put(value) }
   }
 
   @_lifetime(self: copy self)
@@ -173,18 +221,30 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   public mutating func text(_ name: StaticString, _ value: inout ShortText?) {
     comma()
     guard let value else { return }
-    for index in 0..<Int(value.count) { put(value.characters[index]) }
+    for index in 0..<min(15, Int(value.count)) {
+      putText(value.characters[index], isPlain: !ReservedCharacters.contain(value.characters[index]))
+    }
   }
 
   @_lifetime(self: copy self)
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     comma()
     guard let value else { return }
-    for offset in value.offsets { put(texts.u1(offset)) }
+    // Texts of any length stand last in their sentences: a code and the ending still fit, and receivers write commas in them.
+    for offset in value.offsets.clamped(to: 0..<texts.byteCount) where count + 3 + Self.ending <= longestSentence {
+      putText(texts.u1(offset), isPlain: !isEndOfContent(texts.u1(offset)))
+    }
   }
 
   @_lifetime(self: copy self)
-  public mutating func blocks(of size: Int, have: Int, most: Int) -> Int { min(have, most) }
+  public mutating func blocks(of size: Int, have: Int, most: Int) -> Int {
+    let present = max(0, min(have, most))
+    fieldsToCome = size * present
+    return present
+  }
+
+  @_lifetime(self: copy self)
+  public mutating func repeated(_ count: Int, of size: Int) { fieldsToCome = count * size }
 
   @_lifetime(self: copy self)
   public mutating func hasMore(isPresent: Bool) -> Bool { isPresent }
@@ -192,12 +252,15 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
 extension SentenceContent {
   /// Writes the sentence at the start of `output` and returns how many bytes it has, CR LF included. Traps when
-  /// `output` is too short; `longestSentence` bytes are always enough.
+  /// `output` is too short; `longestSentence` bytes are always enough. A field out of the range that the standard or the
+  /// sentence's maker gives it is left empty, and so is one for which the longest sentence has no room.
   public func encode(talker: Talker, into output: inout MutableRawSpan) -> Int {
     encode(talker: talker, texts: RawSpan(), into: &output)
   }
 
-  /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`.
+  /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`, as characters of a sentence,
+  /// where `^` begins a code such as `^2A` for a `*`. What would end the sentence is written as such a code; what lies
+  /// outside `texts`, or beyond the longest sentence, is cut off.
   @_lifetime(output: copy output)
   public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self

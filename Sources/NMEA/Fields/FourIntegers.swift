@@ -8,11 +8,11 @@ public protocol FourIntegers: Equatable, Sendable {
 }
 
 extension FourIntegers {
-  /// The number at a place, 0…3; nil when it is absent.
+  /// The number at a place, 0…3; nil when it is absent. One that has no place in 16 bits becomes absent.
   @inlinable @inline(__always)
   subscript(place: Int) -> Int32? {
     get { raw(place) == .min ? nil : Int32(raw(place)) }
-    set { numbers[place] = newValue.map { Int16(truncatingIfNeeded: $0) } ?? .min }
+    set { numbers[place] = newValue.flatMap { Int16(exactly: $0) } ?? .min }
   }
 
   /// The number at a place, 0…3; `Int16.min` when it is absent.

@@ -10,11 +10,19 @@ public struct FixedPoint: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
-  /// `value` rounded to `fractionDigits` digits.
+  /// The most digits behind the point: with more a number is neither read nor written.
+  @inlinable public static var mostFractionDigits: UInt8 { 18 }
+  /// The least magnitude of a mantissa that is neither read nor written: it has nineteen digits.
+  @inlinable public static var tooLarge: UInt64 { 1_000_000_000_000_000_000 }
+
+  /// `value` rounded to `fractionDigits` digits, 18 at the most; nil when it is no number, or one that has no place in 64
+  /// bits with so many digits.
   @inlinable
-  public init(rounding value: Double, fractionDigits: UInt8) {
-    self.mantissa = Int64((value * powerOfTen(fractionDigits)).rounded())
-    self.fractionDigits = fractionDigits
+  public init?(rounding value: Double, fractionDigits: UInt8) {
+    let digits = min(fractionDigits, FixedPoint.mostFractionDigits)
+    guard let mantissa = Int64(exactly: (value * powerOfTen(digits)).rounded()) else { return nil }
+    self.mantissa = mantissa
+    self.fractionDigits = digits
   }
 
   /// The nearest `Double`.
@@ -50,7 +58,7 @@ public func powerOfTen(_ digits: UInt8) -> Double {
 
 /// A latitude or longitude as it was written: minutes of arc and a hemisphere letter.
 public struct Coordinate: Hashable, Sendable {
-  /// The whole angle in minutes of arc, not negative.
+  /// The whole angle in minutes of arc, not negative, with up to 11 digits behind the point.
   public var minutes: FixedPoint
   /// `N`, `S`, `E` or `W`.
   public var hemisphere: UInt8
@@ -61,18 +69,32 @@ public struct Coordinate: Hashable, Sendable {
     self.hemisphere = hemisphere
   }
 
-  /// A latitude in degrees, north positive, rounded to `fractionDigits` digits of a minute.
-  public init(latitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
+  /// The most digits behind the point of the minutes: the millionth part of a micrometre. With more a coordinate is not
+  /// read; a writer cuts them off.
+  @inlinable public static var mostFractionDigits: UInt8 { 11 }
+
+  /// A latitude in degrees, −90…90, north positive, rounded to `fractionDigits` digits of a minute, 11 at the most; nil
+  /// when there is no such latitude.
+  public init?(latitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
-      minutes: FixedPoint(rounding: abs(degrees) * 60, fractionDigits: fractionDigits),
+      degrees: degrees, most: 90, fractionDigits: fractionDigits,
       hemisphere: degrees < 0 ? UInt8(ascii: "S") : UInt8(ascii: "N"))
   }
 
-  /// A longitude in degrees, east positive, rounded to `fractionDigits` digits of a minute.
-  public init(longitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
+  /// A longitude in degrees, −180…180, east positive, rounded to `fractionDigits` digits of a minute, 11 at the most; nil
+  /// when there is no such longitude.
+  public init?(longitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
-      minutes: FixedPoint(rounding: abs(degrees) * 60, fractionDigits: fractionDigits),
+      degrees: degrees, most: 180, fractionDigits: fractionDigits,
       hemisphere: degrees < 0 ? UInt8(ascii: "W") : UInt8(ascii: "E"))
+  }
+
+  private init?(degrees: Double, most: Double, fractionDigits: UInt8, hemisphere: UInt8) {
+    let digits = min(fractionDigits, Coordinate.mostFractionDigits)
+    guard abs(degrees) <= most, let minutes = FixedPoint(rounding: abs(degrees) * 60, fractionDigits: digits) else {
+      return nil
+    }
+    self.init(minutes: minutes, hemisphere: hemisphere)
   }
 
   /// Degrees, north and east positive.
@@ -105,6 +127,11 @@ public struct TimeOfDay: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
+  /// Whether each part is in its range.
+  var isWritable: Bool {
+    hour < 24 && minute < 60 && second <= 60 && nanosecond < 1_000_000_000 && fractionDigits <= 9
+  }
+
   /// Nanoseconds since midnight.
   @inlinable
   public var nanoseconds: Int64 {
@@ -133,7 +160,7 @@ public struct ShortDate: Hashable, Sendable {
   public var fullYear: Int { year >= 80 ? 1900 + Int(year) : 2000 + Int(year) }
 }
 
-/// Up to fifteen characters, kept by value.
+/// Up to fifteen characters, kept by value, as they are meant: a sentence has `^2C` for a comma.
 public struct ShortText: Hashable, Sendable {
   /// The characters, zero behind the last.
   public var characters: SIMD16<UInt8>

@@ -141,8 +141,10 @@ public struct Authorization: Sendable {
     }
     let isUpgrade = request == .always && status == .authorizedWhenInUse && !isOnce && override == nil
     guard status == .notDetermined || isUpgrade && !record.hasAskedForUpgrade else { return .none }
-    guard isInForeground, asked == nil else { return .none }
+    guard asked == nil else { return .none }
+    // What the program lacks is said wherever it runs: it would never know in the background (C2).
     guard let text = text(for: request) else { return .missingKey(Self.missing(request)) }
+    guard isInForeground else { return .none }
     if isUpgrade { record.hasAskedForUpgrade = true }
     let prompt = Prompt(request: request, text: text, isUpgrade: isUpgrade)
     asked = prompt

@@ -18,6 +18,16 @@ struct LocationCache: Sendable {
   /// The newest location if it was measured in this run, for what asks for its age (RQ-15).
   var aged: Sample? { measured == nil ? nil : sample }
 
+  /// Another program has stored a location: it is the newest of the system, if it is newer than what is known (LC-2).
+  mutating func learn(_ location: Location) {
+    if let newest, location.timestamp <= newest.timestamp { return }
+    newest = location
+    measured = nil
+  }
+
+  /// When this program measured the newest location; nil: another one did, or an earlier run.
+  var measuredHere: Instant? { measured }
+
   /// Takes a sample, unless it is of the past: with several receivers a slower one may tell of an earlier time, and is
   /// heard if it is more accurate (SU-19). An epoch that is told twice is taken once.
   ///

@@ -63,24 +63,48 @@ public struct Monitor: Sendable {
 
   private struct Entry {
     var record: Record
-    /// nil: one too many, not monitored.
+    /// nil: one too many, or nothing to monitor it with.
     var watch: RegionWatch?
     var waiting: Event?
     /// What the last event said to stand in the way.
     var hindrance: Diagnostic = []
+
+    /// It is not monitored. Until that is told, the flag beside the former state says so to later runs.
+    mutating func refuse(_ refusal: Diagnostic, at date: UTCTime) {
+      watch = nil
+      record.lastEvent.diagnostic.formUnion(refusal)
+      waiting = Event(
+        identifier: record.lastEvent.identifier, state: .unmonitored, date: date, diagnostic: refusal)
+    }
+
+    var isTold: Bool { record.lastEvent.state == .unmonitored }
   }
 
   /// What it was opened with.
   public let name: String
   private var entries: [Entry] = []
 
-  init(_ name: String, restored: [Record] = [], at now: Instant) {
+  /// - Parameters:
+  ///   - room: how many conditions the app may still monitor.
+  ///   - isPossible: whether there is something to monitor a condition with.
+  init(
+    _ name: String, restored: [Record] = [], room: Int = Regions.limit, at now: Instant,
+    isPossible: (Region.Shape) -> Bool = { _ in true }
+  ) {
     self.name = name
-    entries = restored.map { record in
-      Entry(
-        record: record,
-        watch: record.lastEvent.diagnostic.isRefusal
-          ? nil : RegionWatch(record.condition, state: record.lastEvent.state.region, at: now))
+    for record in restored {
+      var entry = Entry(record: record)
+      let diagnostic = record.lastEvent.diagnostic
+      let wasLacking = diagnostic.contains(.conditionUnsupported)
+      if diagnostic.contains(.conditionLimitExceeded) || monitoredCount >= room {
+        if !entry.isTold || !diagnostic.isRefusal { entry.refuse(.conditionLimitExceeded, at: record.lastEvent.date) }
+      } else if wasLacking, !isPossible(record.condition) {
+        if !entry.isTold { entry.refuse(.conditionUnsupported, at: record.lastEvent.date) }
+      } else {
+        entry.watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: now)
+        entry.record.lastEvent.diagnostic.remove(.conditionUnsupported)
+      }
+      entries.append(entry)
     }
   }
 
@@ -92,7 +116,8 @@ public struct Monitor: Sendable {
   /// How many conditions count for the limit of the app.
   var monitoredCount: Int { entries.count { $0.watch != nil } }
 
-  func contains(_ identifier: String) -> Bool { index(of: identifier) != nil }
+  /// Whether a condition of this name is monitored, and counts for the limit.
+  func monitors(_ identifier: String) -> Bool { index(of: identifier).map { entries[$0].watch != nil } ?? false }
 
   /// What is known of a condition; nil when there is none of this name.
   public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
@@ -108,11 +133,28 @@ public struct Monitor: Sendable {
   ) {
     var entry = Entry(
       record: Record(condition: condition, lastEvent: Event(identifier: identifier, state: state, date: now.utc)),
-      watch: refusal == nil ? RegionWatch(condition, state: state.region, at: now.instant) : nil)
-    if let refusal {
-      entry.waiting = Event(identifier: identifier, state: .unmonitored, date: now.utc, diagnostic: refusal)
-    }
+      watch: RegionWatch(condition, state: state.region, at: now.instant))
+    if let refusal { entry.refuse(refusal, at: now.utc) }
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
+  }
+
+  /// There is something to monitor with now: what was refused for want of it is monitored (GE-6). For how long a beacon is
+  /// silent counts from `lookAgain`.
+  ///
+  /// - Parameter room: how many conditions the app may still monitor.
+  /// - Returns: how many are monitored besides.
+  mutating func facilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
+    var count = 0
+    for index in entries.indices where count < room && entries[index].watch == nil {
+      let record = entries[index].record
+      guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record.condition) else { continue }
+      entries[index].watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: .zero)
+      // Who was told is told the state with the next fix.
+      if !entries[index].isTold { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }
+      entries[index].waiting = nil
+      count += 1
+    }
+    return count
   }
 
   mutating func remove(_ identifier: String) {

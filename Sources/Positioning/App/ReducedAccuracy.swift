@@ -8,29 +8,58 @@ struct ReducedAccuracy: Sendable {
   /// A cell from south to north, degrees: seven kilometres, so that its middle is less than five from its corners.
   static var cellDegrees: Double { 0.0625 }
 
+  /// What one service of one client was told last.
   private var last: Sample?
 
   init() {}
 
-  /// What clients are given of a sample, and whether it says more than the last one did.
-  mutating func reduce(_ sample: Sample) -> (sample: Sample, isNews: Bool) {
-    var location = Location(
-      Self.middle(of: sample.location.coordinate),
-      horizontalAccuracyMetres: max(Self.radiusMetres, sample.accuracyMetres),
-      timestamp: sample.location.timestamp, source: sample.location.source)
-    if sample.accuracyMetres < 0 { location.horizontalAccuracyMetres = sample.accuracyMetres }
-    let reduced = Sample(location, measured: sample.measured)
-    if let last, last.location.coordinate == location.coordinate,
+  /// Whether a reduced sample says more than the last one did, which it then stands for.
+  mutating func isNews(_ sample: Sample) -> Bool {
+    if let last, last.location.coordinate == sample.location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
     {
-      return (reduced, false)
+      return false
     }
-    last = reduced
-    return (reduced, true)
+    last = sample
+    return true
   }
 
-  /// The next sample is given in any case: a client has started.
+  /// The next sample is news in any case: the service has started.
   mutating func forget() { last = nil }
+
+  // MARK: What is told in place of what is known; what is reduced already stays as it is
+
+  static func reduced(_ sample: Sample) -> Sample {
+    Sample(reduced(sample.location), measured: sample.measured)
+  }
+
+  static func reduced(_ location: Location) -> Location {
+    let accuracy = location.horizontalAccuracyMetres
+    return Location(
+      middle(of: location.coordinate), horizontalAccuracyMetres: accuracy < 0 ? accuracy : max(radiusMetres, accuracy),
+      timestamp: location.timestamp, source: location.source)
+  }
+
+  /// Locations that wait: of those in one cell the first of each interval.
+  static func reduced(_ locations: [Location]) -> [Location] {
+    var told: [Location] = []
+    for location in locations {
+      let location = reduced(location)
+      if let last = told.last, last.coordinate == location.coordinate {
+        let later = location.timestamp.nanosecondsSince1970 - last.timestamp.nanosecondsSince1970
+        if later < interval.count * 1_000_000 { continue }
+      }
+      told.append(location)
+    }
+    return told
+  }
+
+  static func reduced(_ visit: Visit) -> Visit {
+    var visit = visit
+    visit.coordinate = middle(of: visit.coordinate)
+    visit.horizontalAccuracyMetres = max(radiusMetres, visit.horizontalAccuracyMetres)
+    return visit
+  }
 
   static func middle(of coordinate: Coordinate) -> Coordinate {
     let row = (coordinate.latitudeDegrees / cellDegrees).rounded(.down)

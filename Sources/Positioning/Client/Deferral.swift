@@ -74,7 +74,7 @@ public struct Deferral: Sendable {
   /// - Parameters:
   ///   - distanceMetres: `greatestFiniteMagnitude` and infinity never fire (DF-9); what is no distance fires at once.
   ///   - seconds: likewise.
-  ///   - position: where the client is.
+  ///   - position: where the client is; nil: the way begins with the next fix.
   mutating func allow(distanceMetres: Double, seconds: Double, position: Sample?, at now: Instant) {
     let never = Double.greatestFiniteMagnitude
     active = Active(
@@ -120,6 +120,13 @@ public struct Deferral: Sendable {
       lastKept = nil
     }
     return kept
+  }
+
+  /// Accuracy was reduced: what is kept becomes coarse, and so does where the way is known up to.
+  mutating func reduce() {
+    kept = ReducedAccuracy.reduced(kept)
+    lastKept = lastKept.map(ReducedAccuracy.reduced)
+    if let last = active?.last { active?.last = ReducedAccuracy.reduced(last) }
   }
 
   /// The oldest first: what a receiver remembers may come behind what it has sent.

@@ -45,27 +45,45 @@ public struct LiveUpdates: Sendable {
   private(set) var isStationary = false
   private var stillness = Stillness()
   private var told: Diagnostic?
+  /// With reduced accuracy: whether a place is told again.
+  private var coarse = ReducedAccuracy()
+  /// The next sample is told in any case.
+  private var wantsFresh = false
 
   init(_ configuration: Configuration) { self.configuration = configuration }
 
   /// Takes a sample; the element, if there is one.
-  mutating func receive(_ sample: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
+  ///
+  /// - Parameters:
+  ///   - sample: what may be told.
+  ///   - actual: what was measured: whether the device moves does not show in a coarse one.
+  mutating func receive(_ sample: Sample, actual: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
     guard sample.accuracyMetres >= 0 else { return nil }
+    let isAwaited = told != nil || wantsFresh
     told = nil
-    guard let threshold = configuration.threshold else {
-      return LiveUpdate(location: sample.location, diagnostic: diagnostic)
+    wantsFresh = false
+    if isAwaited { coarse.forget() }
+    let wasStationary = isStationary
+    if let threshold = configuration.threshold {
+      let hasMoved = stillness.receive(actual, radiusMetres: threshold.radiusMetres)
+      if wasStationary, !hasMoved, !isAwaited { return nil }
+      let stillFor = stillness.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
+      isStationary = stillFor >= threshold.seconds
     }
-    let hasMoved = stillness.receive(sample, radiusMetres: threshold.radiusMetres)
-    if isStationary, !hasMoved { return nil }
-    let stillFor = stillness.anchor.map { sample.measured.seconds(since: $0.measured) } ?? 0
-    isStationary = stillFor >= threshold.seconds
+    let isNews = !diagnostic.contains(.accuracyLimited) || coarse.isNews(sample)
+    guard isNews || isStationary != wasStationary else { return nil }
     return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
   }
 
   /// There is no location to report; the element, unless this reason was the last thing said.
+  ///
+  /// Who stands still is told as well: its silence means that the last location holds.
   mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
-    guard told != diagnostic, !isStationary else { return nil }
+    guard told != diagnostic else { return nil }
     told = diagnostic
     return LiveUpdate(location: nil, diagnostic: diagnostic)
   }
+
+  /// The next sample is told, as it is not what the last one was.
+  mutating func accuracyChanged() { wantsFresh = true }
 }

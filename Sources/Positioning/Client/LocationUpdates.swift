@@ -14,6 +14,9 @@ struct LocationUpdates: Sendable {
   /// What the client was given last, since the start.
   private(set) var lastDelivered: Sample?
 
+  /// With reduced accuracy: whether a place is told again.
+  var coarse = ReducedAccuracy()
+
   private var wantsFreshFix = false
   private var startedAt = Instant.zero
 
@@ -34,6 +37,7 @@ struct LocationUpdates: Sendable {
     isRunning = true
     wantsFreshFix = true
     startedAt = now
+    coarse.forget()
     return true
   }
 
@@ -43,7 +47,13 @@ struct LocationUpdates: Sendable {
   }
 
   /// The next fix is delivered whatever the filter says: after a pause, after permission came back.
-  mutating func expectFreshFix() { wantsFreshFix = true }
+  mutating func expectFreshFix() {
+    wantsFreshFix = true
+    coarse.forget()
+  }
+
+  /// Accuracy was reduced: what is known of the last place becomes coarse.
+  mutating func reduce() { lastDelivered = lastDelivered.map(ReducedAccuracy.reduced) }
 
   /// Whether a sample is for this client.
   func wants(_ sample: Sample) -> Bool {

@@ -62,6 +62,12 @@ struct OneShot: Sendable {
   /// Another accuracy is wished for while the request is pending: it counts from the next fix on (SU-24).
   mutating func aim(desiredAccuracyMetres: Double) { pending?.desiredAccuracyMetres = desiredAccuracyMetres }
 
+  /// Accuracy was reduced: the best so far becomes coarse.
+  mutating func reduce() {
+    guard let best = pending?.best else { return }
+    pending?.best = ReducedAccuracy.reduced(best)
+  }
+
   /// Ends without an outcome (RQ-10, RQ-11).
   mutating func cancel() { pending = nil }
 

@@ -39,10 +39,8 @@ struct SignificantChanges: Sendable {
   /// Whether a sample is for this client now.
   mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
-    guard let deliveredAt, let lastDelivered else { return true }
-    // A blurred fix is no move: it must lie beyond its own uncertainty.
-    let moved = sample.point.distanceMetres(to: lastDelivered.point)
-    guard moved >= max(Self.distanceMetres, sample.accuracyMetres) else {
+    guard let deliveredAt else { return true }
+    guard isMove(sample) else {
       waiting = nil
       return false
     }
@@ -55,6 +53,19 @@ struct SignificantChanges: Sendable {
   mutating func wake(at now: Instant) -> Sample? {
     guard let due = deadline, now >= due, let sample = waiting else { return nil }
     return sample
+  }
+
+  /// Accuracy was reduced: the last place becomes coarse, and so does a change that waits, if it is one still.
+  mutating func reduce() {
+    lastDelivered = lastDelivered.map(ReducedAccuracy.reduced)
+    waiting = waiting.map(ReducedAccuracy.reduced)
+    if let waiting, !isMove(waiting) { self.waiting = nil }
+  }
+
+  /// A blurred fix is no move: it must lie beyond its own uncertainty.
+  private func isMove(_ sample: Sample) -> Bool {
+    guard let lastDelivered else { return true }
+    return sample.point.distanceMetres(to: lastDelivered.point) >= max(Self.distanceMetres, sample.accuracyMetres)
   }
 
   /// The sample reached the client, through this service or the standard one.

@@ -26,6 +26,7 @@ public enum MagneticModel {
   /// The field at a place.
   ///
   /// - Parameters:
+  ///   - coordinate: the place.
   ///   - heightMetres: above the ellipsoid.
   ///   - year: with its fraction; outside 2025…2030 the nearest of these is taken, as changes are not known beyond.
   public static func field(at coordinate: Coordinate, heightMetres: Double = 0, year: Double) -> Field {

@@ -60,4 +60,16 @@ public enum ClientCall: Hashable, Sendable {
   case requestState(Region)
   case startRanging(Ranging.Target)
   case stopRanging(Ranging.Target)
+
+  /// What a manager's method is called that needs permission, for lines that name it.
+  var method: String {
+    switch self {
+    case .requestWhenInUse: "requestWhenInUseAuthorization()"
+    case .requestAlways: "requestAlwaysAuthorization()"
+    case .startSignificantChanges: "startMonitoringSignificantLocationChanges()"
+    case .startVisits: "startMonitoringVisits()"
+    case .startHeading: "startUpdatingHeading()"
+    default: "startUpdatingLocation()"
+    }
+  }
 }

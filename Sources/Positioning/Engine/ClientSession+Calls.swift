@@ -41,7 +41,10 @@ extension ClientSession {
 
     case .startHeading:
       wantsHeading = true
-      if facilities.hasCompass { heading.start() }
+      guard facilities.hasCompass else { break }
+      heading.start()
+      // No service delivers what the app may not know, and none is silent about it (GE-1).
+      if permissions.status == .denied || permissions.status == .restricted { fail(.denied, &outputs) }
     case .stopHeading:
       wantsHeading = false
       if heading.calibrated() == .hide { outputs.append(.hideCalibration(id)) }
@@ -62,7 +65,7 @@ extension ClientSession {
   }
 
   private mutating func startStandard(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
-    oneShot.cancel()
+    cancelRequest()
     wantsStandard = true
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
@@ -75,6 +78,12 @@ extension ClientSession {
       }
       adviseIfNotInUse(&outputs)
     }
+  }
+
+  /// A request ends without a word, also where its answer was made and not delivered (RQ-10).
+  private mutating func cancelRequest() {
+    oneShot.cancel()
+    if !updates.isRunning { recallRun() }
   }
 
   private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
@@ -111,7 +120,7 @@ extension ClientSession {
     _ metres: Double, _ seconds: Double, facilities: Facilities, position: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) {
-    oneShot.cancel()
+    cancelRequest()
     endDeferral(.deferredCanceled, &outputs)
     let takesLocations = delegate?.contains(.takesLocations) ?? false
     if let error = Deferral.refusal(
@@ -125,7 +134,9 @@ extension ClientSession {
       emit(.didFinishDeferredUpdates(error), &outputs)
       return
     }
-    deferral.allow(distanceMetres: metres, seconds: seconds, position: position, at: now)
+    // An older fix is no position at the call: then the way begins with the next one (DF-8).
+    let isRecent = position.map { now.milliseconds(since: $0.measured) <= OneShot.cacheAge.count } ?? false
+    deferral.allow(distanceMetres: metres, seconds: seconds, position: isRecent ? position : nil, at: now)
   }
 
   /// A wish that does not go with deferral ends it (DF-22).
@@ -143,7 +154,7 @@ extension ClientSession {
   ) {
     if !facilities.hasBluetooth {
       emit(.rangingDidFail(target, .rangingUnavailable), &outputs)
-    } else if target.identity == nil || !isAuthorized || permissions.accuracy == .reduced {
+    } else if target.identity == nil || !mayRange {
       emit(.rangingDidFail(target, .rangingFailure), &outputs)
     } else {
       ranging.start(target, at: now)

@@ -7,21 +7,25 @@ extension ClientSession {
   /// - Parameters:
   ///   - sample: what the client may know.
   ///   - actual: what was measured: whether the device moves does not show in a coarse one.
-  ///   - isNews: whether the sample says more than the last; it is a fix all the same.
   mutating func receive(
-    _ sample: Sample, actual: Sample, isNews: Bool, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ sample: Sample, actual: Sample, at now: Instant, _ outputs: inout [PositioningOutput]
   ) {
-    if standardDelivery != .none || wakingDelivery != .none { outage.fixArrived(at: now) }
+    if standardDelivery != .none || wakingDelivery != .none {
+      // Who was told that there is no fix is told the first one after it, whatever the filter says (SU-17).
+      if outage.isTold { updates.expectFreshFix() }
+      outage.fixArrived(at: now)
+    }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
       // A suspended app is not told of pauses, so it has none.
       if standardDelivery == .deliver { carryOut(pausing.receive(actual, at: now), at: now, &outputs) }
-      wantsForStandard = !pausing.isPaused && updates.wants(sample)
+      wantsForStandard =
+        !pausing.isPaused && updates.wants(sample)
+        && (permissions.accuracy == .full || updates.coarse.isNews(sample))
     }
     let wantsForSignificant =
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
-    guard isNews, wantsForStandard || wantsForSignificant else { return }
     if wantsForSignificant {
       // Both services deliver by the same method, and each fix once (SC-1, GE-5).
       emit([sample.location], by: wantsForStandard ? [.standard, .significant] : .significant, &outputs)
@@ -90,7 +94,7 @@ extension ClientSession {
     var next = Instant.earlier(oneShot.deadline, awaitsBatch ? nil : deferral.deadline)
     if updates.isRunning, standardDelivery == .deliver { next = Instant.earlier(next, pausing.deadline) }
     if wakingDelivery != .none { next = Instant.earlier(next, significant.deadline) }
-    if runningDelivery == .deliver { next = Instant.earlier(next, ranging.deadline) }
+    if isRanging { next = Instant.earlier(next, ranging.deadline) }
     return Instant.earlier(next, outage.deadline)
   }
 
@@ -113,10 +117,22 @@ extension ClientSession {
       emit([sample.location], by: .significant, &outputs)
       significant.delivered(sample, at: now)
     }
-    if runningDelivery == .deliver {
+    if isRanging {
       for report in ranging.wake(at: now) { emit(.didRange(report.beacons, report.target), &outputs) }
     }
   }
+
+  /// Accuracy was reduced: what was measured before and is not told yet becomes as coarse as what comes (AU-19).
+  mutating func reduceWhatWaits() {
+    oneShot.reduce()
+    updates.reduce()
+    significant.reduce()
+    deferral.reduce()
+    held = ReducedAccuracy.reduced(held)
+  }
+
+  /// Whether beacons may be told of now: with full accuracy, and while the app runs.
+  var isRanging: Bool { runningDelivery == .deliver && mayRange }
 
   // MARK: What is read
 
@@ -154,7 +170,7 @@ extension ClientSession {
     }
     demand.heading = asksForHeading
     demand.headingFilterDegrees = heading.filterDegrees
-    demand.beacons = !ranging.targets.isEmpty && runningDelivery == .deliver
+    demand.beacons = !ranging.targets.isEmpty && isRanging
     return demand
   }
 }

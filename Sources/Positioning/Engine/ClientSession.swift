@@ -4,6 +4,7 @@ import MonotonicTime
 struct ClientSession: Sendable {
   let id: ClientID
   private(set) var delegate: DelegateAbilities?
+  /// Counts the assignments of a delegate.
   private var delegates: UInt32 = 0
   /// Counts the runs of the standard service.
   private var run: UInt32 = 0
@@ -33,7 +34,7 @@ struct ClientSession: Sendable {
   private var isToldNotRequested = false
 
   /// What waits until the app runs again (C7).
-  private var held: [Location] = []
+  var held: [Location] = []
   var activity: SourceActivity
 
   /// Locations that are kept for a suspended app: seventeen minutes of them, then the oldest go.
@@ -50,17 +51,24 @@ struct ClientSession: Sendable {
 
   // MARK: Events
 
-  /// Something to deliver, if there is a delegate.
+  /// Something to deliver, to the delegate that is there by then: one may be assigned in the same turn (GE-3).
   ///
   /// - Parameter makers: whose end takes it back.
   func emit(_ event: DelegateEvent, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
-    guard delegate != nil else { return }
     outputs.append(
       .event(
         id, event,
         Ticket(
-          delegate: delegates, run: makers.contains(.standard) ? run : nil,
+          run: makers.contains(.standard) ? run : nil,
           significantRun: makers.contains(.significant) ? significantRun : nil, isAnswer: makers.contains(.request))))
+  }
+
+  /// The status is told to the delegate that there is: another one hears it by being assigned (AU-2, AU-3).
+  func emitAuthorization(
+    _ status: AuthorizationStatus, _ accuracy: AccuracyAuthorization, _ outputs: inout [PositioningOutput]
+  ) {
+    guard delegate != nil else { return }
+    outputs.append(.event(id, .didChangeAuthorization(status, accuracy), Ticket(delegate: delegates)))
   }
 
   /// What has made an event.
@@ -74,7 +82,7 @@ struct ClientSession: Sendable {
 
   /// Whether what was made then may be delivered now.
   func isCurrent(_ ticket: Ticket) -> Bool {
-    guard delegate != nil, ticket.delegate == delegates else { return false }
+    guard delegate != nil, ticket.delegate == nil || ticket.delegate == delegates else { return false }
     if ticket.run == nil, ticket.significantRun == nil { return true }
     return ticket.run == run || ticket.significantRun == significantRun
   }
@@ -90,10 +98,19 @@ struct ClientSession: Sendable {
 
   /// Tells the delegate; one that does not listen is complained of (SU-26).
   func fail(_ error: PositioningError, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
-    if let delegate, !delegate.contains(.takesErrors) {
-      outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
-    }
+    adviseIfErrorsAreMissed(&outputs)
     emit(.didFail(error), by: makers, &outputs)
+  }
+
+  /// Tells the delegate which texts are missing to ask the user with (AU-8).
+  func failToAsk(missingKeys: String, _ outputs: inout [PositioningOutput]) {
+    adviseIfErrorsAreMissed(&outputs)
+    emit(.didFailToAsk(missingKeys: missingKeys), &outputs)
+  }
+
+  private func adviseIfErrorsAreMissed(_ outputs: inout [PositioningOutput]) {
+    guard let delegate, !delegate.contains(.takesErrors) else { return }
+    outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
   }
 
   func emit(_ locations: [Location], by makers: Makers = .standard, _ outputs: inout [PositioningOutput]) {
@@ -104,12 +121,16 @@ struct ClientSession: Sendable {
   mutating func setDelegate(_ delegate: DelegateAbilities?, _ outputs: inout [PositioningOutput]) {
     self.delegate = delegate
     delegates &+= 1
-    emit(.didChangeAuthorization(permissions.status, permissions.accuracy), &outputs)
+    emitAuthorization(permissions.status, permissions.accuracy, &outputs)
   }
 
   // MARK: Permission
 
   var isAuthorized: Bool { permissions.status.isAuthorized }
+  /// AU-19: no ranging with reduced accuracy.
+  var mayRange: Bool { isAuthorized && permissions.accuracy == .full }
+  /// Whether something was started that begins with permission.
+  var waitsForPermission: Bool { !isAuthorized && (wantsStandard || wantsSignificant || heading.isRunning) }
   var isBackground: Bool { permissions.application != .foreground }
 
   mutating func setAllowsBackground(_ allows: Bool, _ outputs: inout [PositioningOutput]) {
@@ -131,13 +152,25 @@ struct ClientSession: Sendable {
   }
 
   /// Authorization or the app's state has changed; the callback about the former was made before (AU-15).
+  ///
+  /// - Parameter awaitsVisits: the app monitors visits, which each of its clients is told of.
   mutating func apply(
-    _ permissions: Permissions, cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ permissions: Permissions, cached: Sample?, awaitsVisits: Bool, at now: Instant,
+    _ outputs: inout [PositioningOutput]
   ) {
     let wasAuthorized = isAuthorized
+    let mightRange = mayRange
+    let hadAccuracy = self.permissions.accuracy
     self.permissions = permissions
     decideDeliveries()
-    if wasAuthorized, !isAuthorized { permissionLost(&outputs) }
+    if permissions.accuracy != hadAccuracy {
+      if permissions.accuracy == .reduced { reduceWhatWaits() }
+      updates.expectFreshFix()
+    }
+    if mightRange, !mayRange {
+      for target in ranging.targets { emit(.rangingDidFail(target, .rangingFailure), &outputs) }
+    }
+    if wasAuthorized, !isAuthorized { permissionLost(awaitsVisits: awaitsVisits, &outputs) }
     if !wasAuthorized, isAuthorized {
       if wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
       if wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
@@ -151,8 +184,10 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
   }
 
-  private mutating func permissionLost(_ outputs: inout [PositioningOutput]) {
-    let isUsed = wantsStandard || wantsSignificant || oneShot.isPending
+  private mutating func permissionLost(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
+    // A request has an outcome whatever the status has become (RQ-1); what was started waits for the next grant (AU-16).
+    let isRequest = oneShot.isPending
+    let isUsed = wantsStandard || wantsSignificant || heading.isRunning || awaitsVisits || isRequest
     if deferral.isActive {
       _ = deferral.end()
       emit(.didFinishDeferredUpdates(.deferredNotUpdatingLocation), &outputs)
@@ -164,7 +199,7 @@ struct ClientSession: Sendable {
     held = []
     run &+= 1
     significantRun &+= 1
-    if isUsed, permissions.status != .notDetermined { fail(.denied, &outputs) }
+    if isRequest || isUsed && permissions.status != .notDetermined { fail(.denied, &outputs) }
   }
 
   /// Nothing is delivered, and nobody would know why (once a stay in the background).
@@ -204,10 +239,13 @@ struct ClientSession: Sendable {
     deliverOrHold([cached.location], &outputs)
   }
 
+  /// What was made for the run and is not delivered never will be.
+  mutating func recallRun() { run &+= 1 }
+
   /// Ends the run: what was made for it and not delivered is recalled (SU-15), but for what is emitted from now on.
   mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
     wantsStandard = false
-    run &+= 1
+    recallRun()
     endDeferral(.deferredNotUpdatingLocation, &outputs)
     updates.stop()
     pausing.stop()

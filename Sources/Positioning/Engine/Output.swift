@@ -3,6 +3,8 @@ public enum DelegateEvent: Equatable, Sendable {
   /// Never empty, the oldest first (SU-16).
   case didUpdateLocations([Location])
   case didFail(PositioningError)
+  /// `promptDeclined`: these keys of Info.plist are missing, without which nobody is asked (AU-8).
+  case didFailToAsk(missingKeys: String)
   case didPauseLocationUpdates
   case didResumeLocationUpdates
   case didFinishDeferredUpdates(PositioningError?)
@@ -21,11 +23,12 @@ public enum DelegateEvent: Equatable, Sendable {
   case didChangeAuthorization(AuthorizationStatus, AccuracyAuthorization)
 }
 
-/// What an event belongs to. Between its making and its delivery the client may stop the service or take another delegate:
-/// `PositioningEngine.isCurrent` and `isWanted` say whether it may still be delivered (SU-15, TH-3).
+/// What an event belongs to. Between its making and its delivery the client may stop the service, or have no delegate any
+/// more: `PositioningEngine.isCurrent` and `isWanted` say whether it may still be delivered (SU-15, TH-3). A delegate that
+/// was assigned meanwhile is told in place of the former.
 public struct Ticket: Hashable, Sendable {
-  /// Counts the delegates of the client.
-  var delegate: UInt32
+  /// The assignment that is told; nil for what goes to the delegate of the moment, whichever it is.
+  var delegate: UInt32?
   /// Counts the runs of the standard service; nil for what its stop does not recall.
   var run: UInt32?
   /// Counts those of the significant-change service likewise. What both have made is recalled when both have stopped.
@@ -64,10 +67,12 @@ public enum StoredState: Hashable, Sendable {
 
 /// What a programmer or user should know, as the delegate is not told or cannot know why.
 public enum Advice: Hashable, Sendable {
-  /// A request without a text to show (AU-8).
-  case missingUsageKey(String)
+  /// A request without a text to show (AU-8), and what has made it.
+  case missingUsageKey(String, method: String)
   /// Started while nobody was asked for permission (AU-9).
   case permissionNotRequested
+  /// Started in the background while nobody was asked, which a start does by itself (C1).
+  case permissionWaitsForForeground
   /// A request was dropped for the same reason (RQ-13).
   case requestDropped
   /// WhenInUse, and the app is in the background.
@@ -82,10 +87,12 @@ public enum Advice: Hashable, Sendable {
   /// What is wrong and what to do.
   public var message: String {
     switch self {
-    case .missingUsageKey(let key):
-      "permission cannot be asked for: add \(key) to Info.plist or the environment"
+    case .missingUsageKey(let key, let method):
+      "\(method) cannot ask for permission: add \(key) to Info.plist or the environment"
     case .permissionNotRequested:
       "location updates wait for permission: call requestWhenInUseAuthorization() or requestAlwaysAuthorization()"
+    case .permissionWaitsForForeground:
+      "location updates wait for permission, which is asked for when the program is in the foreground"
     case .requestDropped:
       "requestLocation() was dropped: permission has not been asked for; call requestWhenInUseAuthorization() first"
     case .notInUse:

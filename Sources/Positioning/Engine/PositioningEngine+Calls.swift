@@ -6,7 +6,6 @@ extension PositioningEngine {
   /// A call of a manager; one that is gone is not heard.
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
-    if case .startUpdatingLocation = call { reduction.forget() }
     if clients[index].call(
       call, facilities: facilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now, &outputs)
     {
@@ -14,13 +13,10 @@ extension PositioningEngine {
       return
     }
     switch call {
-    case .requestWhenInUse: request(.whenInUse, method: index, at: now)
-    case .requestAlways: request(.always, method: index, at: now)
+    case .requestWhenInUse: request(.whenInUse, for: call, by: index, at: now)
+    case .requestAlways: request(.always, for: call, by: index, at: now)
     case .requestTemporaryFullAccuracy(let purpose, let token): requestFullAccuracy(purpose, token, by: id)
-    case .startVisits:
-      guard !visits.isRunning else { break }
-      visits.start()
-      outputs.append(.store(.visits))
+    case .startVisits: startVisits(by: index, at: now)
     case .stopVisits:
       guard visits.isRunning else { break }
       visits.stop()
@@ -34,9 +30,24 @@ extension PositioningEngine {
     }
   }
 
+  private mutating func startVisits(by index: Int, at now: Instant) {
+    if !visits.isRunning {
+      visits.start()
+      outputs.append(.store(.visits))
+    }
+    switch authorization.status {
+    case .denied, .restricted: clients[index].fail(.denied, &outputs)
+    case .notDetermined: askIfStarted(.startVisits, by: index, at: now)
+    case .authorizedAlways, .authorizedWhenInUse: break
+    }
+  }
+
   // MARK: Permission
 
-  private mutating func request(_ request: Authorization.Request, method index: Int, at now: Instant) {
+  /// - Parameter call: what asks, whether that is what it is for or not.
+  private mutating func request(
+    _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
+  ) {
     var reply = Authorization.Reply.none
     let isInForeground = application == .foreground
     change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
@@ -44,8 +55,8 @@ extension PositioningEngine {
     case .none, .refused: break
     case .prompt(let prompt): outputs.append(.prompt(prompt))
     case .missingKey(let key):
-      outputs.append(.advice(clients[index].id, .missingUsageKey(key)))
-      clients[index].fail(.promptDeclined, &outputs)
+      outputs.append(.advice(clients[index].id, .missingUsageKey(key, method: call.method)))
+      clients[index].failToAsk(missingKeys: key, &outputs)
     }
   }
 
@@ -63,20 +74,46 @@ extension PositioningEngine {
   /// A start while nobody was asked (C1, AU-9).
   private mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
     switch call {
-    case .startUpdatingLocation, .startSignificantChanges: break
+    case .startUpdatingLocation, .startSignificantChanges, .startVisits: break
+    case .startHeading: if !facilities.hasCompass { return }
     default: return
     }
     guard authorization.status == .notDetermined, authorization.asked == nil else { return }
     if authorization.keys.isEmpty {
-      request(.whenInUse, method: index, at: now)
-    } else if authorization.keys.usage != nil {
-      // The macOS way: one permission, for everything.
-      request(.always, method: index, at: now)
-    } else if settings.startAsksForPermission {
-      request(.whenInUse, method: index, at: now)
+      request(.whenInUse, for: call, by: index, at: now)
+    } else if let implicit = implicitRequest {
+      request(implicit, for: call, by: index, at: now)
+      if application != .foreground, clients[index].adviseNotRequested() {
+        outputs.append(.advice(clients[index].id, .permissionWaitsForForeground))
+      }
     } else if clients[index].adviseNotRequested() {
       outputs.append(.advice(clients[index].id, .permissionNotRequested))
     }
+  }
+
+  /// What a start asks for by itself (C1). The macOS way: one permission, for everything.
+  private var implicitRequest: Authorization.Request? {
+    if authorization.keys.usage != nil { return .always }
+    return settings.startAsksForPermission && !authorization.keys.isEmpty ? .whenInUse : nil
+  }
+
+  /// Whether what was started in the background waits for a question that is put in the foreground only (AU-13).
+  var waitsForQuestion: Bool {
+    guard authorization.status == .notDetermined, authorization.asked == nil, application != .foreground else {
+      return false
+    }
+    return implicitRequest != nil && hasPendingStart || sessionsRequest != nil
+  }
+
+  private var hasPendingStart: Bool { visits.isRunning || clients.contains(where: \.waitsForPermission) }
+
+  /// The app has come to the foreground: what was started before asks now.
+  mutating func askForPendingStarts(at now: Instant) {
+    guard authorization.status == .notDetermined, authorization.asked == nil, application == .foreground,
+      let implicit = implicitRequest, hasPendingStart, !clients.isEmpty
+    else { return }
+    let index = clients.firstIndex(where: \.waitsForPermission) ?? 0
+    request(implicit, for: .startUpdatingLocation, by: index, at: now)
   }
 
   // MARK: Regions
@@ -112,8 +149,7 @@ extension PositioningEngine {
   public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
     guard !streams.contains(where: { $0.id == id }) else { return }
     streams.append((id, LiveUpdates(configuration)))
-    reduction.forget()
-    streamOutage.start(activity, at: now)
+    watchStreamOutage(at: now)
     if authorization.keys.requiresExplicitSession {
       tellStreams(at: now)
     } else {
@@ -128,6 +164,15 @@ extension PositioningEngine {
     streams.removeAll { $0.id == id }
     sessions.end(-1 - id)
     if streams.isEmpty { streamOutage.stop() }
+  }
+
+  /// Streams miss fixes while they may have some: one that waits for the user's answer does not (LV-3).
+  mutating func watchStreamOutage(at now: Instant) {
+    if !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver {
+      streamOutage.start(activity, at: now)
+    } else {
+      streamOutage.stop()
+    }
   }
 
   /// Why there is no location for a stream; empty when nothing stands in the way.
@@ -160,7 +205,11 @@ extension PositioningEngine {
 
   /// A CLServiceSession is made; it asks for its goal as long as it lives (SS-1).
   ///
-  /// - Parameter fullAccuracyPurpose: the key of the text to ask for full accuracy with, where it is wanted.
+  /// - Parameters:
+  ///   - id: which session it is.
+  ///   - goal: what the session asks for.
+  ///   - fullAccuracyPurpose: the key of the text to ask for full accuracy with, where it is wanted.
+  ///   - now: the present instant.
   public mutating func beginSession(
     _ id: Int, goal: ServiceGoal, fullAccuracyPurpose: String? = nil, at now: Instant
   ) {
@@ -198,7 +247,11 @@ extension PositioningEngine {
     switch reply {
     case .none, .refused: break
     case .prompt(let prompt): outputs.append(.prompt(prompt))
-    case .missingKey(let key): outputs.append(.advice(nil, .missingUsageKey(key)))
+    case .missingKey(let key):
+      if missingKeys.insert(key).inserted {
+        outputs.append(
+          .advice(nil, .missingUsageKey(key, method: "CLLocationUpdate.liveUpdates() or a CLServiceSession")))
+      }
     }
   }
 
@@ -218,7 +271,24 @@ extension PositioningEngine {
   /// A CLMonitor of this name; the one that is there, or what is stored of it (MO-1).
   public mutating func openMonitor(_ name: String, restored: [Monitor.Record] = [], at now: Instant) {
     guard monitor(name) == nil else { return }
-    monitors.append(Monitor(name, restored: restored, at: now))
+    monitors.append(
+      Monitor(name, restored: restored, room: conditionRoom, at: now) { [self] in canMonitor($0) })
+    if monitors[monitors.count - 1].hasWaiting { outputs.append(.monitorHasEvent(name)) }
+  }
+
+  /// How many conditions the app may still monitor (MO-3).
+  private var conditionRoom: Int { Regions.limit - monitors.reduce(0) { $0 + $1.monitoredCount } }
+
+  private func canMonitor(_ condition: Region.Shape) -> Bool {
+    isSupported(condition) && regions.isPossible(condition)
+  }
+
+  /// A receiver or an adapter came: conditions that waited for one are monitored.
+  mutating func monitorWhatWaits() {
+    for index in monitors.indices {
+      let count = monitors[index].facilitiesCame(room: conditionRoom) { [self] in canMonitor($0) }
+      if count > 0 { outputs.append(.store(.monitor(monitors[index].name))) }
+    }
   }
 
   /// The monitor of a name, as it is now; nil when none was opened.
@@ -230,10 +300,9 @@ extension PositioningEngine {
     at now: Moment
   ) {
     guard let index = monitors.firstIndex(where: { $0.name == name }) else { return }
-    let count = monitors.reduce(0) { $0 + $1.monitoredCount }
     var refusal: Diagnostic?
-    if count >= Regions.limit, !monitors[index].contains(identifier) { refusal = .conditionLimitExceeded }
-    if !isSupported(condition) || !regions.isPossible(condition) { refusal = .conditionUnsupported }
+    if conditionRoom <= 0, !monitors[index].monitors(identifier) { refusal = .conditionLimitExceeded }
+    if !canMonitor(condition) { refusal = .conditionUnsupported }
     monitors[index].add(condition, identifier: identifier, assuming: state, refusal: refusal, at: now)
     outputs.append(.store(.monitor(name)))
     if monitors[index].hasWaiting || !mayMonitor { outputs.append(.monitorHasEvent(name)) }

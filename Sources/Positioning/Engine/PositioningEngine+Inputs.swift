@@ -5,7 +5,11 @@ import ReceiverStream
 extension PositioningEngine {
   /// A fix; one without a position, or outside its receiver's limits, is none.
   ///
-  /// - Parameter measured: when, for what comes from a receiver's memory; nil: now.
+  /// - Parameters:
+  ///   - fix: what the receiver told.
+  ///   - source: what is known of its origin.
+  ///   - measured: when, for what comes from a receiver's memory; nil: now.
+  ///   - now: the present instant.
   public mutating func receive(
     _ fix: Fix, source: Location.Source? = nil, measured: Instant? = nil, at now: Moment
   ) {
@@ -15,26 +19,29 @@ extension PositioningEngine {
 
   /// A location of any origin.
   public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
-    var sample = Sample(location, measured: measured ?? now.instant)
+    let actual = Sample(location, measured: measured ?? now.instant)
     // Without permission nothing is retrieved, so nothing is remembered of it.
-    guard authorization.status.isAuthorized, sample.accuracyMetres >= 0,
-      cache.accept(sample, isRemembered: measured != nil && batchEnds != nil)
+    guard authorization.status.isAuthorized, actual.accuracyMetres >= 0,
+      cache.accept(actual, isRemembered: measured != nil && batchEnds != nil)
     else { return }
     let permissions = permissions
     if permissions.delivery(.waking, allowsBackground: nil) != .none {
-      if authorization.accuracy == .full { monitor(sample) }
-      if let visit = visits.receive(sample) {
-        outputs.append(.store(.visits))
-        for client in clients { client.emit(.didVisit(visit), &outputs) }
-      }
+      if authorization.accuracy == .full { monitor(actual) }
+      visit(actual)
     }
-    let actual = sample
-    var isNews = true
-    if authorization.accuracy == .reduced { (sample, isNews) = reduction.reduce(sample) }
+    let sample = reducedIfNeeded(actual)
     for index in clients.indices {
-      clients[index].receive(sample, actual: actual, isNews: isNews, at: now.instant, &outputs)
+      clients[index].receive(sample, actual: actual, at: now.instant, &outputs)
     }
-    receiveForStreams(sample, isNews: isNews, permissions, at: now.instant)
+    receiveForStreams(sample, actual: actual, permissions, at: now.instant)
+  }
+
+  /// When one comes and goes is found with what was measured, and told of where one may know (AU-19).
+  private mutating func visit(_ actual: Sample) {
+    guard let visit = visits.receive(actual) else { return }
+    let told = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
+    outputs.append(.store(.visits))
+    for client in clients { client.emit(.didVisit(told), &outputs) }
   }
 
   private mutating func monitor(_ sample: Sample) {
@@ -45,14 +52,13 @@ extension PositioningEngine {
   }
 
   private mutating func receiveForStreams(
-    _ sample: Sample, isNews: Bool, _ permissions: Permissions, at now: Instant
+    _ sample: Sample, actual: Sample, _ permissions: Permissions, at now: Instant
   ) {
     guard !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver else { return }
     streamOutage.fixArrived(at: now)
-    guard isNews else { return }
     let diagnostic: Diagnostic = authorization.accuracy == .reduced ? .accuracyLimited : []
     for index in streams.indices {
-      if let update = streams[index].updates.receive(sample, diagnostic: diagnostic) {
+      if let update = streams[index].updates.receive(sample, actual: actual, diagnostic: diagnostic) {
         outputs.append(.live(streams[index].id, update))
       }
     }
@@ -139,7 +145,7 @@ extension PositioningEngine {
 
   /// An advertisement of a beacon was heard.
   public mutating func receive(_ sighting: BeaconSighting) {
-    for index in clients.indices where clients[index].runningDelivery == .deliver {
+    for index in clients.indices where clients[index].isRanging {
       clients[index].ranging.receive(sighting)
     }
     guard mayMonitor else { return }

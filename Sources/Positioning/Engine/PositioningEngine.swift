@@ -32,11 +32,12 @@ public struct PositioningEngine: Sendable {
   var monitors: [Monitor] = []
   var streams: [(id: Int, updates: LiveUpdates)] = []
   var sessions = ServiceSessions()
-  var reduction = ReducedAccuracy()
   var declination = Declination()
   var activity = SourceActivity.searching
   /// Until when a receiver's memory is being read.
   var batchEnds: Instant?
+  /// The keys whose lack was said of for sessions.
+  var missingKeys: Set<String> = []
   /// A session's question for full accuracy was answered by no.
   var isFullAccuracyRefused = false
   /// Who asked for full accuracy, and the token to answer with.
@@ -101,6 +102,12 @@ public struct PositioningEngine: Sendable {
   /// The newest location that is known, whoever may see it.
   public var newest: Location? { cache.newest }
 
+  /// Another program of the user has stored a location (LC-2).
+  public mutating func learn(_ location: Location) { cache.learn(location) }
+
+  /// When this program measured the newest location; nil: another one did, or an earlier run.
+  public var newestMeasured: Instant? { cache.measuredHere }
+
   /// The manager's `heading`.
   public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
 
@@ -130,9 +137,10 @@ public struct PositioningEngine: Sendable {
   /// Receivers, compasses or Bluetooth came or went.
   ///
   /// Who asked for headings when there was no compass gets them from one that comes: whether a receiver has one shows only
-  /// when it tells.
+  /// when it tells. Conditions that could not be monitored before are monitored.
   public mutating func setFacilities(_ facilities: Facilities) {
     self.facilities = facilities
+    monitorWhatWaits()
     guard facilities.hasCompass else { return }
     for index in clients.indices where clients[index].wantsHeading { clients[index].heading.start() }
   }
@@ -145,30 +153,45 @@ public struct PositioningEngine: Sendable {
     // Streams are told why they fall silent (LV-3).
     if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
     askForSessions(at: now)
+    askForPendingStarts(at: now)
   }
 
   /// Whether something may be withheld until the app is in the foreground (AU-17, BG-3).
   public var waitsForForeground: Bool {
-    authorization.status == .authorizedWhenInUse && !permissions.isInUse
-      && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
+    waitsForQuestion
+      || authorization.status == .authorizedWhenInUse && !permissions.isInUse
+        && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
   }
 
   /// The user's answer to the prompt that was an output.
-  public mutating func authorizationAnswered(_ answer: Authorization.Answer, at now: Instant) {
+  ///
+  /// - Parameters:
+  ///   - answer: what was answered.
+  ///   - prompt: the question that was answered; nil: the one that is open. One that was withdrawn meanwhile, as
+  ///     settings were changed, has no answer any more, and none that another question could take for its own.
+  ///   - now: the present instant.
+  public mutating func authorizationAnswered(
+    _ answer: Authorization.Answer, to prompt: Authorization.Prompt? = nil, at now: Instant
+  ) {
+    if let prompt, prompt != authorization.asked { return }
     var question: Authorization.Prompt?
     change(at: now) { question = $0.answered(answer) }
     guard case .temporaryFullAccuracy = question?.request else { return }
     isFullAccuracyRefused = answer == .deny
-    if let request = accuracyRequest {
-      accuracyRequest = nil
-      outputs.append(
-        .temporaryAccuracy(request.client, token: request.token, answer == .notShown ? .promptDeclined : nil))
-    }
+    answerAccuracyRequest(answer == .notShown ? .promptDeclined : nil)
+  }
+
+  private mutating func answerAccuracyRequest(_ error: PositioningError?) {
+    guard let request = accuracyRequest else { return }
+    accuracyRequest = nil
+    outputs.append(.temporaryAccuracy(request.client, token: request.token, error))
   }
 
   /// Somebody changed the settings from outside.
   public mutating func authorizationChanged(to record: Authorization.Record, at now: Instant) {
     change(at: now) { $0.changed(to: record) }
+    // The question was withdrawn with that, so that nobody will answer it (AU-20).
+    answerAccuracyRequest(authorization.accuracy == .full ? nil : .promptDeclined)
   }
 
   /// The global switch (GE-1).
@@ -192,11 +215,13 @@ public struct PositioningEngine: Sendable {
     body(&authorization)
     if authorization.record != before.2 { outputs.append(.store(.authorization)) }
     guard authorization.status != before.0 || authorization.accuracy != before.1 else { return }
-    reduction.forget()
     for client in clients {
-      client.emit(.didChangeAuthorization(authorization.status, authorization.accuracy), &outputs)
+      client.emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
     permissionsChanged(at: now)
+    if authorization.accuracy != before.1 {
+      for index in streams.indices { streams[index].updates.accuracyChanged() }
+    }
     if before.0.isAuthorized, !authorization.status.isAuthorized, !regions.isEmpty {
       for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
     }
@@ -212,7 +237,10 @@ public struct PositioningEngine: Sendable {
     }
     isMonitoring = mayMonitor
     let cached = cachedSample
-    for index in clients.indices { clients[index].apply(permissions, cached: cached, at: now, &outputs) }
+    for index in clients.indices {
+      clients[index].apply(permissions, cached: cached, awaitsVisits: visits.isRunning, at: now, &outputs)
+    }
+    watchStreamOutage(at: now)
   }
 
   /// The cached fix as a client may see it.
@@ -220,9 +248,7 @@ public struct PositioningEngine: Sendable {
   var reducedNewest: Location? { cachedSample?.location }
 
   func reducedIfNeeded(_ sample: Sample) -> Sample {
-    guard authorization.accuracy == .reduced else { return sample }
-    var reduction = ReducedAccuracy()
-    return reduction.reduce(sample).sample
+    authorization.accuracy == .reduced ? ReducedAccuracy.reduced(sample) : sample
   }
 
   // MARK: Time

@@ -52,6 +52,7 @@ public struct Location: Hashable, Sendable {
   /// A fix that the receiver itself marks as outside its limits is none: a client decides by what it is given.
   ///
   /// - Parameters:
+  ///   - fix: what the receiver told.
   ///   - received: stands for the time of a fix whose receiver has told no date yet.
   ///   - source: what is known of the receiver; a fix that says it is simulated is marked so in any case.
   public init?(_ fix: Fix, received: UTCTime, source: Source? = nil) {

@@ -13,4 +13,11 @@ public struct Moment: Hashable, Sendable {
     self.instant = instant
     self.utc = utc
   }
+
+  /// The same two clocks at an instant that is not later.
+  public func earlier(at instant: Instant) -> Moment {
+    let nanoseconds = self.instant.nanoseconds - min(self.instant.nanoseconds, instant.nanoseconds)
+    return Moment(
+      instant, utc: UTCTime(nanosecondsSince1970: utc.nanosecondsSince1970 - Int64(clamping: nanoseconds)))
+  }
 }

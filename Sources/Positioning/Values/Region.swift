@@ -10,6 +10,8 @@ public struct Region: Hashable, Sendable {
   public var shape: Shape
   public var notifiesOnEntry = true
   public var notifiesOnExit = true
+  /// What a region of beacons bears for its client; no display here turns on.
+  public var notifiesStateOnDisplay = false
 
   public init(_ identifier: String, _ shape: Shape, notifiesOnEntry: Bool = true, notifiesOnExit: Bool = true) {
     self.identifier = identifier

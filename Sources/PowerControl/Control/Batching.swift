@@ -108,7 +108,8 @@ extension PowerControl {
     let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
     batch?.leavingSince = nil
-    if run.isJustRead {
+    // Not in the moment before a deferral's end: the next one may take up where this one ends.
+    if run.isJustRead, batchPlan(by: Instant.earlier(collect.by, need.due)) != nil {
       batch?.isJustRead = false
       if mayCollectCheaper(run, collect) {
         endBatch()
@@ -131,7 +132,12 @@ extension PowerControl {
 
   /// How long the line needs for a fix of a batch, in seconds: what a read-out is reckoned with until one has shown it.
   /// Nil where that is not known.
-  public mutating func expectReadOut(secondsPerFix: Double?) { expectedSecondsPerFix = secondsPerFix }
+  public mutating func expectReadOut(secondsPerFix: Double?) {
+    guard secondsPerFix != expectedSecondsPerFix else { return }
+    expectedSecondsPerFix = secondsPerFix
+    // What was shown was shown by another line.
+    shownSecondsPerFix = nil
+  }
 
   /// When to begin with a read-out that is to be over at an instant. What it takes grows with what is held by then.
   func readBegin(_ run: BatchRun, for by: Instant) -> Instant {

@@ -169,10 +169,7 @@ extension PowerControl {
 
   private var isUnheard: Bool { if case .unheard = wanted.mode { true } else { false } }
 
-  func before(_ instant: Instant, _ seconds: Double) -> Instant {
-    let nanoseconds = UInt64(max(seconds, 0) * 1e9)
-    return Instant(nanoseconds: instant.nanoseconds > nanoseconds ? instant.nanoseconds - nanoseconds : 0)
-  }
+  func before(_ instant: Instant, _ seconds: Double) -> Instant { instant.moved(by: -max(seconds, 0)) }
 
   var hotSeconds: Double { hotStarts.seconds(at: now) }
   var coldSeconds: Double { coldStarts.seconds(at: now) }
@@ -233,7 +230,9 @@ extension PowerControl {
     if let batch { return batchDeadline(batch, awake, need) }
     guard need.isAny else { return holdUntil(awake, need).map { max($0, now) } }
     guard hasFix(awake) else { return searchDeadline(awake, need) }
-    var deadline = Instant.earlier(need.collect?.by, modeDeadline)
+    // A memory that should have been read by now and is none (the host keeps the fixes) waits for the next fix.
+    let by = need.collect?.by.flatMap { $0 > now ? $0 : nil }
+    var deadline = Instant.earlier(by, modeDeadline)
     if let fixless = awake.fixless { deadline = fixless + Milliseconds(seconds: policy.lostAfterSeconds) }
     if let hold = holdUntil(awake, need), hold > now { deadline = Instant.earlier(deadline, hold) }
     if need.live == nil, let since = orbits.collectingSince {

@@ -119,8 +119,8 @@ extension PowerControl {
     let quiet = now.seconds(since: asleep.lastStray ?? asleep.since)
     var asleep = asleep
     asleep.lastStray = now
-    if quiet > 3 * policy.sleepGraceSeconds {
-      // It slept and woke by itself.
+    // One that does not sleep goes on with an epoch a second, as it was told before; this one slept, and woke by itself.
+    if quiet > 1.5 * policy.sleepGraceSeconds {
       complain(.wakesByItself, &actions)
       asleep.repeats = 0
     }

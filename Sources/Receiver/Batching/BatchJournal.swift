@@ -31,19 +31,24 @@ public struct BatchJournal: Sendable, Equatable {
     return "batch 1 " + words.joined(separator: " ") + " end"
   }
 
-  /// Reads `text`; nil for what is not whole or not this.
+  /// Counts that are read: what is added to them never ends the process.
+  private static let counts = 0...Int.max / 2
+
+  /// Reads `text`; nil for what is not whole or not this, and for counts and times that nothing can have.
   public init?(_ text: some StringProtocol) {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard words.count == 8, words[0] == "batch", words[1] == "1", words[7] == "end", let drops = Int(words[4]),
-      let delivered = Int(words[5]), let lost = Int(words[6]), min(drops, delivered, lost) >= 0
+      let delivered = Int(words[5]), let lost = Int(words[6]),
+      [drops, delivered, lost].allSatisfy(Self.counts.contains)
     else { return nil }
     if words[2] != "-" {
       guard let number = UInt16(words[2]) else { return nil }
       lastNumber = number
     }
     if words[3] != "-" {
-      guard let time = Int64(words[3]) else { return nil }
-      lastTime = UTCTime(nanosecondsSince1970: time)
+      // With a time beyond all others nothing would ever be delivered again.
+      guard let time = Int64(words[3]).map(UTCTime.init(nanosecondsSince1970:)), time.isBelieved else { return nil }
+      lastTime = time
     }
     (self.drops, self.delivered, self.lost) = (drops, delivered, lost)
   }

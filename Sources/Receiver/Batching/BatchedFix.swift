@@ -31,7 +31,7 @@ extension BatchedFix {
     fix = Fix()
     if message.valid_validDate, message.valid_validTime {
       fix.time = Self.time(message)
-      fix.timeIsResolved = true
+      fix.timeIsResolved = fix.time != nil
     }
     if message.contentValid_extraPvt { Self.readExtra(message, into: &fix) }
     guard message.fixType == 2 || message.fixType == 3 else { return }
@@ -45,38 +45,70 @@ extension BatchedFix {
     fix.latitudeDegrees = latitude
     fix.longitudeDegrees = longitude
     if message.fixType == 3 { fix.heightAboveEllipsoidMetres = Double(message.height) / 1000 }
-    fix.horizontalAccuracyMetres = Double(message.hAcc) / 1000
-    fix.accuracySource = .receiver
-    fix.speedMetresPerSecond = Double(message.gSpeed) / 1000
-    let course = Double(message.headMot) * 1e-5
-    fix.courseDegrees = course < 0 ? course + 360 : course
+    Self.setAccuracy(message.hAcc, of: &fix)
+    Self.setSpeed(Double(message.gSpeed) / 1000, course: Double(message.headMot) / 1e5, of: &fix)
     if message.contentValid_extraPvt { Self.readExtraOfPosition(message, into: &fix) }
   }
 
   private static func time(_ message: borrowing LogBATCH) -> UTCTime? {
-    guard let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day)), message.hour < 24,
-      message.min < 60, message.sec <= 60, abs(message.fracSec) <= 1_000_000_000
-    else { return nil }
-    let seconds = Int64(message.hour) * 3600 + Int64(message.min) * 60 + Int64(message.sec)
-    return UTCTime(day: day, nanosecondsOfDay: seconds * 1_000_000_000 + Int64(message.fracSec))
+    time(
+      year: message.year, month: message.month, day: message.day, hour: message.hour, minute: message.min,
+      second: message.sec, nanoseconds: message.fracSec)
   }
 
   private static func readExtra(_ message: borrowing LogBATCH, into fix: inout Fix) {
-    if message.tAcc != .max { fix.timeAccuracySeconds = Double(message.tAcc) / 1e9 }
+    fix.timeAccuracySeconds = accuracy(message.tAcc, 1e9)
     fix.satellitesUsed = Int(message.numSV)
-    if message.pDOP < 9999 { fix.pdop = Double(message.pDOP) / 100 }
+    // 99.99 stands for "none", as 0 does.
+    if message.pDOP > 0, message.pDOP < 9999 { fix.pdop = Double(message.pDOP) / 100 }
   }
 
   private static func readExtraOfPosition(_ message: borrowing LogBATCH, into fix: inout Fix) {
     if message.fixType == 3 {
       fix.heightAboveSeaLevelMetres = Double(message.hMSL) / 1000
-      fix.geoidSeparationMetres = Double(message.height - message.hMSL) / 1000
-      fix.verticalAccuracyMetres = Double(message.vAcc) / 1000
+      fix.geoidSeparationMetres = (Double(message.height) - Double(message.hMSL)) / 1000
+      fix.verticalAccuracyMetres = accuracy(message.vAcc, 1000)
     }
     fix.velocityMetresPerSecond = SIMD3(
       Double(message.velN) / 1000, Double(message.velE) / 1000, Double(message.velD) / 1000)
     fix.climbMetresPerSecond = -Double(message.velD) / 1000
-    fix.speedAccuracyMetresPerSecond = Double(message.sAcc) / 1000
+    fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1000)
     if message.headAcc <= 180 * 100_000 { fix.courseAccuracyDegrees = Double(message.headAcc) * 1e-5 }
+  }
+}
+
+// What is believed of an entry is what is believed of NAV-PVT (EpochAssembler): what is out of range is absent.
+extension BatchedFix {
+  /// A second of 60 is a leap second and lies at the start of the next minute.
+  static func time(
+    year: UInt16, month: UInt8, day: UInt8, hour: UInt8, minute: UInt8, second: UInt8, nanoseconds: Int32 = 0
+  ) -> UTCTime? {
+    guard UTCTime.believedYears.contains(Int(year)), let date = Day(year: Int(year), month: Int(month), day: Int(day)),
+      hour < 24, minute < 60, second <= 60, nanoseconds.magnitude <= 1_000_000_000
+    else { return nil }
+    let seconds = Int64(hour) * 3600 + Int64(minute) * 60 + Int64(second)
+    let time = UTCTime(day: date, nanosecondsOfDay: seconds * 1_000_000_000 + Int64(nanoseconds))
+    return time.isBelieved ? time : nil
+  }
+
+  /// Takes a horizontal accuracy in millimetres.
+  static func setAccuracy(_ millimetres: UInt32, of fix: inout Fix) {
+    guard let metres = accuracy(millimetres, 1000) else { return }
+    fix.horizontalAccuracyMetres = metres
+    fix.accuracySource = .receiver
+  }
+
+  /// Takes a speed in metres a second, and the course of the motion in degrees; neither when there is no such speed.
+  static func setSpeed(_ speed: Double, course degrees: Double, of fix: inout Fix) {
+    guard speed >= 0, speed < 10_000 else { return }
+    fix.speedMetresPerSecond = speed
+    guard abs(degrees) <= 720 else { return }
+    let course = degrees.truncatingRemainder(dividingBy: 360)
+    fix.courseDegrees = course < 0 ? course + 360 : course
+  }
+
+  /// An accuracy, given as so many parts of its unit; the largest values stand for "none".
+  private static func accuracy(_ raw: UInt32, _ parts: Double) -> Double? {
+    raw >= 0xFFFF_FFF0 ? nil : Double(raw) / parts
   }
 }

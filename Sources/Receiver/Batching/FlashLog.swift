@@ -90,13 +90,10 @@ extension BatchedFix {
     guard let message = LogRETRIEVEPOS(payload: payload), message.version == 0 else { return nil }
     number = UInt16(truncatingIfNeeded: message.entryIndex)
     fix = Fix()
-    if let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day)), message.hour < 24,
-      message.minute < 60, message.second <= 60
-    {
-      let seconds = Int64(message.hour) * 3600 + Int64(message.minute) * 60 + Int64(message.second)
-      fix.time = UTCTime(day: day, nanosecondsOfDay: seconds * 1_000_000_000)
-      fix.timeIsResolved = true
-    }
+    fix.time = Self.time(
+      year: message.year, month: message.month, day: message.day, hour: message.hour, minute: message.minute,
+      second: message.second)
+    fix.timeIsResolved = fix.time != nil
     let (latitude, longitude) = (Double(message.lat) * 1e-7, Double(message.lon) * 1e-7)
     guard message.fixType == 2 || message.fixType == 3, abs(latitude) <= 90, abs(longitude) <= 180 else { return }
     fix.kind = message.fixType == 3 ? .threeD : .twoD
@@ -105,10 +102,8 @@ extension BatchedFix {
     fix.latitudeDegrees = latitude
     fix.longitudeDegrees = longitude
     if message.fixType == 3 { fix.heightAboveSeaLevelMetres = Double(message.hMSL) / 1000 }
-    fix.horizontalAccuracyMetres = Double(message.hAcc) / 1000
-    fix.accuracySource = .receiver
-    fix.speedMetresPerSecond = Double(message.gSpeed) / 1000
-    fix.courseDegrees = Double(message.heading) * 1e-5
+    Self.setAccuracy(message.hAcc, of: &fix)
+    Self.setSpeed(Double(message.gSpeed) / 1000, course: Double(message.heading) / 1e5, of: &fix)
     fix.satellitesUsed = Int(message.numSV)
   }
 }

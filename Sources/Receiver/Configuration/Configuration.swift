@@ -115,6 +115,7 @@ struct Configuration: Sendable {
     case (.writing, .silent):
       finish(.silent)
     case (.writing, _):
+      if writings == 0 { forgetFound(of: [settings[index]]) }
       finish(.refused)
     case (.verifying, .answered(let payload)):
       if change.isSame(payload, written, identity) || written.count == 3 { return finish(.written) }
@@ -124,6 +125,11 @@ struct Configuration: Sendable {
     case (.verifying, _):
       finish(.notVerified)
     }
+  }
+
+  /// What was refused is as it was, and is not put back.
+  private mutating func forgetFound(of settings: [Setting]) {
+    found.removeAll { found in settings.contains { $0.isOfSame(found.setting) } }
   }
 
   private mutating func finish(_ result: Result) {
@@ -174,13 +180,10 @@ struct Configuration: Sendable {
       step = .writing
     case (.asking, .refused), (.writing, .refused):
       // The receiver does not say which: one by one.
+      if step == .writing, writings == 0 { forgetFound(of: different.map { .item($0) }) }
       guard batch.count > 1 else {
         refused += batch.map { .item($0) }
         return finishItems(.refused)
-      }
-      if step == .writing {
-        let lost = different.map(\.id)
-        found.removeAll { if case .item(let pair) = $0.setting { lost.contains(pair.id) } else { false } }
       }
       index -= batch.count
       batch = []

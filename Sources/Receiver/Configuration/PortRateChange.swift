@@ -3,7 +3,7 @@ import UBX
 
 /// Changes the rate of the line on both sides, and takes it back when the receiver is not heard at the new one.
 ///
-///     (ask CFG-PRT) ─▶ tell the receiver ─▶ set our side ─▶ ask ── answered ──▶ changed
+///     (ask CFG-PRT, and insist on it) ─▶ tell the receiver ─▶ set our side ─▶ ask ── answered ──▶ changed
 ///                        ▲                                   └─ silent ─▶ set our side back ─▶ ask ─▶ failed
 ///                        └──────────────── where it has to be, so often as is left ─────────────┘
 ///
@@ -16,7 +16,7 @@ struct PortRateChange: Sendable {
   /// The rate from which on nothing waits for long, baud.
   private static let fastRate: UInt32 = 38_400
 
-  private enum Step { case reading, telling, setting, asking, settingBack, askingBack, changed, failed }
+  private enum Step { case reading, insisting, telling, setting, asking, settingBack, askingBack, changed, failed }
 
   private let from: UInt32
   let to: UInt32
@@ -44,6 +44,11 @@ struct PortRateChange: Sendable {
   mutating func next() -> Action {
     switch step {
     case .reading: return .say(.poll(.cfgPRT))
+    case .insisting:
+      var command = Command.poll(.cfgPRT, [], times: 40)
+      command.attempts = 2
+      command.patience = Milliseconds(4000)
+      return .say(command)
     case .telling:
       tellings -= 1
       return .say(told())
@@ -70,6 +75,12 @@ struct PortRateChange: Sendable {
     case (.reading, .answered(let payload)) where payload.count >= 20:
       record = payload
       step = .telling
+    case (.insisting, .answeredAll(let answers)):
+      record = answers[.cfgPRT] ?? []
+      step = record.count >= 20 ? .telling : .failed
+    case (.insisting, _): step = .failed
+    // On a line that is full one of many answers finds room.
+    case (.reading, .silent) where !isGivenBack && from < Self.fastRate: step = .insisting
     case (.reading, _): step = isGivenBack && takeTelling() ? .reading : .failed
     case (.telling, _): step = .setting
     case (.asking, .answered): step = .changed

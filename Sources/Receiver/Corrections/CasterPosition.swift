@@ -79,8 +79,8 @@ extension GGA {
       case .unknown, .autonomous: 1
       }
     satellitesUsed = fix.satellitesUsed.map { Int32(clamping: min($0, 99)) }
-    hdop = fix.hdop.map { FixedPoint(rounding: $0, fractionDigits: 2) }
-    altitude = fix.heightAboveSeaLevelMetres.map { FixedPoint(rounding: $0, fractionDigits: 1) }
-    geoidSeparation = fix.geoidSeparationMetres.map { FixedPoint(rounding: $0, fractionDigits: 1) }
+    hdop = fix.hdop.flatMap { FixedPoint(rounding: $0, fractionDigits: 2) }
+    altitude = fix.heightAboveSeaLevelMetres.flatMap { FixedPoint(rounding: $0, fractionDigits: 1) }
+    geoidSeparation = fix.geoidSeparationMetres.flatMap { FixedPoint(rounding: $0, fractionDigits: 1) }
   }
 }

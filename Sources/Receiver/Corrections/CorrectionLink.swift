@@ -40,7 +40,9 @@ public struct CorrectionLink: Sendable {
   private var actions: [Action] = []
   private let name: String
 
-  /// - Parameter name: the source, for the user.
+  /// - Parameters:
+  ///   - name: the source, for the user.
+  ///   - now: the present instant.
   public init(to name: String, at now: Instant) {
     self.name = name
     state = .waiting(until: now)
@@ -70,7 +72,9 @@ public struct CorrectionLink: Sendable {
 
   /// The connection is there.
   ///
-  /// - Parameter isAsked: whether it was asked for something, and has to answer before it sends corrections.
+  /// - Parameters:
+  ///   - isAsked: whether it was asked for something, and has to answer before it sends corrections.
+  ///   - now: the present instant.
   public mutating func connected(isAsked: Bool = false, at now: Instant) {
     guard case .connecting = state else { return }
     connectedAt = now
@@ -95,7 +99,9 @@ public struct CorrectionLink: Sendable {
 
   /// The connection could not be made, or is lost.
   ///
-  /// - Parameter reason: for the user, with the cure where there is one.
+  /// - Parameters:
+  ///   - reason: for the user, with the cure where there is one.
+  ///   - now: the present instant.
   public mutating func failed(_ reason: String, at now: Instant) {
     if case .waiting = state { return }
     fail(reason, at: now)

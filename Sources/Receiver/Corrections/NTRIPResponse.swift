@@ -3,6 +3,8 @@ import WireBytes
 /// What a caster is asked for (RTCM 10410.1, "Ntrip version 2.0", over HTTP/1.1).
 ///
 /// - Parameters:
+///   - host: the caster's name or address.
+///   - port: its port.
 ///   - mount: the mount point, without a slash in front.
 ///   - credentials: `user:password`; nil for a caster that asks for none.
 public func ntripRequest(host: String, port: UInt16, mount: String, credentials: String?) -> [UInt8] {

@@ -7,19 +7,36 @@ import UBX
 ///     ask ── answered ──▶ ask for the id alone, where it has to have one ──▶ ask for the port again, where that is not
 ///      │                  and did not tell it: some hear only the first of     clear ──▶ done
 ///      │                  what comes in one breath
+///      │           the line is full ─▶ insist on MON-VER, on what tells the port's rate, on MON-VER: again and again, until an
+///      │                               answer finds room; the port's alone ─▶ done: it needs a faster line to say who it is
 ///      └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ ask ─▶ …
 ///     a late MON-VER, to a question that was given up or of another program ─▶ ask for the rest ─▶ done
 struct Identification: Sendable {
-  private enum Step { case asking, switchingOn, askingAgain, askingForRest, askingForID, askingForPort, done }
+  private enum Step {
+    case asking, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingOn, askingAgain
+    case askingForRest, askingForID, askingForPort, done
+  }
 
   /// The rate from which on a line has room for answers beside all that a receiver writes by itself, baud.
   private static let fastRate: UInt32 = 57_600
+
+  /// An answer finds room just before an epoch, where the gap is some tens of milliseconds long: so many questions one behind
+  /// the other take a third of a second at 9600 baud, longer than an epoch that fills such a line.
+  private static let insistence = 40
+  /// What is queued before an answer, 4 kB on most receivers, takes so long at 9600 baud.
+  private static let insistingPatience = Milliseconds(4000)
 
   private var step = Step.asking
   private let isProved: Bool
   private let isRepeated: Bool
   private let rate: UInt32?
   private let wantsID: Bool
+  private let mayRaiseRate: Bool
+  /// What it answers, if only what is short, and so takes for its settings: the line has to be faster for the rest.
+  private(set) var needsRoom: Language?
+
+  /// In what a receiver is told its port's rate.
+  enum Language { case messages, items }
   private var communication: [UInt8] = []
 
   /// Who it is; nil when it did not say.
@@ -33,7 +50,12 @@ struct Identification: Sendable {
   ///   - port: the port, where the kind of line tells it.
   ///   - rate: the line's rate.
   ///   - wantsID: whether the chip's id is worth a question of its own: not where it was not told before.
-  init(isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?, wantsID: Bool = true) {
+  ///   - mayRaiseRate: whether a line that is full may be made faster.
+  init(
+    isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?, wantsID: Bool = true,
+    mayRaiseRate: Bool = false
+  ) {
+    self.mayRaiseRate = mayRaiseRate
     self.isProved = isProved
     self.isRepeated = isRepeated
     self.port = port
@@ -58,6 +80,9 @@ struct Identification: Sendable {
       // listened to all the while, so it is asked less.
       if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .askingAgain ? 2 : 3 }
       return command
+    case .insisting, .insistingAgain: return Self.insisting(on: .monVER, isLast: step == .insistingAgain)
+    case .insistingOnPort: return Self.insisting(on: .cfgPRT)
+    case .insistingOnItem: return Self.insisting(on: .cfgVALGET, Self.rateQuestion)
     case .askingForRest:
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
@@ -78,13 +103,20 @@ struct Identification: Sendable {
     }
   }
 
-  mutating func receive(_ outcome: Outcome) {
+  /// - Parameters:
+  ///   - outcome: how the last command ended.
+  ///   - isLineFull: whether the line has no room for answers.
+  mutating func receive(_ outcome: Outcome, isLineFull: Bool = false) {
     switch (step, outcome) {
-    case (.asking, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)):
-      description = answers[.monVER].flatMap { ReceiverDescription(monVER: $0) }
+    case (.asking, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
+      (.insistingOnPort, .answeredAll(let answers)), (.insistingOnItem, .answeredAll(let answers)),
+      (.insistingAgain, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)):
+      guard let version = answers[.monVER] else { return goOn(answers, isLineFull: isLineFull) }
+      description = ReceiverDescription(monVER: version)
       take(answers)
     case (.askingForRest, .answeredAll(let answers)): take(answers)
-    case (.asking, _): step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
+    case (.asking, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _):
+      goOn([:], isLineFull: isLineFull)
     case (.switchingOn, _): step = .askingAgain
     case (.askingForID, .answered(let payload)):
       takeID(payload)
@@ -96,6 +128,45 @@ struct Identification: Sendable {
     case (.askingAgain, _), (.askingForRest, _), (.askingForPort, _), (.done, _): step = .done
     }
   }
+
+  /// What it answered is not who it is.
+  private mutating func goOn(_ answers: [MessageIdentity: [UInt8]], isLineFull: Bool) {
+    // A late answer to an earlier question counts as well.
+    needsRoom = step == .asking || step == .askingAgain ? nil : language(of: answers)
+    if needsRoom != nil { return step = .done }
+    switch step {
+    case .asking where isLineFull && !isRepeated: step = .insisting
+    case .insisting: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
+    case .insistingOnPort: step = .insistingOnItem
+    case .insistingOnItem: step = .insistingAgain
+    case .asking, .insistingAgain: step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
+    default: step = .done
+    }
+  }
+
+  /// In what a receiver that told its port's rate can be told another.
+  private func language(of answers: [MessageIdentity: [UInt8]]) -> Language? {
+    guard mayRaiseRate else { return nil }
+    if let payload = answers[.cfgPRT], payload.count >= 20 { return .messages }
+    // A port with another rate is not the one that is talked over.
+    let told = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
+    return told != nil && told == rate.map { UInt64($0) } ? .items : nil
+  }
+
+  private static func insisting(on identity: MessageIdentity, _ selector: [UInt8] = [], isLast: Bool = false) -> Command
+  {
+    let answers = [identity] + [.monVER, .cfgPRT, .cfgVALGET].filter { $0 != identity }
+    var command = Command.poll(identity, selector, times: insistence, answers: answers)
+    command.attempts = 1
+    // 8 kB that are queued take twice as long: who insists the last time waits for that.
+    command.patience = isLast ? insistingPatience * 2 : insistingPatience
+    return command
+  }
+
+  /// CFG-UART1-BAUDRATE: the rate of the port that most lines come from.
+  private static let rateKey: UInt32 = 0x4052_0001
+  /// CFG-VALGET of it in RAM.
+  private static let rateQuestion: [UInt8] = [0, 0, 0, 0, 0x01, 0x00, 0x52, 0x40]
 
   private mutating func take(_ answers: [MessageIdentity: [UInt8]]) {
     if let payload = answers[.secUNIQID] { takeID(payload) }

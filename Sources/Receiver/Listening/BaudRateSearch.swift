@@ -73,9 +73,11 @@ public struct BaudRateSearch: Sendable {
   /// Starts listening at `rate`, the one the line is set to.
   ///
   /// - Parameters:
+  ///   - rate: baud.
   ///   - isProven: whether frames came at this rate just before: then the rest of one is no reason to leave it.
   ///   - likely: rates to try before the usual ones: what the receiver had before.
   ///   - asking: whether bytes may be sent.
+  ///   - now: the present instant.
   public init(
     at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], asking: Asking = .never, now: Instant
   ) {
@@ -105,6 +107,7 @@ public struct BaudRateSearch: Sendable {
   ///   - frames: how many whole frames are among them.
   ///   - skipped: how many belong to no frame, nor to one that has begun.
   ///   - isText: whether all are characters of a sentence.
+  ///   - now: the present instant.
   public mutating func receive(frames: Int, skipped: Int, isText: Bool, at now: Instant) -> Action {
     guard !isFound else { return .none }
     if frames > 0 {

@@ -55,6 +55,7 @@ public struct Listener: ~Copyable {
   ///   - asking: whether the search may ask.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
+  ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], asking: BaudRateSearch.Asking = .never,
     unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, now: Instant
@@ -101,7 +102,9 @@ public struct Listener: ~Copyable {
   /// Takes bytes from the line.
   ///
   /// - Parameters:
-  ///   - frames: gets each whole frame, before the epochs do.
+  ///   - bytes: what came, in order.
+  ///   - now: the present instant.
+  ///   - tap: gets each whole frame, before the epochs do.
   ///   - body: gets each report that follows.
   public mutating func receive(
     _ bytes: RawSpan, at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },

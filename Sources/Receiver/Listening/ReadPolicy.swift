@@ -73,6 +73,7 @@ public struct ReadPolicy: Sendable {
   /// - Parameters:
   ///   - count: how many.
   ///   - endsEpoch: whether an epoch was handed out with them, or more of one that was.
+  ///   - now: the present instant.
   public mutating func receive(bytes count: Int, endsEpoch: Bool, at now: Instant) {
     bytes += count
     let over = hasRested ? rest : nil
@@ -103,6 +104,7 @@ public struct ReadPolicy: Sendable {
   ///   - attention: what is waited for.
   ///   - deadline: when the session concludes something from what has not come; nil when it does not. The line is looked at
   ///     before, as what is not read is not silence.
+  ///   - now: the present instant.
   public mutating func attend(to attention: Attention, before deadline: Instant?, at now: Instant) {
     defer {
       lastAttention = attention
@@ -212,14 +214,5 @@ public struct ReadPolicy: Sendable {
     guard seconds > Self.shortestRest else { return }
     restUntil = now.moved(by: seconds)
     rest = .withinEpoch
-  }
-}
-
-extension Instant {
-  /// The instant some seconds later, or earlier where they are negative.
-  func moved(by seconds: Double) -> Instant {
-    let distance = (abs(seconds) * 1e9).rounded()
-    if seconds >= 0 { return Instant(nanoseconds: nanoseconds + UInt64(distance)) }
-    return Instant(nanoseconds: nanoseconds - min(nanoseconds, UInt64(distance)))
   }
 }

@@ -2,7 +2,8 @@ import UBX
 
 /// Puts the settings where they outlive sleep, in battery-backed memory, and takes them out again.
 ///
-///     items:         look what is there ─▶ write what differs      … at the end: delete what was added, put back the rest
+///     items:         look what is there ─▶ write what differs ─▶ read one back
+///                                                                … at the end: delete what was added, put back the rest
 ///     CFG messages:  save what is in force (CFG-CFG)               … at the end: save what was put back
 ///
 /// Standby and the off phases of power save mode lose RAM (interface descriptions, "power management"). It is written
@@ -14,19 +15,26 @@ struct BackupStore: Sendable {
     var kept: [ConfigurationPair] = []
     /// Items that were not.
     var added: [UInt32] = []
+    /// The memory does not let itself be read, so that some of `added` may have been there.
+    var isUnreadable = false
     /// It was saved as a whole, by CFG-CFG.
     var isWhole = false
 
     var isEmpty: Bool { kept.isEmpty && added.isEmpty && !isWhole }
   }
 
-  private enum Step { case looking, writing, deleting, saving, switching, done }
+  private enum Step { case looking, writing, readingBack, deleting, saving, switching, done }
 
   private var step: Step
   private var pairs: [ConfigurationPair]
   private var keys: [UInt32]
   private var found: [ConfigurationPair] = []
+  /// Groups of items that were not looked for yet. Each is asked for by itself: one without an item has the whole question
+  /// refused.
+  private var groups: [UInt32] = []
   private var page: UInt16 = 0
+  /// Whether something could be read.
+  private var isReadable = false
   /// What is known to have been there, with what this store finds.
   private(set) var before: Before
   /// Whether all was accepted.
@@ -47,14 +55,26 @@ struct BackupStore: Sendable {
     self.last = last
     pairs = settings.compactMap { if case .item(let pair) = $0 { pair } else { nil } }
     keys = []
+    for pair in pairs where !groups.contains(pair.group) { groups.append(pair.group) }
     self.before = before
     step = settings.isEmpty ? .done : pairs.isEmpty ? .saving : .looking
   }
 
   /// Makes it what it was; the settings in force have been put back.
-  init(undoing before: Before) {
+  ///
+  /// - Parameter inForce: what was in force when the receiver was found. Memory that cannot be read is given that instead of
+  ///   nothing, so that the receiver starts next time as it was found.
+  init(undoing before: Before, inForce: [Setting] = []) {
     pairs = before.kept
     keys = before.added
+    if before.isUnreadable {
+      let known = inForce.compactMap { setting -> ConfigurationPair? in
+        if case .item(let pair) = setting, before.added.contains(pair.id) { pair } else { nil }
+      }
+      pairs += known
+      keys = []
+    }
+    isReadable = true
     self.before = before
     step = before.isWhole ? .saving : keys.isEmpty ? (pairs.isEmpty ? .done : .writing) : .deleting
   }
@@ -62,16 +82,8 @@ struct BackupStore: Sendable {
   /// What to say next; nil when finished.
   func next() -> Command? {
     switch step {
-    case .looking:
-      // All of each group: an item that is not there would have the whole question refused.
-      var groups: [UInt32] = []
-      for pair in pairs where !groups.contains(pair.id & 0x0FFF_0000 | 0xFFFF) {
-        groups.append(pair.id & 0x0FFF_0000 | 0xFFFF)
-      }
-      var payload: [UInt8] = [0, 1, 0, 0]
-      payload.set(u2: page, at: 2)
-      for group in groups { payload.append(u4: group) }
-      return Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
+    case .looking: return question(groups.first ?? 0)
+    case .readingBack: return question(pairs.first?.id ?? 0)
     case .writing:
       return Configuration.valset(Array(pairs.prefix(ConfigurationWriter.mostItems)), layers: Self.layer)
     case .deleting:
@@ -83,6 +95,13 @@ struct BackupStore: Sendable {
     case .switching: return last
     case .done: return nil
     }
+  }
+
+  private func question(_ key: UInt32) -> Command {
+    var payload: [UInt8] = [0, 1, 0, 0]
+    payload.set(u2: page, at: 2)
+    payload.append(u4: key)
+    return Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
   }
 
   /// Saves what is in force: ports, messages, navigation and receiver manager, to battery-backed memory alone.
@@ -99,8 +118,19 @@ struct BackupStore: Sendable {
     case .looking: receiveOfLooking(outcome)
     case .writing:
       isKept = isKept && outcome == .acknowledged
-      pairs.removeFirst(min(pairs.count, ConfigurationWriter.mostItems))
-      if pairs.isEmpty { step = .done }
+      let written = pairs.prefix(ConfigurationWriter.mostItems)
+      pairs.removeFirst(written.count)
+      guard pairs.isEmpty else { break }
+      step = .done
+      // Nothing was there, or nothing could be read: what is there now tells.
+      if mustReadBack, isKept, let one = written.first {
+        pairs = [one]
+        step = .readingBack
+      }
+    case .readingBack:
+      if case .answered = outcome {} else { before.isUnreadable = true }
+      pairs = []
+      step = .done
     case .deleting:
       isKept = isKept && outcome == .acknowledged
       keys.removeFirst(min(keys.count, ConfigurationWriter.mostItems))
@@ -115,16 +145,23 @@ struct BackupStore: Sendable {
     if step == .done, last != nil { step = .switching } else if step == .switching, last == nil { step = .done }
   }
 
+  /// Whether it is not known if the memory can be read.
+  private var mustReadBack: Bool { !isReadable && !before.isUnreadable && !before.added.isEmpty }
+
   private mutating func receiveOfLooking(_ outcome: Outcome) {
     if case .answered(let payload) = outcome {
       let there = Configuration.pairs(payload)
       found += there
+      isReadable = true
       if there.count == ConfigurationWriter.mostItems, page < 4096 {
         page += UInt16(ConfigurationWriter.mostItems)
         return
       }
     }
-    // A refusal is an empty layer, or early firmware that does not let it be read.
+    // A refusal is a group without an item there, or early firmware that does not let the memory be read.
+    page = 0
+    groups.removeFirst(min(groups.count, 1))
+    guard groups.isEmpty else { return }
     for pair in pairs where !before.kept.contains(where: { $0.id == pair.id }) && !before.added.contains(pair.id) {
       if let old = found.first(where: { $0.id == pair.id }) {
         before.kept.append(old)
@@ -135,4 +172,9 @@ struct BackupStore: Sendable {
     pairs.removeAll { found.contains($0) }
     step = pairs.isEmpty ? .done : .writing
   }
+}
+
+extension ConfigurationPair {
+  /// All items of its group, in a question.
+  fileprivate var group: UInt32 { id & 0x0FFF_0000 | 0xFFFF }
 }

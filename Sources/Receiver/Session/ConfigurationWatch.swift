@@ -10,6 +10,8 @@ struct ConfigurationWatch: Sendable {
   private let message: MessageIdentity?
   private let period: Milliseconds
   private let expectsNoNMEA: Bool
+  /// It starts anew for each fix, as it is to, and says so.
+  private let startsOften: Bool
   private var lastMessage: Instant
   private var unwanted = 0
   private let settledAt: Instant
@@ -19,7 +21,7 @@ struct ConfigurationWatch: Sendable {
 
   /// - Parameters:
   ///   - wish: what the receiver was told.
-  ///   - wanted: the message that is to come, with its rate.
+  ///   - wanted: the message that is to come, with its rate; nil where nothing comes regularly.
   ///   - start: from when on what comes counts.
   init(_ wish: ReceiverWish, message wanted: ReceiverWish.MessageRate?, from start: Instant) {
     message = wanted?.message
@@ -27,6 +29,7 @@ struct ConfigurationWatch: Sendable {
     let epoch = UInt64(wish.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
     period = max(Milliseconds(2500), Milliseconds(3 * epoch))
     expectsNoNMEA = wish.writesNMEA == false
+    startsOften = wish.powerSave?.sleepsBetweenFixes == true
     lastMessage = start
     settledAt = start + Self.settling
   }
@@ -37,6 +40,7 @@ struct ConfigurationWatch: Sendable {
     case .ubx:
       if let ubx = frame.ubx, ubx.identity == message { lastMessage = now }
     case .nmea where expectsNoNMEA && now >= settledAt:
+      if startsOften, let sentence = frame.nmea, sentence.formatter == Formatter("TXT") { break }
       unwanted += 1
       return unwanted == 1
     default: break

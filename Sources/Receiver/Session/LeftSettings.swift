@@ -30,6 +30,7 @@ public struct LeftSettings: Sendable, Equatable {
     lines += found.compactMap(Self.line)
     lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
     lines += backup.added.map { "added \($0)" }
+    if backup.isUnreadable { lines.append("unreadable") }
     if backup.isWhole { lines.append("whole") }
     return lines.joined(separator: "\n")
   }
@@ -41,13 +42,16 @@ public struct LeftSettings: Sendable, Equatable {
     var found: [Setting] = []
     var backup = BackupStore.Before()
     for words in lines.dropFirst() {
-      switch words[0] {
+      switch words.first {
+      // A line of blanks alone.
+      case nil: return nil
       case "kept":
         guard let pair = Self.pair(words) else { return nil }
         backup.kept.append(pair)
       case "added":
         guard words.count == 2, let key = UInt32(words[1]) else { return nil }
         backup.added.append(key)
+      case "unreadable": backup.isUnreadable = true
       case "whole": backup.isWhole = true
       default:
         guard let setting = Self.setting(words) else { return nil }
@@ -80,7 +84,7 @@ public struct LeftSettings: Sendable, Equatable {
   }
 
   private static func setting(_ words: [some StringProtocol]) -> Setting? {
-    if words[0] == "item" { return pair(words).map { .item($0) } }
+    if words.first == "item" { return pair(words).map { .item($0) } }
     guard words.count >= 4, words[0] == "message", let key = UInt16(words[1]), let selector = bytes(words[2]) else {
       return nil
     }

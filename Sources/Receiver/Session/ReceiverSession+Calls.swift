@@ -8,6 +8,7 @@ extension ReceiverSession {
     _ bytes: RawSpan, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     bytesThisEpoch += bytes.byteCount
+    load.receive(bytes: bytes.byteCount, at: now)
     var heard = HeardFrames(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
     let bitRate = rate
     var epochs = 0
@@ -53,7 +54,9 @@ extension ReceiverSession {
   /// The receiver is to sleep, once it is in the wished state and what was submitted is said. Its settings are put where
   /// they outlive that. Told by `SessionReport.asleep`, `.doesNotSleep` or `.cannotSleep`.
   ///
-  /// - Parameter duration: for how long; nil for until `wakeUp`.
+  /// - Parameters:
+  ///   - duration: for how long; nil for until `wakeUp`.
+  ///   - now: the present instant.
   public mutating func sleep(for duration: Milliseconds?, at now: Instant) {
     guard endBy == nil else { return }
     let isPossible =
@@ -80,6 +83,7 @@ extension ReceiverSession {
   /// - Parameters:
   ///   - journal: what was delivered of it before.
   ///   - earlier: LOG-BATCH payloads that were received before and perhaps not delivered, oldest first; see `BatchLog`.
+  ///   - now: the present instant.
   public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
     guard retrieval == nil else { return }
     if let description, !description.can(.batching), description.can(.flashLog) {

@@ -23,7 +23,8 @@ extension ReceiverSession {
     // It was changed meanwhile.
     if hasNewWish { return startConfiguring(at: now) }
     let results = configuration.results
-    if results.contains(.written), isChecking {
+    // The same after a time in which nothing was heard of it, for whatever was wished then.
+    if results.contains(.written), isChecking || wasLost && wish == wishInForce {
       actions.append(.report(.wasReset))
       prepareAssisting(at: now)
     }
@@ -45,9 +46,12 @@ extension ReceiverSession {
       return
     }
     isFailureTold = false
+    wishInForce = wish
     // A receiver that has its configuration and still says something else is checked again more and more seldom.
     startWatch(at: now, without: configuration.refused, isMuted: wasChecking && isUnchanged)
     if wasChecking, isUnchanged { return }
+    // The rate that the line was raised to for a while is wanted for good.
+    if keepsPortRate, wish?.portRate == rate { settingsRate = nil }
     if let wanted = wish?.portRate, let rate, wanted != rate, keepsPortRate || (settingsRate == nil && !keepsNoRate) {
       // Who serves would lose an epoch; who talks may have found a line that is full and never quiet.
       let isAtOnce = keepsPortRate || settings.intent == .identify
@@ -56,7 +60,16 @@ extension ReceiverSession {
     }
     actions.append(.report(.configured(refused: configuration.refused.count)))
     if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
-    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+    if wish?.powerSave?.sleepsBetweenFixes == true, !isModeRefused(configuration.refused) { startStoring() }
+  }
+
+  /// Whether the receiver does not take the power save mode that is wished.
+  private func isModeRefused(_ refused: [Setting]) -> Bool {
+    guard let mode = wish?.powerSave, let description else { return false }
+    let settings =
+      description.can(.valset)
+      ? mode.items(isOn: true).map { Setting.item($0) } : mode.messageSettings(for: description, isOn: true)
+    return refused.contains { one in settings.contains { $0.isOfSame(one) } }
   }
 
   /// Firmware without NAV-PVT refuses it; position, velocity and time then come by themselves. Who refuses those too, or
@@ -84,10 +97,11 @@ extension ReceiverSession {
   }
 
   mutating func startWatch(at now: Instant, without refused: [Setting], isMuted: Bool) {
+    guard let wish else { return }
     // In on/off operation nothing is regular.
-    guard let wish, wish.powerSave?.sleepsBetweenFixes != true else { return }
+    let isRegular = wish.powerSave?.sleepsBetweenFixes != true
     let message = wish.messages.first { wanted in
-      wanted.rate > 0 && !refused.contains { $0.isRate(of: wanted.message) }
+      isRegular && wanted.rate > 0 && !refused.contains { $0.isRate(of: wanted.message) }
     }
     var start = now
     if isMuted {

@@ -1,5 +1,6 @@
 import MonotonicTime
 import ReceiverStream
+import UBX
 
 /// The end: what was changed is put back.
 extension ReceiverSession {
@@ -13,6 +14,11 @@ extension ReceiverSession {
     switch stage {
     // A rate that is being changed is known again once that is through.
     case .changingRate: endBy = now + Self.longestGivingBack
+    // One that sleeps hears nothing: it is woken until it answers, as at any other time.
+    case .asleep where putsBack:
+      stage = .waking(WakeUp(.asked))
+      endBy = now + Self.longestGivingBack
+    case .waking where putsBack: endBy = now + Self.longestGivingBack
     case .configuring, .storing: exchange?.sayNoMore()
     default: if isToRestore { exchange?.sayNoMore() } else { interruptExchange() }
     }
@@ -25,6 +31,7 @@ extension ReceiverSession {
     guard endBy != nil else { return false }
     return switch stage {
     case .changingRate, .keeping, .restoring, .restoringRate, .restoringBackup, .ended: false
+    case .waking: !putsBack
     default: true
     }
   }
@@ -49,7 +56,7 @@ extension ReceiverSession {
 
   /// The time for putting back is over.
   mutating func runOutOfTime() {
-    if isToRestore, settings.restoresAtEnd, settings.intent != .readOnly { hasLeftChanges = true }
+    if putsBack { hasLeftChanges = true }
     cutEnding()
   }
 
@@ -65,24 +72,24 @@ extension ReceiverSession {
     return rate.map { $0 >= Self.leastKeepingRate } ?? true
   }
 
-  mutating func startRestoring(at now: Instant) {
+  /// - Parameter isAwake: whether it has just answered.
+  mutating func startRestoring(at now: Instant, isAwake: Bool = false) {
     var begin = now
-    let sleeps = isAsleep || wish?.powerSave?.sleepsBetweenFixes == true
-    if isHeard || sleeps, settings.restoresAtEnd, settings.intent != .readOnly, isToRestore {
-      if sleeps {
-        // The byte is lost; what follows has to wait until the receiver reads.
-        actions.append(.send([0xFF]))
-        begin = now + WakeUp.oscillatorStart
-        quietUntil = begin
-      }
-      endBy = begin + Self.longestEnding
-      restoringBy = begin + Self.longestGivingBack
-      stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
-    } else {
+    let sleeps = !isAwake && wish?.powerSave?.sleepsBetweenFixes == true
+    guard isHeard || sleeps, putsBack else {
       // Of a receiver that is silent nobody knows whether it has kept what it was told.
-      if isToRestore, settings.restoresAtEnd, settings.intent != .readOnly { hasLeftChanges = true }
-      end()
+      if putsBack { hasLeftChanges = true }
+      return end()
     }
+    if sleeps {
+      // It wakes for each fix, and now: the byte is lost, and what follows has to wait until the receiver reads.
+      actions.append(.send([0xFF]))
+      begin = now + WakeUp.oscillatorStart
+      quietUntil = begin
+    }
+    endBy = begin + Self.longestEnding
+    restoringBy = begin + Self.longestGivingBack
+    stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
   }
 
   /// The line is gone: what was collected is reported, commands are silent.
@@ -116,13 +123,25 @@ extension ReceiverSession {
     }
   }
 
+  /// Whether something is not as it was found, and is to be.
+  public var putsBack: Bool { isToRestore && settings.restoresAtEnd && settings.intent != .readOnly }
+
   /// Whether something is not as it was found.
   var isToRestore: Bool { !memory.found.isEmpty || settingsRate != nil || !memory.backup.isEmpty }
+
+  /// What was in force when the receiver was found, as far as it was changed.
+  var foundInForce: [Setting] {
+    var list = memory.found.map(\.setting)
+    if let settingsRate, let key = (port ?? .uart1).rateKey {
+      list.append(.item(ConfigurationPair(id: key, bits: UInt64(settingsRate))))
+    }
+    return list
+  }
 
   mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
     if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { hasLeftChanges = true }
     guard let settingsRate, let rate, settingsRate != rate else {
-      stage = .restoringBackup(BackupStore(undoing: memory.backup))
+      stage = .restoringBackup(BackupStore(undoing: memory.backup, inForce: foundInForce))
       return
     }
     endBy = now + Self.longestGivingBack

@@ -26,7 +26,9 @@ extension ReceiverSession {
     }
     for payload in heard.batch { takeBatched(payload, at: now) }
     if heard.frames > 0 { noticeWaking(at: now) }
-    if heard.isLost || heard.sawBootText && isSteady && !sawBootText { configurationLost(at: now) }
+    // In on/off operation it starts anew for each fix.
+    let isStart = heard.sawBootText && !sawBootText && wish?.powerSave?.sleepsBetweenFixes != true
+    if heard.isLost || isStart && isSteady { configurationLost(at: now) }
     sawBootText = heard.sawBootText
   }
 

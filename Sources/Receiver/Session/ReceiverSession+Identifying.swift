@@ -49,11 +49,24 @@ extension ReceiverSession {
     stage = .identifying(
       Identification(
         isProved: isProved && settings.maySwitchUBXOn, isRepeated: isUnanswered, port: port, rate: rate,
-        wantsID: memory.description.map { $0.uniqueID != nil } ?? true))
+        wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown))
+  }
+
+  /// Whether a receiver that has no room to say who it is may be given a faster line. It is not where nothing may be changed, or
+  /// nothing is put back.
+  private var mayRaiseUnknown: Bool {
+    settings.intent == .identify && settings.restoresAtEnd && settings.maySwitchUBXOn && hasRateSearch
+      && rate.map { $0 < Self.roomyRate } ?? false
   }
 
   mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
+    if let language = identification.needsRoom, let rate {
+      settingsRate = rate
+      stage = .changingRate(
+        PortRateChange(from: rate, to: Self.roomyRate, port: nil, usesItems: language == .items))
+      return
+    }
     guard let description = identification.description else {
       if isTryingLeft, !isHeard { return giveUpLeft(at: now) }
       if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }

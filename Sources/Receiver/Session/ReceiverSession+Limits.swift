@@ -31,6 +31,8 @@ extension ReceiverSession {
   /// A rate is raised when the line has been quiet for so long, or at the latest after this time.
   static var longestWaitForQuiet: Milliseconds { Milliseconds(5000) }
   static var quietTime: Milliseconds { Milliseconds(150) }
+  /// The rate that a line is given on which a receiver has no room to say who it is: every family and most boards have it.
+  static var roomyRate: UInt32 { 115_200 }
   /// More than any receiver holds.
   static var mostUnasked: Int { 1024 }
 }

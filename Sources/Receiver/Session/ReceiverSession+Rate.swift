@@ -13,9 +13,11 @@ extension ReceiverSession {
       memory.rate = found
     case .setRate(let next):
       rate = next
+      load.restart()
       actions.append(.setRate(next))
     case .ask(let next):
       rate = next
+      load.restart()
       actions.append(.setRate(next))
       actions.append(.send(frameBytes(.monVER, [])))
     case .adviseOnSilence:
@@ -64,10 +66,24 @@ extension ReceiverSession {
 
   mutating func setRate(_ next: UInt32, at now: Instant) {
     rate = next
+    load.restart()
     rateSetAt = now
     actions.append(.setRate(next))
     listener.follow(rate: next)
     quietUntil = now + Milliseconds(20)
+  }
+
+  /// The line was made faster for a receiver that had no room to say who it is.
+  private mutating func finishMakingRoom(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
+    stage = .listening(askAt: nil)
+    guard isChanged else {
+      settingsRate = nil
+      actions.append(.report(.notIdentified(isOtherVendor: false)))
+      return scheduleRetry(from: now)
+    }
+    memory.rate = rate
+    actions.append(.report(.rateFound(change.to)))
+    if endBy == nil { startIdentifying() }
   }
 
   var keepsPortRate: Bool { wish?.keepsPortRate == true }
@@ -75,9 +91,10 @@ extension ReceiverSession {
   mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
     if case .restoringRate = stage {
       if !isChanged { hasLeftChanges = true }
-      stage = .restoringBackup(BackupStore(undoing: memory.backup))
+      stage = .restoringBackup(BackupStore(undoing: memory.backup, inForce: foundInForce))
       return
     }
+    if description == nil { return finishMakingRoom(isChanged, change, at: now) }
     stage = .steady
     port = port ?? change.portFound
     if isChanged {

@@ -90,7 +90,7 @@ extension ReceiverSession {
 
   /// It answers, or speaks: what its sleep lost is written again.
   mutating func becomeAwake(_ cause: WakeCause, at now: Instant) {
-    actions.append(.report(.awake(cause)))
+    if endBy == nil { actions.append(.report(.awake(cause))) }
     isHeard = true
     lastFrame = now
     retryAfter = Self.firstRetry
@@ -101,12 +101,13 @@ extension ReceiverSession {
     }
     stage = .steady
     quietUntil = max(quietUntil, now)
-    startConfiguring(at: now)
+    if endBy == nil { startConfiguring(at: now) } else { startRestoring(at: now, isAwake: true) }
   }
 
   mutating func giveUpWaking(_ wakeUp: WakeUp, at now: Instant) {
     // It speaks, if it does not answer.
     if isHeard { return becomeAwake(wakeUp.cause, at: now) }
+    if endBy != nil { return startRestoring(at: now) }
     actions.append(.report(.doesNotWake))
     _ = trouble.begin(.silent)
     loseTouch()

@@ -156,7 +156,10 @@ extension ReceiverSession {
     }
     switch stage {
     case .identifying(var identification):
-      identification.receive(outcome)
+      load.measure(at: now)
+      // Who serves uses what is sent meanwhile, and asks again later.
+      let insists = settings.intent == .identify && load.isFull(at: rate)
+      identification.receive(outcome, isLineFull: insists)
       stage = .identifying(identification)
     case .configuring(var configuration):
       configuration.receive(outcome)

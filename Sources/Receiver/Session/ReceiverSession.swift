@@ -54,7 +54,9 @@ public struct ReceiverSession: ~Copyable {
     guard hasRateSearch, description != nil, let rate else { return nil }
     let isRaised = settingsRate.map { $0 != rate } ?? false
     let without = constellationsLeftOut
-    guard isRaised || expectsSilence || !without.isEmpty else { return nil }
+    // At the end the time may not do: what is left then is for the next program too.
+    let isEnding = endBy != nil && putsBack
+    guard isRaised || expectsSilence || !without.isEmpty || isEnding else { return nil }
     return LeftReceiver(rate: rate, foundRate: settingsRate ?? rate, without: without)
   }
 
@@ -132,9 +134,13 @@ public struct ReceiverSession: ~Copyable {
   var isFailureTold = false
   /// A check of the configuration is under way: what it has to write was lost.
   var isChecking = false
+  /// What it was brought to last.
+  var wishInForce: ReceiverWish?
   var sawBootText = false
   var bytesThisEpoch = 0
   var bytesPerEpoch = 600
+  /// What the line carries at its rate.
+  var load = LineLoad()
   var lastFrame: Instant
   /// The rate that the line was found at, once it is to have another; kept over an unplug.
   var settingsRate: UInt32? {

@@ -58,6 +58,17 @@ public struct Command: Sendable, Equatable {
     return command
   }
 
+  /// A question so often in one breath that one of the answers finds room on a line that is full.
+  ///
+  /// - Parameter answers: what is waited for, the one that counts first: the question's, where nothing else is said.
+  static func poll(
+    _ identity: MessageIdentity, _ selector: [UInt8], times: Int, answers: [MessageIdentity]? = nil
+  ) -> Command {
+    var command = Command(raw: Array(repeatElement(frameBytes(identity, selector), count: times).joined()))
+    command.answer = .messages(answers ?? [identity])
+    return command
+  }
+
   /// A question with another one behind it that every receiver answers: where the answer to `sentinel` comes and none to
   /// the question, it was passed over.
   static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity) -> Command {

@@ -55,7 +55,10 @@ struct Exchange: Sendable {
     if !list.isEmpty { return (nil, .listed(list)) }
     if sentAt != nil {
       if command.answer == .none { return (nil, .sent) }
-      if attempt == command.attempts { return (nil, longestList.map { .listed($0) } ?? .silent) }
+      if attempt == command.attempts {
+        // The one that counts did not come; what came is known all the same.
+        return (nil, longestList.map { .listed($0) } ?? (answers.isEmpty ? .silent : .answeredAll(answers)))
+      }
     }
     attempt += 1
     sentAt = now

@@ -5,7 +5,10 @@ extension VirtualLine {
   /// What a receiver on USB sends in so many seconds, the bytes of each second apart: sentences, NAV-PVT, NAV-DOP,
   /// NAV-SAT and NAV-EOE. It walks in the park, and finds its place after two seconds or three.
   ///
-  /// - Parameter startUTCSeconds: The time of the first epoch, seconds since 1970.
+  /// - Parameters:
+  ///   - startUTCSeconds: The time of the first epoch, seconds since 1970.
+  ///   - seconds: how long it lasts.
+  ///   - seed: determines what is random.
   public static func recording(startUTCSeconds: Int64, seconds: Int, seed: UInt64 = 1) -> [[UInt8]] {
     var line = VirtualLine(model: .m9, seed: seed, startUTCSeconds: startUTCSeconds - 1, hasRate: false)
     // Before the first epoch there is the text of the start.

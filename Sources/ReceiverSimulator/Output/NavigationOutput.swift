@@ -61,20 +61,20 @@ struct NavigationOutput {
   }
 
   private var fixType: UInt8 { solution.hasFix ? 3 : 0 }
-  private var latitude: Int32 { Int32((solution.latitudeDegrees * 1e7).rounded()) }
-  private var longitude: Int32 { Int32((solution.longitudeDegrees * 1e7).rounded()) }
-  private var height: Int32 { Int32(((solution.altitudeMetres + Solution.geoidSeparation) * 1000).rounded()) }
-  private var altitude: Int32 { Int32((solution.altitudeMetres * 1000).rounded()) }
-  private var course: Int32 { Int32((degreesOfCourse(solution) * 1e5).rounded()) }
+  private var latitude: Int32 { Int32(nearest: solution.latitudeDegrees * 1e7) }
+  private var longitude: Int32 { Int32(nearest: solution.longitudeDegrees * 1e7) }
+  private var height: Int32 { Int32(nearest: (solution.altitudeMetres + Solution.geoidSeparation) * 1000) }
+  private var altitude: Int32 { Int32(nearest: solution.altitudeMetres * 1000) }
+  private var course: Int32 { Int32(nearest: degreesOfCourse(solution) * 1e5) }
   private var horizontal: UInt32 { solution.hasFix ? millimetres(solution.horizontalMetres) : 0xFFFF_FFFF }
   private var vertical: UInt32 { solution.hasFix ? millimetres(solution.verticalMetres) : 0xFFFF_FFFF }
   private var courseAccuracy: UInt32 { courseAccuracyOf(solution) }
   private var timeAccuracy: UInt32 { solution.hasFix ? 25 : solution.hasTime ? 5_000_000 : 0xFFFF_FFFF }
 
-  private func millimetres(_ metres: Double) -> UInt32 { UInt32((metres * 1000).rounded()) }
+  private func millimetres(_ metres: Double) -> UInt32 { UInt32(nearest: metres * 1000) }
   private func hundredths(_ value: Double) -> UInt16 { UInt16(min(9999, (value * 100).rounded())) }
-  private func millimetresPerSecond(_ value: Double) -> Int32 { Int32((value * 1000).rounded()) }
-  private func centimetresPerSecond(_ value: Double) -> Int32 { Int32((value * 100).rounded()) }
+  private func millimetresPerSecond(_ value: Double) -> Int32 { Int32(nearest: value * 1000) }
+  private func centimetresPerSecond(_ value: Double) -> Int32 { Int32(nearest: value * 100) }
 
   private func writePVT(_ message: inout NavPVT.Writer) {
     // Before it knows the time, a receiver counts from the start of GPS time.
@@ -120,14 +120,14 @@ struct NavigationOutput {
     message.week(Int16(solution.gps.week))
     message.gpsFix(fixType)
     message.flags((solution.hasFix ? 1 : 0) | (solution.hasTime ? 0xC : 0))
-    message.pAcc(solution.hasFix ? UInt32((solution.horizontalMetres * 150).rounded()) : 0xFFFF_FFFF)
-    message.sAcc(solution.hasFix ? UInt32((solution.speedAccuracy * 100).rounded()) : 2000)
+    message.pAcc(solution.hasFix ? UInt32(nearest: solution.horizontalMetres * 150) : 0xFFFF_FFFF)
+    message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 100) : 2000)
     message.pDOP(hundredths(solution.pdop))
     guard solution.hasFix else { return }
     let place = Earth.ecef(solution)
-    message.ecefX(Int32((place.x * 100).rounded()))
-    message.ecefY(Int32((place.y * 100).rounded()))
-    message.ecefZ(Int32((place.z * 100).rounded()))
+    message.ecefX(Int32(nearest: place.x * 100))
+    message.ecefY(Int32(nearest: place.y * 100))
+    message.ecefZ(Int32(nearest: place.z * 100))
     let velocity = Earth.ecefVelocity(solution)
     message.ecefVX(centimetresPerSecond(velocity.x))
     message.ecefVY(centimetresPerSecond(velocity.y))
@@ -137,17 +137,17 @@ struct NavigationOutput {
 
   private func writePOSECEF(_ message: inout NavPOSECEF.Writer) {
     message.iTOW(timeOfWeek)
-    message.pAcc(solution.hasFix ? UInt32((solution.horizontalMetres * 150).rounded()) : 0xFFFF_FFFF)
+    message.pAcc(solution.hasFix ? UInt32(nearest: solution.horizontalMetres * 150) : 0xFFFF_FFFF)
     guard solution.hasFix else { return }
     let place = Earth.ecef(solution)
-    message.ecefX(Int32((place.x * 100).rounded()))
-    message.ecefY(Int32((place.y * 100).rounded()))
-    message.ecefZ(Int32((place.z * 100).rounded()))
+    message.ecefX(Int32(nearest: place.x * 100))
+    message.ecefY(Int32(nearest: place.y * 100))
+    message.ecefZ(Int32(nearest: place.z * 100))
   }
 
   private func writeVELECEF(_ message: inout NavVELECEF.Writer) {
     message.iTOW(timeOfWeek)
-    message.sAcc(solution.hasFix ? UInt32((solution.speedAccuracy * 100).rounded()) : 2000)
+    message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 100) : 2000)
     guard solution.hasFix else { return }
     let velocity = Earth.ecefVelocity(solution)
     message.ecefVX(centimetresPerSecond(velocity.x))
@@ -169,27 +169,27 @@ struct NavigationOutput {
   private func writeHPPOSLLH(_ message: inout NavHPPOSLLH.Writer) {
     message.iTOW(timeOfWeek)
     message.flags(solution.hasFix ? 0 : 1)
-    message.hAcc(solution.hasFix ? UInt32((solution.horizontalMetres * 10_000).rounded()) : 0xFFFF_FFFF)
-    message.vAcc(solution.hasFix ? UInt32((solution.verticalMetres * 10_000).rounded()) : 0xFFFF_FFFF)
+    message.hAcc(solution.hasFix ? UInt32(nearest: solution.horizontalMetres * 10_000) : 0xFFFF_FFFF)
+    message.vAcc(solution.hasFix ? UInt32(nearest: solution.verticalMetres * 10_000) : 0xFFFF_FFFF)
     guard solution.hasFix else { return }
     message.lon(longitude)
     message.lat(latitude)
     message.height(height)
     message.hMSL(altitude)
-    message.lonHp(Int8((solution.longitudeDegrees * 1e9 - Double(longitude) * 100).rounded()))
-    message.latHp(Int8((solution.latitudeDegrees * 1e9 - Double(latitude) * 100).rounded()))
+    message.lonHp(Int8(nearest: solution.longitudeDegrees * 1e9 - Double(longitude) * 100))
+    message.latHp(Int8(nearest: solution.latitudeDegrees * 1e9 - Double(latitude) * 100))
   }
 
   private func writeVELNED(_ message: inout NavVELNED.Writer) {
     message.iTOW(timeOfWeek)
-    message.sAcc(solution.hasFix ? UInt32((solution.speedAccuracy * 100).rounded()) : 2000)
+    message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 100) : 2000)
     message.cAcc(courseAccuracy)
     guard solution.hasFix else { return }
     message.velN(centimetresPerSecond(solution.velocityNorth))
     message.velE(centimetresPerSecond(solution.velocityEast))
     message.velD(centimetresPerSecond(solution.velocityDown))
-    message.speed(UInt32((solution.speed * 100).rounded()))
-    message.gSpeed(UInt32((solution.speed * 100).rounded()))
+    message.speed(UInt32(nearest: solution.speed * 100))
+    message.gSpeed(UInt32(nearest: solution.speed * 100))
     message.heading(course)
   }
 
@@ -253,9 +253,9 @@ struct NavigationOutput {
 
   private func writeODO(_ message: inout NavODO.Writer) {
     message.iTOW(timeOfWeek)
-    message.distance(UInt32(solution.odometerMetres))
-    message.totalDistance(UInt32(solution.totalMetres))
-    message.distanceStd(UInt32(solution.odometerMetres / 100))
+    message.distance(UInt32(nearest: solution.odometerMetres.rounded(.down)))
+    message.totalDistance(UInt32(nearest: solution.totalMetres.rounded(.down)))
+    message.distanceStd(UInt32(nearest: (solution.odometerMetres / 100).rounded(.down)))
   }
 
   private func writeCOV(_ message: inout NavCOV.Writer) {

@@ -110,8 +110,9 @@ extension VirtualReceiver {
       records.append(record(1, UInt32(slot), collected, padding: 76))
     }
     if let position = memory.position {
+      let whole = { (degrees: Double) in Int32(nearest: (degrees * 1e7).rounded(.towardZero)) }
       let place =
-        Int64(Int32(position.latitude * 1e7)) << 32 | Int64(UInt32(bitPattern: Int32(position.longitude * 1e7)))
+        Int64(whole(position.latitude)) << 32 | Int64(UInt32(bitPattern: whole(position.longitude)))
       records.append(record(2, 0, place, padding: 8))
     }
     if memory.hasAlmanac { records.append(record(3, 0, 0, padding: 120)) }
@@ -221,9 +222,9 @@ extension VirtualReceiver {
     if let position = memory.position {
       let place = Earth.ecef(
         latitude: position.latitude, longitude: position.longitude, height: solution.altitudeMetres)
-      payload.set(UInt32(bitPattern: Int32(place.x * 100)), at: 0)
-      payload.set(UInt32(bitPattern: Int32(place.y * 100)), at: 4)
-      payload.set(UInt32(bitPattern: Int32(place.z * 100)), at: 8)
+      payload.set(UInt32(bitPattern: Int32(nearest: (place.x * 100).rounded(.towardZero))), at: 0)
+      payload.set(UInt32(bitPattern: Int32(nearest: (place.y * 100).rounded(.towardZero))), at: 4)
+      payload.set(UInt32(bitPattern: Int32(nearest: (place.z * 100).rounded(.towardZero))), at: 8)
       payload.set(300_00 as UInt32, at: 12)
       flags |= 1
     }

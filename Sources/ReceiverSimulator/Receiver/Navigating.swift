@@ -152,9 +152,12 @@ extension VirtualReceiver {
     next.latitudeDegrees = truth.latitudeDegrees + error.north / metresPerDegree
     next.longitudeDegrees =
       truth.longitudeDegrees + error.east / (metresPerDegree * cos(truth.latitudeDegrees * .pi / 180))
-    next.altitudeMetres = truth.altitudeMetres + error.up
-    next.velocityNorth = truth.northMetresPerSecond + noise.velocity(under: engine.sky)
-    next.velocityEast = truth.eastMetresPerSecond + noise.velocity(under: engine.sky)
+    next.longitudeDegrees = TangentPlane.wrapped(next.longitudeDegrees)
+    // Whatever a scenario says, the fields of messages and sentences have an end.
+    next.latitudeDegrees = max(-90, min(90, next.latitudeDegrees))
+    next.altitudeMetres = max(-1e6, min(1e6, truth.altitudeMetres + error.up))
+    next.velocityNorth = max(-1e4, min(1e4, truth.northMetresPerSecond + noise.velocity(under: engine.sky)))
+    next.velocityEast = max(-1e4, min(1e4, truth.eastMetresPerSecond + noise.velocity(under: engine.sky)))
     next.velocityDown = noise.velocity(under: engine.sky)
     next.horizontalMetres = axis * 2.0.squareRoot() * 1.1
     next.verticalMetres = axis * 1.5 * 1.1

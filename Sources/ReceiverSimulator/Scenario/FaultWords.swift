@@ -32,8 +32,8 @@ extension Words {
     case "ignore-wake": return .ignoreWakeUps(for: try milliseconds())
     case "wake": return .wakeByItself(after: try milliseconds())
     case "lose-batch":
-      guard let count = next().flatMap({ Int($0) }), count > 0 else {
-        throw error("`lose-batch` takes the number of epochs")
+      guard let count = next().flatMap({ Int($0) }), 1...65_535 ~= count else {
+        throw error("`lose-batch` takes the number of epochs, 1 to 65535")
       }
       return .loseBatchedEpochs(count)
     case "cut-frame": return .cutFrame(silenceFor: try milliseconds())

@@ -176,6 +176,8 @@ public struct Scenario: Sendable, Equatable {
     case .stay: return (leg.from, still)
     case .straight(let to):
       let length = leg.endSeconds - leg.startSeconds
+      // So short a way, so late, that the clock does not move.
+      guard length > 0 else { return (to, still) }
       let velocity = TangentPlane.Point(
         north: (to.north - leg.from.north) / length, east: (to.east - leg.from.east) / length)
       return (

@@ -15,7 +15,9 @@ extension Scenario {
   /// - Throws: ``ScenarioError`` at the first line that is not understood.
   public init(parsing text: String) throws(ScenarioError) {
     var parser = ScenarioParser()
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // A byte order mark and Windows' line ends are what some editors write.
+    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       try parser.read(line, number: index + 1)
     }
     self = try parser.finish()
@@ -26,7 +28,7 @@ extension Scenario {
 struct ScenarioParser {
   private var scenario: Scenario?
   private var hasRepeat = false
-  private var words = Words("", line: 0)
+  private(set) var words = Words("", line: 0)
   private var random = RandomSource(seed: 1)
 
   mutating func read(_ line: Substring, number: Int) throws(ScenarioError) {
@@ -43,8 +45,8 @@ struct ScenarioParser {
     case "walk": try readWay(&scenario, metresPerSecond: 1.4)
     case "ride": try readWay(&scenario, metresPerSecond: 5)
     case "drive": try readWay(&scenario, metresPerSecond: 14)
-    case "circle": try readLoop(&scenario) { .circle(radius: $0, period: $1) }
-    case "eight": try readLoop(&scenario) { .eight(reach: $0, period: $1) }
+    case "circle": try readCircle(&scenario)
+    case "eight": try readEight(&scenario)
     case "errand": try readErrand(&scenario)
     case "at": try readEvent(&scenario)
     case "repeat":
@@ -55,6 +57,7 @@ struct ScenarioParser {
           + "and repeat")
     }
     try words.expectEnd()
+    try checkDuration(of: scenario)
     self.scenario = scenario
   }
 
@@ -74,7 +77,7 @@ struct ScenarioParser {
   private mutating func readStart() throws(ScenarioError) {
     guard scenario == nil else { throw words.error("there is one `start` already; use `drive to` to go elsewhere") }
     let (latitude, longitude) = try words.coordinates()
-    let height = words.isAtEnd ? 0 : try words.metres()
+    let height = words.isAtEnd ? 0 : try words.height()
     try words.expectEnd()
     scenario = Scenario(
       start: Place(latitudeDegrees: latitude, longitudeDegrees: longitude, altitudeMetres: height))
@@ -113,7 +116,9 @@ struct ScenarioParser {
     } else if words.take("by") {
       let (north, east) = try words.offsets()
       let from = points.last ?? scenario.end
-      points.append(TangentPlane.Point(north: from.north + north, east: from.east + east))
+      let point = TangentPlane.Point(north: from.north + north, east: from.east + east)
+      try check(point, of: scenario)
+      points.append(point)
     } else if words.take("to") {
       points.append(try point(scenario))
     } else {
@@ -126,22 +131,39 @@ struct ScenarioParser {
   private mutating func point(_ scenario: Scenario) throws(ScenarioError) -> TangentPlane.Point {
     let (latitude, longitude) = try words.coordinates()
     let point = scenario.plane.point(latitude: latitude, longitude: longitude)
-    guard point.distance(to: TangentPlane.Point(north: 0, east: 0)) < 500_000 else {
-      throw words.error("the place is more than 500 km from the start; begin the scenario nearer to it")
-    }
+    try check(point, of: scenario)
     return point
   }
 
-  /// `SIZE in PERIOD for DURATION` or `… forever`.
-  private mutating func readLoop(
-    _ scenario: inout Scenario, _ course: (Double, Double) -> Scenario.Leg.Course
-  ) throws(ScenarioError) {
+  private mutating func readCircle(_ scenario: inout Scenario) throws(ScenarioError) {
+    let (radius, period) = try sizeAndPeriod(scenario)
+    try check(north: 0...2 * radius, east: radius, of: scenario)
+    let rate = 2 * Double.pi / period
+    try check(metresPerSecond: radius * rate, metresPerSecondSquared: radius * rate * rate)
+    try readLoop(&scenario, .circle(radius: radius, period: period))
+  }
+
+  private mutating func readEight(_ scenario: inout Scenario) throws(ScenarioError) {
+    let (reach, period) = try sizeAndPeriod(scenario)
+    try check(north: -reach / 2...reach / 2, east: reach, of: scenario)
+    // The fastest is the middle, where both parts of x = sin t, y = sin t cos t are; the most is pulled at the ends of y.
+    let rate = 2 * Double.pi / period
+    try check(
+      metresPerSecond: reach * rate * 2.0.squareRoot(), metresPerSecondSquared: reach * rate * rate * 2.125)
+    try readLoop(&scenario, .eight(reach: reach, period: period))
+  }
+
+  /// `SIZE in PERIOD`.
+  private mutating func sizeAndPeriod(_ scenario: Scenario) throws(ScenarioError) -> (Double, Double) {
     _ = try motionTime(scenario)
     let size = try words.metres()
     guard size > 0 else { throw words.error("the size is more than 0 m") }
     try words.expect("in")
-    let period = try words.seconds()
-    let course = course(size, period)
+    return (size, try words.seconds())
+  }
+
+  /// `for DURATION` or `forever`.
+  private mutating func readLoop(_ scenario: inout Scenario, _ course: Scenario.Leg.Course) throws(ScenarioError) {
     if words.take("forever") { return scenario.append(course, seconds: .infinity) }
     try words.expect("for")
     scenario.append(course, seconds: try words.seconds())
@@ -152,6 +174,8 @@ struct ScenarioParser {
     _ = try motionTime(scenario)
     try words.expect("within")
     let radius = try words.metres()
+    guard radius > 0 else { throw words.error("the radius is more than 0 m") }
+    try check(north: -radius...radius, east: radius, of: scenario)
     try words.expect("stops")
     guard let stops = words.next().flatMap({ Int($0) }), 1...1000 ~= stops else {
       throw words.error("`stops` takes a number from 1 to 1000")

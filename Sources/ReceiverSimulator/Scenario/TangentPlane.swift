@@ -29,15 +29,21 @@ struct TangentPlane: Sendable, Equatable {
   }
 
   func point(latitude: Double, longitude: Double) -> Point {
+    // The shorter way round.
     Point(
       north: (latitude - origin.latitudeDegrees) * metresPerDegreeNorth,
-      east: (longitude - origin.longitudeDegrees) * metresPerDegreeEast)
+      east: Self.wrapped(longitude - origin.longitudeDegrees) * metresPerDegreeEast)
   }
 
   func coordinates(of point: Point) -> (latitude: Double, longitude: Double) {
     (
       origin.latitudeDegrees + point.north / metresPerDegreeNorth,
-      origin.longitudeDegrees + point.east / metresPerDegreeEast
+      Self.wrapped(origin.longitudeDegrees + point.east / metresPerDegreeEast)
     )
+  }
+
+  /// The longitude of a place on the other side of the date line, as receivers tell it.
+  static func wrapped(_ longitude: Double) -> Double {
+    abs(longitude) <= 180 ? longitude : longitude - ((longitude + 180) / 360).rounded(.down) * 360
   }
 }

@@ -49,7 +49,8 @@ struct Words {
   /// `48.1642,11.6056`.
   mutating func coordinates() throws(ScenarioError) -> (Double, Double) {
     let parts = (next() ?? "").split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count == 2, let latitude = Double(parts[0]), let longitude = Double(parts[1]), abs(latitude) <= 89,
+    guard parts.count == 2, let latitude = Double(parts[0]), let longitude = Double(parts[1]),
+      abs(latitude) <= ScenarioLimits.latitudeDegrees,
       abs(longitude) <= 180
     else { throw error("a place is LATITUDE,LONGITUDE in degrees without a space, such as 48.1642,11.6056") }
     return (latitude, longitude)
@@ -72,16 +73,24 @@ struct Words {
   }
 
   private static func metres(_ word: Substring) -> Double? {
-    if word.hasSuffix("km") { return Double(word.dropLast(2)).map { $0 * 1000 } }
-    return word.hasSuffix("m") ? Double(word.dropLast()) : nil
+    let metres =
+      if word.hasSuffix("km") {
+        Double(word.dropLast(2)).map { $0 * 1000 }
+      } else {
+        word.hasSuffix("m") ? Double(word.dropLast()) : nil
+      }
+    return metres.flatMap { $0.isFinite ? $0 : nil }
   }
 
   mutating func speed() throws(ScenarioError) -> Double {
+    var speed: Double?
     if let word = next() {
-      if word.hasSuffix("km/h"), let speed = Double(word.dropLast(4)), speed > 0 { return speed / 3.6 }
-      if word.hasSuffix("m/s"), let speed = Double(word.dropLast(3)), speed > 0 { return speed }
+      if word.hasSuffix("km/h") { speed = Double(word.dropLast(4)).map { $0 / 3.6 } }
+      if word.hasSuffix("m/s") { speed = Double(word.dropLast(3)) }
     }
-    throw error("a speed is above 0 and has a unit, such as 1.4m/s or 50km/h")
+    guard let speed, speed > 0 else { throw error("a speed is above 0 and has a unit, such as 1.4m/s or 50km/h") }
+    guard speed <= ScenarioLimits.metresPerSecond else { throw error("no receiver works above 500m/s; move slower") }
+    return speed
   }
 
   /// A length of time above 0.
@@ -93,21 +102,26 @@ struct Words {
 
   /// `90s`, `5min`, `1h30min`, `250ms`, or `08:30` and `08:30:15` from the start.
   mutating func time() throws(ScenarioError) -> Double {
-    if let word = next(), let seconds = Self.clockSeconds(word) ?? Self.unitSeconds(word) { return seconds }
-    throw error("a time is such as 90s, 5min, 1h30min, 250ms or 08:30")
+    guard let word = next(), let seconds = Self.clockSeconds(word) ?? Self.unitSeconds(word) else {
+      throw error("a time is such as 90s, 5min, 1h30min, 250ms or 08:30")
+    }
+    guard seconds <= ScenarioLimits.seconds else {
+      throw error("a time is at most ten years (3650d); what does not end is `forever`")
+    }
+    return seconds
   }
 
   private static func clockSeconds(_ word: Substring) -> Double? {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2 || parts.count == 3 else { return nil }
-    var seconds = 0
+    var seconds = 0.0
     for (index, part) in parts.enumerated() {
       guard part.count == 2 || index == 0, let number = Int(part), number >= 0, index == 0 || number < 60 else {
         return nil
       }
-      seconds = seconds * 60 + number
+      seconds = seconds * 60 + Double(number)
     }
-    return Double(parts.count == 2 ? seconds * 60 : seconds)
+    return parts.count == 2 ? seconds * 60 : seconds
   }
 
   private static func unitSeconds(_ word: Substring) -> Double? {

@@ -87,35 +87,35 @@ extension BatchBuffer.Entry {
     message.fracSec(Int32(solution.millisecond) * 1_000_000)
     message.valid(solution.hasTime ? 3 : 0)
     message.flags(solution.powerSaveState << 2 | (solution.hasFix ? 1 : 0))
-    message.hAcc(solution.hasFix ? UInt32((solution.horizontalMetres * 1000).rounded()) : 0xFFFF_FFFF)
+    message.hAcc(solution.hasFix ? UInt32(nearest: solution.horizontalMetres * 1000) : 0xFFFF_FFFF)
     if solution.hasFix {
       message.fixType(3)
-      message.lon(Int32((solution.longitudeDegrees * 1e7).rounded()))
-      message.lat(Int32((solution.latitudeDegrees * 1e7).rounded()))
-      message.height(Int32(((solution.altitudeMetres + Solution.geoidSeparation) * 1000).rounded()))
-      message.gSpeed(Int32((solution.speed * 1000).rounded()))
-      message.headMot(Int32((degreesOfCourse(solution) * 1e5).rounded()))
+      message.lon(Int32(nearest: solution.longitudeDegrees * 1e7))
+      message.lat(Int32(nearest: solution.latitudeDegrees * 1e7))
+      message.height(Int32(nearest: (solution.altitudeMetres + Solution.geoidSeparation) * 1000))
+      message.gSpeed(Int32(nearest: solution.speed * 1000))
+      message.headMot(Int32(nearest: degreesOfCourse(solution) * 1e5))
     }
     if keepsPVT { writePVT(&message) }
     if keepsOdometer {
-      message.distance(UInt32(solution.odometerMetres))
-      message.totalDistance(UInt32(solution.totalMetres))
-      message.distanceStd(UInt32(solution.odometerMetres / 100))
+      message.distance(UInt32(nearest: solution.odometerMetres.rounded(.down)))
+      message.totalDistance(UInt32(nearest: solution.totalMetres.rounded(.down)))
+      message.distanceStd(UInt32(nearest: (solution.odometerMetres / 100).rounded(.down)))
     }
   }
 
   private func writePVT(_ message: inout LogBATCH.Writer) {
     message.iTOW(solution.gps.millisecondOfWeek)
     message.tAcc(solution.hasFix ? 25 : 0xFFFF_FFFF)
-    message.vAcc(solution.hasFix ? UInt32((solution.verticalMetres * 1000).rounded()) : 0xFFFF_FFFF)
-    message.sAcc(solution.hasFix ? UInt32((solution.speedAccuracy * 1000).rounded()) : 20_000)
+    message.vAcc(solution.hasFix ? UInt32(nearest: solution.verticalMetres * 1000) : 0xFFFF_FFFF)
+    message.sAcc(solution.hasFix ? UInt32(nearest: solution.speedAccuracy * 1000) : 20_000)
     message.headAcc(courseAccuracyOf(solution))
     message.pDOP(UInt16(min(9999, (solution.pdop * 100).rounded())))
     guard solution.hasFix else { return }
     message.numSV(UInt8(solution.used))
-    message.hMSL(Int32((solution.altitudeMetres * 1000).rounded()))
-    message.velN(Int32((solution.velocityNorth * 1000).rounded()))
-    message.velE(Int32((solution.velocityEast * 1000).rounded()))
-    message.velD(Int32((solution.velocityDown * 1000).rounded()))
+    message.hMSL(Int32(nearest: solution.altitudeMetres * 1000))
+    message.velN(Int32(nearest: solution.velocityNorth * 1000))
+    message.velE(Int32(nearest: solution.velocityEast * 1000))
+    message.velD(Int32(nearest: solution.velocityDown * 1000))
   }
 }

@@ -121,12 +121,12 @@ struct FlashLog: Sendable {
   private static func write(_ solution: Solution, _ index: Int, _ message: inout LogRETRIEVEPOS.Writer) {
     let civil = solution.civil
     message.entryIndex(UInt32(index))
-    message.lon(Int32((solution.longitudeDegrees * 1e6).rounded()) * 10)
-    message.lat(Int32((solution.latitudeDegrees * 1e6).rounded()) * 10)
-    message.hMSL(Int32((solution.altitudeMetres * 10).rounded()) * 100)
-    message.hAcc(UInt32(max(0.7, solution.horizontalMetres) * 1000))
-    message.gSpeed(UInt32((solution.speed * 100).rounded()) * 10)
-    message.heading(UInt32(degreesOfCourse(solution).rounded()) * 100_000)
+    message.lon(Int32(nearest: (solution.longitudeDegrees * 1e6).rounded() * 10))
+    message.lat(Int32(nearest: (solution.latitudeDegrees * 1e6).rounded() * 10))
+    message.hMSL(Int32(nearest: (solution.altitudeMetres * 10).rounded() * 100))
+    message.hAcc(UInt32(nearest: (max(0.7, solution.horizontalMetres) * 1000).rounded(.down)))
+    message.gSpeed(UInt32(nearest: (solution.speed * 100).rounded() * 10))
+    message.heading(UInt32(nearest: degreesOfCourse(solution)) * 100_000)
     message.fixType(3)
     message.year(UInt16(civil.year))
     message.month(UInt8(civil.month))

@@ -21,6 +21,19 @@ public struct EpochAssembler: ~Copyable, Sendable {
     public var skyChanged: Bool
     /// Whether the receiver tells dilutions and no satellites, and the dilutions are new.
     public var hasDilutionsAlone: Bool
+
+    /// A report as an assembler makes it, for who takes reports from elsewhere: an epoch's first, without satellites, unless
+    /// it is said otherwise.
+    public init(
+      fix: Fix, isUpdate: Bool = false, fixChanged: Bool = true, skyChanged: Bool = false,
+      hasDilutionsAlone: Bool = false
+    ) {
+      self.fix = fix
+      self.isUpdate = isUpdate
+      self.fixChanged = fixChanged
+      self.skyChanged = skyChanged
+      self.hasDilutionsAlone = hasDilutionsAlone
+    }
   }
 
   /// Fields that were out of range or could not be read, and are therefore absent from the fixes.

@@ -295,10 +295,7 @@ extension EpochAssembler {
     setDate(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
     // A letter behind the number says that it is the firmware's guess.
-    if let text = content.leapSeconds, let seconds = text.wholeNumber {
-      leapSeconds = seconds
-      fix.leapSeconds = seconds
-    }
+    if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
   private mutating func setHeading(_ degrees: FixedPoint?) {
@@ -352,7 +349,7 @@ extension EpochAssembler {
 
   private mutating func setDate(_ day: Day?, _ timeOfDay: TimeOfDay?) {
     guard let day, let timeOfDay else { return }
-    let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds)
+    guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
     // A UBX message of the same epoch knows the time to the nanosecond.
     if fix.time == nil || fix.source < .ubx { fix.time = time }
   }
@@ -457,7 +454,7 @@ extension EpochAssembler {
   private mutating func apply(_ content: ZDA) {
     setTime(content.time)
     guard let year = content.year, let month = content.month, let day = content.day else { return }
-    guard ReceiverCalendar.years.contains(Int(year)), let date = Day(year: Int(year), month: Int(month), day: Int(day))
+    guard UTCTime.believedYears.contains(Int(year)), let date = Day(year: Int(year), month: Int(month), day: Int(day))
     else { return reject() }
     setDate(date, content.time)
   }

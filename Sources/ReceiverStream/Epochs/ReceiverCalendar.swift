@@ -3,9 +3,6 @@ struct ReceiverCalendar: Sendable {
   /// Days in 1024 weeks: after so many the week number of GPS's older messages begins again at 0.
   static var rolloverDays: Int64 { 7168 }
 
-  /// Years that are believed: from GPS's beginning to what nanoseconds since 1970 have room for.
-  static var years: ClosedRange<Int> { 1980...2199 }
-
   /// What the computer's clock says, if it can be believed.
   var reference: UTCTime?
   /// The last time of which the date is known.
@@ -33,9 +30,11 @@ struct ReceiverCalendar: Sendable {
     return Day(since1970: day.since1970 + correctionDays)
   }
 
-  /// The time of an epoch of which the receiver said date and time.
-  mutating func time(on day: Day, nanosecondsOfDay: Int64) -> UTCTime {
+  /// The time of an epoch of which the receiver said date and time: nil when it is in no year that is believed. The day lies
+  /// within some hundred years of 1970.
+  mutating func time(on day: Day, nanosecondsOfDay: Int64) -> UTCTime? {
     let time = UTCTime(day: mended(day), nanosecondsOfDay: nanosecondsOfDay)
+    guard time.isBelieved else { return nil }
     last = time
     return time
   }
@@ -49,7 +48,8 @@ struct ReceiverCalendar: Sendable {
     var day = last.day
     if step < -halfDay { day.since1970 += 1 }
     if step > halfDay { day.since1970 -= 1 }
-    return UTCTime(day: day, nanosecondsOfDay: nanosecondsOfDay)
+    let time = UTCTime(day: day, nanosecondsOfDay: nanosecondsOfDay)
+    return time.isBelieved ? time : nil
   }
 
   /// The time of an epoch of which only the time of week is known (GPS time, milliseconds): nil as long as no date was said,
@@ -61,7 +61,8 @@ struct ReceiverCalendar: Sendable {
     let earliest = last.nanosecondsSince1970 - shift - 3_600_000_000_000
     let ofWeek = Int64(milliseconds) * 1_000_000
     let weeks = (earliest - ofWeek + week - 1) / week
-    return UTCTime(nanosecondsSince1970: shift + weeks * week + ofWeek)
+    let time = UTCTime(nanosecondsSince1970: shift + weeks * week + ofWeek)
+    return time.isBelieved ? time : nil
   }
 
   /// Keeps `time` as the one that the next time of day is compared with.

@@ -311,7 +311,8 @@ extension EpochAssembler {
     fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
   }
 
-  private mutating func setLeapSeconds(_ seconds: Int) {
+  /// GPS − UTC as the receiver says it.
+  mutating func setLeapSeconds(_ seconds: Int) {
     // Since 1980 there were 18; a count far from that is not believed.
     guard seconds >= 0, seconds <= 60 else { return reject() }
     leapSeconds = seconds
@@ -323,16 +324,18 @@ extension EpochAssembler {
     isValid: Bool, year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, nano: Int64
   ) {
     guard isValid else { return }
-    guard ReceiverCalendar.years.contains(year), let date = Day(year: year, month: month, day: day),
+    guard UTCTime.believedYears.contains(year), let date = Day(year: year, month: month, day: day),
       hour < 24, minute < 60, second <= 60, abs(nano) <= 1_000_000_000
     else { return reject() }
     let seconds = Int64(hour * 3600 + minute * 60 + second)
-    fix.time = calendar.time(on: date, nanosecondsOfDay: seconds * 1_000_000_000 + nano)
+    guard let time = calendar.time(on: date, nanosecondsOfDay: seconds * 1_000_000_000 + nano) else { return reject() }
+    fix.time = time
   }
 
   /// The time from GPS week and time of week, unless the message of UTC itself is there.
   private mutating func setGPSTime(week: Int, timeOfWeek: UInt32, fraction: Int64) {
-    guard week > 0, timeOfWeek < 604_800_000, abs(fraction) <= 1_000_000 else { return reject() }
+    // Beyond these weeks, 2203, a day has no place in nanoseconds since 1970; the year is looked at below.
+    guard week > 0, week < 11_700, timeOfWeek < 604_800_000, abs(fraction) <= 1_000_000 else { return reject() }
     guard fix.time == nil else { return }
     let nanoseconds = Int64(timeOfWeek) * 1_000_000 + fraction
     let gpsDay = Day(since1970: Day.gpsEpoch.since1970 + Int64(week) * 7)
@@ -340,7 +343,8 @@ extension EpochAssembler {
     let today = Day(since1970: gpsDay.since1970 + Int64(timeOfWeek / 86_400_000))
     let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(today))
     let utc = UTCTime(day: gpsDay, nanosecondsOfDay: nanoseconds - Int64(offset) * 1_000_000_000)
-    fix.time = calendar.time(on: utc.day, nanosecondsOfDay: utc.nanosecondsOfDay)
+    guard let time = calendar.time(on: utc.day, nanosecondsOfDay: utc.nanosecondsOfDay) else { return reject() }
+    fix.time = time
   }
 
   // MARK: Satellites

@@ -31,6 +31,17 @@ public struct UTCTime: Hashable, Comparable, Sendable {
   public var nanosecondsOfDay: Int64 { nanosecondsSince1970 &- day.since1970 &* UTCTime.nanosecondsPerDay }
 
   @inlinable public static var nanosecondsPerDay: Int64 { 86_400_000_000_000 }
+
+  /// Years of which a receiver's date is believed: from GPS's beginning to what nanoseconds since 1970 have room for.
+  @inlinable public static var believedYears: ClosedRange<Int> { 1980...2199 }
+
+  /// Whether the time lies in `believedYears`.
+  @inlinable
+  public var isBelieved: Bool {
+    // 1980-01-01 and 2200-01-01, as days since 1970.
+    nanosecondsSince1970 >= 3652 * UTCTime.nanosecondsPerDay
+      && nanosecondsSince1970 < 84_006 * UTCTime.nanosecondsPerDay
+  }
 }
 
 /// A day of the Gregorian calendar.
@@ -40,9 +51,10 @@ public struct Day: Hashable, Comparable, Sendable {
 
   @inlinable public init(since1970: Int64) { self.since1970 = since1970 }
 
-  /// Month 1…12, day 1…31; nil when there is no such day.
+  /// Month 1…12, day 1…31; nil when there is no such day, and for years more than a thousand million away.
   @inlinable
   public init?(year: Int, month: Int, day: Int) {
+    guard year.magnitude <= 1_000_000_000 else { return nil }
     guard month >= 1, month <= 12, day >= 1, day <= Day.length(ofMonth: month, year: year) else { return nil }
     // Years that begin in March have the leap day last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     let shifted = month <= 2 ? year - 1 : year

@@ -23,6 +23,7 @@ public struct RecordingWriter: ~Copyable {
   /// Adds a record.
   ///
   /// - Parameters:
+  ///   - kind: what begins.
   ///   - payload: at most `Record.longestPayload` bytes; traps when longer.
   ///   - arrival: when it was so.
   /// - Returns: false when there is no room for it until `pending` is written: nothing was added then.

@@ -65,7 +65,7 @@ extension RecordingPlan.Rotation {
       return nil
     }
     switch unit {
-    case "k": self = .bytes(number * 1000)
+    case "k", "K": self = .bytes(number * 1000)
     case "M": self = .bytes(number * 1_000_000)
     case "G": self = .bytes(number * 1_000_000_000)
     case "s": self = .time(Milliseconds(number * 1000))

@@ -43,20 +43,23 @@ public struct ConfigurationPair: Sendable, Equatable {
   }
 
   /// The pair that sets `item` to `value` in its unit, rounded to the nearest that the wire can say; nil when the value
-  /// is no number or does not fit the item's type.
+  /// is infinite or no number, or does not fit the item's type.
   public init?(_ item: ConfigurationItem, _ value: Double) {
+    let number =
+      switch item.scale {
+      case .one: value
+      case .decimal(let digits): value * Self.powerOfTen(digits)
+      case .factor(let factor): value / factor
+      }
+    guard number.isFinite else { return nil }
     id = item.id
     switch item.type {
-    case .r4: bits = UInt64(Float(value).bitPattern)
-    case .r8: bits = value.bitPattern
+    case .r4:
+      guard Float(number).isFinite else { return nil }
+      bits = UInt64(Float(number).bitPattern)
+    case .r8: bits = number.bitPattern
     default:
-      let number =
-        switch item.scale {
-        case .one: value.rounded()
-        case .decimal(let digits): (value * Self.powerOfTen(digits)).rounded()
-        case .factor(let factor): (value / factor).rounded()
-        }
-      guard let bits = Self.bits(of: number, item.type) else { return nil }
+      guard let bits = Self.bits(of: number.rounded(), item.type) else { return nil }
       self.bits = bits
     }
   }

@@ -72,8 +72,8 @@ public struct MessageLayout: Sendable {
     return rest.prefix { $0.identity == identity }
   }
 
-  /// The layout of a frame's payload. Where several fit, one that uses up the whole payload is taken first, and the
-  /// receiver's message before the host's. Nil when the class and id are not declared or no layout fits.
+  /// The layout of a frame's payload. Where several fit, it is the one that leaves the fewest bytes over; of equals, the first
+  /// in the order of declaration, whoever sends it. Nil when the class and id are not declared or no layout fits.
   public static func of(_ frame: borrowing UBXFrame) -> MessageLayout? {
     let payload = frame.payload
     var best: MessageLayout?

@@ -98,7 +98,7 @@ extension Authorize {
 
     func run() throws {
       let isOn = position == .on
-      try reporting {
+      try reporting(machine ? .machine : .user) {
         if machine {
           try PermissionBook.changePolicy { LocationPolicy.text($0, servicesOff: !isOn) }
         } else {
@@ -158,28 +158,45 @@ private func change(
   let name = try identifier(app)
   try reporting {
     let book = try book()
-    if !book.knows(name) {
+    let isKnown = book.knows(name)
+    try body(book, name)
+    if !isKnown {
       say("\(name) has kept nothing here so far (\(book.stateFolder)); what is decided counts when it starts")
     }
-    try body(book, name)
   }
 }
 
 private func restrict(_ app: String, _ isRestricted: Bool) throws {
   let name = try identifier(app)
-  try reporting {
+  try reporting(.machine) {
     try PermissionBook.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
   }
 }
 
+/// What a decision is kept for.
+private enum Keeping {
+  /// The user's programs, in a folder that can be another one.
+  case user
+  /// All users' programs, which is the administrator's affair.
+  case machine
+
+  func cure(isForbidden: Bool) -> String {
+    switch (self, isForbidden) {
+    case (.machine, true): "it is for all users of this machine; use sudo"
+    case (.machine, false): "check the path and the disk"
+    case (.user, true): "use sudo, or name another folder with SEXTANT_STATE_DIR"
+    case (.user, false): "name another folder with SEXTANT_STATE_DIR"
+    }
+  }
+}
+
 /// Failures as lines with their cure.
-private func reporting(_ body: () throws -> Void) throws {
+private func reporting(_ keeping: Keeping = .user, _ body: () throws -> Void) throws {
   do {
     try body()
   } catch let error as StateFolderError {
     throw CommandFailure(
       exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-      description: "\(error.path): \(error.reason)"
-        + (error.isForbidden ? "; use sudo, or name another folder with SEXTANT_STATE_DIR" : ""))
+      description: "\(error.path): \(error.reason); \(keeping.cure(isForbidden: error.isForbidden))")
   }
 }

@@ -78,7 +78,9 @@ struct Batch: ParsableCommand {
     if let failure = loop.client.failure { throw failure }
     if !loop.client.isDone {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "the receiver did not answer to the end; try again")
+        exitCode: CommandFailure.unavailable,
+        description: loop.isInterrupted
+          ? "interrupted before the receiver had answered" : "the receiver did not answer to the end; try again")
     }
   }
 }

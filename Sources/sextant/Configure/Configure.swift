@@ -95,15 +95,24 @@ struct Configure: ParsableCommand {
   private func get() throws {
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source) { receiver, _ throws(SettingProblem) in
-        try SettingsReading(names: names, of: receiver)
+      ConfigureClient<SettingsReading>(source, care: careWhereFull) { receiver, line throws(SettingProblem) in
+        var reading = try SettingsReading(names: names, of: receiver)
+        reading.raisedRate = line.raisedRate
+        return reading
       }
     }
     try print(client)
-    if let missing = client.script?.missing, !missing.isEmpty {
+    guard let reading = client.script else { return }
+    var problems: [String] = []
+    if !reading.missing.isEmpty { problems.append("the receiver does not have \(NameList.text(reading.missing))") }
+    if !reading.unanswered.isEmpty {
+      problems.append(
+        "no answer for \(NameList.text(reading.unanswered)): the receiver does not have it, or its line is full "
+          + "(a higher baud, or fewer messages)")
+    }
+    if !problems.isEmpty {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "the receiver does not have \(missing.joined(separator: ", "))")
+        exitCode: CommandFailure.unavailable, description: "\(client.path): \(problems.joined(separator: "; "))")
     }
   }
 
@@ -111,17 +120,23 @@ struct Configure: ParsableCommand {
     guard let reading = client.script, let receiver = client.description else { return }
     let lines = SettingLines(device: client.path, receiver: receiver, values: reading.values)
     try Output.write(json ? lines.json() : lines.lines())
-    if reading.isIncomplete { say("\(client.path): some questions had no answer; what is shown is not all") }
+    if reading.isIncomplete, reading.unanswered.isEmpty {
+      say("\(client.path): some questions had no answer; what is shown is not all")
+    }
   }
 
   // MARK: Changing
 
   private func set() throws {
     let words = try words.map { word in try usage { () throws(SettingProblem) in try SettingWord(word) } }
-    let client = try run { source in
-      ConfigureClient<SettingsEdit>(source, portRate: Self.rate(after:)) {
-        receiver, line throws(SettingProblem) in
-        try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate)
+    // More fixes need a faster line first: at the old rate they would fill it, and the change of the rate be lost.
+    let rate = words.contains(where: \.isOfEpochs) ? words.compactMap(\.lineRate).last : nil
+    let care = rate.map { LineCare.raised(to: $0) } ?? careWhereFull
+    let client = try run(raisingRate: rate) { source in
+      ConfigureClient<SettingsEdit>(
+        source, care: care, measures: words.contains(where: \.isOfEpochs), portRate: Self.rate(after:)
+      ) { receiver, line throws(SettingProblem) in
+        try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate, line: line.measured)
       }
     }
     guard let edit = client.script else { return }
@@ -187,7 +202,7 @@ struct Configure: ParsableCommand {
 
   private func restore(from path: String) throws {
     let file = try read(path)
-    let client = try run(raisingRate: true) { source in
+    let client = try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<ConfigurationRestoring>(source, portRate: { $0.edit?.portRate }) {
         receiver, line throws(SettingProblem) in
         try ConfigurationRestoring(
@@ -198,7 +213,7 @@ struct Configure: ParsableCommand {
     if let receiver = client.description, let firmware = file.firmware, firmware != receiver.firmware {
       say("\(path): written by firmware \(firmware), the receiver has \(receiver.firmware ?? "another one")")
     }
-    for problem in script.leftOut { say("left out: \(problem.description)") }
+    for left in script.leftOut { say("left out: \(NameList.text(left.names)): \(left.reason)") }
     let changed = edit.results.count { $0 == .changed }
     try Output.write("\(changed) setting\(changed == 1 ? "" : "s") changed\n")
     if let rate = client.changedRate { try Output.write("the line is at \(rate) baud\n") }
@@ -215,7 +230,8 @@ struct Configure: ParsableCommand {
     do throws(FileProblem) { text = try WholeFile.read(path) } catch {
       throw CommandFailure(
         exitCode: error.isForbidden
-          ? CommandFailure.noPermission : error.isMissing ? CommandFailure.noInput : CommandFailure.inputOutput,
+          ? CommandFailure.noPermission
+          : error.isMissing || error.isFolder ? CommandFailure.noInput : CommandFailure.inputOutput,
         description: "\(path): \(error.reason); \(FileProblem.cure(error.code))")
     }
     do throws(ConfigurationFile.Problem) { return try ConfigurationFile(text) } catch {
@@ -260,7 +276,7 @@ struct Configure: ParsableCommand {
   /// Reads all settings, or those that fit a pattern. A slow line that is full of the receiver's own messages would take
   /// minutes for that, so its rate is raised meanwhile, in RAM alone.
   private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
-    try run(raisingRate: true) { source in
+    try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<SettingsReading>(source) { receiver, line throws(SettingProblem) in
         var reading = SettingsReading(pattern: pattern, of: receiver, readsStandards: withStandards)
         reading.raisedRate = line.raisedRate
@@ -270,30 +286,34 @@ struct Configure: ParsableCommand {
   }
 
   /// The rate of a long dialogue, baud: every family and most boards have it.
-  private static let dialogueRate: UInt32 = 115_200
+  static let dialogueRate: UInt32 = 115_200
+
+  /// A rate that is bound stays.
+  private var careWhereFull: LineCare { baud == nil ? .raisedIfFull : .none }
 
   /// Opens the receiver and carries a script out.
   ///
-  /// - Parameter raisingRate: whether the line is made faster for as long as it lasts.
+  /// - Parameter raisingRate: the rate that a slower line has for as long as it lasts, baud.
   private func run<Script: ReceiverScript>(
-    raisingRate: Bool = false, _ making: (_ path: String) -> ConfigureClient<Script>
+    raisingRate: UInt32? = nil, _ making: (_ path: String) -> ConfigureClient<Script>
   ) throws -> ConfigureClient<Script> {
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.wish = { _ in
       var wish = ReceiverWish.nothing
-      if raisingRate { wish.leastPortRate = Self.dialogueRate }
+      wish.leastPortRate = raisingRate
       return wish
     }
-    settings.restoresAtEnd = raisingRate
     let path = if case .device(let path) = source { path } else { "built-in simulator" }
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: nil, client: making(path))
     try loop.run()
     if let failure = loop.client.failure { throw failure }
     guard loop.client.isOver else {
-      if standardErrorIsTerminal() { clearProgress() }
-      throw CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): ended before it was done")
+      if showsProgress() { clearProgress() }
+      throw CommandFailure(
+        exitCode: CommandFailure.unavailable,
+        description: "\(path): \(loop.isInterrupted ? "interrupted" : "ended") before it was done")
     }
     return loop.takeClient()
   }
@@ -316,21 +336,19 @@ enum EditFailure {
     let other = edit.names(of: .notVerified)
     let left = edit.names(of: .left)
     var parts: [String] = []
-    if !missing.isEmpty { parts.append("the receiver does not have \(list(missing)) (another model or firmware?)") }
-    if !refused.isEmpty {
-      parts.append("the receiver refused \(list(refused)) (out of range, not together with others, or locked?)")
+    if !missing.isEmpty {
+      parts.append("the receiver does not have \(NameList.text(missing)) (another model or firmware?)")
     }
-    if !other.isEmpty { parts.append("the receiver acknowledged \(list(other)) and has another value") }
-    if !silent.isEmpty { parts.append("no answer for \(list(silent))") }
+    if !refused.isEmpty {
+      parts.append(
+        "the receiver refused \(NameList.text(refused)) (out of range, not together with others, or locked?)")
+    }
+    if !other.isEmpty { parts.append("the receiver acknowledged \(NameList.text(other)) and has another value") }
+    if !silent.isEmpty { parts.append("no answer for \(NameList.text(silent))") }
     if parts.isEmpty { return nil }
-    if !left.isEmpty { parts.append("\(list(left)) could not be put back") }
+    if !left.isEmpty { parts.append("\(NameList.text(left)) could not be put back") }
     let end = isWhole ? (left.isEmpty ? "nothing was changed" : "the rest is as it was") : "the rest is set"
     return CommandFailure(
       exitCode: CommandFailure.unavailable, description: parts.joined(separator: "; ") + "; " + end)
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.count <= 8
-      ? names.joined(separator: ", ") : names.prefix(8).joined(separator: ", ") + " and \(names.count - 8) more"
   }
 }

@@ -47,6 +47,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   /// Where an earlier program has noted how it left the receiver; forgotten when that is put back.
   var leftFile: LeftReceiverFile?
 
+  /// Whether it ended because somebody asked for that, with ^C or a signal.
+  private(set) var isInterrupted = false
   private var isEnding = false
   /// What the client could not do.
   private var problem: (any Error)?
@@ -129,6 +131,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .signal:
           // Who asks twice does not want to wait for an orderly end.
           if isEnding { return close(at: now) }
+          isInterrupted = true
           finish(at: now)
         // The simulator has read already.
         case .readable(Self.monitorToken): hasDeviceNews = true

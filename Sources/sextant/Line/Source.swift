@@ -86,6 +86,10 @@ enum Source: Equatable {
         exitCode: CommandFailure.configuration,
         description: "the configuration file says read-only; name the receiver with --device to send to it")
     }
+    if use == .sending, case .device(let name) = choice.source, name.hasPrefix("replay:") {
+      throw CommandFailure(
+        exitCode: CommandFailure.unavailable, description: "\(name): a file takes no orders; name a receiver's device")
+    }
     if let note = choice.note { say(note) }
     return choice
   }

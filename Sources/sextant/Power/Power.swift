@@ -7,8 +7,8 @@ struct Power: ParsableCommand {
     commandName: "power",
     abstract: "Show and change a receiver's power state, with the times.",
     discussion: """
-      status            what the receiver can do, and its mode
-      sleep SECONDS     backup for that time, silent; 0 for until it is woken
+      status            what the receiver can do, and its mode; one that sleeps is woken by the question
+      sleep SECONDS     backup for that time, silent, 5 s at the least and 12 days at the most; 0 for until it is woken
       wake              wake a receiver that sleeps
       mode MODE         continuous, cyclic:N (a fix every N seconds, 1…10) or onoff:N (a fix every N seconds, 11 and \
       more) until ^C or --seconds; then it is put back
@@ -44,6 +44,7 @@ struct Power: ParsableCommand {
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
     if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
+    if let problem = PowerRequest.sleepProblem(action) { throw ValidationError(problem) }
     if PowerRequest(action) == nil {
       throw ValidationError(
         "say status, sleep SECONDS, wake, mode continuous, mode cyclic:N, mode onoff:N, off SECONDS or on.")
@@ -52,6 +53,7 @@ struct Power: ParsableCommand {
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
+    if let remark = request.remark { say(remark) }
     if request.isOfSupply { return try PowerSupply(named: supply, log: log).carryOut(request) }
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
@@ -73,7 +75,9 @@ struct Power: ParsableCommand {
     if !loop.client.hasAsked {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
-        description: "no u-blox receiver answered; check power, wiring (RX to TX) and the device's name")
+        description: loop.isInterrupted
+          ? "interrupted before a receiver had answered"
+          : "no u-blox receiver answered; check power, wiring (RX to TX) and the device's name")
     }
   }
 }
@@ -114,6 +118,19 @@ enum PowerRequest: Equatable, Sendable {
       self = .mode(mode)
     default: return nil
     }
+  }
+
+  /// Why such words are no sleep, with what would be; nil for all others.
+  static func sleepProblem(_ words: [String]) -> String? {
+    guard words.count == 2, words[0] == "sleep", PowerRequest(words) == nil else { return nil }
+    return "sleep takes seconds, \(Int(SleepRequest.longest.seconds)) (12 days) at the most; 0 is until it is woken."
+  }
+
+  /// What is done otherwise than it was asked for.
+  var remark: String? {
+    guard case .sleep(let seconds?) = self, seconds < SleepRequest.shortest.seconds else { return nil }
+    return
+      "it sleeps \(Int(SleepRequest.shortest.seconds)) s: a shorter sleep cannot be told from a request that was not heeded"
   }
 
   private static func mode(_ word: String) -> PowerSave? {

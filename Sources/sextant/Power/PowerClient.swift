@@ -20,6 +20,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private var isDone = false
   private var hasFix: Bool?
   private var question: SessionTicket?
+  private var uptimeQuestion: SessionTicket?
 
   init(_ source: Source, _ request: PowerRequest, log: String?) throws {
     // What can fail comes first: a value that owns a descriptor cannot be left half made.
@@ -48,6 +49,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .ended: fail("a file takes no orders; name a receiver's device")
     case .session(let report): receive(report, connection, &poller, at: now)
     case .finished(let ticket, let outcome) where ticket == question: showMode(outcome, connection)
+    case .finished(let ticket, let outcome) where ticket == uptimeQuestion:
+      lines.append(Uptime.state(Uptime.seconds(outcome), asked: now.seconds(since: started)))
     default: break
     }
     if let text = text(of: event, path: path, baud: nil) { say(text) }
@@ -101,6 +104,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     switch request {
     case .status:
       lines += Self.abilities(of: description, device: path)
+      uptimeQuestion = connection.submit(Uptime.question, &poller, at: now)
       question = connection.submit(PowerSave.question(for: description), &poller, at: now)
     case .wake:
       write("awake", at: now)

@@ -80,7 +80,9 @@ struct Record: ParsableCommand {
     if loop.client.bytes == 0 {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable,
-        description: "nothing was received; check power, wiring (RX to TX) and the device's name")
+        description: loop.isInterrupted
+          ? "interrupted before anything was received"
+          : "nothing was received; check power, wiring (RX to TX) and the device's name")
     }
   }
 }

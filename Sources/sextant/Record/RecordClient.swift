@@ -35,7 +35,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     self.file = file
     started = Instant(nanoseconds: MonotonicClock.now())
     last = started
-    progress = RecordProgress(isShown: standardErrorIsTerminal(), at: started)
+    progress = RecordProgress(isShown: showsProgress(), at: started)
   }
 
   var deadline: Instant? { .earlier(plan.deadline, progress.deadline) }

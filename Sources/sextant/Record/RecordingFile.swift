@@ -134,7 +134,12 @@ struct RecordingFile: ~Copyable {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    switch code {
+    if isStandardOutput {
+      return CommandFailure(
+        exitCode: CommandFailure.inputOutput,
+        description: "standard output: \(message(code)); check what it is written to")
+    }
+    return switch code {
     case ENOSPC, EDQUOT:
       CommandFailure(
         exitCode: CommandFailure.inputOutput,

@@ -21,6 +21,6 @@ struct InputLines {
     guard let end = pending.lastIndex(of: 10) else { return [] }
     let whole = String(decoding: pending[..<end], as: UTF8.self)
     pending.removeFirst(end + 1)
-    return whole.split(separator: "\n")
+    return whole.split(whereSeparator: \.isNewline)
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MonotonicTime
 import ReceiverSimulator
+import ReceiverStream
 import Recording
 import SerialPort
 import SimulatorShell
@@ -45,7 +46,9 @@ struct Simulate: ParsableCommand {
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
-    if baud == 0 { throw ValidationError("--baud is a rate such as 9600.") }
+    if let baud, !(1200...8_000_000 ~= baud) {
+      throw ValidationError("--baud is a rate from 1200 to 8000000, such as 9600.")
+    }
     if !(speed > 0 && speed <= 1000) { throw ValidationError("--speed is above 0, and 1000 at the most.") }
   }
 
@@ -63,7 +66,17 @@ struct Simulate: ParsableCommand {
 
   private func recorded(_ path: String, at now: Instant) throws -> any SimulatedDevice {
     let bytes = try readAll(path)
-    guard ReplayedRecording.isRecording(bytes) else { return Replay(bytes, startingAt: now) }
+    guard ReplayedRecording.isRecording(bytes) else {
+      var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
+      unsafe stream.receive(bytes.span.bytes) { _ in }
+      stream.finish { _ in }
+      // Sentences without a checksum are what some program may have to bear.
+      let counters = stream.counters
+      if counters.withoutChecksum == 0, let reason = NoRecording.reason(counters, bytes: UInt64(bytes.count)) {
+        throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(reason)")
+      }
+      return Replay(bytes, startingAt: now)
+    }
     do throws(RecordingError) { return try ReplayedRecording(bytes, startingAt: now) } catch {
       throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
     }

@@ -84,7 +84,7 @@ struct Watch: ParsableCommand {
       }
     }
     let client = WatchClient(
-      json ? .json : isTerminal() ? .screen : .lines, source: source, baud: baud ?? choice.baud, epochs: count,
+      json ? .json : isScreen() ? .screen : .lines, source: source, baud: baud ?? choice.baud, epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
     loop.leftFile = leftFile

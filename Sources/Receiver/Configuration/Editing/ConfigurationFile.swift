@@ -76,7 +76,9 @@ public struct ConfigurationFile: Sendable, Equatable {
   public init(_ text: String) throws(Problem) {
     extent = .everything
     var isTitled = false
-    for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // A byte order mark and Windows' line ends are what some editors write.
+    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
+    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let line = SettingWord.trimmed(Self.withoutComment(raw))
       let number = index + 1
       if line.isEmpty { continue }

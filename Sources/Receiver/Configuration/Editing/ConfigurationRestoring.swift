@@ -15,8 +15,14 @@ public struct ConfigurationRestoring: ReceiverScript {
   private let port: ReceiverPortNumber?
   private let hasRate: Bool
   private var step: Step
-  /// Settings of the file that this receiver cannot have, each with the reason.
-  public private(set) var leftOut: [SettingProblem] = []
+  /// Settings of the file that this receiver cannot have, by the reason.
+  public private(set) var leftOut: [LeftOut] = []
+
+  /// Settings that are left out for one reason: of a file for another generation they are all of them.
+  public struct LeftOut: Sendable, Equatable {
+    public var names: [String]
+    public var reason: String
+  }
 
   /// - Parameters:
   ///   - file: what is to be set.
@@ -85,6 +91,17 @@ public struct ConfigurationRestoring: ReceiverScript {
     }
   }
 
+  private mutating func leaveOut(_ name: String, _ problem: SettingProblem) {
+    // Most reasons begin with the name.
+    var reason = problem.description
+    if reason.hasPrefix(name + ": ") { reason.removeFirst(name.count + 2) }
+    if let same = leftOut.firstIndex(where: { $0.reason == reason }) {
+      leftOut[same].names.append(name)
+    } else {
+      leftOut.append(LeftOut(names: [name], reason: reason))
+    }
+  }
+
   /// Starts with the words that this receiver can have.
   private mutating func startEditing(_ words: [SettingWord]) {
     var possible: [SettingWord] = []
@@ -92,7 +109,7 @@ public struct ConfigurationRestoring: ReceiverScript {
       do {
         _ = try SettingsEdit([word], of: receiver, port: port, hasRate: hasRate)
         possible.append(word)
-      } catch { leftOut.append(error) }
+      } catch { leaveOut(word.name, error) }
     }
     // Each of them is possible for itself, and together they are no more than each.
     if let edit = try? SettingsEdit(possible, of: receiver, port: port, hasRate: hasRate, scope: .whatIsPossible) {

@@ -35,6 +35,19 @@ public struct SettingWord: Sendable, Equatable {
     ("baud", "a rate such as 115200"),
   ]
 
+  /// Whether it may change how often an epoch comes.
+  public var isOfEpochs: Bool {
+    switch meaning {
+    case .measurementPeriod: true
+    case .item(let pair): EpochPeriod.items.contains(pair.id)
+    case .field(let record, _): record.identity == .cfgRATE
+    case .model, .constellations, .messages, .writesNMEA, .portRate: false
+    }
+  }
+
+  /// The rate of the line, where that is what it sets by the name that every family has; baud.
+  public var lineRate: UInt32? { if case .portRate(let rate) = meaning { rate } else { nil } }
+
   /// Reads `NAME=VALUE`.
   public init(_ text: String) throws(SettingProblem) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

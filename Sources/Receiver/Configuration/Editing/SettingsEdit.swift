@@ -97,10 +97,15 @@ public struct SettingsEdit: ReceiverScript {
   /// Until the receiver has told its port.
   private var rates: [Rate] = []
   private let hasRate: Bool
+  private let line: MeasuredLine?
   private var work: [Work] = []
   private var phase = Phase.reading
   private var done = 0
   private var port: Int
+  /// How often what reads otherwise than it was written is read again.
+  private var rereadings = SettingsEdit.mostRereadings
+  /// A question that was asked thrice on a full line is answered thrice, and each answer but the first comes too late.
+  private static let mostRereadings = 2
 
   /// CFG-SIGNAL's items belong together: what lies between may be refused (interface descriptions, CFG-SIGNAL).
   private static let signalGroup: UInt32 = 0x31
@@ -112,11 +117,14 @@ public struct SettingsEdit: ReceiverScript {
   ///   - receiver: who it is.
   ///   - port: the port that is talked over, where known.
   ///   - hasRate: whether the line has a rate.
+  ///   - line: what the line carries, where more epochs than it has room for are to be refused.
+  ///   - scope: what one refusal makes of the others.
   public init(
     _ words: [SettingWord], of receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
-    scope: Scope = .wholeOrNothing
+    line: MeasuredLine? = nil, scope: Scope = .wholeOrNothing
   ) throws(SettingProblem) {
     names = words.map(\.name)
+    self.line = line
     self.scope = scope
     self.hasRate = hasRate
     self.port = Int(port?.rawValue ?? 1)
@@ -434,6 +442,7 @@ public struct SettingsEdit: ReceiverScript {
         phase = .over
         return
       }
+      if let problem = lineProblem { return end(with: problem) }
       startWriting()
       if work.isEmpty { phase = .over }
     case .writing:
@@ -446,6 +455,24 @@ public struct SettingsEdit: ReceiverScript {
       startPuttingBack()
       if work.isEmpty { phase = .over }
     case .puttingBack, .over: phase = .over
+    }
+  }
+
+  /// More epochs than the line has room for would leave none for the answers to this and all later commands.
+  private var lineProblem: SettingProblem? {
+    guard let line else { return nil }
+    var period = EpochPeriod()
+    for entry in entries {
+      if case .item(let pair) = entry.setting, let found = entry.found {
+        period.change(pair.id, from: found, to: pair.bits)
+      }
+    }
+    for record in records where record.identity == .cfgRATE {
+      if let found = record.found { period.change(from: found, to: record.written) }
+    }
+    let owner = entries.first { $0.setting.isOfEpochs }?.owner
+    return period.problem(line, at: min(portRate ?? line.rate, line.rate)).map { reason in
+      SettingProblem(owner.map { "\(names[$0]): \(reason)" } ?? reason)
     }
   }
 
@@ -479,6 +506,8 @@ public struct SettingsEdit: ReceiverScript {
       return
     }
     let there = Configuration.pairs(payload)
+    if !pairs(those).allSatisfy({ there.contains($0) }), readsAgain { return work.insert(.verifyItems(those), at: 0) }
+    rereadings = Self.mostRereadings
     for index in those {
       guard case .item(let wanted) = entries[index].setting else { continue }
       entries[index].result = there.contains(wanted) ? .changed : .notVerified
@@ -502,9 +531,21 @@ public struct SettingsEdit: ReceiverScript {
 
   private mutating func receiveVerified(_ record: Int, _ outcome: Outcome) {
     guard case .answered(let payload) = outcome else { return setResult(.silent, of: record) }
-    for index in records[record].entries where entries[index].result == nil {
-      guard case .message(let identity, _, let change) = entries[index].setting else { continue }
-      entries[index].result = change.isSame(payload, records[record].written, identity) ? .changed : .notVerified
+    let isSame = records[record].entries.map { index in
+      guard case .message(let identity, _, let change) = entries[index].setting else { return true }
+      return change.isSame(payload, records[record].written, identity)
+    }
+    if isSame.contains(false), readsAgain { return work.insert(.verifyRecord(record), at: 0) }
+    rereadings = Self.mostRereadings
+    for (index, isSame) in zip(records[record].entries, isSame) where entries[index].result == nil {
+      entries[index].result = isSame ? .changed : .notVerified
+    }
+  }
+
+  private var readsAgain: Bool {
+    mutating get {
+      rereadings -= 1
+      return rereadings >= 0
     }
   }
 
@@ -565,6 +606,16 @@ public struct SettingsEdit: ReceiverScript {
   private static func batches(_ those: [Int]) -> [[Int]] {
     stride(from: 0, to: those.count, by: ConfigurationWriter.mostItems).map {
       Array(those[$0..<min($0 + ConfigurationWriter.mostItems, those.count)])
+    }
+  }
+}
+
+extension Setting {
+  /// Whether it says how often an epoch comes.
+  fileprivate var isOfEpochs: Bool {
+    switch self {
+    case .item(let pair): EpochPeriod.items.contains(pair.id)
+    case .message(let identity, _, _): identity == .cfgRATE
     }
   }
 }

@@ -22,6 +22,8 @@ public struct SettingsReading: ReceiverScript {
   private(set) var records: [(record: ConfigurationRecord, payload: [UInt8])] = []
   /// What was asked for by name and the receiver does not have.
   public private(set) var missing: [String] = []
+  /// What was asked for by name and had no answer: the receiver does not know it, or had no room for the answer.
+  public private(set) var unanswered: [String] = []
   /// Whether a question stayed without an answer: what is told is not all.
   public private(set) var isIncomplete = false
 
@@ -108,7 +110,9 @@ public struct SettingsReading: ReceiverScript {
     }
   }
 
-  public var takesSilenceForRefusal: Bool { true }
+  /// Of hundreds of questions those that are passed over are about what the receiver does not have. Of a single one that
+  /// would be said of a receiver that has it and no room on its line.
+  public var takesSilenceForRefusal: Bool { if case .names = filter { false } else { true } }
 
   public var progress: (done: Int, of: Int) { (done, done + work.count) }
 
@@ -143,7 +147,7 @@ public struct SettingsReading: ReceiverScript {
     case (.keys(let keys, let layer), .refused):
       if keys.count > 1 { return split(keys, layer) }
       if layer == Self.ram {
-        missing.append(ConfigurationItem.with(id: keys[0])?.name.description ?? SettingValue.name(ofKey: keys[0]))
+        missing.append(Self.name(ofKey: keys[0]))
       }
     case (.keys(let keys, let layer), .silent) where keys.count > 1: split(keys, layer)
     case (.page(_, Self.standard, _), .silent) where !items.isEmpty:
@@ -157,8 +161,22 @@ public struct SettingsReading: ReceiverScript {
       records.append((record, raisedRate?.undone(record, payload) ?? payload))
     case (.record(let record), .refused): if case .names = filter { missing.append(record.name) }
     case (.page, .refused): break
-    default: isIncomplete = true
+    default:
+      isIncomplete = true
+      noteUnanswered(current)
     }
+  }
+
+  private mutating func noteUnanswered(_ work: Work) {
+    switch work {
+    case .keys(let keys, layer: Self.ram): unanswered += keys.map { Self.name(ofKey: $0) }
+    case .record(let record): if case .names = filter { unanswered.append(record.name) }
+    case .keys, .page: break
+    }
+  }
+
+  private static func name(ofKey key: UInt32) -> String {
+    ConfigurationItem.with(id: key)?.name.description ?? SettingValue.name(ofKey: key)
   }
 
   /// Asks for the two halves of what had no answer, or was refused.

@@ -1,0 +1,13 @@
+import ReceiverStream
+
+/// Why bytes are no recording of a receiver.
+enum NoRecording {
+  /// Nil where they are one.
+  static func reason(_ counters: StreamCounters, bytes: UInt64) -> String? {
+    guard counters.frames == 0 else { return nil }
+    if bytes == 0 { return "is empty" }
+    return counters.withoutChecksum > 0
+      ? "\(counters.withoutChecksum) sentences without a checksum, which are not believed; have the receiver add it"
+      : "no frame of NMEA, UBX or RTCM 3 in \(bytes) bytes; name a recording of a receiver"
+  }
+}

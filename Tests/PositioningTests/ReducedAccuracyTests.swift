@@ -1,0 +1,214 @@
+import Positioning
+import Testing
+
+@Suite("Reduced accuracy")
+struct ReducedAccuracyTests {
+  private let beacon = BeaconUUID(high: 1, low: 2)
+
+  private func reduced(_ application: ApplicationState = .foreground, managers: Int = 1) -> Scene {
+    var restored = PositioningEngine.Restored()
+    restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
+    return Scene(.authorizedAlways, application, restored: restored, managers: managers)
+  }
+
+  /// From now on, in a scene that began with full accuracy.
+  private func reduce(_ scene: inout Scene) {
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
+  }
+
+  private func locations(_ scene: inout Scene, of number: Int = 0) -> [Location] {
+    scene.events(number).flatMap { event -> [Location] in
+      if case .didUpdateLocations(let locations) = event { locations } else { [] }
+    }
+  }
+
+  private func elements(_ scene: inout Scene) -> [LiveUpdate] {
+    defer { scene.engine.outputs = [] }
+    return scene.engine.outputs.compactMap { if case .live(_, let update) = $0 { update } else { nil } }
+  }
+
+  @Test("AU-19 VI-3 a visit is told at a coarse place, its times as they were")
+  func visits() {
+    var scene = reduced()
+    scene.call(.startVisits)
+    scene.fixes(400) { _ in 7 }
+    scene.fixes(120) { _ in 1000 }
+    var visits: [Visit] = []
+    for case .didVisit(let visit) in scene.events() { visits.append(visit) }
+    #expect(visits.count == 2)
+    #expect(visits.allSatisfy { $0.horizontalAccuracyMetres >= 5000 }, "\(visits)")
+    #expect(visits.allSatisfy { $0.coordinate != Scene.north(7) })
+    #expect(Set(visits.map(\.coordinate)).count == 1)
+  }
+
+  @Test("AU-19 the departure from a place that was told exactly is told coarsely")
+  func departure() {
+    var scene = Scene()
+    scene.call(.startVisits)
+    scene.fixes(400) { _ in 7 }
+    _ = scene.events()
+    reduce(&scene)
+    scene.fixes(120) { _ in 1000 }
+    let radii = scene.events().compactMap {
+      if case .didVisit(let visit) = $0 { visit.horizontalAccuracyMetres } else { nil }
+    }
+    #expect(radii == [5000])
+  }
+
+  @Test("AU-19 BE-4 ranging ends with an error when accuracy is reduced, and goes on when it is full again")
+  func ranging() {
+    var scene = Scene()
+    scene.call(.startRanging(.constraint(BeaconIdentity(uuid: beacon))))
+    hear(&scene)
+    scene.wait(1)
+    #expect(scene.heard() == ["ranged 1:near"])
+    reduce(&scene)
+    #expect(scene.heard() == ["status authorizedAlways", "ranging failed 17"])
+    hear(&scene)
+    scene.wait(5)
+    #expect(scene.heard() == [])
+    #expect(!scene.engine.demand(of: ClientID(0)).beacons)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    hear(&scene)
+    scene.wait(1)
+    #expect(scene.heard().prefix(2) == ["status authorizedAlways", "ranged 1:near"])
+  }
+
+  private func hear(_ scene: inout Scene) {
+    scene.engine.receive(
+      BeaconSighting(
+        uuid: beacon, major: 1, minor: 1, strengthDecibelMilliwatts: -60, strengthAtOneMetreDecibelMilliwatts: -59,
+        heard: scene.now))
+  }
+
+  @Test("AU-19 `location` is coarse as soon as accuracy is reduced, whatever was told before")
+  func property() {
+    var scene = Scene()
+    scene.call(.setDistanceFilter(metres: 10_000))
+    scene.call(.startUpdatingLocation)
+    scene.call(.startSignificantChanges)
+    scene.fix(7)
+    reduce(&scene)
+    let location = scene.engine.location(of: ClientID(0))
+    #expect(location?.horizontalAccuracyMetres == 5000)
+    #expect(location?.coordinate != Scene.north(7))
+    // The filter does not keep from the client what its location is called now.
+    _ = scene.events()
+    scene.fixes(30) { $0 }
+    #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
+  }
+
+  @Test("AU-19 SC-3 a significant change that waits is told coarsely, or not if it is none then")
+  func waitingChange() {
+    for (metres, count) in [(1400.0, 0), (14_000, 1)] {
+      var scene = Scene()
+      scene.call(.startSignificantChanges)
+      scene.fix(0)
+      scene.wait(60)
+      scene.fix(metres)
+      _ = scene.events()
+      reduce(&scene)
+      scene.wait(400)
+      let told = locations(&scene)
+      #expect(told.count == count, "\(metres)")
+      #expect(told.allSatisfy { $0.horizontalAccuracyMetres == 5000 })
+    }
+  }
+
+  @Test("AU-19 DF-13 what a deferral has kept at full accuracy is told coarsely")
+  func kept() {
+    var scene = Scene(.authorizedAlways, .background)
+    scene.call(.startUpdatingLocation)
+    scene.fix(0)
+    scene.call(.allowDeferredUpdates(metres: 1e9, seconds: 100))
+    scene.fixes(5) { $0 }
+    _ = scene.events()
+    reduce(&scene)
+    scene.wait(200)
+    let told = locations(&scene)
+    #expect(told.map(\.horizontalAccuracyMetres) == [5000])
+  }
+
+  @Test("AU-19 the best fix of a request that is pending is told coarsely")
+  func request() {
+    var scene = Scene()
+    scene.call(.requestLocation)
+    scene.fixes(1) { $0 }
+    reduce(&scene)
+    scene.wait(10)
+    #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
+  }
+
+  @Test("AU-19 C7 what waits for a suspended app is told coarsely")
+  func held() {
+    var scene = Scene()
+    scene.call(.setAllowsBackgroundUpdates(false))
+    scene.call(.startUpdatingLocation)
+    scene.engine.setApplication(.suspended, at: scene.instant)
+    scene.fixes(5) { $0 }
+    reduce(&scene)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
+  }
+
+  @Test("SU-13 AU-19 a second start while running makes no event with reduced accuracy either")
+  func secondStart() {
+    var scene = reduced(managers: 2)
+    scene.call(.startUpdatingLocation)
+    scene.fixes(3) { _ in 0 }
+    #expect(locations(&scene).count == 1)
+    for _ in 0..<3 {
+      scene.call(.startUpdatingLocation)
+      scene.fixes(3) { _ in 0 }
+    }
+    #expect(locations(&scene).isEmpty)
+    // Nor does the start of another manager, which has its own.
+    scene.call(.startUpdatingLocation, by: 1)
+    scene.fixes(3) { _ in 0 }
+    #expect(locations(&scene).isEmpty)
+    #expect(locations(&scene, of: 1).count == 2)
+  }
+
+  @Test(
+    "SC-1 AU-19 significant changes begin with the cached and the current fix also beside updates that have told it")
+  func significantStart() {
+    var scene = reduced(managers: 2)
+    scene.call(.startUpdatingLocation)
+    scene.fixes(3) { _ in 0 }
+    scene.call(.startSignificantChanges, by: 1)
+    scene.fixes(600) { _ in 0 }
+    #expect(locations(&scene, of: 1).count == 2)
+  }
+
+  @Test("LV-2 AU-19 with reduced accuracy who walks is not told to stand still, and its cell once")
+  func walker() {
+    var scene = reduced()
+    scene.engine.beginLiveUpdates(1, .fitness, at: scene.instant)
+    scene.fixes(600) { $0 * 1.4 }
+    let walk = elements(&scene)
+    #expect(walk.map(\.isStationary) == [false])
+    #expect(!scene.engine.sharedDemand.liveIsStationary)
+    scene.fixes(200) { _ in 840 }
+    let rest = elements(&scene)
+    #expect(rest.map(\.isStationary) == [true])
+    #expect(rest.first?.location?.horizontalAccuracyMetres == 5000)
+    scene.fixes(2) { 900 + $0 }
+    #expect(elements(&scene).map(\.isStationary) == [false])
+  }
+
+  @Test("LV-3 AU-19 a stream is told its place anew when accuracy changes, also one that stands still")
+  func changed() {
+    var scene = Scene()
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.fixes(100) { _ in 0 }
+    _ = elements(&scene)
+    reduce(&scene)
+    scene.fixes(5) { _ in 0 }
+    let coarse = elements(&scene)
+    #expect(coarse.map(\.diagnostic) == [.accuracyLimited] && coarse.map(\.isStationary) == [true])
+    #expect(coarse.first?.location?.horizontalAccuracyMetres == 5000)
+    scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
+    scene.fixes(5) { _ in 0 }
+    #expect(elements(&scene).map(\.location?.horizontalAccuracyMetres) == [5])
+  }
+}

@@ -1,0 +1,40 @@
+import MonotonicTime
+import ReceiverSimulator
+import Testing
+
+@testable import Receiver
+
+@Suite("A power save mode that the receiver refuses")
+struct RefusedModeTests {
+  @Test(
+    "Nothing of it is put back, and nothing is said to be left", arguments: [ReceiverModel.f9p, .x20],
+    [PowerSave.onOff(periodSeconds: 30), .cyclic(everySeconds: 2)])
+  func refused(_ model: ReceiverModel, _ mode: PowerSave) {
+    let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.powerSave = mode
+        return wish
+      }
+    }
+    scene.run(8)
+    _ = scene.finish()
+    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+  }
+
+  @Test("What the receiver refuses to be set to is not put back either", arguments: [ReceiverModel.m8, .m9, .m10])
+  func refusedSetting(_ model: ReceiverModel) {
+    let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.dynamicModel = .portable
+        wish.measurementPeriodMilliseconds = 1
+        return wish
+      }
+    }
+    scene.run(8)
+    _ = scene.finish()
+    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+    #expect(scene.line.receiver.epochMilliseconds == 1000)
+  }
+}
