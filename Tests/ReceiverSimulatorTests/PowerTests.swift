@@ -89,6 +89,25 @@ struct PowerTests {
     #expect(host.line.receiver.hasFix && host.line.receiver.startKind == .hot)
   }
 
+  @Test("What it knew before its sleep is no answer after it: until the first epoch there is neither fix nor uptime")
+  func wakesWithoutFix() {
+    for model in ReceiverModel.allCases where model != .nmea {
+      var host = Host(model)
+      host.run(seconds: 30)
+      host.send(0x0241, model == .m6 ? Host.number(8000, 4) + Host.number(2, 4) : Self.request(milliseconds: 8000))
+      host.run(seconds: 2)
+      guard host.line.receiver.powerState == .standby else { continue }
+      while host.line.receiver.powerState == .standby { host.run(seconds: 0.01) }
+      while host.line.receiver.powerState == .starting { host.run(seconds: 0.01) }
+      guard let status = host.ask(0x0103, within: 3) else {
+        Issue.record("\(model) does not answer")
+        continue
+      }
+      #expect(status.u4(12) < 4000, "\(model) runs for \(status.u4(12)) ms")
+      #expect(status[5] & 1 == 0 || host.line.receiver.hasFix, "\(model) has a fix")
+    }
+  }
+
   @Test("Without UART among the sources no byte wakes it")
   func deaf() {
     var host = Host(.m10)

@@ -27,6 +27,10 @@ extension VirtualReceiver {
     bootedAt = now
     odometerMetres = 0
     epochs = 0
+    // What was solved before was in RAM: until the first epoch a poll is answered with a clock's time at most.
+    solution = Solution()
+    solution.utcMilliseconds = utcMilliseconds(at: now)
+    solution.hasTime = memory.hasTime
     mode = PowerSaveState()
     input = InputBuffer()
     receivedBytes = 0
