@@ -11,19 +11,12 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
+import checks
+from checks import expect
+
 FOLDER = os.path.abspath(sys.argv[1])
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(holds, text):
-    if not holds:
-        raise Wrong(text)
 
 
 class Bench:
@@ -103,21 +96,5 @@ def more_fixes_than_the_line_has_room_for(folder):
 CHECKS = [a_file_with_the_rate_of_the_dialogue, more_fixes_than_the_line_has_room_for]
 
 
-def main():
-    chosen = [check for check in CHECKS if check.__name__ in sys.argv[2:] or not sys.argv[2:]]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(chosen)) as pool:
-        jobs = [(check, pool.submit(check, f"{folder}/{check.__name__}")) for check in chosen]
-        for check, job in jobs:
-            try:
-                job.result()
-                print(f"{check.__name__.replace('_', ' ')}: ok", flush=True)
-            except (Wrong, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"{check.__name__.replace('_', ' ')}: {error}", flush=True)
-    if failed:
-        sys.exit(f"{failed} of {len(chosen)} are wrong")
-
-
 if __name__ == "__main__":
-    main()
+    checks.run(CHECKS)

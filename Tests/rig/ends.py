@@ -7,7 +7,6 @@ FOLDER has the programs. A receiver of another author's making (ublox.py) is wat
 goes, the disk is full, the terminal is lost: it has to be as it was found. A receiver whose output is off is found. What is no
 receiver, no recording or has no room is told in a line with the cure. It prints what is wrong, and fails then.
 """
-import concurrent.futures
 import fcntl
 import os
 import re
@@ -15,22 +14,14 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
+import checks
+from checks import Wrong, expect
 from ublox import MESSAGE_KEYS, MODELS, Manners, Receiver
 
 FOLDER = os.path.abspath(sys.argv[1])
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(holds, text):
-    if not holds:
-        raise Wrong(text)
 
 
 class Bench:
@@ -279,24 +270,5 @@ CHECKS = [
 ]
 
 
-def main():
-    chosen = [check for check in CHECKS if check.__name__ in sys.argv[2:] or not sys.argv[2:]]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(chosen)) as pool:
-        jobs = []
-        for check in chosen:
-            os.mkdir(f"{folder}/{check.__name__}")
-            jobs.append((check, pool.submit(check, f"{folder}/{check.__name__}")))
-        for check, job in jobs:
-            try:
-                job.result()
-                print(f"{check.__name__.replace('_', ' ')}: ok", flush=True)
-            except (Wrong, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"{check.__name__.replace('_', ' ')}: {error}", flush=True)
-    if failed:
-        sys.exit(f"{failed} of {len(chosen)} are wrong")
-
-
 if __name__ == "__main__":
-    main()
+    checks.run(CHECKS)

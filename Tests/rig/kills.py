@@ -13,7 +13,6 @@ import random
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
