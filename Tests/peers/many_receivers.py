@@ -6,7 +6,7 @@ usage: many_receivers.py MANY_RECEIVERS [--seconds N]
 Feeds 1, 2, 4, 8 and 16 pseudo-terminals with UBX epochs at 10 Hz (an epoch is written at once: the feeding itself shall
 not be what is measured), and prints CPU time and wake-ups of the process that reads them, in all and for an epoch.
 """
-import argparse, os, pty, signal, struct, subprocess, threading, time, tty
+import argparse, os, pty, signal, struct, subprocess, time, tty
 
 
 def ubx(cls, ident, payload):
