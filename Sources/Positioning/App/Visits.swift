@@ -30,14 +30,15 @@ public struct Visits: Sendable {
     /// The middle of the fixes so far, degrees; and how many.
     var middle: Coordinate
     var count = 1.0
-    var lastInside: UTCTime
-    /// Since when fixes lie outside.
-    var awaySince: Instant?
+    /// nil: an earlier run knew that one was there.
+    var lastInside: UTCTime?
+    /// The first of the fixes that lie outside.
+    var away: Sample?
     /// Whether one was there before the monitoring began (VI-3).
     var isFirst: Bool
 
     mutating func include(_ sample: Sample) {
-      awaySince = nil
+      away = nil
       lastInside = sample.location.timestamp
       count += 1
       let coordinate = sample.location.coordinate
@@ -73,9 +74,8 @@ public struct Visits: Sendable {
   /// Takes a sample; an arrival or a departure, if it is one.
   mutating func receive(_ sample: Sample) -> Visit? {
     guard isRunning, sample.accuracyMetres >= 0 else { return nil }
+    if stay == nil, let current { goOn(current, at: sample) }
     guard let anchor = stay?.anchor else {
-      // The place of an earlier run is where its visit goes on, or was left while nobody looked.
-      if let current, !isAt(current, sample) { return leave(current, at: sample) }
       begin(with: sample)
       return nil
     }
@@ -99,10 +99,13 @@ public struct Visits: Sendable {
       begin(with: sample)
       return nil
     }
-    let since = stay?.awaySince ?? sample.measured
-    stay?.awaySince = since
-    guard sample.measured.seconds(since: since) >= Self.leaveSeconds else { return nil }
-    departure.departure = stay?.lastInside
+    let away = stay?.away ?? sample
+    stay?.away = away
+    guard sample.measured.seconds(since: away.measured) >= Self.leaveSeconds else { return nil }
+    // One left while nobody looked: when is not known better than by the first fix that shows it. And no visit ends
+    // before it began, although the receiver's time may have stepped back since.
+    let left = stay?.lastInside ?? away.location.timestamp
+    departure.departure = departure.arrival.map { max($0, left) } ?? left
     current = nil
     begin(with: sample)
     return departure
@@ -114,19 +117,13 @@ public struct Visits: Sendable {
     isFirstStay = false
   }
 
-  private func isAt(_ visit: Visit, _ sample: Sample) -> Bool {
-    sample.point.distanceMetres(to: SurfacePoint(visit.coordinate))
-      <= max(Self.radiusMetres, sample.accuracyMetres)
-  }
-
-  /// One left while nobody looked: when is not known better than now.
-  private mutating func leave(_ visit: Visit, at sample: Sample) -> Visit {
-    var departure = visit
-    departure.departure = sample.location.timestamp
-    current = nil
+  /// The place of an earlier run is where its visit goes on. The first fix of a run may be a stray or a blurred one: it is
+  /// not what the place is measured by, and ends no visit alone.
+  private mutating func goOn(_ visit: Visit, at sample: Sample) {
+    let place = Location(
+      visit.coordinate, horizontalAccuracyMetres: visit.horizontalAccuracyMetres, timestamp: sample.location.timestamp)
+    stay = Stay(anchor: Sample(place, measured: sample.measured), middle: visit.coordinate, isFirst: false)
     isFirstStay = false
-    begin(with: sample)
-    return departure
   }
 
   /// Degrees the short way round.
