@@ -31,6 +31,23 @@ struct LifecycleTests {
     return states
   }
 
+  // MARK: Foreground and background
+
+  @Test("RG-14 a fix beyond the border from before a time in which nobody looked proves no stay there")
+  func strayBeforeAndAfter() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startMonitoring(home()))
+    scene.fixes(10) { _ in 0 }
+    scene.fixes(1) { _ in 200 }
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.wait(3600)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    _ = scene.heard()
+    scene.fixes(1) { _ in 200 }
+    scene.fixes(60) { _ in 0 }
+    #expect(scene.heard() == [])
+  }
+
   // MARK: Visits
 
   private func visiting() -> Scene {
@@ -89,5 +106,40 @@ struct LifecycleTests {
     for visit in visits {
       if let arrival = visit.arrival, let departure = visit.departure { #expect(arrival <= departure) }
     }
+  }
+
+  // MARK: Monitors and beacons
+
+  @Test("MO-4 BE-9 a beacon that was heard while an event waited was not silent")
+  func heardWhileWaiting() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(Self.shop, identifier: "shop", to: "places", at: scene.now)
+    for _ in 0..<60 {
+      scene.engine.receive(sighting(scene))
+      scene.wait(1)
+    }
+    #expect(states(&scene) == [.satisfied])
+    for _ in 0..<10 {
+      scene.wait(1)
+      scene.engine.receive(sighting(scene))
+    }
+    #expect(states(&scene) == [])
+    scene.wait(31)
+    #expect(states(&scene) == [.unsatisfied])
+  }
+
+  @Test("MO-2 what stands in the way is said once, also if Bluetooth comes back meanwhile")
+  func hinderedOnce() {
+    var scene = Scene()
+    scene.engine.openMonitor("places", at: scene.instant)
+    scene.engine.addCondition(Self.shop, identifier: "shop", to: "places", at: scene.now)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc)?.state == .unmonitored)
+    scene.engine.beaconsAreHeardAgain(at: scene.instant)
+    #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc) == nil)
+    scene.engine.setServicesEnabled(true, at: scene.instant)
+    scene.engine.receive(sighting(scene))
+    #expect(states(&scene) == [.satisfied])
   }
 }

@@ -21,6 +21,11 @@ struct BeaconWatch: Hashable, Sendable {
   /// Beacons are listened for again: the silence before says nothing.
   mutating func lookAgain(at now: Instant) { lastHeard = max(lastHeard, now) }
 
+  /// A sighting at a time when the state must not change: it was no silence.
+  mutating func note(_ sighting: BeaconSighting) {
+    if identity.matches(sighting) { lastHeard = sighting.heard.instant }
+  }
+
   /// Takes a sighting; true when the state changed by a crossing.
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     guard identity.matches(sighting) else { return false }

@@ -41,6 +41,12 @@ struct CircleWatch: Hashable, Sendable {
   /// Whether a crossing is being watched: fixes are needed now.
   var isCrossing: Bool { beyondSince != nil }
 
+  /// Nobody looked for a time: a fix from before proves no stay on the other side (RG-14).
+  mutating func lookAgain() {
+    beyondSince = nil
+    isStray = false
+  }
+
   /// Metres to the border.
   func borderMetres(from point: SurfacePoint) -> Double {
     abs(point.distanceMetres(to: centre) - circle.radiusMetres)

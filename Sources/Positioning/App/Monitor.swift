@@ -210,7 +210,9 @@ public struct Monitor: Sendable {
   }
 
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
-    update(date: sighting.heard.utc, heard: sighting) { watch in _ = watch.receive(sighting) }
+    // What waits is not looked at (MO-4); once it is taken, the time until then was no silence.
+    for index in entries.indices where entries[index].waiting != nil { entries[index].watch?.note(sighting) }
+    return update(date: sighting.heard.utc, heard: sighting) { watch in _ = watch.receive(sighting) }
   }
 
   mutating func wake(at now: Moment) -> Bool {

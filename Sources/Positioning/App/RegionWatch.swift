@@ -29,8 +29,20 @@ enum RegionWatch: Hashable, Sendable {
   }
 
   mutating func lookAgain(at now: Instant) {
+    switch self {
+    case .circle(var watch):
+      watch.lookAgain()
+      self = .circle(watch)
+    case .beacon(var watch):
+      watch.lookAgain(at: now)
+      self = .beacon(watch)
+    }
+  }
+
+  /// A sighting at a time when the state must not change.
+  mutating func note(_ sighting: BeaconSighting) {
     guard case .beacon(var watch) = self else { return }
-    watch.lookAgain(at: now)
+    watch.note(sighting)
     self = .beacon(watch)
   }
 
