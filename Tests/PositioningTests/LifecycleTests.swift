@@ -33,6 +33,59 @@ struct LifecycleTests {
 
   // MARK: Foreground and background
 
+  @Test("PA-2 the time in which a client is told nothing is no stillness")
+  func unseenStillness() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startUpdatingLocation)
+    scene.fixes(60) { _ in 0 }
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.wait(7200)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    _ = scene.heard()
+    scene.fixes(3) { $0 }
+    #expect(scene.heard() == ["at 1", "at 2", "at 3"])
+  }
+
+  @Test("SU-17 who was told of an outage is told the first fix after it, also if it was in the background meanwhile")
+  func outageBehind() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.setDistanceFilter(metres: 100))
+    scene.call(.startUpdatingLocation)
+    scene.fix(0)
+    scene.wait(60)
+    #expect(scene.heard() == ["at 0", "failed 0"])
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.fixes(2) { _ in 5 }
+    #expect(scene.heard() == ["at 5"])
+  }
+
+  @Test("BG-3 SU-17 who is told nothing in the background is not told that there is no fix either")
+  func outageWithoutIndicator() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.setShowsBackgroundIndicator(true))
+    scene.call(.startUpdatingLocation)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.call(.setShowsBackgroundIndicator(false))
+    scene.wait(100)
+    #expect(scene.heard() == [])
+    scene.call(.setShowsBackgroundIndicator(true))
+    scene.wait(31)
+    #expect(scene.heard() == ["failed 0"])
+  }
+
+  @Test("LV-3 SS-2 a stream that falls silent with its background activity says so")
+  func activityEnds() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.engine.beginBackgroundActivity(1, at: scene.instant)
+    scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.fixes(2) { $0 * 20 }
+    #expect(elements(&scene).count == 2)
+    scene.engine.endBackgroundActivity(1, at: scene.instant)
+    #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
+  }
+
   @Test("RG-14 a fix beyond the border from before a time in which nobody looked proves no stay there")
   func strayBeforeAndAfter() {
     var scene = Scene(.authorizedWhenInUse)
@@ -46,6 +99,49 @@ struct LifecycleTests {
     scene.fixes(1) { _ in 200 }
     scene.fixes(60) { _ in 0 }
     #expect(scene.heard() == [])
+  }
+
+  @Test("GE-1 HD-15 who may not know is not asked to calibrate, and hears of no failure of the compass")
+  func unpermittedHeading() {
+    var scene = Scene()
+    scene.call(.startHeading)
+    scene.engine.setServicesEnabled(false, at: scene.instant)
+    _ = scene.heard()
+    scene.engine.calibrationWanted()
+    scene.engine.headingFailed()
+    #expect(scene.heard() == [])
+    scene.engine.setServicesEnabled(true, at: scene.instant)
+    _ = scene.heard()
+    scene.engine.calibrationWanted()
+    scene.engine.headingFailed()
+    #expect(scene.heard() == ["calibrate?", "failed 3"])
+  }
+
+  // MARK: Before there is a delegate
+
+  @Test("BG-5 RG-18 a border that was crossed before there was a delegate is told to it")
+  func crossedBefore() {
+    var restored = PositioningEngine.Restored()
+    restored.regions = [Regions.Record(home(), state: .outside)]
+    var scene = Scene(restored: restored, managers: 0)
+    scene.fixes(60) { _ in 0 }
+    scene.engine.add(ClientID(0))
+    scene.fixes(60) { _ in 0 }
+    scene.call(.setDelegate([.takesErrors]))
+    scene.fixes(60) { _ in 0 }
+    #expect(scene.heard() == ["status authorizedAlways", "entered home", "home is inside"])
+  }
+
+  @Test("BG-5 VI-1 VI-2 an arrival before there was a delegate is told to it")
+  func arrivedBefore() {
+    var restored = PositioningEngine.Restored()
+    restored.visits = Visits.Record(isRunning: true, current: nil)
+    var scene = Scene(restored: restored, managers: 0)
+    scene.fixes(60, every: 10) { _ in 0 }
+    scene.engine.add(ClientID(0))
+    scene.call(.setDelegate([.takesErrors]))
+    scene.fixes(60, every: 10) { _ in 0 }
+    #expect(scene.heard() == ["status authorizedAlways", "arrived"])
   }
 
   // MARK: Visits
@@ -108,6 +204,15 @@ struct LifecycleTests {
     }
   }
 
+  @Test("VI-1 a visit that was found before the stop is not told behind it")
+  func stoppedVisits() {
+    var scene = Scene()
+    scene.call(.startVisits)
+    scene.fixes(31, every: 10) { _ in 0 }
+    scene.call(.stopVisits)
+    #expect(scene.heard() == [])
+  }
+
   // MARK: Monitors and beacons
 
   @Test("MO-4 BE-9 a beacon that was heard while an event waited was not silent")
@@ -141,5 +246,15 @@ struct LifecycleTests {
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.engine.receive(sighting(scene))
     #expect(states(&scene) == [.satisfied])
+  }
+
+  // MARK: All of it
+
+  @Test("Whatever comes and goes, who may not know is told nothing, and what alternates alternates", arguments: 0..<40)
+  func random(seed: Int) {
+    var history = LifeHistory(seed: seed)
+    for _ in 0..<150 { history.step() }
+    #expect(history.broken.prefix(3) == [])
+    #expect(history.told.count > 4, "nothing happened")
   }
 }

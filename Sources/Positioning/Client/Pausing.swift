@@ -68,6 +68,12 @@ struct Pausing: Sendable {
     state = .moving
   }
 
+  /// The client is told again after a time in which it was told nothing, and nobody looked whether it moved.
+  mutating func lookAgain(at now: Instant) {
+    guard isWatching, !isPaused else { return }
+    start(at: now)
+  }
+
   /// The client started again, or forbade pausing: a pause ends (PA-10).
   mutating func resume(at now: Instant) -> Action {
     guard isPaused else { return .none }

@@ -18,8 +18,8 @@ extension ClientSession {
       checkDeferral(&outputs)
     case .setActivity(let activity): pausing.activity = activity
     case .setPausesAutomatically(let may): carryOut(pausing.setMayPause(may, at: now), at: now, &outputs)
-    case .setAllowsBackgroundUpdates(let allows): setAllowsBackground(allows, &outputs)
-    case .setShowsBackgroundIndicator(let shows): setShowsIndicator(shows)
+    case .setAllowsBackgroundUpdates(let allows): setAllowsBackground(allows, at: now, &outputs)
+    case .setShowsBackgroundIndicator(let shows): setShowsIndicator(shows, at: now)
     case .setHeadingFilter(let degrees): heading.filterDegrees = degrees
     case .setHeadingOrientation(let orientation): heading.setOrientation(orientation)
 

@@ -133,15 +133,23 @@ struct ClientSession: Sendable {
   var waitsForPermission: Bool { !isAuthorized && (wantsStandard || wantsSignificant || heading.isRunning) }
   var isBackground: Bool { permissions.application != .foreground }
 
-  mutating func setAllowsBackground(_ allows: Bool, _ outputs: inout [PositioningOutput]) {
+  mutating func setAllowsBackground(_ allows: Bool, at now: Instant, _ outputs: inout [PositioningOutput]) {
     allowsBackground = allows
     if allows, !permissions.hasLocationMode { outputs.append(.advice(id, .missingBackgroundMode)) }
-    decideDeliveries()
+    deliveriesMayChange(at: now)
+    watchOutage(at: now)
   }
 
-  mutating func setShowsIndicator(_ shows: Bool) {
+  mutating func setShowsIndicator(_ shows: Bool, at now: Instant) {
     showsIndicator = shows
+    deliveriesMayChange(at: now)
+    watchOutage(at: now)
+  }
+
+  private mutating func deliveriesMayChange(at now: Instant) {
+    let wasTold = standardDelivery == .deliver
     decideDeliveries()
+    if !wasTold, standardDelivery == .deliver { pausing.lookAgain(at: now) }
   }
 
   private mutating func decideDeliveries() {
@@ -162,7 +170,7 @@ struct ClientSession: Sendable {
     let mightRange = mayRange
     let hadAccuracy = self.permissions.accuracy
     self.permissions = permissions
-    decideDeliveries()
+    deliveriesMayChange(at: now)
     if permissions.accuracy != hadAccuracy {
       if permissions.accuracy == .reduced { reduceWhatWaits() }
       updates.expectFreshFix()
@@ -219,7 +227,13 @@ struct ClientSession: Sendable {
   mutating func watchOutage(at now: Instant) {
     let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery == .deliver
     let isSignificantWaiting = significant.isRunning && wakingDelivery != .none
-    if isStandardWaiting || isSignificantWaiting { outage.start(activity, at: now) } else { outage.stop() }
+    if isStandardWaiting || isSignificantWaiting {
+      outage.start(activity, at: now)
+    } else {
+      // Who was told that there is no fix is told the first one after it, however long nothing is told until then (SU-17).
+      if outage.isTold { updates.expectFreshFix() }
+      outage.stop()
+    }
   }
 
   /// Whether the client is to be told that nobody was asked for permission: once (AU-9).

@@ -10,6 +10,7 @@ extension PositioningEngine {
       call, facilities: facilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now, &outputs)
     {
       askIfStarted(call, by: index, at: now)
+      watchRegions(at: now)
       return
     }
     switch call {
@@ -155,7 +156,7 @@ extension PositioningEngine {
     } else {
       sessions.begin(-1 - id, goal: .whenInUse)
       askForSessions(at: now)
-      if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
+      tellSilentStreams(at: now)
     }
   }
 
@@ -191,6 +192,11 @@ extension PositioningEngine {
     if streamOutage.isTold { diagnostic.insert(.locationUnavailable) }
     if authorization.accuracy == .reduced { diagnostic.insert(.accuracyLimited) }
     return diagnostic
+  }
+
+  /// Streams that fall silent are told why (LV-3).
+  mutating func tellSilentStreams(at now: Instant) {
+    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
   }
 
   mutating func tellStreams(at now: Instant) {
@@ -266,6 +272,7 @@ extension PositioningEngine {
     sessions.endActivity(id)
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
+    tellSilentStreams(at: now)
   }
 
   /// A CLMonitor of this name; the one that is there, or what is stored of it (MO-1).

@@ -27,7 +27,7 @@ extension PositioningEngine {
     let permissions = permissions
     if permissions.delivery(.waking, allowsBackground: nil) != .none {
       if authorization.accuracy == .full { monitor(actual) }
-      visit(actual)
+      if isHeard { visit(actual) }
     }
     let sample = reducedIfNeeded(actual)
     for index in clients.indices {
@@ -69,8 +69,13 @@ extension PositioningEngine {
     authorization.accuracy == .full && permissions.delivery(.waking, allowsBackground: nil) != .none
   }
 
+  /// Whether there is a delegate. Before, and while there is none, nothing is found that would be told to nobody: what
+  /// became of regions and visits meanwhile the fixes show that come then (BG-5).
+  var isHeard: Bool { clients.indices.contains { clients[$0].delegate != nil } }
+
   /// Feeds the regions, and tells every manager of what was crossed (RG-10, RG-11).
   mutating func crossings(_ feed: (inout Regions, (Regions.Crossing) -> Void) -> Bool) {
+    guard isHeard else { return }
     var crossed: [Regions.Crossing] = []
     guard feed(&regions, { crossed.append($0) }) else { return }
     outputs.append(.store(.regions))
@@ -122,14 +127,15 @@ extension PositioningEngine {
 
   /// The heading cannot be told now.
   public mutating func headingFailed() {
-    for index in clients.indices where clients[index].heading.failed() {
+    for index in clients.indices where clients[index].asksForHeading && clients[index].heading.failed() {
       clients[index].fail(.headingFailure, &outputs)
     }
   }
 
   /// The compass wishes to be calibrated.
   public mutating func calibrationWanted() {
-    for index in clients.indices where clients[index].heading.calibrationWanted() == .ask {
+    for index in clients.indices
+    where clients[index].asksForHeading && clients[index].heading.calibrationWanted() == .ask {
       clients[index].emit(.shouldDisplayHeadingCalibration, &outputs)
     }
   }

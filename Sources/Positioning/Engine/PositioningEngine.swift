@@ -42,8 +42,10 @@ public struct PositioningEngine: Sendable {
   var isFullAccuracyRefused = false
   /// Who asked for full accuracy, and the token to answer with.
   var accuracyRequest: (client: ClientID, token: Int)?
-  /// Whether regions were looked at until now.
+  /// Whether conditions were looked at until now.
   private var isMonitoring = false
+  /// Whether regions were.
+  private var areRegionsWatched = false
   /// Outage of the streams of live updates.
   var streamOutage = Outage()
 
@@ -70,7 +72,10 @@ public struct PositioningEngine: Sendable {
   }
 
   /// A manager is gone: what it started stops, but for regions and visits, which the app keeps (GE-7).
-  public mutating func remove(_ id: ClientID) { clients.removeAll { $0.id == id } }
+  public mutating func remove(_ id: ClientID) {
+    clients.removeAll { $0.id == id }
+    if !isHeard { areRegionsWatched = false }
+  }
 
   func index(of id: ClientID) -> Int? { clients.firstIndex { $0.id == id } }
 
@@ -84,10 +89,11 @@ public struct PositioningEngine: Sendable {
     outputs.contains { if case .event(id, _, let ticket) = $0 { ticket.isAnswer } else { false } }
   }
 
-  /// Whether what it tells is still asked for: headings and beacons after their stop are not, nor are regions.
+  /// Whether what it tells is still asked for: headings and beacons after their stop are not, nor are regions and visits.
   public func isWanted(_ event: DelegateEvent, by id: ClientID) -> Bool {
     switch event {
     case .didEnter(let region), .didExit(let region): regions.monitored.contains { $0.isSame(as: region) }
+    case .didVisit: visits.isRunning
     default: index(of: id).map { clients[$0].isWanted(event) } ?? false
     }
   }
@@ -150,8 +156,7 @@ public struct PositioningEngine: Sendable {
     application = state
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
-    // Streams are told why they fall silent (LV-3).
-    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
+    tellSilentStreams(at: now)
     askForSessions(at: now)
     askForPendingStarts(at: now)
   }
@@ -232,15 +237,22 @@ public struct PositioningEngine: Sendable {
   mutating func permissionsChanged(at now: Instant) {
     let permissions = permissions
     if mayMonitor, !isMonitoring {
-      regions.lookAgain(at: now)
       for index in monitors.indices { monitors[index].lookAgain(at: now) }
     }
     isMonitoring = mayMonitor
+    watchRegions(at: now)
     let cached = cachedSample
     for index in clients.indices {
       clients[index].apply(permissions, cached: cached, awaitsVisits: visits.isRunning, at: now, &outputs)
     }
     watchStreamOutage(at: now)
+  }
+
+  /// Regions are looked at from now on, or not any longer.
+  mutating func watchRegions(at now: Instant) {
+    let areWatched = mayMonitor && isHeard
+    if areWatched, !areRegionsWatched { regions.lookAgain(at: now) }
+    areRegionsWatched = areWatched
   }
 
   /// The cached fix as a client may see it.
@@ -261,7 +273,7 @@ public struct PositioningEngine: Sendable {
     }
     guard mayMonitor else { return next }
     for index in monitors.indices { next = Instant.earlier(next, monitors[index].deadline) }
-    return Instant.earlier(next, regions.deadline)
+    return isHeard ? Instant.earlier(next, regions.deadline) : next
   }
 
   /// The deadline has come.
