@@ -117,6 +117,42 @@ struct LifecycleTests {
     #expect(scene.heard() == ["calibrate?", "failed 3"])
   }
 
+  @Test("BG-3 PA-8 movement in the background is not told to who is told nothing there")
+  func movedBehind() {
+    var scene = Scene(.authorizedWhenInUse)
+    scene.call(.startUpdatingLocation)
+    scene.fixes(100, every: 10) { _ in 0 }
+    #expect(scene.heard().last == "paused")
+    scene.engine.setApplication(.background, at: scene.instant)
+    scene.engine.movementNoticed(at: scene.instant)
+    #expect(scene.heard() == [])
+    scene.engine.setApplication(.foreground, at: scene.instant)
+    scene.fixes(2) { 500 + $0 }
+    #expect(scene.heard() == ["resumed", "at 501", "at 502"])
+  }
+
+  @Test("DF-13 what a receiver's memory holds is told also after its time has stepped back")
+  func memoryAfterStep() {
+    var scene = Scene(.authorizedAlways, .background)
+    scene.call(.startUpdatingLocation)
+    func batch(_ scene: inout Scene, ahead shift: Double) {
+      let start = scene.seconds
+      scene.wait(20)
+      scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))
+      for second in stride(from: start + 1, to: scene.seconds, by: 1) {
+        scene.engine.receive(
+          Scene.location(second - start, at: second + shift), measured: Scene.instant(second), at: scene.now)
+      }
+      scene.engine.batchEnded(at: scene.now)
+    }
+    batch(&scene, ahead: 7200)
+    #expect(scene.heard().count == 19)
+    scene.fixes(1) { _ in 20 }
+    #expect(scene.heard() == ["at 20"])
+    batch(&scene, ahead: 0)
+    #expect(scene.heard().count == 19)
+  }
+
   // MARK: Before there is a delegate
 
   @Test("BG-5 RG-18 a border that was crossed before there was a delegate is told to it")

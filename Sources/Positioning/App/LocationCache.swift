@@ -40,6 +40,10 @@ struct LocationCache: Sendable {
         newest.horizontalAccuracyMetres < 0 || sample.accuracyMetres < newest.horizontalAccuracyMetres
       else { return false }
     }
+    if sample.measured > measured ?? .zero, let remembered, sample.location.timestamp < remembered {
+      // The receiver's time has stepped back: what its memory holds from now on bears the new time.
+      self.remembered = sample.location.timestamp
+    }
     newest = sample.location
     measured = sample.measured
     return true

@@ -111,7 +111,8 @@ extension PositioningEngine {
 
   /// Something else saw movement: an accelerometer, another network. Paused services go on.
   public mutating func movementNoticed(at now: Instant) {
-    for index in clients.indices {
+    // Who is told nothing now is not told of that either; the first fix shows whether it has moved.
+    for index in clients.indices where clients[index].standardDelivery == .deliver {
       let action = clients[index].pausing.movementNoticed(at: now)
       clients[index].carryOut(action, at: now, &outputs)
     }
