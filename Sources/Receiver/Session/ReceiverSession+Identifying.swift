@@ -32,6 +32,8 @@ extension ReceiverSession {
     case .uBlox, .perhapsUBlox: startIdentifying()
     case .other:
       isLeftAlone = true
+      // It is not asked any more when it was to be.
+      stage = .listening(askAt: nil)
       actions.append(.report(.notIdentified(isOtherVendor: true)))
     case .unknown:
       if settings.isKnownUBlox { return startIdentifying() }
@@ -67,7 +69,7 @@ extension ReceiverSession {
         PortRateChange(from: rate, to: Self.roomyRate, port: nil, usesItems: language == .items))
       return
     }
-    guard let description = identification.description else {
+    guard var description = identification.description else {
       if isTryingLeft, !isHeard { return giveUpLeft(at: now) }
       if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }
       isUnanswered = isHeard && memory.description == nil
@@ -86,12 +88,14 @@ extension ReceiverSession {
     isUnanswered = false
     isTryingLeft = false
     vainQuestions = 0
+    let isSame = memory.description.map { Self.isSame($0, description) } ?? true
+    if isSame, description.uniqueID == nil { description.uniqueID = memory.description?.uniqueID }
     if description != memory.description {
       // Another receiver at the same place has settings of its own.
-      if let known = memory.description,
-        known.uniqueID != description.uniqueID || known.hardware != description.hardware
-      {
+      if !isSame {
         memory.found = []
+        memory.backup = BackupStore.Before()
+        stored = []
         settingsRate = nil
         wish = nil
       }
@@ -107,6 +111,15 @@ extension ReceiverSession {
     }
     prepareAssisting(at: now)
     startConfiguring(at: now)
+  }
+
+  /// Whether two answers are one receiver's. Its id has an answer of its own, which may be lost: what was changed is not forgotten
+  /// for that.
+  private static func isSame(_ known: ReceiverDescription, _ told: ReceiverDescription) -> Bool {
+    guard let id = known.uniqueID, let toldID = told.uniqueID else {
+      return known.uniqueID == told.uniqueID ? known.hardware == told.hardware : known.strings == told.strings
+    }
+    return id == toldID && known.hardware == told.hardware
   }
 
   /// What an earlier program has changed is put back at this one's end, of the same receiver.
