@@ -14,6 +14,7 @@ extension ReceiverSession {
   mutating func startRetrieving(at now: Instant) -> Bool {
     retrieval?.wake(at: now)
     guard let command = retrieval?.next() else { return false }
+    isRetrievalInFlight = true
     begin(command)
     return true
   }

@@ -125,11 +125,13 @@ extension ReceiverSession {
     next = .earlier(next, silenceDeadline)
     if case .asleep(let watch) = stage { next = .earlier(next, watch.deadline) }
     next = .earlier(next, trouble.backAt)
-    if exchange == nil { next = .earlier(.earlier(next, retryAt), rateChangeAt) }
+    // What was to be tried again is said once it is awake.
+    if exchange == nil, !isAsleep { next = .earlier(.earlier(next, retryAt), rateChangeAt) }
     if isSteady, exchange == nil { next = .earlier(next, retrieval?.deadline) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
     if case .keeping(_, let until) = stage { next = .earlier(next, until) }
-    if exchange == nil, !submitted.isEmpty, canTalk { next = .earlier(next, quietUntil) }
+    // While the rate is about to change, what was submitted waits for that.
+    if exchange == nil, !submitted.isEmpty, canTalk, rateChangeBy == nil { next = .earlier(next, quietUntil) }
     return next
   }
 }

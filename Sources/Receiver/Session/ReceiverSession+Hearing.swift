@@ -57,7 +57,7 @@ extension ReceiverSession {
     isChecking = true
     if retrieval != nil {
       // What it was sending is gone with it.
-      if current == nil { exchange = nil }
+      if current == nil { interruptExchange() }
       cutRetrieval()
     }
     startConfiguring(at: now)

@@ -114,11 +114,14 @@ extension ReceiverSession {
   mutating func interruptExchange() {
     exchange = nil
     isAssistingInFlight = false
+    isRetrievalInFlight = false
     if let current { actions.append(.finished(current, .silent)) }
     current = nil
   }
 
   mutating func scheduleRetry(from now: Instant) {
+    // Who sends nothing has nothing to try again, and would be woken for it without end.
+    guard settings.intent != .readOnly else { return }
     retryAt = now + retryAfter
     retryAfter = min(retryAfter * 2, Self.longestRetry)
   }

@@ -149,6 +149,11 @@ extension ReceiverSession {
       assisting?.receive(outcome)
       return
     }
+    if isRetrievalInFlight {
+      isRetrievalInFlight = false
+      retrieval?.receive(outcome, at: now)
+      return
+    }
     if let ticket = current {
       current = nil
       actions.append(.finished(ticket, outcome))
@@ -184,8 +189,7 @@ extension ReceiverSession {
       let isAwake = wakeUp.receive(outcome)
       stage = .waking(wakeUp)
       if isAwake { becomeAwake(wakeUp.cause, at: now) }
-    case .steady: retrieval?.receive(outcome, at: now)
-    case .searching, .listening, .asleep, .ended: break
+    case .searching, .listening, .steady, .asleep, .ended: break
     }
   }
 }

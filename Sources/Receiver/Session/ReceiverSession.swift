@@ -166,6 +166,8 @@ public struct ReceiverSession: ~Copyable {
   /// What a receiver that has just started is helped with, while it is steady and nothing else is to be said.
   var assisting: Assisting?
   var isAssistingInFlight = false
+  /// What is in flight is the retrieval's: a new wish may come before its answer, which is none to the wish's questions.
+  var isRetrievalInFlight = false
   /// The sleep that is wished and not yet begun: for how long.
   var sleepWish: SleepWish?
   /// The wish that was last told, or is being told.
