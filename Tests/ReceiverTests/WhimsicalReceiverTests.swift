@@ -37,6 +37,9 @@ struct WhimsicalReceiverTests {
   @Test("The answer to a retrieval is none to the wish that came meanwhile", arguments: [1086, 1408])
   func wishDuringRetrieval(seed: Int) { Self.run(seed) }
 
+  @Test("A rate that was being raised when the line went is given back")
+  func lostWhileRaising() { Self.run(1564) }
+
   @Test("What holds whatever a receiver does")
   func seeds() {
     for seed in 1...200 { Self.run(seed) }

@@ -114,11 +114,13 @@ extension ReceiverSession {
     }
   }
 
-  /// The same where it is cut off: by the end, or by the loss of the line.
+  /// The same where it is cut off: by the end, or by the loss of the line. A rate that was being raised may be the
+  /// receiver's by now: found there, it has to be given back.
   mutating func keepFoundOfStage() {
     switch stage {
     case .configuring(let configuration): keepFound(configuration)
     case .storing(let store): memory.backup = store.before
+    case .changingRate(let change): memory.rate = change.to
     default: break
     }
   }
