@@ -57,6 +57,9 @@ struct Configuration: Sendable {
     startBatch()
   }
 
+  /// Whether the items were asked for again because not all of them were told.
+  private var hasAskedAgain = false
+
   /// Whether all is dealt with.
   var isFinished: Bool { index >= settings.count && batch.isEmpty }
 
@@ -157,6 +160,7 @@ struct Configuration: Sendable {
       index += 1
     }
     different = batch
+    hasAskedAgain = false
     step = writesAtOnce ? .writing : .asking
   }
 
@@ -172,6 +176,9 @@ struct Configuration: Sendable {
     switch (step, outcome) {
     case (.asking, .answered(let payload)):
       let there = Self.pairs(payload)
+      // The answer to an earlier question for fewer items, which was asked twice: what is not told could not be put back.
+      let isWhole = batch.allSatisfy { wanted in there.contains { $0.id == wanted.id } }
+      guard isWhole || hasAskedAgain else { return hasAskedAgain = true }
       different = batch.filter { wanted in !there.contains(wanted) }
       for pair in there where different.contains(where: { $0.id == pair.id }) {
         found.append(Found(setting: .item(pair)))
