@@ -22,6 +22,36 @@ struct RefusedModeTests {
     #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
   }
 
+  @Test("On/off operation that is refused when it is switched on, last of all, is never told to be there")
+  func refusedLast() {
+    let scene = SessionScene(.clone, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.powerSave = .onOff(periodSeconds: 30)
+        return wish
+      }
+    }
+    scene.run(60)
+    #expect(scene.description?.can(.powerSaveOnOff) == true)
+    #expect(scene.reported(.configured(refused: 1)) == 1, "\(scene.reports)")
+    #expect(scene.reported(.configured(refused: 0)) == 0, "\(scene.reports)")
+    _ = scene.finish()
+    #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
+  }
+
+  @Test("On/off operation that is taken is told once it is switched on", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  func taken(_ model: ReceiverModel) {
+    let scene = SessionScene(model, intent: .identify) { settings in
+      settings.wish = { _ in
+        var wish = ReceiverWish.nothing
+        wish.powerSave = .onOff(periodSeconds: 30)
+        return wish
+      }
+    }
+    scene.run(20)
+    #expect(scene.reported(.configured(refused: 0)) == 1, "\(scene.reports)")
+  }
+
   @Test("What the receiver refuses to be set to is not put back either", arguments: [ReceiverModel.m8, .m9, .m10])
   func refusedSetting(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in

@@ -42,6 +42,8 @@ struct BackupStore: Sendable {
 
   /// What is said once all is stored.
   private var last: Command?
+  /// Whether that was refused.
+  private(set) var isLastRefused = false
 
   private static let layer: UInt8 = 1 << 1
 
@@ -139,7 +141,9 @@ struct BackupStore: Sendable {
       isKept = outcome == .acknowledged
       before.isWhole = before.isWhole || isKept
       step = .done
-    case .switching: last = nil
+    case .switching:
+      if case .refused = outcome { isLastRefused = true }
+      last = nil
     case .done: break
     }
     if step == .done, last != nil { step = .switching } else if step == .switching, last == nil { step = .done }

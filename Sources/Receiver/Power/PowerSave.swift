@@ -28,17 +28,18 @@ public enum PowerSave: Sendable, Hashable {
   func switching(for receiver: ReceiverDescription) -> Command? {
     guard sleepsBetweenFixes else { return nil }
     if receiver.can(.valset) { return Configuration.valset(items(isOn: true), layers: 0b11) }
+    var command = BackupStore.saving
     var bytes: [UInt8] = []
     for case .message(let identity, _, let change) in messageSettings(for: receiver, isOn: true) {
       switch change {
       case .payload(let payload): bytes += frameBytes(identity, payload)
       // The reserved byte is to be 8 (u-blox 6 and 7 receiver descriptions, CFG-RXM).
       case .lowPower(let mode): bytes += frameBytes(identity, [8, mode])
-      default: break
+      default: continue
       }
+      command.companions.append(identity)
     }
     // It may fall asleep between the two: the acknowledgement is missing then, and both are said again.
-    var command = BackupStore.saving
     command.bytes = bytes + command.bytes
     return command
   }

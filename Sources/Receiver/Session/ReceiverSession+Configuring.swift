@@ -58,9 +58,12 @@ extension ReceiverSession {
       if isAtOnce { startChangingRate() } else { rateChangeBy = now + Self.longestWaitForQuiet }
       return
     }
-    actions.append(.report(.configured(refused: configuration.refused.count)))
+    refusedCount = configuration.refused.count
+    // On/off operation is switched on last of all, and may be refused then.
+    let isToSwitch = wish?.powerSave?.sleepsBetweenFixes == true && !isModeRefused(configuration.refused)
+    if !isToSwitch { actions.append(.report(.configured(refused: refusedCount))) }
     if let batch = wish?.batch, batch.isOn { actions.append(.report(.batching(epochs: batch.epochs))) }
-    if wish?.powerSave?.sleepsBetweenFixes == true, !isModeRefused(configuration.refused) { startStoring() }
+    if isToSwitch { startStoring() }
   }
 
   /// Whether the receiver does not take the power save mode that is wished.

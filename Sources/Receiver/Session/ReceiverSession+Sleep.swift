@@ -64,6 +64,16 @@ extension ReceiverSession {
     // What could not be kept is written again after the sleep.
     stored = settingsInForce
     stage = .steady
+    if wish?.powerSave?.sleepsBetweenFixes == true {
+      // Firmware before protocol version 18 refuses it while it receives GLONASS (M8 interface description, CFG-RXM).
+      if store.isLastRefused {
+        wish?.powerSave = nil
+        toldWish = wish
+        wishInForce = wish
+        refusedCount += 1
+      }
+      actions.append(.report(.configured(refused: refusedCount)))
+    }
     startWatch(at: now, without: [], isMuted: false)
   }
 

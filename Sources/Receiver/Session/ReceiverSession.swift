@@ -132,6 +132,8 @@ public struct ReceiverSession: ~Copyable {
   var isUnanswered = false
   /// That it does not take its configuration was told, and is so until it does.
   var isFailureTold = false
+  /// How many settings it refused when it was configured last.
+  var refusedCount = 0
   /// A check of the configuration is under way: what it has to write was lost.
   var isChecking = false
   /// What it was brought to last.

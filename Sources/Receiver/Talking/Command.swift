@@ -38,6 +38,8 @@ public struct Command: Sendable, Equatable {
   public var pause = Milliseconds(0)
   /// For how long the answer is waited for at the first attempt, apart from the bytes' time on the line.
   public var patience = Milliseconds(250)
+  /// What is said in the same breath before it: who refuses that refuses the command.
+  var companions: [MessageIdentity] = []
 
   /// A UBX message.
   public init(_ identity: MessageIdentity, _ payload: [UInt8] = [], answer: Answer) {

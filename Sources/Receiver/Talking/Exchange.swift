@@ -88,6 +88,10 @@ struct Exchange: Sendable {
     }
     let payload = frame.payload
     switch frame.identity {
+    case .ackNAK
+    where payload.byteCount >= 2
+      && command.companions.contains(MessageIdentity(payload.u1(0), payload.u1(1))):
+      return .refused(code: 0)
     case .ackACK, .ackNAK:
       guard payload.byteCount >= 2, payload.u1(0) == identity.messageClass, payload.u1(1) == identity.messageID else {
         return nil

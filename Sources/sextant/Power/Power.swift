@@ -58,9 +58,10 @@ struct Power: ParsableCommand {
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
-    settings.wish = { _ in
+    settings.wish = { description in
       var wish = ReceiverWish.nothing
-      if case .mode(let mode) = request { wish.powerSave = mode }
+      // Who has no such mode is not told: the rest of it would be stored.
+      if case .mode(let mode) = request, mode.isPossible(on: description) { wish.powerSave = mode }
       return wish
     }
     let end: Double? =

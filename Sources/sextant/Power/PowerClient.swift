@@ -62,7 +62,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     switch report {
     case .configured(let refused):
       ask(connection, &poller, at: now)
-      if case .mode(let mode) = request, refused == 0 { write(Self.words(of: mode), at: now) }
+      if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.words(of: mode), at: now) }
       if refused > 0 { fail("the receiver refused the mode; docs/power.md says what each can do") }
     case .configurationFailed: fail("the receiver refuses to be configured")
     case .notIdentified: fail("no u-blox receiver: it takes no orders")
