@@ -257,6 +257,12 @@ public final class ReceiverConnection {
     return ticket
   }
 
+  /// Whether what was changed is put back at the end; see `ReceiverSession.restoreAtEnd`.
+  public func restoreAtEnd(_ restores: Bool) {
+    guard link != nil else { return }
+    link!.session.restoreAtEnd(restores)
+  }
+
   /// The receiver's wished state changes.
   public func set(_ wish: ReceiverWish, _ poller: inout Poller, at now: Instant) {
     guard link != nil else { return }

@@ -28,6 +28,25 @@ struct FlashRetrievalTests {
     return start.result
   }
 
+  @Test("A receiver that takes all and does not record is told to record no more", arguments: models)
+  func refused(_ model: ReceiverModel) throws {
+    let scene = SessionScene(model)
+    scene.run(30) { $0.isSteady }
+    var start = FlashLogStart(for: try #require(scene.description), erases: false)
+    guard case .answered(let idle)? = scene.say(FlashLogStatus.poll) else {
+      Issue.record("no answer")
+      return
+    }
+    for outcome in [Outcome.answered(idle), .acknowledged, .acknowledged, .answered(idle)] {
+      _ = try #require(start.next())
+      start.receive(outcome)
+    }
+    #expect(start.result == nil && start.next() != nil)
+    start.receive(.acknowledged)
+    #expect(start.next() == nil)
+    #expect(start.result.map { if case .refused = $0 { true } else { false } } == true)
+  }
+
   private static func retrieve(_ scene: SessionScene, _ journal: inout BatchJournal) -> (fixes: [Fix], isWhole: Bool) {
     scene.retrieve(journal)
     scene.run(300) { scene in

@@ -182,6 +182,8 @@ final class SessionScene {
     carryOut()
   }
 
+  func restoreAtEnd(_ restores: Bool) { held?.session.restoreAtEnd(restores) }
+
   /// Ends the session in order; how long it took, milliseconds.
   func finish() -> UInt64 {
     let from = now

@@ -147,6 +147,24 @@ struct SessionTests {
     #expect(scene.reported(.silent) == 0)
   }
 
+  @Test("What is not done in the end is put back although it was asked for, and what is done stays", arguments: uBlox)
+  func asked(_ model: ReceiverModel) {
+    for isDone in [false, true] {
+      let scene = SessionScene(model, intent: .identify) { settings in
+        settings.restoresAtEnd = false
+        settings.wish = { _ in .silent }
+      }
+      scene.run(20) { $0.isSteady }
+      scene.set(ReceiverWish.logging(for: scene.description!))
+      scene.run(5)
+      scene.restoreAtEnd(!isDone)
+      _ = scene.finish()
+      _ = scene.line.takeReceived()
+      scene.line.advance(to: scene.line.receiver.now + Milliseconds(3000))
+      #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")) != isDone, "\(isDone) \(scene.reports)")
+    }
+  }
+
   @Test("A power cycle loses the configuration, and it is back two seconds after the first byte", arguments: uBlox)
   func powerCycle(_ model: ReceiverModel) throws {
     let scene = SessionScene(model)

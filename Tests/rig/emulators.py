@@ -183,6 +183,9 @@ class Trial:
         self.run("refused", 8 * tempo, "configure", "set", "CFG-NAVSPG-DYNMODEL=4" if not self.receiver.traits.items
                  else "CFG-NAV5.dynModel=4", *device, codes=(64, 69))
         self.same(before, "a refused set")
+        # None of them answers what is asked of a batch or a log.
+        self.run("batch", 15 * tempo, "batch", "start", *device, codes=(69,))
+        self.same(before, "a refused batch")
 
 
 def run(name, folder):
@@ -194,7 +197,7 @@ def run(name, folder):
 
 def main():
     names = sys.argv[2:] or list(KINDS)
-    labels = ("probe", "watch", "record", "track", "show", "backup", "set", "save", "restore", "refused")
+    labels = ("probe", "watch", "record", "track", "show", "backup", "set", "save", "restore", "refused", "batch")
     print(f"{'receiver':14}" + "".join(f"{label:>8}" for label in labels))
     # A process for each: a receiver that waits for the interpreter reads what was said to it when the line has another rate.
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(len(names)) as pool:

@@ -1,7 +1,7 @@
 /// Begins a log in the receiver's flash:
 ///
 ///     ask ── none, or an empty one, or erasing is allowed ──▶ (erase) ─▶ create ─▶ record ─▶ ask ── records ──▶ begun
-///      └── positions are there ──▶ refused
+///      └── positions are there ──▶ refused                              └── does not ─▶ record no more ─▶ refused
 public struct FlashLogStart: Sendable {
   public enum Result: Sendable, Equatable {
     case begun(FlashLogStatus)
@@ -11,7 +11,7 @@ public struct FlashLogStart: Sendable {
     case refused
   }
 
-  private enum Step { case asking, erasing, creating, recording, checking, over }
+  private enum Step { case asking, erasing, creating, recording, checking, stopping, over }
 
   private var step = Step.asking
   private let erases: Bool
@@ -33,6 +33,7 @@ public struct FlashLogStart: Sendable {
     case .erasing: .erasesLog
     case .creating: .createsLog
     case .recording: .records(true, usesItems: usesItems)
+    case .stopping: .records(false, usesItems: usesItems)
     case .over: nil
     }
   }
@@ -47,8 +48,9 @@ public struct FlashLogStart: Sendable {
     case (.creating, .acknowledged): step = .recording
     case (.recording, .acknowledged): step = .checking
     case (.checking, .answered(let payload)):
-      guard let status = FlashLogStatus(payload), status.isRecording else { return end(.refused) }
+      guard let status = FlashLogStatus(payload), status.isRecording else { return step = .stopping }
       end(.begun(status))
+    case (.checking, _): step = .stopping
     default: end(.refused)
     }
   }

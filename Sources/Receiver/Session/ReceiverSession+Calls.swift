@@ -43,6 +43,10 @@ extension ReceiverSession {
     proceed(at: now)
   }
 
+  /// Whether what was changed is put back when the session ends. Who is asked to change something wants that only as long as
+  /// not all of it is done.
+  public mutating func restoreAtEnd(_ restores: Bool) { settings.restoresAtEnd = restores }
+
   /// The wished state changes: what differs is told to the receiver as soon as it listens.
   public mutating func set(_ wish: ReceiverWish, at now: Instant) {
     self.wish = wish

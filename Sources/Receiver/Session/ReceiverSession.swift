@@ -102,7 +102,7 @@ public struct ReceiverSession: ~Copyable {
 
   // The rest is for the extensions of this type, a file for each of its tasks.
 
-  let settings: SessionSettings
+  var settings: SessionSettings
   var listener: Listener
   var stage = Stage.searching
   var evidence = VendorEvidence()

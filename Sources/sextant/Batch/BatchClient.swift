@@ -69,6 +69,8 @@ struct BatchClient: ReceiverClient, ~Copyable {
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch event {
+    // Where a batch cannot be begun, the receiver speaks as before.
+    case .session(.identified) where request == .start: connection.restoreAtEnd(true)
     case .session(.configured): ask(connection, &poller, at: now)
     case .session(.batching(let epochs)):
       self.epochs = epochs
@@ -93,6 +95,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     try deliver()
     if let problem { throw problem }
+    if isDone { connection.restoreAtEnd(false) }
     return isDone || failure != nil
   }
 
