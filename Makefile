@@ -65,14 +65,14 @@ fuzz: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/fuzz/run.sh .build/fuzz $(SECONDS)
 
-# The tests under the address sanitizer, but for simulated days and hours and for what happens by chance hundreds of times: they
-# take minutes and touch no other memory. Swift keeps the case of an enum in spare bits of the pointer it holds, and the leak
-# checker takes what such a pointer owns for lost; so leaks are not asked for. Debian's own linker warns of the sanitizer's
-# symbols, the toolchain's does not.
+# The tests under the address sanitizer, but for simulated days and for hundreds of sessions of chance: they take minutes and
+# touch no other memory. Swift keeps the case of an enum in spare bits of the pointer it holds, and the leak checker takes what
+# such a pointer owns for lost; so leaks are not asked for. Debian's own linker warns of the sanitizer's symbols, the
+# toolchain's does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
 	  --skip RandomDayTests --skip FaultMatrixTests --skip EnergyBenchTests --skip FaultsWhileLookingTests \
-	  --skip PowerTests/currents --skip EngineTests/random --skip LifecycleTests/random --skip WhimsicalReceiverTests
+	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
 
 # Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
 # RIG= names the folder with the virtual machine's boot.py and build-image.sh.

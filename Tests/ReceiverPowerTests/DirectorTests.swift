@@ -135,14 +135,20 @@ struct DirectorFaultTests {
     #expect(scene.reported(.answersAgain) == 1)
   }
 
-  @Test("A receiver that starts anew while it collects: what is gone is told with its number, and it goes on")
-  func reboots() {
+  /// A receiver that has collected for a minute.
+  private static func collecting() -> Scene {
     let scene = Scene(.m10)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     scene.demand(Self.deferred(200))
     #expect(scene.run(75) { $0.journal != nil })
     scene.run(60)
+    return scene
+  }
+
+  @Test("A receiver that starts anew while it collects: what is gone is told with its number, and it goes on")
+  func reboots() {
+    let scene = Self.collecting()
     scene.inject(.reboot)
     scene.run(10)
     let gone = scene.reports.compactMap { if case .batchGone(let atMost) = $0.report { atMost } else { nil } }
@@ -155,12 +161,7 @@ struct DirectorFaultTests {
 
   @Test("The same where its power was away and the raised rate with it")
   func losesPower() {
-    let scene = Scene(.m10)
-    scene.demand(Self.moving)
-    #expect(scene.run(120) { $0.fixes.count >= 40 })
-    scene.demand(Self.deferred(200))
-    #expect(scene.run(75) { $0.journal != nil })
-    scene.run(60)
+    let scene = Self.collecting()
     scene.inject(.powerCycle(for: Milliseconds(300), losingBackup: true))
     scene.run(40)
     let gone = scene.reports.compactMap { if case .batchGone(let atMost) = $0.report { atMost } else { nil } }
