@@ -50,7 +50,7 @@ let package = Package(
 
     // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
     .target(
-      name: "ReceiverStream", dependencies: ["WireBytes", "NMEA", "UBX", "RTCM3", "SPARTN"],
+      name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
     // Recordings of the stream, and their replay.

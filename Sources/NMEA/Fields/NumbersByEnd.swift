@@ -46,4 +46,36 @@ enum NumbersByEnd {
     guard let found, found.wrong | ends &>> 63 == 0 else { return nil }
     return found
   }
+
+  /// Reads a sentence of three numbers, up to four blocks of four, and perhaps a hexadecimal digit behind them, by vectors of
+  /// 64 bytes. Nil where the processor does not have them, and where `read` would give nil.
+  @inlinable @inline(__always)
+  static func group(of sentence: borrowing Sentence, _ headRanges: FourRanges, _ ranges: FourRanges) -> c_group? {
+    guard hasWideVectors else { return nil }
+    let (first, ends) = (1 &+ sentence.addressLength, sentence.ends)
+    let (headHighest, highest) = (headRanges.highest, ranges.highest)
+    let found = unsafe sentence.bytes.withUnsafeBytes { buffer -> c_group? in
+      guard let start = buffer.baseAddress else { return nil }
+      let characters = unsafe start.assumingMemoryBound(to: UInt8.self)
+      return unsafe c_read_group_at_once(characters, first, ends.low, ends.high, headHighest, highest)
+    }
+    guard let found, found.numbers.wrong == 0 else { return nil }
+    return found
+  }
+
+  /// Reads a sentence of a character, a number, three blocks of four, three decimal numbers, and perhaps a hexadecimal digit
+  /// behind them, by vectors of 64 bytes. Nil where the processor does not have them, and where `read` would give nil.
+  @inlinable @inline(__always)
+  static func used(of sentence: borrowing Sentence, _ headRanges: FourRanges, _ ranges: FourRanges) -> c_used_satellites? {
+    guard hasWideVectors else { return nil }
+    let (first, ends) = (1 &+ sentence.addressLength, sentence.ends)
+    let (lowest, headHighest, highest) = (headRanges.lowest, headRanges.highest, ranges.highest)
+    let found = unsafe sentence.bytes.withUnsafeBytes { buffer -> c_used_satellites? in
+      guard let start = buffer.baseAddress else { return nil }
+      let characters = unsafe start.assumingMemoryBound(to: UInt8.self)
+      return unsafe c_read_used_at_once(characters, first, ends.low, ends.high, lowest, headHighest, highest)
+    }
+    guard let found, found.numbers.wrong == 0 else { return nil }
+    return found
+  }
 }

@@ -1,3 +1,5 @@
+import CByteMask
+
 /// A decimal number as it was written: `mantissa` / 10^`fractionDigits`.
 public struct FixedPoint: Hashable, Sendable {
   public var mantissa: Int64
@@ -31,30 +33,8 @@ public struct FixedPoint: Hashable, Sendable {
 }
 
 /// 10^`digits` for 0…18: exact as a `Double`.
-@inlinable
-public func powerOfTen(_ digits: UInt8) -> Double {
-  switch digits {
-  case 0: 1
-  case 1: 1e1
-  case 2: 1e2
-  case 3: 1e3
-  case 4: 1e4
-  case 5: 1e5
-  case 6: 1e6
-  case 7: 1e7
-  case 8: 1e8
-  case 9: 1e9
-  case 10: 1e10
-  case 11: 1e11
-  case 12: 1e12
-  case 13: 1e13
-  case 14: 1e14
-  case 15: 1e15
-  case 16: 1e16
-  case 17: 1e17
-  default: 1e18
-  }
-}
+@inlinable @inline(__always)
+public func powerOfTen(_ digits: UInt8) -> Double { c_power_of_ten(digits) }
 
 /// A latitude or longitude as it was written: minutes of arc and a hemisphere letter.
 public struct Coordinate: Hashable, Sendable {

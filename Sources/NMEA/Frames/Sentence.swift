@@ -13,19 +13,19 @@ public struct Talker: Hashable, Sendable {
     self.code = unsafe UInt16(letters.utf8Start[0]) << 8 | UInt16(letters.utf8Start[1])
   }
 
-  public static let gps = Talker("GP")
-  public static let glonass = Talker("GL")
-  public static let galileo = Talker("GA")
+  @inlinable public static var gps: Talker { Talker(code: 0x4750) }
+  @inlinable public static var glonass: Talker { Talker(code: 0x474C) }
+  @inlinable public static var galileo: Talker { Talker(code: 0x4741) }
   /// BeiDou since NMEA 4.10; some receivers say BD.
-  public static let beiDou = Talker("GB")
-  public static let beiDouOld = Talker("BD")
-  public static let qzss = Talker("GQ")
-  public static let qzssOld = Talker("QZ")
-  public static let navIC = Talker("GI")
+  @inlinable public static var beiDou: Talker { Talker(code: 0x4742) }
+  @inlinable public static var beiDouOld: Talker { Talker(code: 0x4244) }
+  @inlinable public static var qzss: Talker { Talker(code: 0x4751) }
+  @inlinable public static var qzssOld: Talker { Talker(code: 0x515A) }
+  @inlinable public static var navIC: Talker { Talker(code: 0x4749) }
   /// A solution of several constellations.
-  public static let combined = Talker("GN")
+  @inlinable public static var combined: Talker { Talker(code: 0x474E) }
   /// A manufacturer's own sentence: the first letter is P.
-  public static let proprietary = Talker(code: UInt16(UInt8(ascii: "P")) << 8)
+  @inlinable public static var proprietary: Talker { Talker(code: 0x5000) }
 }
 
 /// What is said: the letters behind the talker. Up to four characters, the last in the low byte.
@@ -46,11 +46,8 @@ public struct Formatter: Hashable, Sendable {
 public struct Sentence: ~Escapable {
   /// All bytes from `$` to the end of the line.
   public let bytes: RawSpan
-  /// The length of the address, the characters between `$` and the first comma.
-  public let addressLength: Int
-
   /// Where its fields end.
-  @usableFromInline let ends: FieldEnds
+  public let ends: FieldEnds
 
   /// The sentence that `look` found in `bytes`.
   @inlinable
@@ -63,9 +60,13 @@ public struct Sentence: ~Escapable {
   public init(checked bytes: RawSpan, ends: FieldEnds) {
     self.bytes = bytes
     self.ends = ends
+  }
+
+  /// The length of the address, the characters between `$` and the first comma.
+  @inlinable public var addressLength: Int {
     // The first end is the one behind the address, and no receiver's address is so long that it is not among them.
-    self.addressLength =
-      (ends.low != 0 ? ends.low.trailingZeroBitCount : Sentence.laterEnd(bytes, ends)) &- 1
+    @inline(__always)
+    get { (ends.low != 0 ? ends.low.trailingZeroBitCount : Sentence.laterEnd(bytes, ends)) &- 1 }
   }
 
   /// The comma or `*` behind an address of more than 62 characters.
@@ -83,6 +84,15 @@ public struct Sentence: ~Escapable {
   public init?(_ bytes: RawSpan) {
     guard look(at: bytes, isEnd: true) == .sentence(bytes.byteCount) else { return nil }
     self.init(checked: bytes)
+  }
+
+  /// An address of five characters, as nearly all have, as one number with the last character in the low byte; 0 for another.
+  @inlinable public var shortAddress: UInt64 {
+    @inline(__always) get {
+      // The first end is the sixth character behind the `$`.
+      guard ends.low & 0x7F == 0x40, bytes.byteCount >= 8 else { return 0 }
+      return bytes.bigEndian(0, as: UInt64.self) &>> 16 & 0xFF_FFFF_FFFF
+    }
   }
 
   /// Whether a manufacturer's own sentence: the address begins with P.

@@ -64,12 +64,14 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Whether UBX told of the satellites: NMEA's say less and are left out.
   var hasUBXSky = false
 
+  let hasWideVectors = SatelliteGroup.isThere
   private var end = EpochEnd()
   private var lastKey: EpochEnd.Key = 0
   private var runLength: UInt64 = 0
   private var hasContent = false
   private var isReported = false
-  private var reported = Fix()
+  /// The last report, which the next one is made of in place: its fix is long.
+  private var last = Report(fix: Fix())
   var wasIdle = false
 
   /// - Parameter reference: the computer's time, if its clock is set: dates that are 1024 weeks before it are mended.
@@ -102,10 +104,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// it, and satellites need not be marked as used yet. Who waits for an epoch brings near the processor in this way what its
   /// report takes.
   public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
-    let report = Report(
-      fix: isOpen ? finished() : reported, isUpdate: false, fixChanged: true, skyChanged: sky.count > 0,
-      hasDilutionsAlone: false)
-    body(report, sky)
+    body(Report(fix: isOpen ? finished() : last.fix, skyChanged: sky.count > 0), sky)
   }
 
   /// Whether an epoch is open: something was collected that no report has told.
@@ -159,7 +158,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func startEpoch(_ tag: EpochTag?) {
     // The reported fix has the time also where it was made of a time of day alone.
-    if let time = fix.time ?? reported.time { calendar.advance(to: time) }
+    if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds
@@ -185,24 +184,41 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  // Not inlined, so that a preview runs what a report does.
-  @inline(never)
+  /// The epoch's time of week, if its messages bear one and not the time, and what is needed to make a time of it.
+  private var timeOfWeek: (iTOW: UInt32, leapSeconds: Int)? {
+    mutating get {
+      guard fix.time == nil, case .timeOfWeek(let iTOW)? = tag else { return nil }
+      return (iTOW, leapSecondsNow)
+    }
+  }
+
+  /// The fix as it would be reported.
   private mutating func finished() -> Fix {
     var whole = fix
+    Self.finish(&whole, nmea, calendar, timeOfWeek, ecefVelocity, ecefAccuracyMetres)
+    return whole
+  }
+
+  /// Makes what is reported of what was collected.
+  // Not inlined, so that a preview runs what a report does.
+  @inline(never)
+  private static func finish(
+    _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ calendar: ReceiverCalendar,
+    _ timeOfWeek: (iTOW: UInt32, leapSeconds: Int)?, _ ecefVelocity: SIMD3<Double>?, _ ecefAccuracyMetres: Double?
+  ) {
     nmea.settle(&whole, calendar)
     // The week goes on where a receiver tells the date less often than the place.
-    if whole.time == nil, whole.kind != .none, case .timeOfWeek(let iTOW)? = tag {
-      whole.time = calendar.time(atTimeOfWeek: iTOW, leapSeconds: leapSecondsNow)
+    if whole.time == nil, whole.kind != .none, let timeOfWeek {
+      whole.time = calendar.time(atTimeOfWeek: timeOfWeek.iTOW, leapSeconds: timeOfWeek.leapSeconds)
     }
     if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
     whole.settle(ecefVelocity: ecefVelocity, accuracyMetres: ecefAccuracyMetres)
     whole.settleHeights()
     whole.estimateAccuracy()
-    return whole
   }
 
   @inline(never)
-  private mutating func isChanged() -> Bool { finished() != reported }
+  private mutating func isChanged() -> Bool { finished() != last.fix }
 
   // MARK: Fixes between the epochs
 
@@ -236,14 +252,28 @@ public struct EpochAssembler: ~Copyable, Sendable {
       sky.use(&nmea.used)
       skyLacksMarks = false
     }
-    let whole = finished()
-    let report = Report(
-      fix: whole, isUpdate: isReported, fixChanged: !isReported || !whole.isSame(butForSkyOf: reported),
-      skyChanged: skyChanged,
-      hasDilutionsAlone: sky.count == 0 && whole.hasDilutions && !(isReported && whole.hasSameDilutions(as: reported)))
-    reported = whole
+    last.isUpdate = isReported
+    last.skyChanged = skyChanged
+    if isReported {
+      update()
+    } else {
+      let timeOfWeek = timeOfWeek
+      last.fix = fix
+      Self.finish(&last.fix, nmea, calendar, timeOfWeek, ecefVelocity, ecefAccuracyMetres)
+      last.fixChanged = true
+      last.hasDilutionsAlone = sky.count == 0 && last.fix.hasDilutions
+    }
     isReported = true
-    body(report, sky)
+    body(last, sky)
+  }
+
+  /// Makes the report of an epoch that was reported before.
+  @inline(never)
+  private mutating func update() {
+    let whole = finished()
+    last.fixChanged = !whole.isSame(butForSkyOf: last.fix)
+    last.hasDilutionsAlone = sky.count == 0 && whole.hasDilutions && !whole.hasSameDilutions(as: last.fix)
+    last.fix = whole
   }
 
   /// Makes room for the satellites of this epoch, once.

@@ -1,3 +1,4 @@
+import CByteMask
 import NMEA
 
 /// What the sentences of an epoch say about the fix as a whole; one sentence alone does not know it.
@@ -98,21 +99,75 @@ struct NMEAEpoch: Sendable {
 extension EpochAssembler {
   @inline(__always)
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    // Most of what receivers write, in functions that keep little.
+    let address = sentence.shortAddress
+    if address & 0xFF_FFFF == UInt64(GSV.formatter.code), hasWideVectors { return receiveGSV(sentence, body) }
+    if address & 0xFF_FFFF == UInt64(GSA.formatter.code), hasWideVectors { return receiveGSA(sentence, body) }
+    receiveOther(sentence, body)
+  }
+
+  /// A sentence's place in the receiver's order, as far as its address tells.
+  @inline(__always)
+  private static func id(_ talker: Talker, _ formatter: Formatter) -> UInt64 {
+    UInt64(talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
+  }
+
+  /// The same of a GSV. A group's length varies from epoch to epoch: its last page is what can be recognised again. Another
+  /// signal's last page is another.
+  @inline(__always)
+  private static func id(_ talker: Talker, isLast: Bool, signal: UInt64) -> UInt64 {
+    id(talker, GSV.formatter) | (isLast ? 1 << 42 : 0) | (signal & 0xF) << 44
+  }
+
+  @inline(never)
+  private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    let talker = Talker(code: UInt16(truncatingIfNeeded: sentence.shortAddress &>> 24))
+    // After a silence it begins an epoch, and what is used now counts no more.
+    guard !wasIdle, let group = SatelliteGroup(sentence, of: Satellite.system(talker), &nmea.used) else {
+      return receiveOther(sentence, body)
+    }
+    begin(nil, Self.id(talker, isLast: group.isLast, signal: group.signal), body)
+    if !hasUBXSky {
+      startSky()
+      sky.add(group.satellites, count: group.count, numbers: group.numbers, of: group.system)
+      fix.satellitesInView = sky.count
+    }
+    complete(body)
+  }
+
+  @inline(never)
+  private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    let talker = Talker(code: UInt16(truncatingIfNeeded: sentence.shortAddress &>> 24))
+    guard let said = SatelliteUse(sentence, of: Satellite.system(talker)) else { return receiveOther(sentence, body) }
+    begin(nil, Self.id(talker, GSA.formatter), body)
+    apply(said.mode, pdop: said.pdop, hdop: said.hdop, vdop: said.vdop)
+    use(said.numbers, said.count, of: said.system)
+    complete(body)
+  }
+
+  @inline(__always)
+  private mutating func take(_ content: GSV, _ talker: Talker, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    begin(
+      nil, Self.id(talker, isLast: content.isLast, signal: UInt64(truncatingIfNeeded: content.signalID ?? 0)), body)
+    apply(content, talker)
+    complete(body)
+  }
+
+  @inline(__always)
+  private mutating func take(_ content: GSA, _ talker: Talker, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    begin(nil, Self.id(talker, GSA.formatter), body)
+    apply(content, talker)
+    complete(body)
+  }
+
+  @inline(never)
+  private mutating func receiveOther(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
     if sentence.isProprietary { return receiveProprietary(sentence, body) }
     let formatter = sentence.formatter
-    var id = UInt64(sentence.talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
+    let id = Self.id(sentence.talker, formatter)
     switch formatter {
-    case GSV.formatter:
-      let content = sentence.decode(GSV.self, rejected: &rejectedFields)
-      // A group's length varies from epoch to epoch: its last page is what can be recognised again.
-      if content.isLast { id |= 1 << 44 }
-      id |= UInt64(truncatingIfNeeded: content.signalID ?? 0) & 0xF << 36
-      begin(nil, id, body)
-      apply(content, sentence.talker)
-    case GSA.formatter:
-      let content = sentence.decode(GSA.self, rejected: &rejectedFields)
-      begin(nil, id, body)
-      apply(content, sentence.talker)
+    case GSV.formatter: return take(sentence.decode(GSV.self, rejected: &rejectedFields), sentence.talker, body)
+    case GSA.formatter: return take(sentence.decode(GSA.self, rejected: &rejectedFields), sentence.talker, body)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
       begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
@@ -414,18 +469,13 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
-    if let mode = content.fixMode.map(Int.init) { nmea.fixMode = max(nmea.fixMode ?? 0, mode) }
-    if let pdop = dilution(content.pdop), fix.source < .ubx { fix.pdop = pdop }
-    if let hdop = dilution(content.hdop), fix.source < .ubx { fix.hdop = hdop }
-    if let vdop = dilution(content.vdop) { fix.vdop = vdop }
+    apply(
+      content.fixMode.map(Int.init), pdop: dilution(content.pdop), hdop: dilution(content.hdop),
+      vdop: dilution(content.vdop))
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
     if let numbering = SatelliteNumbering(first: content.satellites.first, of: system) {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
-      if !numbers.hasOthers {
-        nmea.usedSatellites &+= numbers.count
-        if nmea.used.insert(numbering.system, numbers.bits) { markLater() }
-        return
-      }
+      if !numbers.hasOthers { return use(numbers.bits, numbers.count, of: numbering.system) }
     }
     for id in content.satellites {
       nmea.usedSatellites &+= 1
@@ -433,6 +483,23 @@ extension EpochAssembler {
         markLater()
       }
     }
+  }
+
+  @inline(__always)
+  private mutating func apply(_ mode: Int?, pdop: Double?, hdop: Double?, vdop: Double?) {
+    if let mode { nmea.fixMode = max(nmea.fixMode ?? 0, mode) }
+    if fix.source < .ubx {
+      if let pdop { fix.pdop = pdop }
+      if let hdop { fix.hdop = hdop }
+    }
+    if let vdop { fix.vdop = vdop }
+  }
+
+  /// GSA names so many satellites of a system, with a bit for each number.
+  @inline(__always)
+  private mutating func use(_ numbers: UInt64, _ count: Int, of system: Satellite.System) {
+    nmea.usedSatellites &+= count
+    if nmea.used.insert(system, numbers) { markLater() }
   }
 
   /// Another satellite is used: those that follow are marked when they are added, those in the sky later.
@@ -459,21 +526,12 @@ extension EpochAssembler {
     setDate(date, content.time)
   }
 
+  @inline(__always)
   private mutating func apply(_ content: GSV, _ talker: Talker) {
     guard !hasUBXSky else { return }
     startSky()
-    let system = Satellite.system(talker: talker, systemID: nil)
-    if let numbering = SatelliteNumbering(first: content.satellites[0].raw(0), of: system) {
-      let used = nmea.used.numbers(of: numbering.system)
-      for satellite in content.present {
-        if let number = numbering.number(satellite.raw(0)) {
-          let isUsed = used &>> UInt64(number) & 1 != 0
-          sky.add(Satellite(numbering.system, number, satellite, isUsed: isUsed), at: number)
-        } else {
-          add(satellite, of: system)
-        }
-      }
-    } else {
+    let system = Satellite.system(talker)
+    if !addAtOnce(content, of: system) {
       for satellite in content.present { add(satellite, of: system) }
     }
     fix.satellitesInView = sky.count
@@ -494,6 +552,27 @@ extension EpochAssembler {
           signalDecibelHertz: UInt8(said.signal ?? 0), isUsed: nmea.used.contains(system, number)))
     }
     fix.satellitesInView = sky.count
+  }
+
+  /// Adds the satellites of a sentence, if they are numbered in one way and each is another one; else nothing. The work
+  /// is C's (`satellites.h`), as Swift would go through the lanes of its vectors one by one.
+  @inline(__always)
+  private mutating func addAtOnce(_ content: GSV, of system: Satellite.System?) -> Bool {
+    let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
+    let (third, fourth) = (content.satellites[2].numbers, content.satellites[3].numbers)
+    // GLONASS's ids of the numbering that all systems share meet no other system's.
+    let isShared = UInt16(bitPattern: content.satellites[0].raw(0) &- 65) < 32
+    let system = isShared ? .glonass : system ?? .gps
+    let packed = c_satellites_of(
+      first, second, third, fourth, content.satelliteCount, isShared ? 9 : Int32(system.rawValue),
+      nmea.used.numbers(of: system))
+    guard packed.wrong == 0 else { return false }
+    let satellites = (
+      Satellite(word: packed.first), Satellite(word: packed.second), Satellite(word: packed.third),
+      Satellite(word: packed.fourth)
+    )
+    sky.add(satellites, count: content.satelliteCount, numbers: packed.numbers, of: system)
+    return true
   }
 
   /// Adds a satellite of GSV whose id has to be told for itself.

@@ -55,24 +55,30 @@ extension Satellite {
   }
 
   /// The system that a sentence's ids are of, by GSA's system id or else by the talker.
+  @inline(__always)
   static func system(talker: Talker, systemID: Int?) -> System? {
     switch systemID {
-    case 1: return .gps
-    case 2: return .glonass
-    case 3: return .galileo
-    case 4: return .beiDou
-    case 5: return .qzss
-    case 6: return .navIC
-    default: break
+    case 1: .gps
+    case 2: .glonass
+    case 3: .galileo
+    case 4: .beiDou
+    case 5: .qzss
+    case 6: .navIC
+    default: system(talker)
     }
-    switch talker {
-    case .gps: return .gps
-    case .glonass: return .glonass
-    case .galileo: return .galileo
-    case .beiDou, .beiDouOld: return .beiDou
-    case .qzss, .qzssOld: return .qzss
-    case .navIC: return .navIC
-    default: return nil
+  }
+
+  /// The system that a sentence's ids are of, by the talker alone.
+  @inline(__always)
+  static func system(_ talker: Talker) -> System? {
+    switch talker.code {
+    case Talker.gps.code: .gps
+    case Talker.glonass.code: .glonass
+    case Talker.galileo.code: .galileo
+    case Talker.beiDou.code, Talker.beiDouOld.code: .beiDou
+    case Talker.qzss.code, Talker.qzssOld.code: .qzss
+    case Talker.navIC.code: .navIC
+    default: nil
     }
   }
 

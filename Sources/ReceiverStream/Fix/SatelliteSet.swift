@@ -14,7 +14,7 @@ struct SatelliteSet: Sendable {
   }
 
   /// Adds satellites of a system, a bit for each number; whether one of them is new.
-  @inline(__always)
+  @discardableResult @inline(__always)
   mutating func insert(_ system: Satellite.System, _ numbers: UInt64) -> Bool {
     Self.set(numbers, in: &words[Int(system.rawValue)])
   }
@@ -28,6 +28,12 @@ struct SatelliteSet: Sendable {
   mutating func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
     return Self.has(bit, in: &words[Int(system.rawValue)])
+  }
+
+  /// Whether one of a system's satellites, a bit for each number, was added. Mutating likewise.
+  @inline(__always)
+  mutating func has(_ numbers: UInt64, of system: Satellite.System) -> Bool {
+    Self.has(numbers, in: &words[Int(system.rawValue)])
   }
 
   @inline(__always)

@@ -3,19 +3,69 @@ public struct Satellite: Equatable, Sendable {
   /// A satellite system, in UBX numbering (gnssId).
   public enum System: UInt8, Sendable {
     case gps, sbas, galileo, beiDou, imes, qzss, glonass, navIC, unknown
+
+    /// The system of a number (gnssId).
+    @inline(__always)
+    init(numbering number: UInt8) {
+      self =
+        switch number {
+        case 0: .gps
+        case 1: .sbas
+        case 2: .galileo
+        case 3: .beiDou
+        case 4: .imes
+        case 5: .qzss
+        case 6: .glonass
+        case 7: .navIC
+        default: .unknown
+        }
+    }
   }
 
-  public var system: System
+  /// System, number, elevation and 0, a byte each; azimuth in two; signal, and 1 where it is used: eight bytes that are set and
+  /// copied at once.
+  var word: UInt64
+
+  @inline(__always)
+  init(word: UInt64) { self.word = word }
+
+  public var system: System {
+    get { System(numbering: byte(0)) }
+    set { setByte(0, newValue.rawValue) }
+  }
   /// The number within its system (UBX svId); 0 when unknown.
-  public var number: UInt8
+  public var number: UInt8 {
+    get { byte(1) }
+    set { setByte(1, newValue) }
+  }
   /// Degrees above the horizon; `unknownAngle` when not known.
-  public var elevationDegrees: Int8
+  public var elevationDegrees: Int8 {
+    get { Int8(bitPattern: byte(2)) }
+    set { setByte(2, UInt8(bitPattern: newValue)) }
+  }
   /// Degrees from true north; `unknownAngle` when not known.
-  public var azimuthDegrees: Int16
+  public var azimuthDegrees: Int16 {
+    get { Int16(truncatingIfNeeded: word &>> 32) }
+    set { word = word & ~(0xFFFF &<< 32) | UInt64(UInt16(bitPattern: newValue)) &<< 32 }
+  }
   /// Carrier-to-noise density ratio of the strongest signal, dBHz; 0 when not tracked.
-  public var signalDecibelHertz: UInt8
+  public var signalDecibelHertz: UInt8 {
+    get { byte(6) }
+    set { setByte(6, newValue) }
+  }
   /// Whether the solution uses it.
-  public var isUsed: Bool
+  public var isUsed: Bool {
+    get { word &>> 56 != 0 }
+    set { setByte(7, newValue ? 1 : 0) }
+  }
+
+  @inline(__always)
+  private func byte(_ place: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word &>> (8 &* place)) }
+
+  @inline(__always)
+  private mutating func setByte(_ place: UInt64, _ value: UInt8) {
+    word = word & ~(0xFF &<< (8 &* place)) | UInt64(value) &<< (8 &* place)
+  }
 
   public static var unknownAngle: Int8 { -128 }
 
@@ -37,12 +87,9 @@ public struct Satellite: Equatable, Sendable {
     system: System, number: UInt8, elevationDegrees: Int8 = Satellite.unknownAngle,
     azimuthDegrees: Int16 = Int16(Satellite.unknownAngle), signalDecibelHertz: UInt8 = 0, isUsed: Bool = false
   ) {
-    self.system = system
-    self.number = number
-    self.elevationDegrees = elevationDegrees
-    self.azimuthDegrees = azimuthDegrees
-    self.signalDecibelHertz = signalDecibelHertz
-    self.isUsed = isUsed
+    let name = UInt64(system.rawValue) | UInt64(number) &<< 8
+    let place = UInt64(UInt8(bitPattern: elevationDegrees)) &<< 16 | UInt64(UInt16(bitPattern: azimuthDegrees)) &<< 32
+    word = name | place | UInt64(signalDecibelHertz) &<< 48 | (isUsed ? 1 : 0) &<< 56
   }
 }
 
@@ -54,8 +101,12 @@ public struct Sky: ~Copyable, Sendable {
   public private(set) var count = 0
   /// Satellites for which there was no room.
   public private(set) var dropped = 0
-  /// Where in `store` a satellite is, by system and number: counted from 1, and 0 for one that is not there.
+  /// The satellites that are there, of those that have a number of their system.
+  private var known = SatelliteSet()
+  /// Where in `store` a satellite is, by system and number, of the first `noted` ones: only what another signal is told of
+  /// is looked for.
   private var places = InlineArray<576, UInt8>(repeating: 0)
+  private var noted = 0
 
   public init() {}
 
@@ -78,7 +129,8 @@ public struct Sky: ~Copyable, Sendable {
   mutating func removeAll() {
     count = 0
     dropped = 0
-    places = InlineArray(repeating: 0)
+    noted = 0
+    known = SatelliteSet()
   }
 
   /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
@@ -92,18 +144,37 @@ public struct Sky: ~Copyable, Sendable {
   /// The same, where it is known that its number stands at `number` (1…63) of its system.
   @inline(__always)
   mutating func add(_ satellite: Satellite, at number: UInt8) {
-    let place = Self.found(in: &places[Int(satellite.system.rawValue) &* 64 &+ Int(number)], next: count)
-    if place < count { return Self.merge(satellite, into: &store[place]) }
-    append(satellite)
+    // Where there is no room, nothing is noted.
+    guard count < Self.capacity || known.has(1 &<< UInt64(number), of: satellite.system) else {
+      dropped += 1
+      return
+    }
+    if known.insert(satellite.system, 1 &<< UInt64(number)) { append(satellite) } else { addSignal(satellite, at: number) }
   }
 
-  /// The place that is noted; `next`, which is noted from now on, when there is none.
+  /// Adds up to four satellites of a system, each another one, or what another signal says of them.
+  ///
+  /// - Parameter numbers: a bit for each of their numbers.
   @inline(__always)
-  private static func found(in note: inout UInt8, next: Int) -> Int {
-    if note > 0 { return Int(note) &- 1 }
-    // Where there is no room, nothing is noted.
-    note = next < capacity ? UInt8(truncatingIfNeeded: next &+ 1) : 0
-    return next
+  mutating func add(
+    _ satellites: (Satellite, Satellite, Satellite, Satellite), count more: Int, numbers: UInt64,
+    of system: Satellite.System
+  ) {
+    guard count <= Self.capacity - 4, !known.has(numbers, of: system) else { return addEach(satellites, count: more) }
+    known.insert(system, numbers)
+    store[count] = satellites.0
+    store[count &+ 1] = satellites.1
+    store[count &+ 2] = satellites.2
+    store[count &+ 3] = satellites.3
+    count &+= more
+  }
+
+  @inline(never)
+  private mutating func addEach(_ satellites: (Satellite, Satellite, Satellite, Satellite), count more: Int) {
+    if more > 0 { add(satellites.0) }
+    if more > 1 { add(satellites.1) }
+    if more > 2 { add(satellites.2) }
+    if more > 3 { add(satellites.3) }
   }
 
   @inline(__always)
@@ -114,6 +185,19 @@ public struct Sky: ~Copyable, Sendable {
     }
     store[count] = satellite
     count += 1
+  }
+
+  /// Adds what another signal of a satellite says that is there.
+  @inline(never)
+  private mutating func addSignal(_ satellite: Satellite, at number: UInt8) {
+    while noted < count {
+      let (system, number) = (store[noted].system, store[noted].number)
+      noted += 1
+      let place = SatelliteSet.place(of: number, in: system)
+      if place > 0, place < 64 { places[Int(system.rawValue) &* 64 &+ Int(place)] = UInt8(truncatingIfNeeded: noted) }
+    }
+    let place = places[Int(satellite.system.rawValue) &* 64 &+ Int(number)]
+    Self.merge(satellite, into: &store[Int(place) &- 1])
   }
 
   /// Adds what another signal of a satellite says.
@@ -148,7 +232,8 @@ public struct Sky: ~Copyable, Sendable {
   private mutating func copy(from other: borrowing Sky) {
     count = other.count
     dropped = other.dropped
-    places = other.places
+    known = other.known
+    noted = 0
     // By spans: reading an element of another's array copies the array.
     let source = other.store.span
     var target = store.mutableSpan

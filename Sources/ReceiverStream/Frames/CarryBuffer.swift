@@ -2,22 +2,24 @@
 ///
 /// This file is the only one of the stream that holds a raw pointer: the memory is allocated once, owned by this value
 /// alone, and freed with it; every access goes through a span with bounds.
-@safe struct CarryBuffer: ~Copyable {
+@usableFromInline @safe struct CarryBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
   /// Bytes in use, from the start.
-  private(set) var count = 0
+  @usableFromInline private(set) var count = 0
 
+  @usableFromInline
   init(capacity: Int) {
     unsafe memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
+  @usableFromInline
   deinit { unsafe memory.deallocate() }
 
   /// Bytes that can still be added.
-  var room: Int { unsafe memory.count - count }
+  @usableFromInline var room: Int { unsafe memory.count - count }
 
   /// The bytes in use.
-  var bytes: RawSpan {
+  @usableFromInline var bytes: RawSpan {
     @_lifetime(borrow self) get {
       let span = unsafe RawSpan(_unsafeStart: memory.baseAddress!, byteCount: count)
       return unsafe _overrideLifetime(span, borrowing: self)
@@ -25,6 +27,7 @@
   }
 
   /// Adds bytes at the end. Traps when there is no room.
+  @usableFromInline
   mutating func append(_ added: RawSpan) {
     precondition(added.byteCount <= room)
     unsafe added.withUnsafeBytes { source in
@@ -35,6 +38,7 @@
   }
 
   /// Drops bytes from the start.
+  @usableFromInline
   mutating func removeFirst(_ dropped: Int) {
     precondition(dropped >= 0 && dropped <= count)
     count -= dropped
