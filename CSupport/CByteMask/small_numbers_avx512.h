@@ -115,6 +115,7 @@ static inline __attribute__((always_inline, C_AVX512)) c_number_words c_numbers_
   result.blocks = rooms;
   if (fields < numbers_to_take) {
     result.wrong = 1;
+    result.left = 0;
     if (!may_be_fewer || fields < places) return result;
     result.blocks = (fields - places) / 4;
     numbers_to_take = places + 4 * (int)result.blocks;
@@ -225,6 +226,8 @@ static __attribute__((noinline, unused, C_AVX512)) c_sky_group c_read_sky_at_onc
   c_sky_group sky;
   const c_lanes4 head_highest = {32767, 99, 99, 99}, highest = {999, 99, 360, 99};
   c_number_words numbers = c_group_at_once(sentence, C_SHORT_ADDRESS, low, high, head_highest, highest, &sky.signal);
+  sky.wrong = numbers.wrong;
+  if (sky.wrong != 0) return sky;
   sky.head = numbers.words[0];
   sky.count = numbers.blocks;
   // Ids that only GLONASS has.
@@ -253,7 +256,7 @@ static __attribute__((noinline, unused, C_AVX512)) c_sky_group c_read_sky_at_onc
   __builtin_memcpy(sky.satellites, &satellites, sizeof satellites);
   // Absent ones, those behind the last, and those that are numbered in another way have no number.
   sky.numbers = __builtin_reduce_or(bits) & ~1ULL;
-  sky.wrong = numbers.wrong | (__builtin_popcountll(sky.numbers) != sky.count);
+  sky.wrong = __builtin_popcountll(sky.numbers) != sky.count;
   return sky;
 }
 
@@ -277,9 +280,9 @@ static inline __attribute__((always_inline, C_AVX512)) c_used_words c_used_at_on
   // One character before them, and three ends or four behind them.
   unsigned long long left = found.numbers.left, fourth = left & (left - 1);
   fourth &= fourth - 1;
-  if ((ends & 3) != 2 || fourth == 0) found.numbers.wrong = 1;
-  if (found.numbers.wrong != 0) return found;
   found.before = start[0];
+  if ((ends & 3) != 2 || fourth == 0 || found.before == ' ') found.numbers.wrong = 1;
+  if (found.numbers.wrong != 0) return found;
   fourth &= fourth - 1;
 
   // The eight characters before each of the three ends.

@@ -142,6 +142,66 @@ struct ShortWaysTests {
     }
   }
 
+  @Test("GSA's dilutions and system taken at once are the same as one after the other")
+  func dilutions() {
+    let words = [
+      "1.13", "0.63", "99.99", "12.50", "0.00", "", "1.0", "9.123", ".50", "5.", "123.45", "-1.00", "x.11", "1x11", "1.x1",
+      "1.1x", " 1.13", "1.13 ", "..11", "1..1", "00001.25", "0000001.25",
+    ]
+    let systems = ["1", "3", "A", "f", "", "10", "G", " 1", "1,", "1,2"]
+    var random = SplitMix64(seed: 8)
+    var atOnce = 0
+    for turn in 0..<20_000 {
+      let proper = (0..<3).map { _ in words[random.int(0...4)] }
+      var dilutions = proper
+      if turn % 2 == 1 { dilutions[random.int(0...2)] = random.element(of: words) }
+      let system = random.oneIn(3) ? [] : [random.element(of: turn % 4 == 1 ? systems : ["1", "2", "3"])]
+      let used = (0..<12).map { _ in random.oneIn(2) ? "" : "\(random.int(1...99))" }
+      let mode = random.oneIn(9) ? random.element(of: ["", "AA", ",", " "]) : "A"
+      let text = "GNGSA,\(mode),3," + (used + dilutions + system).joined(separator: ",")
+      let bytes = Wire.nmea(text)
+      guard let sentence = Sentence(bytes.raw) else {
+        Issue.record("no sentence: \(text)")
+        continue
+      }
+      var rejected = 0
+      let content = sentence.decode(GSA.self, rejected: &rejected)
+      var expected = GSA()
+      var reader = sentence.fields
+      expected.fieldsOneByOne(&reader)
+      #expect(content == expected, "\(text)")
+      #expect(rejected == reader.rejected, "\(text)")
+      if GSA.atOnce(sentence) != nil { atOnce += 1 }
+    }
+    #expect(!NumbersByEnd.hasWideVectors || atOnce > 8000)
+  }
+
+  @Test("Sentences of any characters are read at once as they are read one after the other")
+  func anyCharacters() {
+    var random = SplitMix64(seed: 9)
+    for turn in 0..<40_000 {
+      var text = ascii(turn % 2 == 0 ? Self.contents[2] : Self.contents[3])
+      for _ in 0..<random.int(1...4) { text[random.int(6...(text.count - 1))] = random.element(of: ascii(",,,.0123459AFx- ")) }
+      let bytes = Wire.nmea(String(decoding: text, as: UTF8.self))
+      guard let sentence = Sentence(bytes.raw) else {
+        Issue.record("no sentence")
+        continue
+      }
+      var rejected = 0
+      var reader = sentence.fields
+      if turn % 2 == 0 {
+        var expected = GSV()
+        expected.fieldsOneByOne(&reader)
+        #expect(sentence.decode(GSV.self, rejected: &rejected) == expected, "\(String(decoding: text, as: UTF8.self))")
+      } else {
+        var expected = GSA()
+        expected.fieldsOneByOne(&reader)
+        #expect(sentence.decode(GSA.self, rejected: &rejected) == expected, "\(String(decoding: text, as: UTF8.self))")
+      }
+      #expect(rejected == reader.rejected)
+    }
+  }
+
   /// Whether the numbers from each field on are the same by wide vectors, if the processor has them, and by narrow ones.
   private func expectWideAsNarrow(
     _ sentence: borrowing Sentence, places: Int, rooms: Int, mayBeFewer: Bool, _ headRanges: FourRanges,

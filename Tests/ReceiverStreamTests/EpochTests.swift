@@ -122,6 +122,21 @@ struct EpochTests {
     }
   }
 
+  @Test("The last GSV of a signal is not taken for the last one of another signal")
+  func learnedSignals() {
+    var playback = Playback()
+    for second in 12...17 {
+      playback.hear(rmc("1011\(second)"))
+      for signal in [1, 6] {
+        for number in 1...2 {
+          #expect(playback.reports.count == second - 12)
+          playback.hear("GPGSV,2,\(number),02,0\(number),40,083,46,\(signal)")
+        }
+      }
+      #expect(second < 14 || playback.reports.count == second - 11)
+    }
+  }
+
   @Test("A sentence behind the learned end is reported as an update, and the end is learned anew")
   func late() {
     var playback = Playback()

@@ -76,7 +76,7 @@ public struct Playback: ~Copyable {
 }
 
 extension Playback.Heard {
-  init(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
+  public init(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     fix = report.fix
     isUpdate = report.isUpdate
     fixChanged = report.fixChanged

@@ -64,7 +64,8 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// Whether UBX told of the satellites: NMEA's say less and are left out.
   var hasUBXSky = false
 
-  let hasWideVectors = SatelliteGroup.isThere
+  /// Whether the processor has the vectors by which GSV and GSA are read at once; tests go the other way too.
+  var hasWideVectors = SatelliteGroup.isThere
   private var end = EpochEnd()
   private var lastKey: EpochEnd.Key = 0
   private var runLength: UInt64 = 0

@@ -1,0 +1,156 @@
+import NMEA
+import TestSupport
+import Testing
+
+// Which way the assembler goes is told it: no machine takes both by itself.
+@testable import ReceiverStream
+
+/// GSV and GSA are read for a fix in a way of their own where the processor has the vectors for it, and four satellites come into
+/// the sky at a time. Each way must lead where reading field by field leads.
+@Suite("Satellites read at once, and one by one")
+struct AtOnceTests {
+  private static let talkers = ["GP", "GP", "GN", "GN", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "II", "XX"]
+  private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
+
+  /// What comes out of the ways for the same stream.
+  private func heard(_ pieces: [[UInt8]?]) -> [[Playback.Heard]] {
+    [true, false].map { isWide in
+      var stream = FrameStream()
+      var assembler = EpochAssembler()
+      assembler.hasWideVectors = assembler.hasWideVectors && isWide
+      var heard: [Playback.Heard] = []
+      for piece in pieces {
+        if let piece {
+          stream.receive(piece.raw) { frame in
+            assembler.receive(frame) { report, sky in heard.append(Playback.Heard(report, sky)) }
+          }
+        } else {
+          assembler.idle { report, sky in heard.append(Playback.Heard(report, sky)) }
+        }
+      }
+      stream.finish { frame in
+        assembler.receive(frame) { report, sky in heard.append(Playback.Heard(report, sky)) }
+      }
+      assembler.finish { report, sky in heard.append(Playback.Heard(report, sky)) }
+      var rejected = Playback.Heard(EpochAssembler.Report(fix: Fix()), Sky())
+      rejected.fix.satellitesInView = assembler.rejectedFields
+      return heard + [rejected]
+    }
+  }
+
+  @Test("Both ways report the same of any stream, satellites, dilutions and what was rejected", arguments: 0..<40)
+  func anyStream(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var pieces: [[UInt8]?] = []
+    for second in 10..<50 {
+      var lines = [rmc("1011\(second)"), gga("1011\(second)")]
+      for _ in 0..<random.int(0...3) { lines.append(gsa(&random)) }
+      for _ in 0..<random.int(0...6) { lines.append(gsv(&random)) }
+      // GSA may come behind GSV too, and either before the time.
+      for _ in 0..<2 where random.oneIn(3) { lines.swapAt(random.int(0...(lines.count - 1)), lines.count - 1) }
+      for line in lines {
+        var bytes = Wire.nmea(line)
+        if random.oneIn(20) { bytes[random.int(0...(bytes.count - 1))] = random.element(of: Self.surprises) }
+        pieces.append(bytes)
+      }
+      if random.oneIn(6) { pieces.append(navSAT([1, 2, 3], second: second)) }
+      if random.oneIn(4) { pieces.append(nil) }
+    }
+    let ways = heard(pieces)
+    #expect(ways[0] == ways[1])
+    #expect(ways[0].count > 30)
+  }
+
+  @Test("The satellites of an epoch are those that its sentences name, each once, its strongest signal, in their order")
+  func sky() {
+    var random = SplitMix64(seed: 7)
+    var found = 0
+    for _ in 0..<600 {
+      let used = (0..<random.int(0...3)).map { _ in gsa(&random, isProper: true) }
+      let said = (0..<random.int(1...40)).map { _ in gsv(&random, isProper: true) }
+      let expected = Self.sky(of: said, used: used)
+      for way in heard(([rmc("101112")] + used + said).map { Wire.nmea($0) }) {
+        #expect(way[0].satellites == expected)
+        #expect(way[0].fix.satellitesInView ?? 0 == expected.count)
+      }
+      found += expected.count
+    }
+    #expect(found > 10_000)
+  }
+
+  private static func talker(_ line: String) -> Talker {
+    let letters = Array(line.utf8)
+    return Talker(code: UInt16(letters[0]) << 8 | UInt16(letters[1]))
+  }
+
+  /// The satellites of sentences, one after the other.
+  private static func sky(of said: [String], used: [String]) -> [Satellite] {
+    var marked: Set<[UInt8]> = []
+    for line in used {
+      let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      let system = Satellite.system(talker: Self.talker(line), systemID: fields.count > 18 ? Int(fields[18]) : nil)
+      for id in fields[3..<15] {
+        if let id = Int(id), let name = Satellite.from(id: id, of: system), name.number < 64 || name.system == .sbas {
+          marked.insert([name.system.rawValue, name.number])
+        }
+      }
+    }
+    var sky: [Satellite] = []
+    for line in said {
+      let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      let system = Satellite.system(Self.talker(line))
+      for block in stride(from: 4, to: fields.count - 3, by: 4) {
+        guard let id = Int(fields[block]), let name = Satellite.from(id: id, of: system) else { continue }
+        let satellite = Satellite(
+          system: name.system, number: name.number,
+          elevationDegrees: Int(fields[block + 1]).map { abs($0) <= 90 ? Int8($0) : -128 } ?? -128,
+          azimuthDegrees: Int(fields[block + 2]).map { Int16($0 % 360) } ?? -128,
+          signalDecibelHertz: UInt8(fields[block + 3]) ?? 0, isUsed: marked.contains([name.system.rawValue, name.number]))
+        if let index = sky.firstIndex(where: { $0.system == name.system && $0.number == name.number }) {
+          sky[index].signalDecibelHertz = max(sky[index].signalDecibelHertz, satellite.signalDecibelHertz)
+        } else if sky.count < Sky.capacity {
+          sky.append(satellite)
+        }
+      }
+    }
+    return sky
+  }
+
+  /// A GSA as a receiver writes it, or with fields that are missing or wrong.
+  private func gsa(_ random: inout SplitMix64, isProper: Bool = false) -> String {
+    let talker = random.element(of: Self.talkers)
+    let base = random.element(of: [0, 0, 0, 64, 300])
+    var fields = ["A", "\(random.int(1...3))"]
+    fields += (0..<12).map { _ in random.oneIn(3) ? "" : "\(base + random.int(1...(random.oneIn(9) ? 99 : 32)))" }
+    let dilutions = ["1.13", "0.63", "99.99", "12.50", "0.00", "1.0", "", "9.123", ".50", "123.45", "-1.00", "x.11", "1,13"]
+    fields += (0..<3).map { _ in dilutions[random.int(0...(random.oneIn(4) && !isProper ? dilutions.count - 1 : 3))] }
+    let systems = ["1", "2", "3", "4", "5", "6", "A", ""]
+    if !random.oneIn(3) { fields.append(random.oneIn(9) && !isProper ? "1F" : random.element(of: systems)) }
+    if !isProper {
+      if random.oneIn(12) { fields.removeLast(random.int(1...6)) }
+      let place = random.int(0...(fields.count - 1))
+      if random.oneIn(12) { fields[place] = random.element(of: ["", "4", "0", "1000", "x", "7 "]) }
+    }
+    return "\(talker)GSA," + fields.joined(separator: ",")
+  }
+
+  /// A GSV likewise. Satellites come more than once, as those with several signals do.
+  private func gsv(_ random: inout SplitMix64, isProper: Bool = false) -> String {
+    let talker = random.element(of: Self.talkers)
+    let base = random.element(of: [0, 0, 0, 64, 64, 192, 300, 400])
+    var fields = ["3", "\(random.int(1...3))", "12"]
+    for _ in 0..<random.int(0...4) {
+      let id = base + random.int(1...(random.oneIn(5) ? 99 : 63))
+      fields.append(id < 10 ? "0\(id)" : "\(id)")
+      fields.append("\(random.int(0...(random.oneIn(6) ? 99 : 90)))")
+      fields.append(random.oneIn(8) ? "" : "\(random.int(0...360))")
+      fields.append(random.oneIn(4) ? "" : "\(random.int(0...55))")
+      if !isProper, random.oneIn(15) {
+        fields[fields.count - random.int(1...4)] = random.element(of: ["", "-5", "361", "1000", "x", " 4", "4.0"])
+      }
+    }
+    if isProper || !random.oneIn(3) { fields.append(random.oneIn(9) && !isProper ? "1B" : "\(random.int(1...8))") }
+    if !isProper, random.oneIn(12) { fields.removeLast() }
+    return "\(talker)GSV," + fields.joined(separator: ",")
+  }
+}
