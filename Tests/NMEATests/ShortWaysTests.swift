@@ -145,7 +145,8 @@ struct ShortWaysTests {
   @Test("GSA's dilutions and system taken at once are the same as one after the other")
   func dilutions() {
     let words = [
-      "1.13", "0.63", "99.99", "12.50", "0.00", "", "1.0", "9.123", ".50", "5.", "123.45", "-1.00", "x.11", "1x11", "1.x1",
+      "1.13", "0.63", "99.99", "12.50", "0.00", "", "1.0", "9.123", ".50", "5.", "123.45", "-1.00", "x.11", "1x11",
+      "1.x1",
       "1.1x", " 1.13", "1.13 ", "..11", "1..1", "00001.25", "0000001.25",
     ]
     let systems = ["1", "3", "A", "f", "", "10", "G", " 1", "1,", "1,2"]
@@ -181,7 +182,9 @@ struct ShortWaysTests {
     var random = SplitMix64(seed: 9)
     for turn in 0..<40_000 {
       var text = ascii(turn % 2 == 0 ? Self.contents[2] : Self.contents[3])
-      for _ in 0..<random.int(1...4) { text[random.int(6...(text.count - 1))] = random.element(of: ascii(",,,.0123459AFx- ")) }
+      for _ in 0..<random.int(1...4) {
+        text[random.int(6...(text.count - 1))] = random.element(of: ascii(",,,.0123459AFx- "))
+      }
       let bytes = Wire.nmea(String(decoding: text, as: UTF8.self))
       guard let sentence = Sentence(bytes.raw) else {
         Issue.record("no sentence")

@@ -105,7 +105,8 @@ struct AtOnceTests {
           system: name.system, number: name.number,
           elevationDegrees: Int(fields[block + 1]).map { abs($0) <= 90 ? Int8($0) : -128 } ?? -128,
           azimuthDegrees: Int(fields[block + 2]).map { Int16($0 % 360) } ?? -128,
-          signalDecibelHertz: UInt8(fields[block + 3]) ?? 0, isUsed: marked.contains([name.system.rawValue, name.number]))
+          signalDecibelHertz: UInt8(fields[block + 3]) ?? 0,
+          isUsed: marked.contains([name.system.rawValue, name.number]))
         if let index = sky.firstIndex(where: { $0.system == name.system && $0.number == name.number }) {
           sky[index].signalDecibelHertz = max(sky[index].signalDecibelHertz, satellite.signalDecibelHertz)
         } else if sky.count < Sky.capacity {
@@ -122,7 +123,9 @@ struct AtOnceTests {
     let base = random.element(of: [0, 0, 0, 64, 300])
     var fields = ["A", "\(random.int(1...3))"]
     fields += (0..<12).map { _ in random.oneIn(3) ? "" : "\(base + random.int(1...(random.oneIn(9) ? 99 : 32)))" }
-    let dilutions = ["1.13", "0.63", "99.99", "12.50", "0.00", "1.0", "", "9.123", ".50", "123.45", "-1.00", "x.11", "1,13"]
+    let dilutions = [
+      "1.13", "0.63", "99.99", "12.50", "0.00", "1.0", "", "9.123", ".50", "123.45", "-1.00", "x.11", "1,13",
+    ]
     fields += (0..<3).map { _ in dilutions[random.int(0...(random.oneIn(4) && !isProper ? dilutions.count - 1 : 3))] }
     let systems = ["1", "2", "3", "4", "5", "6", "A", ""]
     if !random.oneIn(3) { fields.append(random.oneIn(9) && !isProper ? "1F" : random.element(of: systems)) }

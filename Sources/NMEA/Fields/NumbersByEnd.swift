@@ -66,7 +66,9 @@ enum NumbersByEnd {
   /// Reads a sentence of a character, a number, three blocks of four, three decimal numbers, and perhaps a hexadecimal digit
   /// behind them, by vectors of 64 bytes. Nil where the processor does not have them, and where `read` would give nil.
   @inlinable @inline(__always)
-  static func used(of sentence: borrowing Sentence, _ headRanges: FourRanges, _ ranges: FourRanges) -> c_used_satellites? {
+  static func used(of sentence: borrowing Sentence, _ headRanges: FourRanges, _ ranges: FourRanges)
+    -> c_used_satellites?
+  {
     guard hasWideVectors else { return nil }
     let (first, ends) = (1 &+ sentence.addressLength, sentence.ends)
     let (lowest, headHighest, highest) = (headRanges.lowest, headRanges.highest, ranges.highest)

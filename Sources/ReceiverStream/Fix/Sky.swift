@@ -149,7 +149,11 @@ public struct Sky: ~Copyable, Sendable {
       dropped += 1
       return
     }
-    if known.insert(satellite.system, 1 &<< UInt64(number)) { append(satellite) } else { addSignal(satellite, at: number) }
+    if known.insert(satellite.system, 1 &<< UInt64(number)) {
+      append(satellite)
+    } else {
+      addSignal(satellite, at: number)
+    }
   }
 
   /// Adds up to four satellites of a system, each another one, or what another signal says of them.
