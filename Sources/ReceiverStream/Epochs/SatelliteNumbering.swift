@@ -134,11 +134,4 @@ struct SatelliteNumbering {
     case .qzss, .navIC, .sbas, .imes, .unknown: return nil
     }
   }
-
-  /// The satellite's number in the system; nil for an id that is numbered in another way, or absent (negative).
-  @inline(__always)
-  func number(_ id: Int16) -> UInt8? {
-    let number = UInt16(bitPattern: id &- base)
-    return number &- 1 < most ? UInt8(truncatingIfNeeded: number) : nil
-  }
 }
