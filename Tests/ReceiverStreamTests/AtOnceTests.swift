@@ -10,6 +10,8 @@ import Testing
 @Suite("Satellites read at once, and one by one")
 struct AtOnceTests {
   private static let talkers = ["GP", "GP", "GN", "GN", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "II", "XX"]
+  /// Manufacturers whose own sentences are called as if these were talkers.
+  private static let manufacturers = ["PQ", "PA"]
   private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
 
   /// What comes out of the ways for the same stream.
@@ -119,7 +121,7 @@ struct AtOnceTests {
 
   /// A GSA as a receiver writes it, or with fields that are missing or wrong.
   private func gsa(_ random: inout SplitMix64, isProper: Bool = false) -> String {
-    let talker = random.element(of: Self.talkers)
+    let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 300])
     var fields = ["A", "\(random.int(1...3))"]
     fields += (0..<12).map { _ in random.oneIn(3) ? "" : "\(base + random.int(1...(random.oneIn(9) ? 99 : 32)))" }
@@ -139,7 +141,7 @@ struct AtOnceTests {
 
   /// A GSV likewise. Satellites come more than once, as those with several signals do.
   private func gsv(_ random: inout SplitMix64, isProper: Bool = false) -> String {
-    let talker = random.element(of: Self.talkers)
+    let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 64, 192, 300, 400])
     var fields = ["3", "\(random.int(1...3))", "12"]
     for _ in 0..<random.int(0...4) {

@@ -86,12 +86,14 @@ public struct Sentence: ~Escapable {
     self.init(checked: bytes)
   }
 
-  /// An address of five characters, as nearly all have, as one number with the last character in the low byte; 0 for another.
+  /// An address of two letters for the talker and three, as nearly all have, as one number with the last character in the low
+  /// byte; 0 for another, and for a manufacturer's own.
   @inlinable public var shortAddress: UInt64 {
     @inline(__always) get {
       // The first end is the sixth character behind the `$`.
       guard ends.low & 0x7F == 0x40, bytes.byteCount >= 8 else { return 0 }
-      return bytes.bigEndian(0, as: UInt64.self) &>> 16 & 0xFF_FFFF_FFFF
+      let address = bytes.bigEndian(0, as: UInt64.self) &>> 16 & 0xFF_FFFF_FFFF
+      return address &>> 32 == UInt64(UInt8(ascii: "P")) ? 0 : address
     }
   }
 
