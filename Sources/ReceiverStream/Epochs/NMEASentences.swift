@@ -1,5 +1,6 @@
 import CByteMask
 import NMEA
+import WireBytes
 
 /// What the sentences of an epoch say about the fix as a whole; one sentence alone does not know it.
 struct NMEAEpoch: Sendable {
@@ -121,7 +122,7 @@ extension EpochAssembler {
 
   @inline(never)
   private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let talker = Talker(code: UInt16(truncatingIfNeeded: sentence.shortAddress &>> 24))
+    let talker = Talker(code: sentence.bytes.bigEndian(1, as: UInt16.self))
     // After a silence it begins an epoch, and what is used now counts no more.
     guard !wasIdle, let group = SatelliteGroup(sentence, of: Satellite.system(talker), &nmea.used) else {
       return receiveOther(sentence, body)
@@ -137,7 +138,7 @@ extension EpochAssembler {
 
   @inline(never)
   private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let talker = Talker(code: UInt16(truncatingIfNeeded: sentence.shortAddress &>> 24))
+    let talker = Talker(code: sentence.bytes.bigEndian(1, as: UInt16.self))
     guard let said = SatelliteUse(sentence, of: Satellite.system(talker)) else { return receiveOther(sentence, body) }
     begin(nil, Self.id(talker, GSA.formatter), body)
     apply(said.mode, pdop: said.pdop, hdop: said.hdop, vdop: said.vdop)
