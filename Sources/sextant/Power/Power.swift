@@ -19,6 +19,8 @@ struct Power: ParsableCommand {
       off and on need --supply, or SEXTANT_SUPPLY, such as gpio:gpiochip0/17 or file:/sys/…/state=enabled/disabled; \
       docs/power.md has more.
 
+      A receiver that does not answer is given up after 30 s, or after --seconds.
+
       Each change of state is a line: the time in UTC, seconds since the start, the state. --log appends the same lines to \
       a file, to be laid beside a current meter's trace. docs/power.md says what each receiver can do.
       """)
@@ -69,7 +71,7 @@ struct Power: ParsableCommand {
       case .status, .wake: seconds ?? 30
       case .sleep, .mode, .off, .on: seconds
       }
-    let client = try PowerClient(source, request, log: log)
+    let client = try PowerClient(source, request, log: log, seconds: end)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: end, client: client)
     try loop.run()
     if let failure = loop.client.failure { throw failure }

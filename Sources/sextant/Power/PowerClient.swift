@@ -13,7 +13,8 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private let path: String
   private let request: PowerRequest
   private let log: GrowingFile?
-  private let started = Instant(nanoseconds: MonotonicClock.now())
+  private let started: Instant
+  private let limit: SearchLimit
   private var lines: [String] = []
   /// Whether the receiver is known, and was asked.
   private(set) var hasAsked = false
@@ -22,18 +23,24 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private var question: SessionTicket?
   private var uptimeQuestion: SessionTicket?
 
-  init(_ source: Source, _ request: PowerRequest, log: String?) throws {
+  init(_ source: Source, _ request: PowerRequest, log: String?, seconds: Double?) throws {
     // What can fail comes first: a value that owns a descriptor cannot be left half made.
-    if let log { self.init(source, request, try GrowingFile(log)) } else { self.init(source, request, nil) }
+    if let log {
+      self.init(source, request, try GrowingFile(log), seconds)
+    } else {
+      self.init(source, request, nil, seconds)
+    }
   }
 
-  private init(_ source: Source, _ request: PowerRequest, _ log: consuming GrowingFile?) {
+  private init(_ source: Source, _ request: PowerRequest, _ log: consuming GrowingFile?, _ seconds: Double?) {
+    started = Instant(nanoseconds: MonotonicClock.now())
+    limit = SearchLimit(seconds: seconds, from: started)
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
     self.log = log
   }
 
-  var deadline: Instant? { nil }
+  var deadline: Instant? { limit.deadline(hasAnswered: hasAsked) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     guard case .mode = request, !report.isUpdate, report.fix.hasPosition != hasFix else { return }
@@ -93,7 +100,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
       try log?.append(line)
     }
     lines = []
-    return isDone
+    return isDone || limit.isOver(hasAnswered: hasAsked, at: now)
   }
 
   mutating func resize() {}
