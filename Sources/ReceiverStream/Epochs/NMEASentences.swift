@@ -565,7 +565,8 @@ extension EpochAssembler {
     let isShared = UInt16(bitPattern: content.satellites[0].raw(0) &- 65) < 32
     let system = isShared ? .glonass : system ?? .gps
     let packed = c_satellites_of(
-      first, second, third, fourth, content.satelliteCount, isShared ? 9 : Int32(system.rawValue),
+      first, second, third, fourth, content.satelliteCount,
+      isShared ? Int32(C_SHARED_NUMBERING) : Int32(system.rawValue),
       nmea.used.numbers(of: system))
     guard packed.wrong == 0 else { return false }
     let satellites = (
