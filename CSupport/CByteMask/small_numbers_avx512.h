@@ -70,7 +70,6 @@ typedef unsigned char c_bytes64 __attribute__((ext_vector_type(64)));
 typedef unsigned char c_bytes32 __attribute__((ext_vector_type(32)));
 typedef short c_lanes32 __attribute__((ext_vector_type(32)));
 typedef unsigned long long c_words8 __attribute__((ext_vector_type(8)));
-typedef _Bool c_bools64 __attribute__((ext_vector_type(64)));
 typedef _Bool c_bools4 __attribute__((ext_vector_type(4)));
 typedef _Bool c_bools32 __attribute__((ext_vector_type(32)));
 // The types that clang's builtins have.
@@ -85,10 +84,9 @@ typedef int c_ints4 __attribute__((ext_vector_type(4)));
 typedef double c_doubles4 __attribute__((ext_vector_type(4)));
 
 /// Four numbers, four times.
-#define C_TWICE(a, b, c, d) {a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d}
+#define C_FOUR_TIMES(a, b, c, d) {a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d}
 
 /// A bit for each byte or lane for which a comparison holds.
-#define C_BITS64(holds) __builtin_bit_cast(unsigned long long, __builtin_convertvector(holds, c_bools64))
 #define C_BITS32(holds) __builtin_bit_cast(unsigned int, __builtin_convertvector(holds, c_bools32))
 #define C_BITS4(holds) __builtin_bit_cast(unsigned char, __builtin_convertvector(holds, c_bools4))
 #define C_BITS16(holds) __builtin_bit_cast(unsigned short, __builtin_convertvector(holds, c_bools16))
@@ -220,6 +218,10 @@ static __attribute__((noinline, unused, C_AVX512)) c_group c_read_group_at_once(
   return group;
 }
 
+/// The satellites of a GSV with an address of five characters.
+///
+/// - numbering: a place in `c_numberings`, of the talker's system.
+/// - used, used_of_shared: a bit for each number that is used, of that system and of GLONASS.
 static __attribute__((noinline, unused, C_AVX512)) c_sky_group c_read_sky_at_once(
     const unsigned char *sentence, unsigned long long low, unsigned long long high, int numbering, unsigned long long used,
     unsigned long long used_of_shared) {
@@ -236,8 +238,8 @@ static __attribute__((noinline, unused, C_AVX512)) c_sky_group c_read_sky_at_onc
   if (is_shared) used = used_of_shared;
 
   c_words4 said = __builtin_shufflevector(numbers.words, numbers.words, 1, 2, 3, 4);
-  const c_lanes16 unknown = C_TWICE(0, 0x80, -128, 0), north = C_TWICE(-1, -1, 360, -1), bytes = C_TWICE(-1, 0xFF, -1, -1);
-  const c_lanes16 below = C_TWICE(0, -91, -1, -1), places = C_TWICE(256, 1, 1, 1);
+  const c_lanes16 unknown = C_FOUR_TIMES(0, 0x80, -128, 0), north = C_FOUR_TIMES(-1, -1, 360, -1), bytes = C_FOUR_TIMES(-1, 0xFF, -1, -1);
+  const c_lanes16 below = C_FOUR_TIMES(0, -91, -1, -1), places = C_FOUR_TIMES(256, 1, 1, 1);
   c_lanes16 base, most, name;
   __builtin_memcpy(&base, &c_numberings[sky.numbering].base, 16);
   __builtin_memcpy(&most, &c_numberings[sky.numbering].highest, 16);
@@ -329,6 +331,7 @@ static __attribute__((noinline, unused, C_AVX512)) c_used_satellites c_read_used
   return found;
 }
 
+/// What a fix takes of a GSA with an address of five characters; `numbering` as above, where no system is said.
 static __attribute__((noinline, unused, C_AVX512)) c_use c_read_use_at_once(
     const unsigned char *sentence, unsigned long long low, unsigned long long high, int numbering) {
   c_use use;
@@ -359,10 +362,10 @@ static __attribute__((noinline, unused, C_AVX512)) c_use c_read_use_at_once(
   return use;
 }
 
-#undef C_BITS64
 #undef C_BITS32
 #undef C_BITS16
 #undef C_BITS4
+#undef C_FOUR_TIMES
 #undef C_AVX512
 
 #else

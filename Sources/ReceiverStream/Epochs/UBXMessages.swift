@@ -356,7 +356,7 @@ extension EpochAssembler {
       guard Satellite.isNumbered(gnssId: satellite.gnssId, svId: satellite.svId) else { continue }
       sky.add(
         Satellite(
-          system: Satellite.System(rawValue: satellite.gnssId) ?? .unknown, number: satellite.svId,
+          system: Satellite.System(numbering: satellite.gnssId), number: satellite.svId,
           elevationDegrees: Satellite.elevation(Int16(satellite.elev)),
           azimuthDegrees: Satellite.azimuth(satellite.azim),
           signalDecibelHertz: satellite.cno, isUsed: satellite.flags_svUsed))
@@ -388,7 +388,7 @@ extension EpochAssembler {
       guard Satellite.isNumbered(gnssId: signal.gnssId, svId: signal.svId) else { continue }
       sky.add(
         Satellite(
-          system: Satellite.System(rawValue: signal.gnssId) ?? .unknown, number: signal.svId,
+          system: Satellite.System(numbering: signal.gnssId), number: signal.svId,
           signalDecibelHertz: signal.cno, isUsed: signal.sigFlags_prUsed))
     }
     fix.satellitesInView = sky.count
