@@ -22,7 +22,7 @@ let package = Package(
     .library(name: "SerialPort", targets: ["SerialPort"]),
     .library(name: "Hotplug", targets: ["Hotplug"]),
     .library(name: "Receiver", targets: ["Receiver"]),
-    .library(name: "ReceiverShell", targets: ["ReceiverShell"]),
+    .library(name: "ReceiverRuntime", targets: ["ReceiverRuntime"]),
     .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator"]),
     .library(name: "Positioning", targets: ["Positioning"]),
     .library(name: "PowerControl", targets: ["PowerControl"]),
@@ -82,7 +82,7 @@ let package = Package(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
-      name: "ReceiverShell",
+      name: "ReceiverRuntime",
       dependencies: ["Receiver", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
@@ -90,7 +90,7 @@ let package = Package(
       swiftSettings: settings),
 
     .target(
-      name: "SimulatorShell", dependencies: ["ReceiverSimulator", "SerialPort", "MonotonicTime"],
+      name: "SimulatorRuntime", dependencies: ["ReceiverSimulator", "SerialPort", "MonotonicTime"],
       swiftSettings: settings),
 
     // Floor 4: what clients are owed, and what the receiver may do meanwhile; both know nothing of receivers' languages.
@@ -112,7 +112,7 @@ let package = Package(
     .target(
       name: "LocationService",
       dependencies: [
-        "Positioning", "PowerControl", "ReceiverPower", "ReceiverShell", "SimulatorShell", "ReceiverSimulator",
+        "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "SimulatorRuntime", "ReceiverSimulator",
         "Receiver", "ReceiverStream", "SupplySwitch", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
         "MonotonicTime",
       ],
@@ -139,7 +139,8 @@ let package = Package(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverShell", "ReceiverSimulator", "SimulatorShell", "Recording", "MonotonicTime", "EnergyBench",
+        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime", "Recording", "MonotonicTime",
+        "EnergyBench",
         "PowerControl", "SupplySwitch", "CAllocationCount", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -171,7 +172,7 @@ let package = Package(
       path: "Tests/rig/HotplugProbe", swiftSettings: settings),
 
     .executableTarget(
-      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverShell", "SerialPort", "MonotonicTime"],
+      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
     .executableTarget(
       name: "StateKeeper", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
@@ -200,9 +201,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ReceiverShellTests",
+      name: "ReceiverRuntimeTests",
       dependencies: [
-        "ReceiverShell", "Receiver", "ReceiverStream", "ReceiverSimulator", "SimulatorShell", "Recording", "SerialPort",
+        "ReceiverRuntime", "Receiver", "ReceiverStream", "ReceiverSimulator", "SimulatorRuntime", "Recording",
+        "SerialPort",
         "MonotonicTime", "TestSupport",
       ],
       swiftSettings: settings),
@@ -225,7 +227,7 @@ let package = Package(
       name: "LocationServiceTests",
       dependencies: [
         "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
-        "ReceiverShell", "ReceiverSimulator", "ReceiverStream", "Hotplug", "MonotonicTime",
+        "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
@@ -233,8 +235,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverShell", "ReceiverSimulator", "ReceiverStream",
-        "SimulatorShell", "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
+        "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
+        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
         "UBX",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

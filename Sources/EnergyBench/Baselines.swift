@@ -3,23 +3,23 @@ import PowerControl
 /// What the same day costs without the policy.
 enum Baselines {
   /// Full power all day: searching where there is no sky.
-  static func alwaysOn(_ day: Day, _ abilities: ReceiverAbilities) -> Double {
-    let currents = abilities.currents
+  static func alwaysOn(_ day: Day, _ capabilities: ReceiverCapabilities) -> Double {
+    let currents = capabilities.currents
     return integrate(day) { sky in
       sky == .none ? currents.acquisition + currents.inputOutput : currents.tracking + currents.inputOutput
-    } + (currents.acquisition - currents.tracking) * abilities.startTimes.coldSeconds
+    } + (currents.acquisition - currents.tracking) * capabilities.startTimes.coldSeconds
   }
 
   /// The receiver's own power save mode, switched on and left alone: cyclic tracking at one fix a second; without sky it
   /// searches 15 s, rests 10 s, and so on (its defaults). Nil where it has none.
-  static func ownPowerSave(_ day: Day, _ abilities: ReceiverAbilities) -> Double? {
-    let currents = abilities.currents
+  static func ownPowerSave(_ day: Day, _ capabilities: ReceiverCapabilities) -> Double? {
+    let currents = capabilities.currents
     guard let cyclic = currents.cyclic else { return nil }
-    let searching = ((currents.acquisition + currents.inputOutput) * 15 + abilities.standbyMilliamperes * 10) / 25
+    let searching = ((currents.acquisition + currents.inputOutput) * 15 + capabilities.standbyMilliamperes * 10) / 25
     let running = cyclic + currents.inputOutput * 0.9
     let tracking = currents.tracking + currents.inputOutput
     return integrate(day) { sky in sky == .none ? searching : running + (tracking - running) * 30 / 1800 }
-      + (currents.acquisition + currents.inputOutput - running) * abilities.startTimes.coldSeconds
+      + (currents.acquisition + currents.inputOutput - running) * capabilities.startTimes.coldSeconds
   }
 
   private static func integrate(_ day: Day, _ milliamperes: (Day.SkyView) -> Double) -> Double {

@@ -26,7 +26,7 @@ struct BenchClient: Sendable {
 
   /// The demand at the beginning.
   func opening() -> [Demand] {
-    switch script.wish {
+    switch script.desired {
     case .demand(let demand): [demand]
     case .region: [Demand(border: Demand.Border(distanceMetres: 0))]
     case .deferring(let updates): [Demand(updates: updates)]
@@ -35,7 +35,7 @@ struct BenchClient: Sendable {
 
   /// The deferral has ended: updates come for an instant as they are made, then the next begins.
   func deferralEnded() -> [Demand] {
-    guard case .deferring(let updates) = script.wish else { return [] }
+    guard case .deferring(let updates) = script.desired else { return [] }
     var plain = updates
     plain.deferral = nil
     return [Demand(updates: plain), Demand(updates: updates)]
@@ -46,7 +46,7 @@ struct BenchClient: Sendable {
     _ place: Path.Place, truth: Path.Place, at seconds: Double, path: Path, isPaused: Bool, skySince: Double
   ) -> Demand? {
     defer { wasPaused = isPaused }
-    switch script.wish {
+    switch script.desired {
     case .demand(let demand): judge(demand, truth, at: seconds, path, isPaused, skySince)
     case .region(let centre, let radius): return cross(centre, radius, place, at: seconds)
     case .deferring: delivered += 1

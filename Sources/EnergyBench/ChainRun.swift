@@ -8,14 +8,14 @@ import ReceiverStream
 /// The same day through all that stands between the policy and a receiver: director, session, a serial line at its own
 /// rate, and a simulated receiver that reckons its charge by itself. It says whether the plant of ``Run`` is like that.
 ///
-///     clients ─▶ PowerDirector ─ orders ─▶ ReceiverSession ─ bytes ─▶ VirtualLine: VirtualReceiver
+///     clients ─▶ PowerCoordinator ─ orders ─▶ ReceiverSession ─ bytes ─▶ VirtualLine: VirtualReceiver
 struct ChainRun: ~Copyable {
   let day: Day
-  private var director: PowerDirector
+  private var coordinator: PowerCoordinator
   private var session: ReceiverSession
   private var line: VirtualLine
   private var clients: [BenchClient]
-  private var ledger = Ledger()
+  private var metrics = Metrics()
   private var now = Instant.zero
   private var wakeups = Hourly()
   private var hostBusyUntil = -1.0
@@ -32,12 +32,12 @@ struct ChainRun: ~Copyable {
   init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
     self.day = day
     line = VirtualLine(model: model, scenario: Scenario(day), seed: seed, startUTCSeconds: Self.utc)
-    director = PowerDirector(policy: policy, at: .zero)
+    coordinator = PowerCoordinator(policy: policy, at: .zero)
     var settings = SessionSettings(intent: .serve, line: .serial)
-    settings.wish = { receiver in
-      var wish = ReceiverWish.navigation(for: receiver)
-      wish.portRate = baud
-      return wish
+    settings.desired = { receiver in
+      var desired = DesiredConfiguration.navigation(for: receiver)
+      desired.portRate = baud
+      return desired
     }
     session = ReceiverSession(
       settings, lineRate: line.hostRate,
@@ -51,22 +51,22 @@ struct ChainRun: ~Copyable {
   private var seconds: Double { now.seconds(since: .zero) }
 
   /// Runs the day; what it came to.
-  consuming func runDay() -> Ledger {
+  consuming func runDay() -> Metrics {
     if day.hasAccelerometer { tell(.accelerometer(isPresent: true)) }
     while seconds < day.seconds { step() }
-    ledger.chargeMilliampereSeconds =
+    metrics.chargeMilliampereSeconds =
       line.receiver.chargeMilliampereSeconds + line.receiver.pinChargeMilliampereSeconds
-    ledger.seconds = day.seconds
-    ledger.hostWakeups = wakeups.total
-    ledger.hostWakeupsInWorstHour = wakeups.worst
-    ledger.judge(clients, on: day, unnoticed: pendingDepartures)
-    return ledger
+    metrics.seconds = day.seconds
+    metrics.hostWakeups = wakeups.total
+    metrics.hostWakeupsInWorstHour = wakeups.worst
+    metrics.judge(clients, on: day, unnoticed: pendingDepartures)
+    return metrics
   }
 
   private mutating func step() {
     let scripted = [nextScripted, nextHint, departures.first ?? .infinity, day.seconds].min() ?? day.seconds
     var next = Instant.zero + Milliseconds(seconds: scripted)
-    let host = Instant.earlier(session.deadline, director.deadline)
+    let host = Instant.earlier(session.deadline, coordinator.deadline)
     next = Instant.earlier(.earlier(line.deadline, host), next) ?? next
     let before = now
     now = max(now, next)
@@ -83,7 +83,7 @@ struct ChainRun: ~Copyable {
     if let host, now >= host { wake() }
     work()
     // What is due at this instant and stays due must not hold the day up.
-    if now == before, let again = Instant.earlier(session.deadline, director.deadline), again <= now {
+    if now == before, let again = Instant.earlier(session.deadline, coordinator.deadline), again <= now {
       now = now + Milliseconds(1)
     }
   }
@@ -94,7 +94,7 @@ struct ChainRun: ~Copyable {
     // The session lends what it hands out; the director is another value.
     let span = bytes.span
     unsafe session.receive(span.bytes, at: now) { report, sky in
-      director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+      coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
     }
   }
 
@@ -102,10 +102,10 @@ struct ChainRun: ~Copyable {
     wakeHost()
     if let due = session.deadline, now >= due {
       session.wake(at: now) { report, sky in
-        director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+        coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
       }
     }
-    if let due = director.deadline, now >= due { director.wake(at: now) }
+    if let due = coordinator.deadline, now >= due { coordinator.wake(at: now) }
   }
 
   private mutating func wakeHost() {
@@ -119,7 +119,7 @@ struct ChainRun: ~Copyable {
     for _ in 0..<64 {
       drainSession()
       var isIdle = true
-      while let output = director.nextOutput(at: now) {
+      while let output = coordinator.nextOutput(at: now) {
         isIdle = false
         take(output)
       }
@@ -136,17 +136,17 @@ struct ChainRun: ~Copyable {
         line.hostRate = rate
         _ = line.takeReceived()
       case .report(let report):
-        director.receive(
-          report, wish: session.wish, receiver: session.description, port: session.port, at: now)
-      case .batch(let event): director.receive(event, at: now)
+        coordinator.receive(
+          report, desired: session.desired, receiver: session.description, port: session.port, at: now)
+      case .batch(let event): coordinator.receive(event, at: now)
       case .finished: break
       }
     }
   }
 
-  private mutating func take(_ output: DirectorOutput) {
+  private mutating func take(_ output: CoordinatorOutput) {
     switch output {
-    case .order(let order): obey(order)
+    case .command(let command): apply(command)
     case .report(let report): hear(report)
     case .live(let fix, _): deliver(fix)
     case .batched:
@@ -156,14 +156,14 @@ struct ChainRun: ~Copyable {
         clients[index].receiveBatch(readSinceReport, at: seconds)
       }
       readSinceReport = 0
-    case .lost(let count, _): ledger.fixesLost += count
+    case .lost(let count, _): metrics.fixesLost += count
     case .collects, .collectsNoMore, .readOutBegins, .startedAnew: break
     }
   }
 
-  private mutating func obey(_ order: ReceiverOrder) {
-    switch order {
-    case .set(let wish): session.set(wish, at: now)
+  private mutating func apply(_ command: ReceiverCommand) {
+    switch command {
+    case .set(let desired): session.set(desired, at: now)
     case .sleep(let duration): session.sleep(for: duration, at: now)
     case .wakeUp: session.wakeUp(at: now)
     case .retrieveBatch(let journal): session.retrieveBatch(journal, at: now)
@@ -175,7 +175,7 @@ struct ChainRun: ~Copyable {
   private mutating func deliver(_ fix: Fix) {
     guard fix.hasPosition, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return }
     if let back = lastSkyReturn {
-      ledger.worstSkyReturnSeconds = max(ledger.worstSkyReturnSeconds ?? 0, seconds - back)
+      metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
       lastSkyReturn = nil
     }
     let metres = line.receiver.scenario.metres(latitudeDegrees: latitude, longitudeDegrees: longitude)
@@ -183,9 +183,9 @@ struct ChainRun: ~Copyable {
     let truth = day.path.place(at: seconds)
     for index in clients.indices where clients[index].isActive {
       let demand = clients[index].receive(
-        place, truth: truth, at: seconds, path: day.path, isPaused: director.power.isPaused(clients[index].id),
+        place, truth: truth, at: seconds, path: day.path, isPaused: coordinator.power.isPaused(clients[index].id),
         skySince: skySince)
-      if let demand { director.handle(.demand(clients[index].id, demand), at: now) }
+      if let demand { coordinator.handle(.demand(clients[index].id, demand), at: now) }
     }
   }
 
@@ -193,18 +193,18 @@ struct ChainRun: ~Copyable {
     switch report {
     case .resumed:
       for departure in pendingDepartures {
-        ledger.worstMovementSeconds = max(ledger.worstMovementSeconds ?? 0, seconds - departure)
+        metrics.worstMovementSeconds = max(metrics.worstMovementSeconds ?? 0, seconds - departure)
       }
       pendingDepartures = []
     case .deferralDue(let id):
       guard let client = clients.first(where: { $0.id == id }) else { return }
-      for demand in client.deferralEnded() { director.handle(.demand(id, demand), at: now) }
+      for demand in client.deferralEnded() { coordinator.handle(.demand(id, demand), at: now) }
     default: break
     }
   }
 
   private mutating func tell(_ event: PowerEvent) {
-    director.handle(event, at: now)
+    coordinator.handle(event, at: now)
     work()
   }
 
@@ -229,7 +229,7 @@ struct ChainRun: ~Copyable {
     departures.removeFirst()
     if day.hasAccelerometer { nextHint = seconds + 1 }
     // Who is not paused is followed anyway.
-    guard clients.contains(where: { $0.isActive && director.power.isPaused($0.id) }) else { return }
+    guard clients.contains(where: { $0.isActive && coordinator.power.isPaused($0.id) }) else { return }
     pendingDepartures.append(departure)
   }
 

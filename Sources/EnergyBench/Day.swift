@@ -30,16 +30,16 @@ public struct Day: Sendable {
   public struct Client: Sendable {
     public var fromSeconds: Double
     public var untilSeconds: Double
-    public var wish: Wish
+    public var desired: Request
 
-    public init(from fromSeconds: Double = 0, until untilSeconds: Double = .infinity, _ wish: Wish) {
+    public init(from fromSeconds: Double = 0, until untilSeconds: Double = .infinity, _ desired: Request) {
       self.fromSeconds = fromSeconds
       self.untilSeconds = untilSeconds
-      self.wish = wish
+      self.desired = desired
     }
   }
 
-  public enum Wish: Sendable {
+  public enum Request: Sendable {
     case demand(Demand)
     /// A region; the client does what `Positioning` does: tells the distance to its border at each fix, and lets a crossing
     /// dwell.

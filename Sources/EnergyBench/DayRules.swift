@@ -5,7 +5,7 @@ import PowerControl
 final class DayRules {
   private(set) var violations: [String] = []
   private let isHonest: Bool
-  private let abilities: ReceiverAbilities
+  private let capabilities: ReceiverCapabilities
   private var demands: Set<ClientID> = []
   private var demandSince = 0.0
   private var lastFix: Double?
@@ -16,15 +16,15 @@ final class DayRules {
   private var isDeaf = false
   private var isFixedSinceFound = false
   private var skyLostSinceFound = false
-  private var orders = Hourly()
+  private var commands = Hourly()
 
-  init(isHonest: Bool, abilities: ReceiverAbilities) {
+  init(isHonest: Bool, capabilities: ReceiverCapabilities) {
     self.isHonest = isHonest
-    self.abilities = abilities
+    self.capabilities = capabilities
   }
 
   private func broken(_ text: String, at seconds: Double) {
-    violations.append("at \(Int(seconds)) s, \(abilities.name): \(text)")
+    violations.append("at \(Int(seconds)) s, \(capabilities.name): \(text)")
   }
 
   func hear(_ event: PowerEvent, at seconds: Double) {
@@ -65,18 +65,18 @@ final class DayRules {
   }
 
   private func entered(_ wanted: WantedState, at seconds: Double) {
-    orders.count(at: seconds)
+    commands.count(at: seconds)
     guard isHonest else { return }
     if wanted.mode.isAsleep, !demands.isEmpty, !isFixedSinceFound, !skyLostSinceFound {
       if case .unheard = wanted.mode { return }
       broken("power saving before the first fix", at: seconds)
     }
     if wanted.mode.isAsleep, wanted.batching != nil { broken("collecting asleep", at: seconds) }
-    if wanted.batching != nil, abilities.batching == nil { broken("collecting without the ability", at: seconds) }
-    if case .cyclicTracking = wanted.mode, abilities.cyclicLongestSeconds == nil {
+    if wanted.batching != nil, capabilities.batching == nil { broken("collecting without the ability", at: seconds) }
+    if case .cyclicTracking = wanted.mode, capabilities.cyclicLongestSeconds == nil {
       broken("cyclic tracking without the ability", at: seconds)
     }
-    if case .backup = wanted.mode, abilities.backup == nil { broken("backup without the ability", at: seconds) }
+    if case .backup = wanted.mode, capabilities.backup == nil { broken("backup without the ability", at: seconds) }
   }
 
   private func said(_ report: PowerReport, at seconds: Double) {
@@ -101,7 +101,7 @@ final class DayRules {
     let seconds = run.seconds
     guard hasReceiver else { return }
     let mode = run.power.wanted.mode
-    if case .backup(until: nil) = mode, abilities.backup?.wakesByLine == false {
+    if case .backup(until: nil) = mode, capabilities.backup?.wakesByLine == false {
       broken("asleep with nothing that wakes it", at: seconds)
     }
     if !demands.isEmpty, !run.day.hasAccelerometer, isHonest, run.power.deadline == nil {
@@ -126,13 +126,13 @@ final class DayRules {
     }
   }
 
-  func close(_ run: borrowing Run, _ ledger: Ledger) {
+  func close(_ run: borrowing Run, _ metrics: Metrics) {
     if run.overruns > 0 { broken("went round in circles \(run.overruns) times", at: run.seconds) }
     // The shortest sleep and the shortest start are four seconds together.
-    if ledger.switchesInWorstHour > 1800 {
-      broken("\(ledger.switchesInWorstHour) switches in an hour", at: run.seconds)
+    if metrics.switchesInWorstHour > 1800 {
+      broken("\(metrics.switchesInWorstHour) switches in an hour", at: run.seconds)
     }
-    if orders.worst > 2400 { broken("\(orders.worst) orders in an hour", at: run.seconds) }
+    if commands.worst > 2400 { broken("\(commands.worst) orders in an hour", at: run.seconds) }
     if isHonest, run.plant.overrun > 0 { broken("a batch overran by \(run.plant.overrun)", at: run.seconds) }
   }
 }

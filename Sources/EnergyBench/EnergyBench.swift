@@ -17,39 +17,39 @@ public struct EnergyBench: Sendable {
   }
 
   /// The models of the table, and what they are reckoned with.
-  public static let models: [ReceiverAbilities] = [.m8, .m9, .m10, .f9]
+  public static let models: [ReceiverCapabilities] = [.m8, .m9, .m10, .f9]
 
   /// One day of one receiver.
-  public func run(_ day: Day, _ abilities: ReceiverAbilities) -> EnergyRow {
-    var run = Run(day: day, abilities: abilities, policy: policy, seed: seed)
-    let ledger = run.runDay()
-    return row(day, abilities, ledger)
+  public func run(_ day: Day, _ capabilities: ReceiverCapabilities) -> EnergyRow {
+    var run = Run(day: day, capabilities: capabilities, policy: policy, seed: seed)
+    let metrics = run.runDay()
+    return row(day, capabilities, metrics)
   }
 
   /// The same day through the session, the line and the simulated receiver; nil for a receiver that is not simulated.
   ///
   /// - Parameter baud: the rate that the line is brought to; nil for the receiver's own.
-  public func runThroughReceiver(_ day: Day, _ abilities: ReceiverAbilities, baud: UInt32?) -> EnergyRow? {
-    guard let model = Self.simulated[abilities.name] else { return nil }
-    return row(day, abilities, ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud).runDay())
+  public func runThroughReceiver(_ day: Day, _ capabilities: ReceiverCapabilities, baud: UInt32?) -> EnergyRow? {
+    guard let model = Self.simulated[capabilities.name] else { return nil }
+    return row(day, capabilities, ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud).runDay())
   }
 
   private static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
 
   /// The same, and its states over time as a picture (SVG).
-  public func picture(_ day: Day, _ abilities: ReceiverAbilities) -> String {
-    var run = Run(day: day, abilities: abilities, policy: policy, seed: seed, keepsLog: true)
-    let ledger = run.runDay()
-    return StatePicture(row: row(day, abilities, ledger), log: run.plant.log, seconds: day.seconds).svg
+  public func picture(_ day: Day, _ capabilities: ReceiverCapabilities) -> String {
+    var run = Run(day: day, capabilities: capabilities, policy: policy, seed: seed, keepsLog: true)
+    let metrics = run.runDay()
+    return StatePicture(row: row(day, capabilities, metrics), log: run.plant.log, seconds: day.seconds).svg
   }
 
-  private func row(_ day: Day, _ abilities: ReceiverAbilities, _ ledger: Ledger) -> EnergyRow {
-    var oracle = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: true)
-    var blind = Oracle(day: day, abilities: abilities, policy: policy, knowsSky: false)
+  private func row(_ day: Day, _ capabilities: ReceiverCapabilities, _ metrics: Metrics) -> EnergyRow {
+    var oracle = Oracle(day: day, capabilities: capabilities, policy: policy, knowsSky: true)
+    var blind = Oracle(day: day, capabilities: capabilities, policy: policy, knowsSky: false)
     return EnergyRow(
-      model: abilities.name, scenario: day.name, ledger: ledger,
-      alwaysOnMilliamperes: Baselines.alwaysOn(day, abilities) / day.seconds,
-      ownPowerSaveMilliamperes: Baselines.ownPowerSave(day, abilities).map { $0 / day.seconds },
+      model: capabilities.name, scenario: day.name, metrics: metrics,
+      alwaysOnMilliamperes: Baselines.alwaysOn(day, capabilities) / day.seconds,
+      ownPowerSaveMilliamperes: Baselines.ownPowerSave(day, capabilities).map { $0 / day.seconds },
       oracleMilliamperes: oracle.run() / day.seconds, blindOracleMilliamperes: blind.run() / day.seconds)
   }
 }
@@ -58,14 +58,14 @@ public struct EnergyBench: Sendable {
 public struct EnergyRow: Sendable {
   public var model: String
   public var scenario: String
-  public var ledger: Ledger
+  public var metrics: Metrics
   public var alwaysOnMilliamperes: Double
   public var ownPowerSaveMilliamperes: Double?
   public var oracleMilliamperes: Double
   /// The bound of somebody who does not know the sky either.
   public var blindOracleMilliamperes: Double
 
-  public var averageMilliamperes: Double { ledger.averageMilliamperes }
+  public var averageMilliamperes: Double { metrics.averageMilliamperes }
   public var shareOfAlwaysOn: Double { averageMilliamperes / alwaysOnMilliamperes }
   public var timesOracle: Double { averageMilliamperes / oracleMilliamperes }
   public var timesBlindOracle: Double { averageMilliamperes / blindOracleMilliamperes }

@@ -1,7 +1,7 @@
 import PowerControl
 
 // What the day's programs were promised against what they got.
-extension Ledger {
+extension Metrics {
   /// Adds what the programs noted.
   ///
   /// - Parameter departures: those of paused clients that were not noticed by the end.
@@ -17,7 +17,7 @@ extension Ledger {
 
   /// Reported crossings against the true ones that lasted.
   private mutating func judgeCrossings(_ client: BenchClient, on day: Day) {
-    guard case .region(let centre, let radius) = client.script.wish else { return }
+    guard case .region(let centre, let radius) = client.script.desired else { return }
     var reported = client.crossings[...]
     for crossing in day.crossings(centre, radius) {
       if let first = reported.first, first - crossing < 300 {

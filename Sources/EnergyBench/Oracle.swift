@@ -9,7 +9,7 @@ import PowerControl
 /// the promise times of ``PowerPolicy``), and nothing of how it is kept.
 struct Oracle {
   let day: Day
-  let abilities: ReceiverAbilities
+  let capabilities: ReceiverCapabilities
   let policy: PowerPolicy
   private var seconds = 0.0
   private var charge = 0.0
@@ -34,10 +34,10 @@ struct Oracle {
   /// Without it the bound has to search as everybody else: what is left where nobody can know the sky.
   private let knowsSky: Bool
 
-  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy, knowsSky: Bool) {
+  init(day: Day, capabilities: ReceiverCapabilities, policy: PowerPolicy, knowsSky: Bool) {
     self.day = day
     self.knowsSky = knowsSky
-    self.abilities = abilities
+    self.capabilities = capabilities
     self.policy = policy
     let place = day.path.place(at: 0)
     clients = day.clients.map {
@@ -50,16 +50,16 @@ struct Oracle {
 
   private func hasOrbits(at time: Double) -> Bool { orbitsAt.map { time - $0 < Plant.orbitsSeconds } ?? false }
 
-  private var currents: Currents { abilities.currents }
+  private var currents: Currents { capabilities.currents }
   private var acquisition: Double { currents.acquisition + currents.inputOutput }
   private var tracking: Double { currents.tracking + currents.inputOutput }
   private var cyclic: Double { currents.cyclic.map { $0 + currents.inputOutput * 0.9 } ?? tracking }
-  private var hot: Double { start(abilities.startTimes.hotSeconds, urban: Plant.urbanHotFactor) }
-  private var cold: Double { start(abilities.startTimes.coldSeconds, urban: Plant.urbanColdFactor) }
+  private var hot: Double { start(capabilities.startTimes.hotSeconds, urban: Plant.urbanHotFactor) }
+  private var cold: Double { start(capabilities.startTimes.coldSeconds, urban: Plant.urbanColdFactor) }
   private func start(_ openSeconds: Double, urban: Double) -> Double {
     openSeconds * (day.sky(at: seconds) == .urban ? urban : 1) + Plant.startSeconds
   }
-  private var standby: Double { abilities.backup == nil ? tracking : abilities.standbyMilliamperes }
+  private var standby: Double { capabilities.backup == nil ? tracking : capabilities.standbyMilliamperes }
 
   /// Milliampere seconds of the whole day.
   mutating func run() -> Double {
@@ -101,7 +101,7 @@ struct Oracle {
         clients[index].filterPlace = place
       }
       clients[index].isActive = isActive
-      guard isActive, case .demand(let demand) = script.wish, let updates = demand.updates else { continue }
+      guard isActive, case .demand(let demand) = script.desired, let updates = demand.updates else { continue }
       if place.metres(to: clients[index].filterPlace) >= updates.distanceFilterMetres {
         clients[index].filterPlace = place
       }
@@ -153,7 +153,7 @@ struct Oracle {
     var liveCurrent: Double?
     for client in clients where client.isActive {
       isAny = true
-      switch client.script.wish {
+      switch client.script.desired {
       case .demand(let demand):
         if demand.oneShot { liveCurrent = tracking }
         if let every = demand.everySeconds { due = min(due, seconds + every) }
@@ -221,8 +221,8 @@ struct Oracle {
     liveSince = nil
     let end = max(until, seconds + 0.01)
     // Who sleeps until movement is told has promised a fix within ten seconds of it, and that takes usable orbits.
-    while day.hasAccelerometer, let orbitsAt, orbitsAt + abilities.sureOrbitsSeconds < min(end, day.seconds) {
-      spend(standby, until: orbitsAt + abilities.sureOrbitsSeconds - hot)
+    while day.hasAccelerometer, let orbitsAt, orbitsAt + capabilities.sureOrbitsSeconds < min(end, day.seconds) {
+      spend(standby, until: orbitsAt + capabilities.sureOrbitsSeconds - hot)
       spend(acquisition, until: seconds + hot)
       spend(tracking, until: seconds + Self.orbitsSeconds)
       self.orbitsAt = seconds

@@ -27,7 +27,7 @@ struct Plant: Sendable {
   private(set) var state = State.off(until: nil)
   private(set) var chargeMilliampereSeconds = 0.0
   private(set) var log: [(seconds: Double, state: State)] = []
-  let abilities: ReceiverAbilities
+  let capabilities: ReceiverCapabilities
   /// The wake-up's first part, in which the oscillator starts.
   static let startSeconds = 0.3
   /// From the order to sleep until it sleeps.
@@ -55,7 +55,7 @@ struct Plant: Sendable {
   private var cyclicSince: Double?
   private var orbitsAt: Double?
   private(set) var readOutEnds: Double?
-  private var dice: Dice
+  private var random: Dice
   let keepsLog: Bool
   /// Searches that began without usable orbits.
   private(set) var coldStarts = 0
@@ -65,18 +65,18 @@ struct Plant: Sendable {
   var sparseSeconds: Double?
   private var trackingSince = 0.0
 
-  init(_ abilities: ReceiverAbilities, seed: UInt64, keepsLog: Bool) {
-    self.abilities = abilities
+  init(_ capabilities: ReceiverCapabilities, seed: UInt64, keepsLog: Bool) {
+    self.capabilities = capabilities
     self.keepsLog = keepsLog
-    dice = Dice(seed: seed)
+    random = Dice(seed: seed)
   }
 
   /// What the receiver draws now.
   private var milliamperes: Double {
-    let currents = isReduced ? abilities.reducedCurrents ?? abilities.currents : abilities.currents
+    let currents = isReduced ? capabilities.reducedCurrents ?? capabilities.currents : capabilities.currents
     switch state {
     case .off: return 0
-    case .standby: return abilities.standbyMilliamperes
+    case .standby: return capabilities.standbyMilliamperes
     case .starting, .acquiring: return currents.acquisition + currents.inputOutput
     case .tracking: return currents.tracking + currents.inputOutput
     case .cyclic:
@@ -104,7 +104,7 @@ struct Plant: Sendable {
   // MARK: Orders
 
   /// Carries out a wanted state. False: the order was ignored.
-  mutating func obey(_ wanted: WantedState, at seconds: Double) -> Bool {
+  mutating func apply(_ wanted: WantedState, at seconds: Double) -> Bool {
     charge(until: seconds)
     switch wanted.mode {
     case .backup(let until):
@@ -115,7 +115,7 @@ struct Plant: Sendable {
       }
       return fallAsleep(.standby(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)
     case .off(let until):
-      orbitsAt = abilities.powerSwitch == .losesMemory ? nil : orbitsAt
+      orbitsAt = capabilities.powerSwitch == .losesMemory ? nil : orbitsAt
       return fallAsleep(.off(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)
     case .unheard: batch = nil
     case .onOff(let periodSeconds): run(periodSeconds, cyclic: false, wanted, at: seconds)
@@ -135,7 +135,7 @@ struct Plant: Sendable {
 
   private mutating func run(_ every: Int, cyclic: Bool, _ wanted: WantedState, at seconds: Double) {
     period = Double(every)
-    wantsCyclic = cyclic && abilities.currents.cyclic != nil
+    wantsCyclic = cyclic && capabilities.currents.cyclic != nil
     isReduced = wanted.reducedConstellations
     switch state {
     case .standby, .off: wake(at: seconds)
@@ -190,7 +190,7 @@ struct Plant: Sendable {
 
   // MARK: What happens by itself
 
-  enum Happening: Sendable {
+  enum Occurrence: Sendable {
     case woke
     case fix
     case noFix(satellites: Int, strong: Int)
@@ -210,7 +210,7 @@ struct Plant: Sendable {
   }
 
   /// Lets the time pass to `next` or earlier.
-  mutating func advance(to seconds: Double, in day: Day) -> Happening? {
+  mutating func advance(to seconds: Double, in day: Day) -> Occurrence? {
     charge(until: seconds)
     let sky = day.sky(at: seconds)
     collect(until: seconds, sky)
@@ -236,22 +236,23 @@ struct Plant: Sendable {
     let holdSeconds = isReduced ? PowerPolicy.standard.orbitsReducedSeconds : Self.orbitsSeconds
     let isHot = orbitsAt.map { seconds - $0 < holdSeconds } ?? false
     if !isHot { coldStarts += 1 }
-    let typical = isHot ? abilities.startTimes.hotSeconds : abilities.startTimes.coldSeconds
+    let typical = isHot ? capabilities.startTimes.hotSeconds : capabilities.startTimes.coldSeconds
     switch sky {
-    case .open: fixAt = seconds + typical + dice.exponential(mean: isHot ? 0.15 : 2)
+    case .open: fixAt = seconds + typical + random.exponential(mean: isHot ? 0.15 : 2)
     case .urban:
       fixAt =
-        seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor) + dice.exponential(mean: isHot ? 1 : 4)
+        seconds + typical * (isHot ? Self.urbanHotFactor : Self.urbanColdFactor)
+        + random.exponential(mean: isHot ? 1 : 4)
     case .none: fixAt = .infinity
     }
   }
 
-  private mutating func acquire(at seconds: Double, _ sky: Day.SkyView) -> Happening? {
+  private mutating func acquire(at seconds: Double, _ sky: Day.SkyView) -> Occurrence? {
     if sky != searchedSky { beginSearch(at: seconds, sky) }
     if fixAt <= seconds {
       enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
       // Signals are received from a hot start's time on, also where the fix has to wait for the orbits.
-      collectingOrbitsSince = min(seconds, searchBegan + abilities.startTimes.hotSeconds)
+      collectingOrbitsSince = min(seconds, searchBegan + capabilities.startTimes.hotSeconds)
       trackingSince = seconds
       nextEpoch = seconds + period
       return batch == nil ? .fix : nil
@@ -267,7 +268,7 @@ struct Plant: Sendable {
     }
   }
 
-  private mutating func track(at seconds: Double, _ sky: Day.SkyView) -> Happening? {
+  private mutating func track(at seconds: Double, _ sky: Day.SkyView) -> Occurrence? {
     if sky == .none {
       enter(.acquiring, at: seconds)
       beginSearch(at: seconds, sky)
@@ -314,7 +315,7 @@ struct Plant: Sendable {
     readOutEnds = seconds + 0.1 + Double(collected) * 0.0094
   }
 
-  private mutating func endReadOut() -> Happening {
+  private mutating func endReadOut() -> Occurrence {
     readOutEnds = nil
     if faults.cutsReadOut > 0 {
       faults.cutsReadOut -= 1

@@ -8,146 +8,146 @@ import PowerControl
 /// report is said once for what it tells of; a batch never overruns; nothing is saved before the first fix.
 public struct RandomDay {
   private let seed: UInt64
-  private var dice: Dice
+  private var random: Dice
 
   public init(seed: UInt64) {
     self.seed = seed
-    dice = Dice(seed: seed)
+    random = Dice(seed: seed)
   }
 
   /// Runs the day; returns what was broken, in order: nothing.
   public func run() -> [String] {
     var drawn = self
     let day = drawn.day()
-    let abilities = drawn.abilities()
-    let isHonest = !drawn.dice.oneIn(4)
-    var run = Run(day: day, abilities: abilities, policy: .standard, seed: seed)
+    let capabilities = drawn.capabilities()
+    let isHonest = !drawn.random.oneIn(4)
+    var run = Run(day: day, capabilities: capabilities, policy: .standard, seed: seed)
     run.plant.sparseSeconds = 15
     run.disturbances = drawn.disturbances(isHonest: isHonest)[...]
-    let rules = DayRules(isHonest: isHonest, abilities: abilities)
+    let rules = DayRules(isHonest: isHonest, capabilities: capabilities)
     run.onEvent = { rules.hear($0, at: $1) }
     run.onAction = { rules.hear($0, at: $1) }
     run.onStep = { rules.check($0) }
-    let ledger = run.runDay()
-    rules.close(run, ledger)
+    let metrics = run.runDay()
+    rules.close(run, metrics)
     return rules.violations
   }
 
-  private static let receivers: [ReceiverAbilities] = [
+  private static let receivers: [ReceiverCapabilities] = [
     .m6, .m8, .m8Batching, .m9, .m10, .m10SPG500, .f9, .f10, .x20, .plainNMEA, .plainNMEA.with(.losesMemory),
   ]
 
-  private mutating func abilities() -> ReceiverAbilities {
-    var abilities = dice.element(of: Self.receivers)
-    if dice.oneIn(6), abilities.backup != nil { abilities.backup?.wakesByLine = false }
-    return abilities
+  private mutating func capabilities() -> ReceiverCapabilities {
+    var capabilities = random.element(of: Self.receivers)
+    if random.oneIn(6), capabilities.backup != nil { capabilities.backup?.wakesByLine = false }
+    return capabilities
   }
 
   private mutating func day() -> Day {
     var path = Path()
-    for _ in 0..<dice.int(0...8) {
-      path.rest(for: dice.exponential(mean: 7200))
+    for _ in 0..<random.int(0...8) {
+      path.rest(for: random.exponential(mean: 7200))
       path.go(
-        to: Path.Place(east: dice.number(-20_000...20_000), north: dice.number(-20_000...20_000)),
-        speed: dice.element(of: [1.3, 4, 12, 25]))
+        to: Path.Place(east: random.number(-20_000...20_000), north: random.number(-20_000...20_000)),
+        speed: random.element(of: [1.3, 4, 12, 25]))
     }
     var sky: [(fromSeconds: Double, sky: Day.SkyView)] = []
-    var time = dice.exponential(mean: 20_000)
+    var time = random.exponential(mean: 20_000)
     while time < 86_400 {
-      sky.append((time, dice.element(of: [.open, .open, .urban, .none])))
-      time += dice.exponential(mean: 8000)
+      sky.append((time, random.element(of: [.open, .open, .urban, .none])))
+      time += random.exponential(mean: 8000)
     }
-    let clients = (0..<dice.int(0...4)).map { _ in client() }
+    let clients = (0..<random.int(0...4)).map { _ in client() }
     return Day(
-      name: "random", seconds: 86_400, path: path, sky: sky, clients: clients, hasAccelerometer: dice.oneIn(4))
+      name: "random", seconds: 86_400, path: path, sky: sky, clients: clients, hasAccelerometer: random.oneIn(4))
   }
 
   private mutating func client() -> Day.Client {
-    let from = dice.oneIn(2) ? 0 : dice.number(0...80_000)
-    let until = dice.oneIn(2) ? .infinity : from + dice.exponential(mean: 15_000)
-    return Day.Client(from: from, until: until, wish())
+    let from = random.oneIn(2) ? 0 : random.number(0...80_000)
+    let until = random.oneIn(2) ? .infinity : from + random.exponential(mean: 15_000)
+    return Day.Client(from: from, until: until, desired())
   }
 
-  private mutating func wish() -> Day.Wish {
-    switch dice.int(0...6) {
-    case 0: .demand(Demand(everySeconds: dice.number(5...3600)))
+  private mutating func desired() -> Day.Request {
+    switch random.int(0...6) {
+    case 0: .demand(Demand(everySeconds: random.number(5...3600)))
     case 1: .demand(Demand(significantChange: true))
     case 2: .demand(Demand(oneShot: true))
     case 3:
       .region(
-        centre: Path.Place(east: dice.number(-20_000...20_000), north: dice.number(-20_000...20_000)),
-        radiusMetres: dice.number(50...2000))
+        centre: Path.Place(east: random.number(-20_000...20_000), north: random.number(-20_000...20_000)),
+        radiusMetres: random.number(50...2000))
     case 4:
       .deferring(
         updates(
           pausing: .never,
           deferral: Demand.Deferral(
-            untilTravelledMetres: dice.oneIn(2) ? nil : dice.number(100...5000),
-            timeoutSeconds: dice.oneIn(4) ? nil : dice.number(10...1800))))
-    default: .demand(Demand(updates: updates(pausing: dice.oneIn(3) ? .never : .automatic, deferral: nil)))
+            untilTravelledMetres: random.oneIn(2) ? nil : random.number(100...5000),
+            timeoutSeconds: random.oneIn(4) ? nil : random.number(10...1800))))
+    default: .demand(Demand(updates: updates(pausing: random.oneIn(3) ? .never : .automatic, deferral: nil)))
     }
   }
 
   private mutating func updates(pausing: Demand.Pausing, deferral: Demand.Deferral?) -> Demand.Updates {
     Demand.Updates(
-      accuracy: dice.element(of: [.navigation, .best, .metres(10), .metres(100), .metres(1000), .metres(3000)]),
-      distanceFilterMetres: dice.oneIn(2) ? 0 : dice.number(5...1000),
-      activity: dice.element(of: Demand.Activity.allCases), pausing: pausing, deferral: deferral)
+      accuracy: random.element(of: [.navigation, .best, .metres(10), .metres(100), .metres(1000), .metres(3000)]),
+      distanceFilterMetres: random.oneIn(2) ? 0 : random.number(5...1000),
+      activity: random.element(of: Demand.Activity.allCases), pausing: pausing, deferral: deferral)
   }
 
   private mutating func disturbances(isHonest: Bool) -> [(seconds: Double, disturbance: Run.Disturbance)] {
     var list: [(seconds: Double, disturbance: Run.Disturbance)] = []
-    var time = dice.exponential(mean: 15_000)
+    var time = random.exponential(mean: 15_000)
     while time < 86_400 {
-      list.append((time, isHonest || dice.oneIn(3) ? fault() : .event(nonsense())))
-      time += dice.exponential(mean: isHonest ? 15_000 : 3000)
+      list.append((time, isHonest || random.oneIn(3) ? fault() : .event(nonsense())))
+      time += random.exponential(mean: isHonest ? 15_000 : 3000)
     }
     return list
   }
 
   private mutating func fault() -> Run.Disturbance {
-    switch dice.int(0...5) {
+    switch random.int(0...5) {
     case 0: return .reboot
-    case 1: return .unplug(seconds: dice.exponential(mean: 600))
+    case 1: return .unplug(seconds: random.exponential(mean: 600))
     case 2: return .event(.movementHint(.network))
     default:
       var faults = Plant.Faults()
-      if dice.oneIn(2) { faults.ignoresSleep = dice.int(1...5) }
-      if dice.oneIn(2) { faults.ignoresWake = dice.int(1...8) }
-      faults.refusesBatching = dice.oneIn(5)
-      faults.refusesCyclic = dice.oneIn(5)
-      if dice.oneIn(3) { faults.cutsReadOut = dice.int(1...4) }
-      if dice.oneIn(5) { faults.overruns = dice.int(1...2) }
+      if random.oneIn(2) { faults.ignoresSleep = random.int(1...5) }
+      if random.oneIn(2) { faults.ignoresWake = random.int(1...8) }
+      faults.refusesBatching = random.oneIn(5)
+      faults.refusesCyclic = random.oneIn(5)
+      if random.oneIn(3) { faults.cutsReadOut = random.int(1...4) }
+      if random.oneIn(5) { faults.overruns = random.int(1...2) }
       return .faults(faults)
     }
   }
 
   /// Any event at all, true or not.
   private mutating func nonsense() -> PowerEvent {
-    switch dice.int(0...15) {
+    switch random.int(0...15) {
     case 0:
       .fix(
-        FixFacts(
-          latitudeDegrees: dice.number(-90...90), longitudeDegrees: dice.number(-180...180),
-          errorMetres: dice.number(0...500)))
-    case 1: .noFix(SignalFacts(satellites: dice.int(0...20), strongSatellites: dice.int(0...20)))
+        FixObservation(
+          latitudeDegrees: random.number(-90...90), longitudeDegrees: random.number(-180...180),
+          errorMetres: random.number(0...500)))
+    case 1: .noFix(SignalObservation(satellites: random.int(0...20), strongSatellites: random.int(0...20)))
     case 2: .wakeConfirmed
     case 3: .wakeFailed
-    case 4: .refused(dice.element(of: Refusal.allCases))
-    case 5: .batchRetrieved(count: dice.int(0...600), lost: dice.int(0...3))
+    case 4: .refused(random.element(of: Refusal.allCases))
+    case 5: .batchRetrieved(count: random.int(0...600), lost: random.int(0...3))
     case 6: .retrievalCut
     case 7: .rebooted
-    case 8: .orbits(usableSeconds: dice.number(-1...20_000))
+    case 8: .orbits(usableSeconds: random.number(-1...20_000))
     case 9: .movementHint(.accelerometer)
-    case 10: .accelerometer(isPresent: dice.oneIn(2))
+    case 10: .accelerometer(isPresent: random.oneIn(2))
     case 11: .hostSuspending
-    case 12: .hostResumed(suspendedSeconds: dice.number(0...30_000))
+    case 12: .hostResumed(suspendedSeconds: random.number(0...30_000))
     case 13: .entered(.backup(until: nil))
     case 14: .entered(.continuous(everySeconds: 1))
     default:
       .demand(
-        ClientID(UInt32(dice.int(90...92))),
-        dice.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
+        ClientID(UInt32(random.int(90...92))),
+        random.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
     }
   }
 }

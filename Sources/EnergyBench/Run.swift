@@ -8,9 +8,9 @@ struct Run {
   private(set) var power: PowerControl
   var plant: Plant
   private(set) var clients: [BenchClient]
-  private(set) var ledger = Ledger()
+  private(set) var metrics = Metrics()
   private(set) var seconds = 0.0
-  private var dice: Dice
+  private var random: Dice
   private var wakeups = Hourly()
   private var hostBusyUntil = -1.0
   private var switches = Hourly()
@@ -40,29 +40,29 @@ struct Run {
     case faults(Plant.Faults)
   }
 
-  init(day: Day, abilities: ReceiverAbilities, policy: PowerPolicy, seed: UInt64 = 1, keepsLog: Bool = false) {
+  init(day: Day, capabilities: ReceiverCapabilities, policy: PowerPolicy, seed: UInt64 = 1, keepsLog: Bool = false) {
     self.day = day
     power = PowerControl(policy: policy, at: .zero)
-    plant = Plant(abilities, seed: seed, keepsLog: keepsLog)
+    plant = Plant(capabilities, seed: seed, keepsLog: keepsLog)
     clients = day.clients.enumerated().map {
       BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
     }
     departures = day.path.departures[...]
-    dice = Dice(seed: seed ^ 0x5EED)
+    random = Dice(seed: seed ^ 0x5EED)
   }
 
   private var now: Instant { Instant(nanoseconds: UInt64((max(seconds, 0) * 1e9).rounded())) }
 
-  mutating func runDay() -> Ledger {
+  mutating func runDay() -> Metrics {
     plant.wake(at: 0)
     if day.hasAccelerometer { tell(.accelerometer(isPresent: true)) }
-    tell(.receiverFound(plant.abilities))
+    tell(.receiverFound(plant.capabilities))
     // A receiver that was never told anything runs at full power.
-    _ = plant.obey(power.wanted, at: 0)
+    _ = plant.apply(power.wanted, at: 0)
     while seconds < day.seconds { step() }
     plant.charge(until: day.seconds)
     close()
-    return ledger
+    return metrics
   }
 
   private mutating func step() {
@@ -95,7 +95,7 @@ struct Run {
       suffer(next.disturbance)
     }
     if pluggedInAt <= seconds { plugIn() }
-    if let happening = plant.advance(to: seconds, in: day) { hear(happening) }
+    if let occurrence = plant.advance(to: seconds, in: day) { hear(occurrence) }
     if deadline <= seconds {
       wakeHost()
       carryOut(power.wake(at: now))
@@ -152,7 +152,7 @@ struct Run {
     pluggedInAt = .infinity
     plant.faults = Plant.Faults()
     plant.reset(at: seconds)
-    tell(.receiverFound(plant.abilities))
+    tell(.receiverFound(plant.capabilities))
   }
 
   // MARK: The script
@@ -182,17 +182,17 @@ struct Run {
 
   // MARK: From the plant to the policy and back
 
-  private mutating func hear(_ happening: Plant.Happening) {
+  private mutating func hear(_ occurrence: Plant.Occurrence) {
     let isUnheard = if case .unheard = power.wanted.mode { true } else { false }
     if isUnheard { return }
     wakeHost()
-    switch happening {
+    switch occurrence {
     case .woke: tell(.wakeConfirmed)
     case .noFix(let satellites, let strong):
-      tell(.noFix(SignalFacts(satellites: satellites, strongSatellites: strong)))
+      tell(.noFix(SignalObservation(satellites: satellites, strongSatellites: strong)))
     case .fix: deliverFix()
     case .readOut(let count, let lost):
-      ledger.fixesLost += lost
+      metrics.fixesLost += lost
       for index in clients.indices where clients[index].isActive { clients[index].receiveBatch(count, at: seconds) }
       // The newest of the batch tells the policy where it is, before it decides what comes next.
       if plant.hasFix, count > 0 { tell(.fix(facts(of: measured()))) }
@@ -204,7 +204,7 @@ struct Run {
   private mutating func deliverFix() {
     let place = measured()
     if let back = lastSkyReturn {
-      ledger.worstSkyReturnSeconds = max(ledger.worstSkyReturnSeconds ?? 0, seconds - back)
+      metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
       lastSkyReturn = nil
     }
     tell(.fix(facts(of: place)))
@@ -221,19 +221,19 @@ struct Run {
     let truth = day.path.place(at: seconds)
     let deviation = errorMetres / 2.squareRoot()
     return Path.Place(
-      east: truth.east + dice.normal(deviation: deviation), north: truth.north + dice.normal(deviation: deviation))
+      east: truth.east + random.normal(deviation: deviation), north: truth.north + random.normal(deviation: deviation))
   }
 
   private var errorMetres: Double { day.sky(at: seconds) == .open ? 2.5 : 8 }
 
-  private mutating func facts(of place: Path.Place) -> FixFacts {
+  private mutating func facts(of place: Path.Place) -> FixObservation {
     let isOpen = day.sky(at: seconds) == .open
     let metresPerDegree = 111_195.0
     let speedError = isOpen ? 0.1 : 0.4
-    return FixFacts(
+    return FixObservation(
       latitudeDegrees: 47 + place.north / metresPerDegree,
       longitudeDegrees: 8 + place.east / (metresPerDegree * 0.681_998_36), errorMetres: errorMetres,
-      speedMetresPerSecond: max(0, day.path.speed(at: seconds) + dice.normal(deviation: speedError / 2)),
+      speedMetresPerSecond: max(0, day.path.speed(at: seconds) + random.normal(deviation: speedError / 2)),
       speedErrorMetresPerSecond: speedError)
   }
 
@@ -246,7 +246,7 @@ struct Run {
     for action in actions {
       onAction?(action, seconds)
       switch action {
-      case .enter(let wanted): obey(wanted)
+      case .enter(let wanted): apply(wanted)
       case .wakeAgain: plant.wake(at: seconds)
       case .reset: plant.reset(at: seconds)
       case .retrieveBatch:
@@ -257,17 +257,17 @@ struct Run {
     }
   }
 
-  private mutating func obey(_ wanted: WantedState) {
+  private mutating func apply(_ wanted: WantedState) {
     if wanted.batching != nil, plant.faults.refusesBatching { return tell(.refused(.batching)) }
     if case .cyclicTracking = wanted.mode, plant.faults.refusesCyclic { return tell(.refused(.cyclicTracking)) }
-    if plant.obey(wanted, at: seconds), !wanted.mode.isAsleep, !plant.isAsleep { tell(.entered(wanted.mode)) }
+    if plant.apply(wanted, at: seconds), !wanted.mode.isAsleep, !plant.isAsleep { tell(.entered(wanted.mode)) }
   }
 
   private mutating func hear(_ report: PowerReport) {
     switch report {
     case .resumed:
       for departure in pendingDepartures {
-        ledger.worstMovementSeconds = max(ledger.worstMovementSeconds ?? 0, seconds - departure)
+        metrics.worstMovementSeconds = max(metrics.worstMovementSeconds ?? 0, seconds - departure)
       }
       pendingDepartures = []
     case .deferralDue(let id):
@@ -280,11 +280,11 @@ struct Run {
   // MARK: The end
 
   private mutating func close() {
-    ledger.chargeMilliampereSeconds = plant.chargeMilliampereSeconds
-    ledger.seconds = day.seconds
-    ledger.hostWakeups = wakeups.total
-    ledger.hostWakeupsInWorstHour = wakeups.worst
-    ledger.switchesInWorstHour = switches.worst
-    ledger.judge(clients, on: day, unnoticed: pendingDepartures)
+    metrics.chargeMilliampereSeconds = plant.chargeMilliampereSeconds
+    metrics.seconds = day.seconds
+    metrics.hostWakeups = wakeups.total
+    metrics.hostWakeupsInWorstHour = wakeups.worst
+    metrics.switchesInWorstHour = switches.worst
+    metrics.judge(clients, on: day, unnoticed: pendingDepartures)
   }
 }

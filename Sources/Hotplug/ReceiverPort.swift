@@ -61,7 +61,7 @@ public struct ReceiverPort: Sendable, Hashable {
   }
 
   /// What udev knows of it.
-  public let facts: DeviceFacts
+  public let attributes: DeviceAttributes
   /// What the user calls it, what it calls itself, or what it is known as; nil if none is known.
   public let name: String?
   /// What stays the same when the device comes back under another node.
@@ -74,26 +74,26 @@ public struct ReceiverPort: Sendable, Hashable {
   /// - Parameters:
   ///   - facts: what udev knows.
   ///   - list: the user's own list, which outweighs what is known.
-  public init(_ facts: DeviceFacts, list: DeviceList = DeviceList()) {
-    self.facts = facts
-    name = list.entry(for: facts)?.name ?? facts.product ?? facts.known?.name
-    identity = DeviceIdentity(facts)
-    likelihood = Likelihood(facts, list)
+  public init(_ attributes: DeviceAttributes, list: DeviceList = DeviceList()) {
+    self.attributes = attributes
+    name = list.entry(for: attributes)?.name ?? attributes.product ?? attributes.known?.name
+    identity = DeviceIdentity(attributes)
+    likelihood = Likelihood(attributes, list)
   }
 
   /// The device node, such as `/dev/ttyACM0`. It changes when devices are plugged in another order.
-  public var node: String { facts.node }
+  public var node: String { attributes.node }
   /// Where the port comes from.
-  public var subsystem: Subsystem { facts.subsystem }
+  public var subsystem: Subsystem { attributes.subsystem }
   /// The USB vendor id; nil if it is no USB device.
-  public var vendorID: UInt16? { facts.vendorID }
+  public var vendorID: UInt16? { attributes.vendorID }
   /// The USB product id; nil if it is no USB device.
-  public var productID: UInt16? { facts.productID }
+  public var productID: UInt16? { attributes.productID }
   /// Both ids as `lsusb` prints them, `1546:01a8`; nil if it is no USB device.
   public var usbIDs: String? {
     guard let vendorID, let productID else { return nil }
     return "\(hexadecimal(vendorID)):\(hexadecimal(productID))"
   }
   /// The USB serial number as the device gives it; nil where it has none. Not always unique: see ``identity``.
-  public var serialNumber: String? { facts.serialNumber }
+  public var serialNumber: String? { attributes.serialNumber }
 }

@@ -8,7 +8,7 @@ public enum ReceiverPorts {
   ///
   /// - Parameter list: the user's own list, as ``DeviceList/installed()`` reads it.
   public static func enumerate(list: DeviceList = DeviceList()) -> [ReceiverPort] {
-    sortedByLikelihood(Udev.deviceFacts().map { ReceiverPort($0, list: list) })
+    sortedByLikelihood(Udev.deviceAttributes().map { ReceiverPort($0, list: list) })
   }
 
   /// Sorts ports as ``enumerate()`` returns them.

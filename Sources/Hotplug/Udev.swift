@@ -7,7 +7,7 @@ import Glibc
 
 enum Udev {
   /// What is known about every serial line with hardware behind it and every node of class gnss.
-  static func deviceFacts() -> [DeviceFacts] {
+  static func deviceAttributes() -> [DeviceAttributes] {
     guard let udev = unsafe udev_new() else { return [] }
     defer { _ = unsafe udev_unref(udev) }
     guard let search = unsafe udev_enumerate_new(udev) else { return [] }
@@ -15,11 +15,11 @@ enum Udev {
     for subsystem in subsystems { unsafe udev_enumerate_add_match_subsystem(search, subsystem) }
     unsafe udev_enumerate_scan_devices(search)
 
-    var found: [DeviceFacts] = []
+    var found: [DeviceAttributes] = []
     var entry = unsafe udev_enumerate_get_list_entry(search)
     while let current = unsafe entry {
       if let device = unsafe udev_device_new_from_syspath(udev, udev_list_entry_get_name(current)) {
-        if let facts = unsafe DeviceFacts(device) { found.append(facts) }
+        if let attributes = unsafe DeviceAttributes(device) { found.append(attributes) }
         _ = unsafe udev_device_unref(device)
       }
       unsafe entry = udev_list_entry_get_next(current)
@@ -32,7 +32,7 @@ enum Udev {
   /// One message of a ``Subscription``.
   enum Message: Equatable {
     /// Something happened to a device, and this is what is known of it; its own properties alone if it was removed.
-    case device(DeviceEvent.Change, DeviceFacts)
+    case device(DeviceEvent.Change, DeviceAttributes)
     /// Something happened to a device that no receiver can be behind.
     case irrelevant
     /// Messages were lost: the socket's buffer was full.
@@ -89,23 +89,23 @@ enum Udev {
       defer { _ = unsafe udev_device_unref(device) }
       switch unsafe string(udev_device_get_action(device)) {
       case "remove":
-        guard let facts = unsafe DeviceFacts(removed: device) else { return .irrelevant }
-        return .device(.removed, facts)
+        guard let attributes = unsafe DeviceAttributes(removed: device) else { return .irrelevant }
+        return .device(.removed, attributes)
       case let action:
-        guard let facts = unsafe DeviceFacts(device) else { return .irrelevant }
-        return .device(action == "add" ? .added : .changed, facts)
+        guard let attributes = unsafe DeviceAttributes(device) else { return .irrelevant }
+        return .device(action == "add" ? .added : .changed, attributes)
       }
     }
   }
 }
 
-extension DeviceFacts {
+extension DeviceAttributes {
   /// The facts of a device that could have a receiver; nil for a virtual terminal, and for a UART without hardware.
   fileprivate init?(_ device: OpaquePointer) {
     // tty0, ptmx, console and the like hang on no bus. Serial core, PORT_UNKNOWN: a place for a UART that the board
     // does not have.
     guard unsafe udev_device_get_parent(device) != nil, unsafe attribute(device, "type") != "0",
-      let own = unsafe DeviceFacts(properties: device)
+      let own = unsafe DeviceAttributes(properties: device)
     else { return nil }
     self = own
 

@@ -7,7 +7,7 @@ struct ReceiverPlan: Hashable, Sendable {
   var everySeconds = 1
   var powerSave = PowerSave.continuous
   /// Constellations that are not needed.
-  var without: [ReceiverWish.Constellation] = []
+  var without: [DesiredConfiguration.Constellation] = []
   var batch: WantedState.Batch?
   /// It speaks while it collects: for the moment in which collecting ends.
   var isHeard = true
@@ -15,7 +15,7 @@ struct ReceiverPlan: Hashable, Sendable {
   /// The plan of a state in which the receiver is awake, or with which it wakes.
   ///
   /// - Parameter leavesOut: what this receiver does without where fewer constellations will do.
-  init(_ wanted: WantedState, leavesOut: [ReceiverWish.Constellation] = []) {
+  init(_ wanted: WantedState, leavesOut: [DesiredConfiguration.Constellation] = []) {
     if wanted.reducedConstellations { without = leavesOut }
     batch = wanted.batching
     isHeard = batch == nil
@@ -48,14 +48,14 @@ struct Touched: Hashable, Sendable {
   }
 }
 
-extension ReceiverWish {
+extension DesiredConfiguration {
   /// The wish for a plan; what was never changed stays as it was found.
-  init(_ plan: ReceiverPlan, base: ReceiverWish, touched: Touched) {
+  init(_ plan: ReceiverPlan, base: DesiredConfiguration, touched: Touched) {
     self = base
     if touched.period { measurementPeriodMilliseconds = UInt16(clamping: plan.everySeconds * 1000) }
     if touched.powerSave { powerSave = plan.powerSave }
     if touched.batch {
-      batch = plan.batch.map { BatchWish(epochs: $0.epochs, isExtended: $0.extended) } ?? .off
+      batch = plan.batch.map { BatchConfiguration(epochs: $0.epochs, isExtended: $0.extended) } ?? .off
     }
     if touched.constellations { withoutConstellations = plan.without }
     guard !plan.isHeard else { return }

@@ -48,7 +48,7 @@ func lineSettings(of descriptor: Int32) throws(Errno) -> LineSettings? {
 /// flock(2) keeps away the programs that ask for it, and TIOCEXCL (ioctl_tty(2)) all others that are not privileged.
 /// A pseudo-terminal gets the lock alone: its exclusive mode outlives a reader that was killed, for as long as the
 /// program at the other end runs, and would then keep the next reader out.
-func takeAlone(
+func lockExclusively(
   _ descriptor: Int32, _ path: String, _ node: NodeStatus, _ kind: SerialPort.Kind
 ) throws(SerialPortError) {
   // A privileged open succeeds in spite of another program's exclusive mode, which is to be respected nevertheless.

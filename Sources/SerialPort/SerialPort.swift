@@ -81,7 +81,7 @@ public struct SerialPort: ~Copyable {
     try refuseUnsuitable(node, path)
     let settings = try opening(path) { () throws(Errno) in try lineSettings(of: descriptor.number) }
     let kind = Kind(node, isTerminal: settings != nil)
-    if kind != .file { try takeAlone(descriptor.number, path, node, kind) }
+    if kind != .file { try lockExclusively(descriptor.number, path, node, kind) }
     let found = settings.map { FoundLine(settings: $0, lowLatency: Syscalls.lowLatency(descriptor.number)) }
 
     // From here on the settings are restored whatever fails: the port's deinit does it.

@@ -60,7 +60,7 @@ struct Decode: ParsableCommand {
     }
     assembler.finish { report, sky in line.report(report, sky) }
     try Output.write(line.bytes)
-    tellIfNothing(stream.counters, bytes: input.bytes)
+    reportIfNothing(stream.counters, bytes: input.bytes)
   }
 
   private func decodeMessages(_ input: inout StreamInput) throws {
@@ -72,13 +72,13 @@ struct Decode: ParsableCommand {
     }
     stream.finish { line.message($0) }
     try Output.write(line.bytes)
-    tellIfNothing(stream.counters, bytes: input.bytes)
+    reportIfNothing(stream.counters, bytes: input.bytes)
   }
 
   /// What is no recording of a receiver is not passed over in silence.
-  private func tellIfNothing(_ counters: StreamCounters, bytes: UInt64) {
+  private func reportIfNothing(_ counters: StreamCounters, bytes: UInt64) {
     if let reason = NoRecording.reason(counters, bytes: bytes) {
-      say("\(file == "-" ? "standard input" : file): \(reason)")
+      printNotice("\(file == "-" ? "standard input" : file): \(reason)")
     }
   }
 

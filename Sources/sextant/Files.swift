@@ -4,7 +4,7 @@
 /// `unsafe` here. Each pointer is to memory that a value in this file owns, and none leaves the call.
 import Glibc
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import SerialPort
 import Synchronization
 
@@ -171,19 +171,19 @@ enum Output {
 }
 
 /// A line for people, on standard error.
-func say(_ text: String) { sayRaw("sextant: \(text)\n") }
+func printNotice(_ text: String) { printRaw("sextant: \(text)\n") }
 
 /// Characters on standard error as they are.
-func sayRaw(_ text: String) {
+func printRaw(_ text: String) {
   let line = Array(text.utf8)
   _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
 /// Shows how far long work is, in place of what was shown before.
-func putProgress(_ text: String) { sayRaw("\r\u{1B}[K\(text)") }
+func putProgress(_ text: String) { printRaw("\r\u{1B}[K\(text)") }
 
 /// Takes away what `putProgress` showed.
-func clearProgress() { sayRaw("\r\u{1B}[K") }
+func clearProgress() { printRaw("\r\u{1B}[K") }
 
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }

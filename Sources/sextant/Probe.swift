@@ -3,7 +3,7 @@ import GPSDJSON
 import Hotplug
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
@@ -41,7 +41,7 @@ struct Probe: ParsableCommand {
     let choice = try Source.chosen(named: device, for: .listening)
     let source = choice.source
     var settings = SessionSettings(intent: readOnly || choice.isReadOnly ? .readOnly : .identify, line: .serial)
-    settings.wish = { _ in .nothing }
+    settings.desired = { _ in .nothing }
     // A look changes nothing.
     settings.maySwitchUBXOn = false
     let client = ProbeClient(source, baud: baud ?? choice.baud, isReadOnly: readOnly || choice.isReadOnly)
@@ -82,7 +82,7 @@ private struct ProbeClient: ReceiverClient, ~Copyable {
     switch event {
     case .session(.identified), .session(.notIdentified): patience.isIdentified = true
     case .session(.adviseOnSilence), .lost:
-      if let text = text(of: event, path: path, baud: baud) { say(text) }
+      if let text = text(of: event, path: path, baud: baud) { printNotice(text) }
     default: break
     }
   }

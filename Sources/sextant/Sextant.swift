@@ -1,5 +1,5 @@
 import ArgumentParser
-import ReceiverShell
+import ReceiverRuntime
 import SerialPort
 
 /// The command line. Errors go to standard error in one line, with an exit code after sysexits.h.
@@ -21,15 +21,15 @@ struct Sextant: ParsableCommand {
       var command = try parseAsRoot()
       try command.run()
     } catch let failure as SerialPortError {
-      say(failure.description)
+      printNotice(failure.description)
       leave(with: failure.exitCode)
     } catch let failure as CommandFailure {
-      say(failure.description)
+      printNotice(failure.description)
       leave(with: failure.exitCode)
     } catch is ReaderGone {
       leave(with: 0)
     } catch let problem as FileProblem {
-      say(problem.description)
+      printNotice(problem.description)
       leave(with: problem.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate)
     } catch {
       exit(withError: error)

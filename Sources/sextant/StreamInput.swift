@@ -29,8 +29,10 @@ struct StreamInput: ~Copyable {
       } else {
         isAtEnd = true
         let torn = try recorded.finish(body)
-        if torn > 0 { say("\(path): ends in a record of \(torn) bytes that was not finished; it is left out") }
-        if recorded.damagedBytes > 0 { say("\(path): \(recorded.damagedBytes) bytes are damaged; they are left out") }
+        if torn > 0 { printNotice("\(path): ends in a record of \(torn) bytes that was not finished; it is left out") }
+        if recorded.damagedBytes > 0 {
+          printNotice("\(path): \(recorded.damagedBytes) bytes are damaged; they are left out")
+        }
       }
     } catch let error as RecordingError {
       throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(path): \(error)")

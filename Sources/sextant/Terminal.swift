@@ -2,7 +2,7 @@
 /// on the stack, which is the reason for `unsafe`.
 import CClock
 import Glibc
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 
 /// Whether standard output is a terminal that people look at.

@@ -7,23 +7,23 @@ import Testing
 
 @Suite("What devices shows")
 struct DevicesTests {
-  private func receiver() -> DeviceFacts {
-    var facts = DeviceFacts(node: "/dev/ttyACM0", subsystem: .tty)
-    facts.vendorID = 0x1546
-    facts.productID = 0x01a8
-    facts.product = "u-blox GNSS receiver"
-    facts.interface = 0
-    facts.driver = "cdc_acm"
-    facts.path = "pci-0000:00:14.0-usb-0:1:1.0"
-    facts.links = ["/dev/serial/by-path/b", "/dev/gnss/by-id/a"]
-    return facts
+  private func receiver() -> DeviceAttributes {
+    var attributes = DeviceAttributes(node: "/dev/ttyACM0", subsystem: .tty)
+    attributes.vendorID = 0x1546
+    attributes.productID = 0x01a8
+    attributes.product = "u-blox GNSS receiver"
+    attributes.interface = 0
+    attributes.driver = "cdc_acm"
+    attributes.path = "pci-0000:00:14.0-usb-0:1:1.0"
+    attributes.links = ["/dev/serial/by-path/b", "/dev/gnss/by-id/a"]
+    return attributes
   }
 
   private func listed(
-    _ facts: DeviceFacts, list: String = "",
+    _ attributes: DeviceAttributes, list: String = "",
     state: PortState = PortState(holders: [], isPermitted: true, group: nil, cure: nil)
   ) throws -> ListedPort {
-    ListedPort(port: ReceiverPort(facts, list: try DeviceList(parsing: list, file: "devices")), state: state)
+    ListedPort(port: ReceiverPort(attributes, list: try DeviceList(parsing: list, file: "devices")), state: state)
   }
 
   private func json(_ ports: [ListedPort]) -> String {
@@ -50,7 +50,7 @@ struct DevicesTests {
 
   @Test("As JSON: an array of objects; what is not known is absent")
   func jsonArray() throws {
-    let uart = DeviceFacts(node: "/dev/ttyS1", subsystem: .tty)
+    let uart = DeviceAttributes(node: "/dev/ttyS1", subsystem: .tty)
     #expect(
       json([try listed(receiver()), try listed(uart)]) == #"""
         [{"node":"/dev/ttyACM0","kind":"tty","likelihood":"receiver","identity":"path:pci-0000:00:14.0-usb-0:1:1.0:0",\#

@@ -2,7 +2,7 @@ import Recording
 import SerialPort
 import Testing
 
-@testable import ReceiverShell
+@testable import ReceiverRuntime
 
 @Suite("What the name of a device means")
 struct LineAddressTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ReceiverShell
+@testable import ReceiverRuntime
 
 @Suite("The configuration file")
 struct ReceiverConfigurationTests {

@@ -1,5 +1,5 @@
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import Testing
 
 @testable import sextant

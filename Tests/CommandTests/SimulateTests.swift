@@ -2,7 +2,7 @@ import MonotonicTime
 import ReceiverSimulator
 import Recording
 import SerialPort
-import SimulatorShell
+import SimulatorRuntime
 import Testing
 
 @testable import sextant

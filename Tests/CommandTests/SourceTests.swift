@@ -1,5 +1,5 @@
 import Hotplug
-import ReceiverShell
+import ReceiverRuntime
 import Testing
 
 @testable import sextant

@@ -1,5 +1,5 @@
 import Glibc
-import ReceiverShell
+import ReceiverRuntime
 import Testing
 
 @Suite("Files that are replaced as a whole")

@@ -9,77 +9,77 @@ struct DeliveryTests {
   @Test("AU-2 GE-3 a delegate hears the status, and not from inside the assignment")
   func status() {
     let manager = CLLocationManager(service: Scene("whenInUse").service)
-    let ear = Ear()
-    manager.delegate = ear
-    #expect(ear.words.isEmpty)
-    Scene.run { !ear.words.isEmpty }
-    #expect(ear.words == ["status 4"])
+    let recorder = Recorder()
+    manager.delegate = recorder
+    #expect(recorder.words.isEmpty)
+    Scene.run { !recorder.words.isEmpty }
+    #expect(recorder.words == ["status 4"])
     #expect(manager.authorizationStatus == .authorizedWhenInUse)
   }
 
   @Test("SU-17 a start without permission is an error, after the status (AU-15)")
   func denied() {
     let manager = CLLocationManager(service: Scene("denied").service)
-    let ear = Ear()
-    manager.delegate = ear
+    let recorder = Recorder()
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    #expect(ear.words.isEmpty)
-    Scene.run { ear.words.count == 2 }
-    #expect(ear.words == ["status 2", "error 1"])
+    #expect(recorder.words.isEmpty)
+    Scene.run { recorder.words.count == 2 }
+    #expect(recorder.words == ["status 2", "error 1"])
     #expect(manager.location == nil)
   }
 
   @Test("GE-3 SU-18 who starts first and assigns the delegate then is told as well")
   func startedFirst() {
     let manager = CLLocationManager(service: Scene("denied").service)
-    let ear = Ear()
+    let recorder = Recorder()
     manager.startUpdatingLocation()
-    manager.delegate = ear
-    Scene.run { ear.words.count >= 2 }
-    #expect(ear.words == ["error 1", "status 2"])
+    manager.delegate = recorder
+    Scene.run { recorder.words.count >= 2 }
+    #expect(recorder.words == ["error 1", "status 2"])
   }
 
   @Test("TH-3 what came while there was no delegate is not told to one of a later turn")
   func laterTurn() {
     let manager = CLLocationManager(service: Scene("denied").service)
-    let ear = Ear()
+    let recorder = Recorder()
     manager.startUpdatingLocation()
     let limit = Date(timeIntervalSinceNow: 0.5)
     Scene.run { Date() > limit }
-    manager.delegate = ear
-    Scene.run { !ear.words.isEmpty }
-    #expect(ear.words == ["status 2"])
+    manager.delegate = recorder
+    Scene.run { !recorder.words.isEmpty }
+    #expect(recorder.words == ["status 2"])
   }
 
   @Test("RQ-1 a request whose answer came to nobody is over")
   func unheardRequest() {
     let manager = CLLocationManager(service: Scene("denied").service)
-    let ear = Ear()
+    let recorder = Recorder()
     manager.requestLocation()
     let limit = Date(timeIntervalSinceNow: 0.5)
     Scene.run { Date() > limit }
-    manager.delegate = ear
+    manager.delegate = recorder
     manager.requestLocation()
-    Scene.run { ear.words.count >= 2 }
-    #expect(ear.words == ["status 2", "error 1"])
+    Scene.run { recorder.words.count >= 2 }
+    #expect(recorder.words == ["status 2", "error 1"])
   }
 
   @Test("AU-8 the error and the line name the key that is missing, the line what asked as well")
   func missingKey() {
-    final class ErrorEar: NSObject, CLLocationManagerDelegate {
+    final class ErrorRecorder: NSObject, CLLocationManagerDelegate {
       var errors: [any Error] = []
       func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) { errors.append(error) }
     }
     let scene = Scene(nil)
     let manager = CLLocationManager(service: scene.service)
-    let ear = ErrorEar()
-    manager.delegate = ear
+    let recorder = ErrorRecorder()
+    manager.delegate = recorder
     manager.requestWhenInUseAuthorization()
-    Scene.run { !ear.errors.isEmpty && !scene.lines.all.isEmpty }
+    Scene.run { !recorder.errors.isEmpty && !scene.lines.all.isEmpty }
     let key = "NSLocationWhenInUseUsageDescription"
-    #expect(ear.errors.allSatisfy { if case CLError.promptDeclined = $0 { true } else { false } })
-    #expect(ear.errors.allSatisfy { $0.localizedDescription.contains(key) })
-    #expect(ear.errors.allSatisfy { ($0 as NSError).localizedDescription.contains(key) })
+    #expect(recorder.errors.allSatisfy { if case CLError.promptDeclined = $0 { true } else { false } })
+    #expect(recorder.errors.allSatisfy { $0.localizedDescription.contains(key) })
+    #expect(recorder.errors.allSatisfy { ($0 as NSError).localizedDescription.contains(key) })
     #expect(scene.lines.contains(key) && scene.lines.contains("requestWhenInUseAuthorization()"))
   }
 
@@ -95,13 +95,13 @@ struct DeliveryTests {
     #expect(first.location == nil)
     let other = Scene(file: file, state: state)
     let manager = CLLocationManager(service: other.service)
-    let ear = Ear()
-    manager.delegate = ear
+    let recorder = Recorder()
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 }
+    Scene.run { recorder.locations.count >= 3 }
     other.service.finish()
     #expect(first.location?.coordinate.longitude == 11)
-    #expect(first.location?.timestamp == ear.locations.last?.timestamp)
+    #expect(first.location?.timestamp == recorder.locations.last?.timestamp)
   }
 
   @Test("TH-1 a delegate hears on the thread that made its manager, whose loop sleeps")
@@ -109,16 +109,16 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
-    manager.delegate = ear
+    let recorder = Recorder()
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 }
-    #expect(ear.threads == [Thread.current])
-    #expect(ear.words.first == "status 3")
-    #expect(ear.locations.map(\.coordinate.longitude) == [11, 11, 11])
-    #expect(zip(ear.locations, ear.locations.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp })
-    #expect(manager.location?.timestamp == ear.locations.last?.timestamp)
-    #expect(ear.locations.last?.sourceInformation?.isProducedByAccessory == true)
+    Scene.run { recorder.locations.count >= 3 }
+    #expect(recorder.threads == [Thread.current])
+    #expect(recorder.words.first == "status 3")
+    #expect(recorder.locations.map(\.coordinate.longitude) == [11, 11, 11])
+    #expect(zip(recorder.locations, recorder.locations.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp })
+    #expect(manager.location?.timestamp == recorder.locations.last?.timestamp)
+    #expect(recorder.locations.last?.sourceInformation?.isProducedByAccessory == true)
   }
 
   /// In a program with an asynchronous main the main thread has gone after the first wait, and others serve its queue.
@@ -130,29 +130,29 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
+    let recorder = Recorder()
     await withCheckedContinuation { continuation in
       var waiting: CheckedContinuation<Void, Never>? = continuation
-      ear.onLocation = { _ in
+      recorder.onLocation = { _ in
         MainActor.assertIsolated()
         waiting?.resume()
         waiting = nil
       }
-      manager.delegate = ear
+      manager.delegate = recorder
       manager.startUpdatingLocation()
     }
-    #expect(ear.words.prefix(2) == ["status 3", "locations"])
+    #expect(recorder.words.prefix(2) == ["status 3", "locations"])
   }
 
   @Test("TH-1 a loop that is run once returns after its delegate was called")
   func once() {
     let manager = CLLocationManager(service: Scene("denied").service)
-    let ear = Ear()
-    manager.delegate = ear
+    let recorder = Recorder()
+    manager.delegate = recorder
     manager.startUpdatingLocation()
     let limit = Date(timeIntervalSinceNow: 20)
-    while ear.words.count < 2, RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
-    #expect(ear.words == ["status 2", "error 1"] && Date() < limit)
+    while recorder.words.count < 2, RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
+    #expect(recorder.words == ["status 2", "error 1"] && Date() < limit)
   }
 
   @Test("TH-1 TH-6 a callback that turns its loop hears the next in it")
@@ -160,19 +160,19 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
+    let recorder = Recorder()
     var depths: [Int] = []
     var depth = 0
-    ear.onLocation = { _ in
+    recorder.onLocation = { _ in
       depth += 1
       depths.append(depth)
-      let count = ear.locations.count
-      if count < 3 { Scene.run { ear.locations.count > count } }
+      let count = recorder.locations.count
+      if count < 3 { Scene.run { recorder.locations.count > count } }
       depth -= 1
     }
-    manager.delegate = ear
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 }
+    Scene.run { recorder.locations.count >= 3 }
     #expect(depths == [1, 2, 3])
   }
 
@@ -181,16 +181,16 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
+    let recorder = Recorder()
     let order = Lines()
-    ear.onLocation = { [unowned ear] _ in
+    recorder.onLocation = { [unowned recorder] _ in
       order.append("location")
-      guard ear.locations.count == 1 else { return }
+      guard recorder.locations.count == 1 else { return }
       RunLoop.current.add(Timer(timeInterval: 0, repeats: false) { _ in order.append("timer") }, forMode: .common)
     }
-    manager.delegate = ear
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 && order.contains("timer") }
+    Scene.run { recorder.locations.count >= 3 && order.contains("timer") }
     #expect(order.all.last == "location", "\(order.all)")
   }
 
@@ -199,12 +199,12 @@ struct DeliveryTests {
     let service = Scene("denied").service
     let (first, second) = (CLLocationManager(service: service), CLLocationManager(service: service))
     let order = Lines()
-    let ears = [Ear(), Ear()]
-    for (name, ear) in zip(["first", "second"], ears) { ear.onWord = { order.append("\(name) \($0)") } }
-    first.delegate = ears[0]
+    let recorders = [Recorder(), Recorder()]
+    for (name, recorder) in zip(["first", "second"], recorders) { recorder.onWord = { order.append("\(name) \($0)") } }
+    first.delegate = recorders[0]
     first.startUpdatingLocation()
     first.startMonitoringSignificantLocationChanges()
-    second.delegate = ears[1]
+    second.delegate = recorders[1]
     Scene.run { order.contains("second status 2") }
     #expect(order.all == ["first status 2", "first error 1", "first error 1", "second status 2"])
   }
@@ -214,13 +214,13 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
+    let recorder = Recorder()
     var inside: [Date?] = []
-    ear.onLocation = { inside.append($0.location?.timestamp) }
-    manager.delegate = ear
+    recorder.onLocation = { inside.append($0.location?.timestamp) }
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 }
-    #expect(inside == ear.locations.map(\.timestamp))
+    Scene.run { recorder.locations.count >= 3 }
+    #expect(inside == recorder.locations.map(\.timestamp))
   }
 
   @Test("RQ-1 RQ-8 two requests in one turn have one answer, also where the cache has it")
@@ -228,29 +228,29 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = Ear()
-    manager.delegate = ear
+    let recorder = Recorder()
+    manager.delegate = recorder
     manager.desiredAccuracy = 5000
     manager.startUpdatingLocation()
-    Scene.run { ear.locations.count >= 3 }
+    Scene.run { recorder.locations.count >= 3 }
     manager.stopUpdatingLocation()
-    ear.locations = []
+    recorder.locations = []
     manager.requestLocation()
     manager.requestLocation()
-    Scene.run { !ear.locations.isEmpty }
+    Scene.run { !recorder.locations.isEmpty }
     // Whatever waits would come with the next turns.
     var turns = 0
     Scene.run {
       turns += 1
       return turns > 3
     }
-    #expect(ear.locations.count == 1)
+    #expect(recorder.locations.count == 1)
   }
 
   @Test("RG-12 a region of a class that nobody knows has no state")
   func unknownClass() {
     let manager = CLLocationManager(service: Scene().service)
-    let states = StateEar()
+    let states = StateRecorder()
     manager.delegate = states
     manager.requestState(for: CLRegion())
     manager.requestState(
@@ -259,7 +259,7 @@ struct DeliveryTests {
     #expect(states.names == ["home"])
   }
 
-  private final class StateEar: NSObject, CLLocationManagerDelegate {
+  private final class StateRecorder: NSObject, CLLocationManagerDelegate {
     var names: [String] = []
     func locationManager(_: CLLocationManager, didDetermineState: CLRegionState, for region: CLRegion) {
       names.append(region.identifier)
@@ -269,7 +269,7 @@ struct DeliveryTests {
   @Test("RG-12 a region that was made the way of iOS 4 has a state")
   func oldRegion() {
     let manager = CLLocationManager(service: Scene().service)
-    let states = StateEar()
+    let states = StateRecorder()
     manager.delegate = states
     manager.requestState(
       for: CLRegion(
@@ -294,10 +294,10 @@ struct DeliveryTests {
     // A thread of its own: others' managers keep the loops of the pool.
     Thread.detachNewThread {
       var manager: CLLocationManager? = CLLocationManager(service: scene.service)
-      let ear = Ear()
-      manager?.delegate = ear
-      Scene.run { !ear.words.isEmpty }
-      lines.append(ear.words.joined())
+      let recorder = Recorder()
+      manager?.delegate = recorder
+      Scene.run { !recorder.words.isEmpty }
+      lines.append(recorder.words.joined())
       manager = nil
       let limit = Date(timeIntervalSinceNow: 20)
       while RunLoop.current.run(mode: .default, before: limit), Date() < limit {}
@@ -315,14 +315,14 @@ struct DeliveryTests {
     let service = Scene(file: file).service
     let manager = CLLocationManager(service: service)
     let other = CLLocationManager(service: service)
-    let (ear, witness) = (Ear(), Ear())
-    ear.onLocation = { $0.stopUpdatingLocation() }
-    manager.delegate = ear
+    let (recorder, witness) = (Recorder(), Recorder())
+    recorder.onLocation = { $0.stopUpdatingLocation() }
+    manager.delegate = recorder
     other.delegate = witness
     manager.startUpdatingLocation()
     other.startUpdatingLocation()
     Scene.run { witness.locations.count >= 3 }
-    #expect(ear.locations.count == 1)
+    #expect(recorder.locations.count == 1)
     #expect(witness.locations.count == 3)
   }
 
@@ -331,13 +331,13 @@ struct DeliveryTests {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
-    let ear = OldEar()
-    manager.delegate = ear
+    let recorder = OldRecorder()
+    manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { ear.steps.count >= 3 }
-    #expect(ear.statuses == [.authorizedAlways])
-    #expect(ear.steps.first.map { $0.from === $0.to } == true)
-    #expect(zip(ear.steps, ear.steps.dropFirst()).allSatisfy { $0.to === $1.from })
+    Scene.run { recorder.steps.count >= 3 }
+    #expect(recorder.statuses == [.authorizedAlways])
+    #expect(recorder.steps.first.map { $0.from === $0.to } == true)
+    #expect(zip(recorder.steps, recorder.steps.dropFirst()).allSatisfy { $0.to === $1.from })
   }
 
   @Test("RG-3 regions are the program's, and a delegate that is gone is no harm")
@@ -346,7 +346,7 @@ struct DeliveryTests {
     let manager = CLLocationManager(service: service)
     let other = CLLocationManager(service: service)
     do {
-      let gone = Ear()
+      let gone = Recorder()
       manager.delegate = gone
     }
     let region = CLCircularRegion(center: CLLocationCoordinate2DMake(48, 11), radius: 100, identifier: "home")

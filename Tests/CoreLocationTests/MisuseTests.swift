@@ -320,27 +320,27 @@ struct MisuseTests {
 
   @Test("TH-1 a loop that does not run is said also where one batch of events waits and no more come")
   func oneBatch() {
-    var watch = LoopWatch()
+    var watch = RunLoopStallDetector()
     var said = [watch.received(atSeconds: 100)]
-    #expect(watch.nextLook(atSeconds: 100) == 10)
-    #expect(watch.nextLook(atSeconds: 101) == nil)
-    said += [watch.looked(atSeconds: 110), watch.received(atSeconds: 130)]
+    #expect(watch.nextCheck(atSeconds: 100) == 10)
+    #expect(watch.nextCheck(atSeconds: 101) == nil)
+    said += [watch.checked(atSeconds: 110), watch.received(atSeconds: 130)]
     #expect(said == [false, true, false])
-    #expect(watch.nextLook(atSeconds: 130) == nil)
+    #expect(watch.nextCheck(atSeconds: 130) == nil)
     // One that ran meanwhile, and has newer ones wait, is looked at again.
-    watch = LoopWatch()
+    watch = RunLoopStallDetector()
     said = [watch.received(atSeconds: 100)]
-    #expect(watch.nextLook(atSeconds: 100) == 10)
+    #expect(watch.nextCheck(atSeconds: 100) == 10)
     watch.ran()
-    said += [watch.received(atSeconds: 106), watch.looked(atSeconds: 110)]
-    #expect(watch.nextLook(atSeconds: 110) == 6)
-    said.append(watch.looked(atSeconds: 116))
+    said += [watch.received(atSeconds: 106), watch.checked(atSeconds: 110)]
+    #expect(watch.nextCheck(atSeconds: 110) == 6)
+    said.append(watch.checked(atSeconds: 116))
     #expect(said == [false, false, false, true])
   }
 
   @Test("A loop that does not run is said once, and only when events waited long")
   func loop() {
-    var watch = LoopWatch()
+    var watch = RunLoopStallDetector()
     var said = [0.0, 9].map { watch.received(atSeconds: $0) }
     watch.ran()
     said += [10.0, 19, 21, 40].map { watch.received(atSeconds: $0) }

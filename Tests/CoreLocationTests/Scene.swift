@@ -5,7 +5,7 @@ import Positioning
 @testable import CoreLocation
 
 /// What a delegate heard, as words, and on which threads.
-final class Ear: NSObject, CLLocationManagerDelegate {
+final class Recorder: NSObject, CLLocationManagerDelegate {
   var words: [String] = []
   var threads: Set<Thread> = []
   var locations: [CLLocation] = []
@@ -32,7 +32,7 @@ final class Ear: NSObject, CLLocationManagerDelegate {
 }
 
 /// A delegate of the time before iOS 6.
-final class OldEar: NSObject, CLLocationManagerDelegate {
+final class OldRecorder: NSObject, CLLocationManagerDelegate {
   var steps: [(from: CLLocation, to: CLLocation)] = []
   var statuses: [CLAuthorizationStatus] = []
 
@@ -72,7 +72,7 @@ struct Scene {
     let lines = lines
     service = LocationService(
       app: AppDescription(identifier: "tests", keys: keys),
-      settings: ServiceSettings(isRoot: false) { [variables] in variables[$0] }, say: { lines.append($0) })
+      settings: ServiceSettings(isRoot: false) { [variables] in variables[$0] }, log: { lines.append($0) })
   }
 
   /// Three epochs a second apart, a hundredth of a minute of latitude from each other.

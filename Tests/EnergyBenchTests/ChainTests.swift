@@ -16,24 +16,25 @@ struct ChainTests {
     let chain = try #require(EnergyBench().runThroughReceiver(day, .m10, baud: 115_200))
     #expect(chain.shareOfAlwaysOn <= share)
     #expect(abs(chain.averageMilliamperes / plant.averageMilliamperes - 1) < 0.12)
-    #expect(chain.ledger.fixesDelivered > 0 && chain.ledger.fixesLate == 0 && chain.ledger.fixesLost == 0)
-    #expect(chain.ledger.movementsMissed == 0 && chain.ledger.crossingsMissed == 0)
-    #expect(chain.ledger.worstMovementSeconds ?? 0 <= (day.hasAccelerometer ? 10 : 300))
-    #expect(chain.ledger.worstCrossingSeconds ?? 0 <= 30 && chain.ledger.worstSkyReturnSeconds ?? 0 <= 360)
+    #expect(chain.metrics.fixesDelivered > 0 && chain.metrics.fixesLate == 0 && chain.metrics.fixesLost == 0)
+    #expect(chain.metrics.movementsMissed == 0 && chain.metrics.crossingsMissed == 0)
+    #expect(chain.metrics.worstMovementSeconds ?? 0 <= (day.hasAccelerometer ? 10 : 300))
+    #expect(chain.metrics.worstCrossingSeconds ?? 0 <= 30 && chain.metrics.worstSkyReturnSeconds ?? 0 <= 360)
   }
 
   @Test(
     "The real way is within 1.3 times the lower bound too, on the days on which a look's length counts most",
     arguments: [
-      (ReceiverAbilities.m8, "parked-van"), (.m8, "parked-van-accelerometer"), (.m8, "indoor"), (.m10, "geofence-near"),
+      (ReceiverCapabilities.m8, "parked-van"), (.m8, "parked-van-accelerometer"), (.m8, "indoor"),
+      (.m10, "geofence-near"),
       (.f9, "delivery-round"),
     ])
-  func bound(abilities: ReceiverAbilities, name: String) throws {
+  func bound(capabilities: ReceiverCapabilities, name: String) throws {
     let day = try #require(Day.named(name))
-    let chain = try #require(EnergyBench().runThroughReceiver(day, abilities, baud: 115_200))
+    let chain = try #require(EnergyBench().runThroughReceiver(day, capabilities, baud: 115_200))
     #expect((name == "indoor" ? chain.timesBlindOracle : chain.timesOracle) <= 1.3)
-    #expect(chain.ledger.fixesLate == 0 && chain.ledger.crossingsMissed == 0)
-    #expect(chain.ledger.worstSkyReturnSeconds ?? 0 <= 360)
+    #expect(chain.metrics.fixesLate == 0 && chain.metrics.crossingsMissed == 0)
+    #expect(chain.metrics.worstSkyReturnSeconds ?? 0 <= 360)
   }
 
   @Test("A receiver that is not simulated has no such day")

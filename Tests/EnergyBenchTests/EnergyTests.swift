@@ -6,13 +6,13 @@ import Testing
 struct EnergyTests {
   private static let bench = EnergyBench()
 
-  private func row(_ name: String, _ abilities: ReceiverAbilities = .m10, seed: UInt64 = 1) throws -> EnergyRow {
-    EnergyBench(seed: seed).run(try #require(Day.named(name)), abilities)
+  private func row(_ name: String, _ capabilities: ReceiverCapabilities = .m10, seed: UInt64 = 1) throws -> EnergyRow {
+    EnergyBench(seed: seed).run(try #require(Day.named(name)), capabilities)
   }
 
   /// Currents of the main supply alone make standby dearer in proportion: what holds for both holds.
-  private static let m10s: [ReceiverAbilities] = {
-    var mainOnly = ReceiverAbilities.m10
+  private static let m10s: [ReceiverCapabilities] = {
+    var mainOnly = ReceiverCapabilities.m10
     mainOnly.currents = mainOnly.currents.mainSupplyOnly
     return [.m10, mainOnly]
   }()
@@ -24,51 +24,51 @@ struct EnergyTests {
       ("geofence-far", 0.03), ("commuter", 0.25), ("hiker-deferral", 0.65),
     ])
   func shares(name: String, share: Double) throws {
-    for abilities in Self.m10s {
-      let row = try row(name, abilities)
-      #expect(row.shareOfAlwaysOn <= share, "\(abilities.currents.inputOutput) mA V_IO: \(row.shareOfAlwaysOn)")
+    for capabilities in Self.m10s {
+      let row = try row(name, capabilities)
+      #expect(row.shareOfAlwaysOn <= share, "\(capabilities.currents.inputOutput) mA V_IO: \(row.shareOfAlwaysOn)")
     }
   }
 
   @Test("Every promise is kept on every day with every receiver", arguments: EnergyBench.models)
-  func promises(abilities: ReceiverAbilities) throws {
+  func promises(capabilities: ReceiverCapabilities) throws {
     for day in Day.all {
       for seed in [1, 2, 3] as [UInt64] {
-        let ledger = EnergyBench(seed: seed).run(day, abilities).ledger
-        #expect(ledger.fixesLate == 0, "\(day.name)")
-        #expect(ledger.fixesLost == 0, "\(day.name)")
-        #expect(ledger.movementsMissed == 0, "\(day.name)")
-        #expect(ledger.crossingsMissed == 0, "\(day.name)")
-        #expect(ledger.worstMovementSeconds ?? 0 <= 300, "\(day.name)")
-        #expect(ledger.worstCrossingSeconds ?? 0 <= 30, "\(day.name)")
-        #expect(ledger.worstSkyReturnSeconds ?? 0 <= 360, "\(day.name)")
+        let metrics = EnergyBench(seed: seed).run(day, capabilities).metrics
+        #expect(metrics.fixesLate == 0, "\(day.name)")
+        #expect(metrics.fixesLost == 0, "\(day.name)")
+        #expect(metrics.movementsMissed == 0, "\(day.name)")
+        #expect(metrics.crossingsMissed == 0, "\(day.name)")
+        #expect(metrics.worstMovementSeconds ?? 0 <= 300, "\(day.name)")
+        #expect(metrics.worstCrossingSeconds ?? 0 <= 30, "\(day.name)")
+        #expect(metrics.worstSkyReturnSeconds ?? 0 <= 360, "\(day.name)")
       }
     }
   }
 
   @Test("Never more than 1.3 times the lower bound, that of somebody who cannot know the sky where there is none")
   func bound() throws {
-    for abilities in EnergyBench.models {
+    for capabilities in EnergyBench.models {
       for day in Day.all {
-        let row = EnergyBench().run(day, abilities)
+        let row = EnergyBench().run(day, capabilities)
         let times = day.name == "indoor" ? row.timesBlindOracle : row.timesOracle
-        #expect(times <= 1.3, "\(abilities.name) \(day.name)")
-        #expect(times > 0.98, "\(abilities.name) \(day.name): no lower bound")
+        #expect(times <= 1.3, "\(capabilities.name) \(day.name)")
+        #expect(times > 0.98, "\(capabilities.name) \(day.name): no lower bound")
       }
     }
   }
 
   @Test("Movement is noticed within ten seconds where an accelerometer tells")
   func accelerometer() throws {
-    let seconds = try #require(try row("parked-van-accelerometer").ledger.worstMovementSeconds)
+    let seconds = try #require(try row("parked-van-accelerometer").metrics.worstMovementSeconds)
     #expect(seconds <= 10)
   }
 
   @Test("A hiker's host wakes at most eight times an hour")
   func hiker() throws {
-    let ledger = try row("hiker-deferral").ledger
-    #expect(ledger.hostWakeupsInWorstHour <= 8)
-    #expect(ledger.fixesDelivered > 17_000)
+    let metrics = try row("hiker-deferral").metrics
+    #expect(metrics.hostWakeupsInWorstHour <= 8)
+    #expect(metrics.fixesDelivered > 17_000)
   }
 
   @Test("A fix comes within six minutes of the sky's return, whenever that is")
@@ -77,7 +77,7 @@ struct EnergyTests {
       let day = Day(
         name: "cellar", seconds: 40_000, path: Path(), sky: [(600, .none), (30_000 + offset, .open)],
         clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
-      let seconds = EnergyBench().run(day, .m10).ledger.worstSkyReturnSeconds
+      let seconds = EnergyBench().run(day, .m10).metrics.worstSkyReturnSeconds
       #expect(seconds ?? .infinity <= 360, "\(offset)")
     }
   }
@@ -91,16 +91,16 @@ struct EnergyTests {
       let day = Day(
         name: "departure", seconds: 24_000, path: path,
         clients: [Day.Client(.demand(Demand(updates: Demand.Updates(pausing: .automatic))))])
-      let ledger = EnergyBench().run(day, .m10).ledger
-      #expect(ledger.worstMovementSeconds ?? .infinity <= 300, "\(offset)")
+      let metrics = EnergyBench().run(day, .m10).metrics
+      #expect(metrics.worstMovementSeconds ?? .infinity <= 300, "\(offset)")
     }
   }
 
   @Test("The same seed is the same day")
   func deterministic() throws {
     #expect(
-      try row("commuter", seed: 7).ledger.chargeMilliampereSeconds
-        == row("commuter", seed: 7).ledger.chargeMilliampereSeconds)
+      try row("commuter", seed: 7).metrics.chargeMilliampereSeconds
+        == row("commuter", seed: 7).metrics.chargeMilliampereSeconds)
   }
 
   @Test("Always on is what the data sheet says, and a share of it is a share")

@@ -21,11 +21,11 @@ struct DeviceListTests {
 
   @Test("A line about one interface leaves the others alone")
   func interface() throws {
-    var facts = DeviceFacts.arduino("/dev/ttyACM0")
-    facts.interface = 2
-    #expect(ReceiverPort(facts, list: try list("2341:0043 if02 mine")).likelihood == .receiver)
-    #expect(ReceiverPort(facts, list: try list("2341:0043 if00 mine")).likelihood == .other(.developmentBoard))
-    #expect(ReceiverPort(facts, list: try list("2341:0043 if0a")).name == "Arduino")
+    var attributes = DeviceAttributes.arduino("/dev/ttyACM0")
+    attributes.interface = 2
+    #expect(ReceiverPort(attributes, list: try list("2341:0043 if02 mine")).likelihood == .receiver)
+    #expect(ReceiverPort(attributes, list: try list("2341:0043 if00 mine")).likelihood == .other(.developmentBoard))
+    #expect(ReceiverPort(attributes, list: try list("2341:0043 if0a")).name == "Arduino")
   }
 
   @Test("The first line that fits decides, and the user's file stands before the machine's")

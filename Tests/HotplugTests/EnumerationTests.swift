@@ -4,10 +4,10 @@ import Testing
 
 @Suite("The list of ports")
 struct EnumerationTests {
-  private func port(_ node: String, _ change: (inout DeviceFacts) -> Void = { _ in }) -> ReceiverPort {
-    var facts = DeviceFacts(node: node, subsystem: node.contains("gnss") ? .gnss : .tty)
-    change(&facts)
-    return ReceiverPort(facts)
+  private func port(_ node: String, _ change: (inout DeviceAttributes) -> Void = { _ in }) -> ReceiverPort {
+    var attributes = DeviceAttributes(node: node, subsystem: node.contains("gnss") ? .gnss : .tty)
+    change(&attributes)
+    return ReceiverPort(attributes)
   }
 
   @Test("The likeliest comes first, then the order of the nodes by number")

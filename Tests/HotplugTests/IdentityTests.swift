@@ -5,11 +5,11 @@ import Testing
 @Suite("What stays the same when a device comes back")
 struct IdentityTests {
   private let receiver = {
-    var facts = DeviceFacts(node: "/dev/ttyACM0", subsystem: .tty)
-    facts.vendorID = 0x1546
-    facts.productID = 0x01a8
-    facts.path = "pci-0000:00:14.0-usb-0:1:1.0"
-    return facts
+    var attributes = DeviceAttributes(node: "/dev/ttyACM0", subsystem: .tty)
+    attributes.vendorID = 0x1546
+    attributes.productID = 0x01a8
+    attributes.path = "pci-0000:00:14.0-usb-0:1:1.0"
+    return attributes
   }()
 
   @Test("A serial number is the identity, at another node and socket too")
@@ -43,19 +43,19 @@ struct IdentityTests {
 
   @Test("A serial number that every such device has is none", arguments: ["0001", "0", "00000000"])
   func placeholder(serialNumber: String) {
-    var facts = receiver
-    facts.serialNumber = serialNumber
-    #expect(DeviceIdentity(facts) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
+    var attributes = receiver
+    attributes.serialNumber = serialNumber
+    #expect(DeviceIdentity(attributes) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
   }
 
   @Test("Then a persistent link, by-id before by-path; then the node")
   func links() {
-    var facts = DeviceFacts(node: "/dev/ttyS1", subsystem: .tty)
-    #expect(DeviceIdentity(facts) == .node("/dev/ttyS1"))
-    facts.links = ["/dev/char/4:65", "/dev/serial/by-path/platform-uart"]
-    #expect(DeviceIdentity(facts) == .persistentLink("/dev/serial/by-path/platform-uart"))
-    facts.links.append("/dev/serial/by-id/board-uart")
-    #expect(DeviceIdentity(facts) == .persistentLink("/dev/serial/by-id/board-uart"))
+    var attributes = DeviceAttributes(node: "/dev/ttyS1", subsystem: .tty)
+    #expect(DeviceIdentity(attributes) == .node("/dev/ttyS1"))
+    attributes.links = ["/dev/char/4:65", "/dev/serial/by-path/platform-uart"]
+    #expect(DeviceIdentity(attributes) == .persistentLink("/dev/serial/by-path/platform-uart"))
+    attributes.links.append("/dev/serial/by-id/board-uart")
+    #expect(DeviceIdentity(attributes) == .persistentLink("/dev/serial/by-id/board-uart"))
   }
 
   @Test("A device is known by its facts, and one with a link by any of its links")
@@ -65,15 +65,15 @@ struct IdentityTests {
     #expect(DeviceIdentity(receiver).matches(again))
     again.path = "pci-0000:00:14.0-usb-0:2:1.0"
     #expect(!DeviceIdentity(receiver).matches(again))
-    var line = DeviceFacts(node: "/dev/ttyS1", subsystem: .tty)
+    var line = DeviceAttributes(node: "/dev/ttyS1", subsystem: .tty)
     line.links = ["/dev/serial/by-path/platform-uart", "/dev/serial/by-id/board-uart"]
     #expect(DeviceIdentity.persistentLink("/dev/serial/by-path/platform-uart").matches(line))
   }
 
   @Test("An identity is one word")
   func oneWord() {
-    var facts = receiver
-    facts.serialNumber = "RIG 0001"
-    #expect("\(DeviceIdentity(facts))" == "usb:1546:01a8:RIG_0001:0")
+    var attributes = receiver
+    attributes.serialNumber = "RIG 0001"
+    #expect("\(DeviceIdentity(attributes))" == "usb:1546:01a8:RIG_0001:0")
   }
 }

@@ -4,18 +4,20 @@ import Testing
 
 @Suite("What is expected behind a port")
 struct LikelihoodTests {
-  private func likelihood(_ facts: DeviceFacts) -> ReceiverPort.Likelihood { ReceiverPort(facts).likelihood }
+  private func likelihood(_ attributes: DeviceAttributes) -> ReceiverPort.Likelihood {
+    ReceiverPort(attributes).likelihood
+  }
 
   private func usb(
     _ vendorID: UInt16, _ productID: UInt16, product: String? = nil, interface: UInt8? = nil, driver: String? = nil
-  ) -> DeviceFacts {
-    var facts = DeviceFacts(node: "/dev/ttyUSB0", subsystem: .tty)
-    facts.vendorID = vendorID
-    facts.productID = productID
-    facts.product = product
-    facts.interface = interface
-    facts.driver = driver
-    return facts
+  ) -> DeviceAttributes {
+    var attributes = DeviceAttributes(node: "/dev/ttyUSB0", subsystem: .tty)
+    attributes.vendorID = vendorID
+    attributes.productID = productID
+    attributes.product = product
+    attributes.interface = interface
+    attributes.driver = driver
+    return attributes
   }
 
   @Test(
@@ -58,7 +60,7 @@ struct LikelihoodTests {
 
   @Test("The kernel's GNSS class is a receiver without any ids")
   func gnssClass() {
-    #expect(likelihood(DeviceFacts(node: "/dev/gnss0", subsystem: .gnss)) == .receiver)
+    #expect(likelihood(DeviceAttributes(node: "/dev/gnss0", subsystem: .gnss)) == .receiver)
   }
 
   @Test(
@@ -99,29 +101,29 @@ struct LikelihoodTests {
 
   @Test("A device of unknown ids with a function that modems alone have is a modem, whatever it calls itself")
   func modemByInterface() {
-    var facts = usb(0xffff, 0x0001, product: "LTE and GPS stick")
-    facts.interfaceClasses = [0x020201, 0x0a0000]
-    #expect(likelihood(facts) == .receiver)
-    facts.interfaceClasses.append(0x020e00)
-    #expect(likelihood(facts) == .other(.modem))
+    var attributes = usb(0xffff, 0x0001, product: "LTE and GPS stick")
+    attributes.interfaceClasses = [0x020201, 0x0a0000]
+    #expect(likelihood(attributes) == .receiver)
+    attributes.interfaceClasses.append(0x020e00)
+    #expect(likelihood(attributes) == .other(.modem))
   }
 
   @Test("A port that a rule of ModemManager's knows is a modem's, but a receiver by its ids stays one")
   func modemByRule() {
-    var facts = usb(0x10c4, 0xea60)
-    facts.isModemPort = true
-    #expect(likelihood(facts) == .other(.modem))
-    facts = usb(0x1546, 0x01a8)
-    facts.isModemPort = true
-    #expect(likelihood(facts) == .receiver)
+    var attributes = usb(0x10c4, 0xea60)
+    attributes.isModemPort = true
+    #expect(likelihood(attributes) == .other(.modem))
+    attributes = usb(0x1546, 0x01a8)
+    attributes.isModemPort = true
+    #expect(likelihood(attributes) == .receiver)
   }
 
   @Test("A UART of the board is told from the console on it")
   func onBoard() {
-    var facts = DeviceFacts(node: "/dev/ttyS0", subsystem: .tty)
-    #expect(likelihood(facts) == .other(.onBoardUART))
-    facts.isConsole = true
-    #expect(likelihood(facts) == .other(.systemConsole))
+    var attributes = DeviceAttributes(node: "/dev/ttyS0", subsystem: .tty)
+    #expect(likelihood(attributes) == .other(.onBoardUART))
+    attributes.isConsole = true
+    #expect(likelihood(attributes) == .other(.systemConsole))
   }
 
   @Test("No row of the table hides behind an earlier one")

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("What changed among the ports")
 struct PortTableTests {
-  private func words(_ changes: [(DeviceEvent.Change, DeviceFacts)]) -> [String] {
+  private func words(_ changes: [(DeviceEvent.Change, DeviceAttributes)]) -> [String] {
     changes.map { "\($0.0) \($0.1.node)" }
   }
 
   @Test("Messages become events, in their order")
   func messages() {
     var table = PortTable()
-    let receiver = DeviceFacts.receiver("/dev/ttyACM0")
+    let receiver = DeviceAttributes.receiver("/dev/ttyACM0")
     #expect(words(table.receive(.added, receiver)) == ["added /dev/ttyACM0"])
     #expect(words(table.receive(.changed, receiver)) == [])
     #expect(words(table.receive(.removed, receiver)) == ["removed /dev/ttyACM0"])
@@ -20,8 +20,8 @@ struct PortTableTests {
   @Test("The first list is all added, the next only what is new")
   func lists() {
     var table = PortTable()
-    let one = DeviceFacts.receiver("/dev/ttyACM0")
-    let other = DeviceFacts.receiver("/dev/ttyACM1", socket: "2")
+    let one = DeviceAttributes.receiver("/dev/ttyACM0")
+    let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2")
     #expect(words(table.replace(with: [one])) == ["added /dev/ttyACM0"])
     #expect(words(table.replace(with: [one, other])) == ["added /dev/ttyACM1"])
     #expect(words(table.replace(with: [other])) == ["removed /dev/ttyACM0"])
@@ -41,14 +41,14 @@ struct PortTableTests {
   func removal() {
     var table = PortTable()
     _ = table.receive(.added, .receiver("/dev/ttyACM0", serialNumber: "A1"))
-    let changes = table.receive(.removed, DeviceFacts(node: "/dev/ttyACM0", subsystem: .tty))
+    let changes = table.receive(.removed, DeviceAttributes(node: "/dev/ttyACM0", subsystem: .tty))
     #expect(changes.first?.1.serialNumber == "A1")
   }
 
   @Test("What udev adds to a device that the list had already is a change")
-  func moreFacts() {
+  func moreAttributes() {
     var table = PortTable()
-    var early = DeviceFacts.receiver("/dev/ttyACM0")
+    var early = DeviceAttributes.receiver("/dev/ttyACM0")
     early.links = []
     early.path = nil
     _ = table.replace(with: [early])

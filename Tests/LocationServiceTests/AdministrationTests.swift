@@ -20,19 +20,19 @@ struct AdministrationTests {
     stored: Authorization.Record? = nil, undecided: Authorization.Record = .init(),
     application: ApplicationState = .foreground
   ) -> ServiceCore {
-    let all = Facilities(
+    let all = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
     var keys = UsageKeys()
     keys.whenInUse = "why"
     var restored = PositioningEngine.Restored()
     restored.authorization = stored ?? undecided
     var engine = PositioningEngine(
-      keys: keys, facilities: all, application: application, restored: restored, at: .zero)
+      keys: keys, hostCapabilities: all, application: application, restored: restored, at: .zero)
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
     return ServiceCore(
-      engine: engine, director: PowerDirector(at: .zero), undecided: undecided,
+      engine: engine, coordinator: PowerCoordinator(at: .zero), undecided: undecided,
       storedAuthorization: stored.map { StateText.text(of: $0) })
   }
 

@@ -78,14 +78,15 @@ struct ReceiverChoiceTests {
 
   @Test("SU-19 a receiver that is pulled out hands over without an outage, and each epoch is told once")
   func service() {
-    let all = Facilities(
+    let all = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
     var engine = PositioningEngine(
-      keys: UsageKeys(), facilities: all, application: .foreground, authorizationOverride: .authorizedAlways, at: .zero)
+      keys: UsageKeys(), hostCapabilities: all, application: .foreground, authorizationOverride: .authorizedAlways,
+      at: .zero)
     let client = ClientID(0)
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
-    var core = ServiceCore(engine: engine, director: PowerDirector(at: .zero))
+    var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
     core.otherCame()
     core.call(.startUpdatingLocation, by: client, at: .zero)
     #expect(

@@ -36,12 +36,12 @@ struct RelaunchTests {
     restored.authorization = Authorization.Record(status: .authorizedAlways)
     restored.regions = StateText.regions(in: StateText.text(of: [Regions.Record(region, state: state)]))
     restored.newest = Location(fix(0, north: 0.1), received: moment(0).utc)
-    let all = Facilities(
+    let all = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
     let engine = PositioningEngine(
-      keys: UsageKeys(), facilities: all, application: .background, restored: restored, at: .zero)
+      keys: UsageKeys(), hostCapabilities: all, application: .background, restored: restored, at: .zero)
     return ServiceCore(
-      engine: engine, director: PowerDirector(at: .zero),
+      engine: engine, coordinator: PowerCoordinator(at: .zero),
       storedAuthorization: StateText.text(of: Authorization.Record(status: .authorizedAlways)))
   }
 

@@ -29,13 +29,13 @@ struct SensingTests {
     init(magnetometer: Bool = false, accelerometer: Bool = false, bluetoothAdapter: Bool = false) {
       var engine = PositioningEngine(
         keys: UsageKeys(),
-        facilities: Facilities(
+        hostCapabilities: HostCapabilities(
           hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false),
         application: .foreground, authorizationOverride: .authorizedAlways, at: .zero)
       engine.add(client)
       engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
       engine.outputs = []
-      core = ServiceCore(engine: engine, director: PowerDirector(at: .zero))
+      core = ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
       core.hostHas(
         magnetometer: magnetometer, accelerometer: accelerometer, bluetoothAdapter: bluetoothAdapter, at: .zero)
     }
@@ -57,7 +57,7 @@ struct SensingTests {
         case .deliver(_, .shouldDisplayHeadingCalibration, _): "calibrate?"
         case .sense(let demand): Self.words(demand)
         case .openReceiver: "open"
-        case .say: "said"
+        case .log: "said"
         case .store(.compass, _): "kept"
         case .readyForSuspend: "ready"
         default: nil
@@ -94,15 +94,15 @@ struct SensingTests {
   @Test("HD-1 a compass is there when the kernel shows a magnetometer, and not when it has gone")
   func availability() {
     var scene = Scene()
-    #expect(!scene.core.engine.facilities.hasCompass)
+    #expect(!scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
     #expect(scene.words() == [])
     scene.core.hostHas(magnetometer: true, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
-    #expect(scene.core.engine.facilities.hasCompass)
+    #expect(scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
     #expect(scene.words() == ["sense heading 1.0"])
     scene.core.hostHas(magnetometer: false, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
-    #expect(!scene.core.engine.facilities.hasCompass)
+    #expect(!scene.core.engine.hostCapabilities.hasCompass)
     #expect(scene.words() == ["failed 3"])
   }
 
@@ -148,7 +148,7 @@ struct SensingTests {
     scene.fix {
       $0.magneticHeadingDegrees = 30; $0.headingSource = .compass
     }
-    #expect(scene.core.engine.facilities.hasCompass)
+    #expect(scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
     // The receiver stays open for the heading alone.
     #expect(scene.words() == ["open", "sense heading 1.0 suspends"])
@@ -162,7 +162,7 @@ struct SensingTests {
     #expect(scene.core.deadline == Self.moment(4).instant)
     scene.seconds = 4
     #expect(scene.words().contains("failed 3"))
-    #expect(!scene.core.engine.facilities.hasCompass)
+    #expect(!scene.core.engine.hostCapabilities.hasCompass)
   }
 
   @Test("An epoch that is told twice is one heading, also for a client that wants every one")
@@ -187,10 +187,10 @@ struct SensingTests {
     _ = scene.words()
     for _ in 0..<3 { scene.core.compassFailed("broken", at: scene.now.instant) }
     #expect(Set(scene.words()) == ["said", "failed 3"])
-    #expect(!scene.core.engine.facilities.hasCompass)
+    #expect(!scene.core.engine.hostCapabilities.hasCompass)
     scene.read(5)
     #expect(scene.words() == ["heading 5.0 ±4.0"])
-    #expect(scene.core.engine.facilities.hasCompass)
+    #expect(scene.core.engine.hostCapabilities.hasCompass)
   }
 
   @Test("HD-14 what the compass wishes goes to the delegate, what it has learnt to the state folder")
@@ -229,12 +229,12 @@ struct SensingTests {
   @Test("BE-4 an adapter without BlueZ, or that is switched off, tells who ranges by 16, and availability knows it")
   func bluetoothOff() {
     var scene = Scene(bluetoothAdapter: true)
-    #expect(scene.core.engine.facilities.hasBluetooth)
+    #expect(scene.core.engine.hostCapabilities.hasBluetooth)
     scene.call(.startRanging(.constraint(Self.family)))
     _ = scene.words()
     scene.core.canHearBeacons(false, at: scene.now.instant)
     #expect(scene.words() == ["ranging failed 16"])
-    #expect(!scene.core.engine.facilities.hasBluetooth)
+    #expect(!scene.core.engine.hostCapabilities.hasBluetooth)
     scene.core.canHearBeacons(true, at: scene.now.instant)
     scene.seconds = 1
     #expect(scene.words() == ["ranged []"])

@@ -17,19 +17,21 @@ struct ServiceCoreTests {
       Instant(nanoseconds: UInt64(nanoseconds)), utc: UTCTime(nanosecondsSince1970: startUTC + nanoseconds))
   }
 
-  private static var receiver: Facilities {
-    Facilities(hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+  private static var receiver: HostCapabilities {
+    HostCapabilities(hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
   }
 
   private static func core(
-    _ override: AuthorizationStatus? = .authorizedAlways, keys: UsageKeys = .init(), facilities: Facilities = receiver
+    _ override: AuthorizationStatus? = .authorizedAlways, keys: UsageKeys = .init(),
+    hostCapabilities: HostCapabilities = receiver
   ) -> ServiceCore {
     var engine = PositioningEngine(
-      keys: keys, facilities: facilities, application: .foreground, authorizationOverride: override, at: .zero)
+      keys: keys, hostCapabilities: hostCapabilities, application: .foreground, authorizationOverride: override,
+      at: .zero)
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     engine.outputs = []
-    return ServiceCore(engine: engine, director: PowerDirector(at: .zero))
+    return ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
   }
 
   private static func fix(_ seconds: Double) -> Fix {
@@ -166,9 +168,9 @@ struct ServiceCoreTests {
 
   @Test("GE-6 a receiver that is plugged in after the start is something to measure with, also while it is away again")
   func laterReceiver() {
-    let none = Facilities(
+    let none = HostCapabilities(
       hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false)
-    var core = Self.core(facilities: none)
+    var core = Self.core(hostCapabilities: none)
     let region = Region(
       "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
     func heard(_ seconds: Double) -> [DelegateEvent] {
@@ -182,7 +184,7 @@ struct ServiceCoreTests {
     core.wake(at: Self.moment(31))
     #expect(heard(31) == [.didFail(.locationUnknown)])
     core.receiverCame()
-    #expect(core.engine.facilities.hasSatelliteReceiver && core.engine.facilities.hasSignificantChanges)
+    #expect(core.engine.hostCapabilities.hasSatelliteReceiver && core.engine.hostCapabilities.hasSignificantChanges)
     core.receive(Self.fix(40), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(40))
     #expect(heard(40).contains { if case .didUpdateLocations = $0 { true } else { false } })
     Self.call(.startMonitoring(region), &core, at: 41)

@@ -41,10 +41,10 @@ final class ServiceScene {
     line.hostRate = 9600
     var settings = PositioningSettings()
     settings.pauseSeconds = pauseSeconds
-    let all = Facilities(
+    let all = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
     var engine = PositioningEngine(
-      keys: .init(), facilities: all, application: application, settings: settings,
+      keys: .init(), hostCapabilities: all, application: application, settings: settings,
       authorizationOverride: .authorizedAlways, at: .zero)
     engine.add(Self.client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: .zero)
@@ -54,7 +54,7 @@ final class ServiceScene {
     now = Instant.zero + Milliseconds(4000)
     line.advance(to: now)
     _ = line.takeReceived()
-    core = ServiceCore(engine: engine, director: PowerDirector(policy: policy, at: now))
+    core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
   }
 
   private var moment: Moment {
@@ -161,7 +161,7 @@ final class ServiceScene {
   private func open() {
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.memory = memory
-    settings.wish = { .saving(for: $0) }
+    settings.desired = { .saving(for: $0) }
     _ = line.takeReceived()
     held = Held(
       session: ReceiverSession(settings, lineRate: line.hostRate, reference: moment.utc, now: now))
@@ -189,8 +189,8 @@ final class ServiceScene {
         line.hostRate = rate
         _ = line.takeReceived()
       case .report(let report):
-        let (wish, receiver, port) = (held!.session.wish, held!.session.description, held!.session.port)
-        core.receive(.session(report, wish: wish, receiver: receiver, port: port), at: moment)
+        let (desired, receiver, port) = (held!.session.desired, held!.session.description, held!.session.port)
+        core.receive(.session(report, desired: desired, receiver: receiver, port: port), at: moment)
       case .batch(let event): core.receive(.batch(event), at: moment)
       case .finished: break
       }
@@ -203,14 +203,14 @@ final class ServiceScene {
       if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
         events.append((now, event))
       }
-    case .say(let text): said.append(text)
+    case .log(let text): said.append(text)
     case .openReceiver:
       isOpen = true
       nextLook = now
     case .releaseReceiver:
       isOpen = false
       held?.session.finish(at: now)
-    case .receiver(let order): obey(order)
+    case .receiver(let order): apply(order)
     case .keepBatch(let journal), .noteBatch(let journal): self.journal = journal
     case .forgetBatch(let collects): if !collects { journal = nil }
     case .keepLocation: keptLocations += 1
@@ -219,9 +219,9 @@ final class ServiceScene {
     }
   }
 
-  private func obey(_ order: ReceiverOrder) {
+  private func apply(_ order: ReceiverCommand) {
     switch order {
-    case .set(let wish): held?.session.set(wish, at: now)
+    case .set(let desired): held?.session.set(desired, at: now)
     case .sleep(let duration): held?.session.sleep(for: duration, at: now)
     case .wakeUp: held?.session.wakeUp(at: now)
     case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)

@@ -1,5 +1,5 @@
 import Positioning
-import ReceiverShell
+import ReceiverRuntime
 import Testing
 
 @testable import LocationService

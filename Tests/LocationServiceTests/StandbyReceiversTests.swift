@@ -9,7 +9,7 @@ struct StandbyReceiversTests {
   private static func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
   private static func port(_ node: String, vendorID: UInt16 = 0x1546, productID: UInt16 = 0x01a8) -> ReceiverPort {
-    var facts = DeviceFacts(node: node, subsystem: .tty)
+    var facts = DeviceAttributes(node: node, subsystem: .tty)
     (facts.vendorID, facts.productID) = (vendorID, productID)
     facts.path = "usb-\(node)"
     return ReceiverPort(facts)

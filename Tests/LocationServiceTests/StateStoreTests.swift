@@ -1,6 +1,6 @@
 import HostSensors
 import Positioning
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import Testing
 
@@ -184,18 +184,18 @@ struct StateStoreTests {
   }
 
   @Test("Permissions are read and written by name, and the book shows what is kept")
-  func book() throws {
+  func store() throws {
     let scene = Scene("book")
-    let book = PermissionBook(stateFolder: scene.folder)
-    #expect(book.entries() == [])
-    #expect(book.servicesAreOnForUser)
+    let store = AuthorizationStore(stateFolder: scene.folder)
+    #expect(store.entries() == [])
+    #expect(store.servicesAreOnForUser)
     try scene.store.store(.regions, StateText.text(of: Self.records))
-    try book.set(.authorizedWhenInUse, accuracy: .reduced, for: "hike")
-    try book.set(.denied, for: "hike")
-    let entry = try #require(book.entries().first)
+    try store.set(.authorizedWhenInUse, accuracy: .reduced, for: "hike")
+    try store.set(.denied, for: "hike")
+    let entry = try #require(store.entries().first)
     #expect(entry.app == "hike" && entry.status == .denied && entry.accuracy == .reduced && entry.regions == 2)
     #expect(scene.restored().authorization?.status == .denied)
-    try book.reset("hike")
-    #expect(book.entries().map(\.status) == [.notDetermined])
+    try store.reset("hike")
+    #expect(store.entries().map(\.status) == [.notDetermined])
   }
 }

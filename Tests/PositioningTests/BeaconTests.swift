@@ -54,7 +54,7 @@ struct BeaconTests {
   @Test("BE-4 without Bluetooth ranging fails by 16, for what is no beacon by 17")
   func errors() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: true, hasBluetooth: false))
     scene.call(.startRanging(.region(region(BeaconIdentity(uuid: family)))))
     #expect(scene.heard() == ["ranging failed 16"])

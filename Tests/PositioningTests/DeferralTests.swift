@@ -40,8 +40,9 @@ struct DeferralTests {
   @Test("DF-3 without a satellite receiver it is refused by 11")
   func noSatellites() {
     var scene = hike()
-    scene.engine.setFacilities(
-      Facilities(hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
+    scene.engine.setHostCapabilities(
+      HostCapabilities(hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+    )
     scene.call(allow(seconds: 10))
     #expect(scene.heard() == ["finished 11"])
   }
@@ -65,14 +66,14 @@ struct DeferralTests {
   @Test("DF-6 of several faults the first of 12, 11, 13, 14 is told")
   func order() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.call(.setDesiredAccuracy(metres: 10))
     scene.call(.setDistanceFilter(metres: 10))
     scene.call(allow(seconds: 10))
     scene.call(.startUpdatingLocation)
     scene.call(allow(seconds: 10))
-    scene.engine.setFacilities(Scene.everything)
+    scene.engine.setHostCapabilities(Scene.everything)
     scene.call(allow(seconds: 10))
     scene.call(.setDesiredAccuracy(metres: -1))
     scene.call(allow(seconds: 10))

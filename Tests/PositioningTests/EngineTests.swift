@@ -99,7 +99,7 @@ struct EngineTests {
   func noCompass(status: AuthorizationStatus) {
     var scene = Scene(
       status,
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.call(.startHeading)
     #expect(scene.heard() == [] && scene.advice() == [])

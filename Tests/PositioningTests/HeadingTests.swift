@@ -16,7 +16,7 @@ struct HeadingTests {
   @Test("HD-1 without a compass a start does nothing")
   func unavailable() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.call(.startHeading)
     turn(&scene, to: 1)
@@ -34,13 +34,13 @@ struct HeadingTests {
 
   @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
   func comesLater() {
-    let none = Facilities(
+    let none = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
-    var scene = Scene(facilities: none, managers: 2)
+    var scene = Scene(hostCapabilities: none, managers: 2)
     scene.call(.startHeading)
     scene.call(.startHeading, by: 1)
     scene.call(.stopHeading, by: 1)
-    scene.engine.setFacilities(Scene.everything)
+    scene.engine.setHostCapabilities(Scene.everything)
     turn(&scene, to: 1)
     #expect(scene.heard() == ["heading 1"])
   }

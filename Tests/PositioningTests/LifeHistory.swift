@@ -27,7 +27,7 @@ struct LifeHistory {
   private var visit: Visit?
   private var lastDeparture: UTCTime?
   private var conditions: [String: Monitor.State] = [:]
-  private var lastTold = [UTCTime?](repeating: nil, count: managers)
+  private var lastReported = [UTCTime?](repeating: nil, count: managers)
   private var lastUpdate: [Int: LiveUpdate] = [:]
 
   init(seed: Int) {
@@ -142,9 +142,9 @@ struct LifeHistory {
   private mutating func bluetooth() {
     if random.int(0...2) == 0 {
       hasBluetooth.toggle()
-      var facilities = Scene.everything
-      facilities.hasBluetooth = hasBluetooth
-      scene.engine.setFacilities(facilities)
+      var hostCapabilities = Scene.everything
+      hostCapabilities.hasBluetooth = hasBluetooth
+      scene.engine.setHostCapabilities(hostCapabilities)
       if hasBluetooth { scene.engine.beaconsAreHeardAgain(at: scene.instant) } else { scene.engine.rangingFailed() }
     } else {
       isShopNear.toggle()
@@ -161,18 +161,19 @@ struct LifeHistory {
     restored.authorization = scene.engine.authorization.record
     restored.regions = scene.engine.regions.records
     restored.visits = scene.engine.visits.record
-    var facilities = Scene.everything
-    facilities.hasBluetooth = hasBluetooth
+    var hostCapabilities = Scene.everything
+    hostCapabilities.hasBluetooth = hasBluetooth
     let seconds = scene.seconds + Double(random.int(0...3000))
     scene = Scene(
-      .authorizedAlways, isInForeground ? .foreground : .background, restored: restored, facilities: facilities,
+      .authorizedAlways, isInForeground ? .foreground : .background, restored: restored,
+      hostCapabilities: hostCapabilities,
       managers: Self.managers, from: seconds)
     scene.engine.setServicesEnabled(areServicesOn, at: scene.instant)
     scene.engine.openMonitor("m", restored: conditions, at: scene.instant)
     scene.call(.startUpdatingLocation, by: 0)
     activities = []
     lastUpdate = [:]
-    lastTold = lastTold.map { _ in nil }
+    lastReported = lastReported.map { _ in nil }
   }
 
   private mutating func move() {
@@ -239,8 +240,8 @@ struct LifeHistory {
     case .didUpdateLocations(let locations):
       expect(mayKnow, "\(manager) \(word) unpermitted")
       for location in locations {
-        expect(lastTold[manager].map { $0 <= location.timestamp } ?? true, "\(manager) is told an older location")
-        lastTold[manager] = location.timestamp
+        expect(lastReported[manager].map { $0 <= location.timestamp } ?? true, "\(manager) is told an older location")
+        lastReported[manager] = location.timestamp
       }
     case .didEnter(let region), .didExit(let region):
       expect(mayKnow, "\(word) unpermitted")

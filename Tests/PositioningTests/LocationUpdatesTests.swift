@@ -359,7 +359,7 @@ struct LocationUpdatesTests {
   func availability() {
     let scene = Scene(.denied)
     #expect(scene.engine.maximumRegionRadiusMetres == 1_000_000)
-    #expect(scene.engine.facilities.hasCompass)
+    #expect(scene.engine.hostCapabilities.hasCompass)
   }
 
   @Test("GE-4 a service that stops leaves the others running")
@@ -388,12 +388,12 @@ struct LocationUpdatesTests {
   @Test("GE-6 without any source services start, say so, and recover")
   func noSource() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     scene.call(.startUpdatingLocation)
     scene.wait(31)
     #expect(scene.heard() == ["failed 0"])
-    scene.engine.setFacilities(Scene.everything)
+    scene.engine.setHostCapabilities(Scene.everything)
     scene.fix(0)
     #expect(scene.heard() == ["at 0"])
   }

@@ -223,15 +223,15 @@ struct ModernTests {
   @Test(
     "MO-2 GE-6 a condition that was added before there was a receiver is monitored when one comes",
     arguments: [true, false])
-  func receiverCame(isTold: Bool) {
+  func receiverCame(isReported: Bool) {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     scene.engine.openMonitor("places", at: scene.instant)
     scene.engine.addCondition(circle, identifier: "home", to: "places", at: scene.now)
-    if isTold { #expect(states(&scene) == [.unmonitored]) }
+    if isReported { #expect(states(&scene) == [.unmonitored]) }
     let records = scene.engine.monitor("places")?.records ?? []
-    scene.engine.setFacilities(Scene.everything)
+    scene.engine.setHostCapabilities(Scene.everything)
     scene.fixes(1) { _ in 0 }
     #expect(states(&scene) == [.satisfied])
     // Or in the next run.
@@ -244,7 +244,7 @@ struct ModernTests {
   @Test("MO-3 a condition that nothing here can monitor says so")
   func unsupported() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.engine.openMonitor("places", at: scene.instant)
     scene.engine.addCondition(

@@ -78,7 +78,7 @@ struct RegionTests {
   @Test("RG-7 where nothing can be monitored the largest radius is −1 and a start fails by 5")
   func unsupported() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     #expect(scene.engine.maximumRegionRadiusMetres == -1)
     scene.call(.startMonitoring(home))
@@ -283,7 +283,7 @@ struct RegionTests {
   func beacons() {
     let beacon = Region("shop", .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2))))
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.call(.startMonitoring(beacon))
     scene.call(.startMonitoring(home))

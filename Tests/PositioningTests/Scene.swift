@@ -16,7 +16,7 @@ struct Scene {
   init(
     _ status: AuthorizationStatus = .authorizedAlways, _ application: ApplicationState = .foreground,
     keys: UsageKeys = Scene.allKeys, restored: PositioningEngine.Restored = .init(),
-    facilities: Facilities = Scene.everything, settings: PositioningSettings = .init(),
+    hostCapabilities: HostCapabilities = Scene.everything, settings: PositioningSettings = .init(),
     override: AuthorizationStatus? = nil, managers: Int = 1,
     from seconds: Double = 1000
   ) {
@@ -24,7 +24,8 @@ struct Scene {
     var restored = restored
     restored.authorization = restored.authorization ?? Authorization.Record(status: status)
     engine = PositioningEngine(
-      keys: keys, facilities: facilities, application: application, settings: settings, authorizationOverride: override,
+      keys: keys, hostCapabilities: hostCapabilities, application: application, settings: settings,
+      authorizationOverride: override,
       restored: restored,
       at: Scene.instant(seconds))
     for number in 0..<managers {
@@ -42,8 +43,8 @@ struct Scene {
     return keys
   }
 
-  static var everything: Facilities {
-    Facilities(hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: true, hasBluetooth: true)
+  static var everything: HostCapabilities {
+    HostCapabilities(hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: true, hasBluetooth: true)
   }
 
   static func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }

@@ -101,7 +101,7 @@ struct SignificantChangeTests {
   @Test("SC-11 without a source a start has no effect, and a line says so")
   func unavailable() {
     var scene = Scene(
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     scene.call(.startSignificantChanges)
     #expect(scene.heard() == [])

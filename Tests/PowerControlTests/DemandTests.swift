@@ -132,8 +132,8 @@ struct DemandTests {
 
 @Suite("Deferral: the receiver collects, line and host sleep")
 struct DeferralTests {
-  private func collecting(_ abilities: ReceiverAbilities = .m10, _ demand: Demand = .deferring()) -> Scene {
-    var scene = Scene(abilities, demand: demand)
+  private func collecting(_ capabilities: ReceiverCapabilities = .m10, _ demand: Demand = .deferring()) -> Scene {
+    var scene = Scene(capabilities, demand: demand)
     scene.fixes(100, speed: 1.2)
     return scene
   }

@@ -80,14 +80,14 @@ struct EpochTests {
     if !scene.isAsleep { scene.searches(20) }
     _ = scene.sleepThrough()
     scene.pass(0.4)
-    scene.send(.noFix(SignalFacts(satellites: 0, strongSatellites: 0)))
+    scene.send(.noFix(SignalObservation(satellites: 0, strongSatellites: 0)))
     #expect(!scene.isAsleep, "It had no time to receive anything.")
     scene.pass(1)
-    scene.send(.noFix(SignalFacts(satellites: 0, strongSatellites: 0)))
+    scene.send(.noFix(SignalObservation(satellites: 0, strongSatellites: 0)))
     #expect(scene.isAsleep)
     _ = scene.sleepThrough()
     scene.pass(1.4)
-    scene.send(.noFix(SignalFacts(satellites: 1, strongSatellites: 0)))
+    scene.send(.noFix(SignalObservation(satellites: 1, strongSatellites: 0)))
     scene.pass(5)
     #expect(!scene.isAsleep, "A signal is looked into.")
   }
@@ -108,9 +108,9 @@ struct EpochTests {
 
   @Test(
     "Who waits for a movement has a hot start whenever it comes: GPS alone renews before its satellites have set",
-    arguments: [(ReceiverAbilities.m8, 2.5), (.m10, 4.0)])
-  func sureOrbits(abilities: ReceiverAbilities, hours: Double) {
-    var scene = Scene(abilities, demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
+    arguments: [(ReceiverCapabilities.m8, 2.5), (.m10, 4.0)])
+  func sureOrbits(capabilities: ReceiverCapabilities, hours: Double) {
+    var scene = Scene(capabilities, demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
     scene.send(.accelerometer(isPresent: true))
     var since: Double?
     var renewed = 0.0

@@ -26,9 +26,9 @@ struct ExtremeDemandTests {
 
   @Test("Each is served for hours without an end of arithmetic, and without a circle", arguments: numbers)
   func served(_ number: Double) {
-    for abilities in [ReceiverAbilities.m10, .m8Batching, .plainNMEA] {
+    for capabilities in [ReceiverCapabilities.m10, .m8Batching, .plainNMEA] {
       for demand in Self.demands(number) {
-        var scene = Scene(abilities, demand: demand)
+        var scene = Scene(capabilities, demand: demand)
         scene.send(.orbits(usableSeconds: number))
         scene.fixes(90, speed: 1)
         for _ in 0..<6 {

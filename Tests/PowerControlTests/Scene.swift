@@ -15,12 +15,12 @@ struct Scene {
 
   /// With a receiver, and one client if a demand is given.
   init(
-    _ abilities: ReceiverAbilities? = .m10, demand: Demand? = nil, change: (inout PowerPolicy) -> Void = { _ in }
+    _ capabilities: ReceiverCapabilities? = .m10, demand: Demand? = nil, change: (inout PowerPolicy) -> Void = { _ in }
   ) {
     var policy = PowerPolicy.standard
     change(&policy)
     power = PowerControl(policy: policy, at: .zero)
-    if let abilities { send(.receiverFound(abilities)) }
+    if let capabilities { send(.receiverFound(capabilities)) }
     if let demand { send(.demand(Self.client, demand)) }
   }
 
@@ -62,7 +62,7 @@ struct Scene {
   mutating func fix(north: Double = 0, speed: Double = 0, error: Double = 2.5) {
     send(
       .fix(
-        FixFacts(
+        FixObservation(
           latitudeDegrees: 47 + north / 111_195, longitudeDegrees: 8, errorMetres: error, speedMetresPerSecond: speed,
           speedErrorMetresPerSecond: 0.1)))
   }
@@ -71,7 +71,7 @@ struct Scene {
   mutating func searches(_ count: Int, satellites: Int = 0, strong: Int = 0) {
     for _ in 0..<count where !isAsleep {
       pass(1)
-      send(.noFix(SignalFacts(satellites: satellites, strongSatellites: strong)))
+      send(.noFix(SignalObservation(satellites: satellites, strongSatellites: strong)))
     }
   }
 

@@ -169,9 +169,9 @@ struct SleepTests {
 
   @Test("On I2C only time wakes it: it never sleeps without an end")
   func blind() {
-    var abilities = ReceiverAbilities.m10
-    abilities.backup?.wakesByLine = false
-    var scene = Scene(abilities)
+    var capabilities = ReceiverCapabilities.m10
+    capabilities.backup?.wakesByLine = false
+    var scene = Scene(capabilities)
     scene.pass(1)
     #expect(scene.isAsleep)
     #expect(scene.mode != .backup(until: nil))
@@ -244,9 +244,9 @@ struct MeansTests {
 
   @Test(
     "Receivers without cyclic tracking are not asked for it",
-    arguments: [ReceiverAbilities.m8Batching, .m10SPG500, .f9, .f10, .x20])
-  func backupOnly(abilities: ReceiverAbilities) {
-    var scene = Scene(abilities, demand: .updates(.metres(10), pausing: .never))
+    arguments: [ReceiverCapabilities.m8Batching, .m10SPG500, .f9, .f10, .x20])
+  func backupOnly(capabilities: ReceiverCapabilities) {
+    var scene = Scene(capabilities, demand: .updates(.metres(10), pausing: .never))
     scene.fixes(100)
     #expect(scene.isContinuous)
     scene.send(.demand(Scene.client, .every(900)))

@@ -36,8 +36,8 @@ struct FaultsWhileLookingTests {
       let scene = Scene(model)
       scene.demand(Demand(everySeconds: 60))
       scene.run(200)
-      let looks = scene.orders.count { $0.order == .wakeUp }
-      scene.run(100) { $0.orders.count { $0.order == .wakeUp } > looks }
+      let looks = scene.commands.count { $0.command == .wakeUp }
+      scene.run(100) { $0.commands.count { $0.command == .wakeUp } > looks }
       scene.run(offset)
       scene.inject(fault)
       scene.run(600)
@@ -45,7 +45,7 @@ struct FaultsWhileLookingTests {
       scene.run(480)
       #expect(
         scene.fixes.count >= before + 4,
-        "\(name) \(offset) s into a look: \(scene.fixes.count - before) fixes, \(scene.sessionReports.suffix(8)), \(scene.orders.suffix(6)), \(scene.reports.suffix(4))"
+        "\(name) \(offset) s into a look: \(scene.fixes.count - before) fixes, \(scene.sessionReports.suffix(8)), \(scene.commands.suffix(6)), \(scene.reports.suffix(4))"
       )
     }
   }

@@ -11,7 +11,7 @@ final class Scene {
   static let start: Int64 = 1_780_000_000
 
   var line: VirtualLine
-  private(set) var director: PowerDirector
+  private(set) var coordinator: PowerCoordinator
   private(set) var now = Instant.zero
   private var held: Held?
   /// An optional of the session itself cannot be borrowed through.
@@ -25,7 +25,7 @@ final class Scene {
   private(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
   /// The same, and those whose receiver has told no date yet.
   private(set) var positions = 0
-  private(set) var orders: [(at: Instant, order: ReceiverOrder)] = []
+  private(set) var commands: [(at: Instant, command: ReceiverCommand)] = []
   private(set) var reports: [(at: Instant, report: PowerReport)] = []
   private(set) var sessionReports: [SessionReport] = []
   private(set) var losses: [BatchLoss: Int] = [:]
@@ -40,7 +40,7 @@ final class Scene {
   init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), intent: SessionSettings.Intent = .serve,
     policy: PowerPolicy = .standard,
-    supply: ReceiverAbilities.PowerSwitch = .none, seed: UInt64 = 1
+    supply: ReceiverCapabilities.PowerSwitch = .none, seed: UInt64 = 1
   ) {
     line = VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: Self.start)
     line.hostRate = 9600
@@ -48,16 +48,16 @@ final class Scene {
     now = Instant.zero + Milliseconds(4000)
     line.advance(to: now)
     _ = line.takeReceived()
-    director = PowerDirector(policy: policy, isReadOnly: intent == .readOnly, supply: supply, at: now)
+    coordinator = PowerCoordinator(policy: policy, isReadOnly: intent == .readOnly, supply: supply, at: now)
   }
 
   var isAsleep: Bool { line.receiver.powerState == .standby }
-  var isSilent: Bool { director.isResting }
+  var isSilent: Bool { coordinator.isResting }
   /// The session with the receiver; nil while nobody listens.
-  var wish: ReceiverWish? { held == nil ? nil : held!.session.wish }
+  var desired: DesiredConfiguration? { held == nil ? nil : held!.session.desired }
   var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }
 
-  func demand(_ demand: Demand?, of id: UInt32 = 1) { tell(.demand(ClientID(id), demand)) }
+  func demand(_ demand: Demand?, of id: UInt32 = 1) { post(.demand(ClientID(id), demand)) }
 
   func inject(_ fault: Fault) {
     line.inject(fault, at: now)
@@ -65,8 +65,8 @@ final class Scene {
     work()
   }
 
-  func tell(_ event: PowerEvent) {
-    director.handle(event, at: now)
+  func post(_ event: PowerEvent) {
+    coordinator.handle(event, at: now)
     work()
   }
 
@@ -80,8 +80,8 @@ final class Scene {
     memory = nil
     isOpen = true
     nextLook = now
-    director = PowerDirector(isReadOnly: intent == .readOnly, at: now)
-    if let journal { director.expectLeftover(journal) }
+    coordinator = PowerCoordinator(isReadOnly: intent == .readOnly, at: now)
+    if let journal { coordinator.expectLeftover(journal) }
   }
 
   /// Ends in order; seconds that it took.
@@ -102,7 +102,7 @@ final class Scene {
       if condition(self) { return true }
       rounds += 1
       if rounds > 2_000_000 {
-        Issue.record("no rest at \(now): \(orders.suffix(4)), \(sessionReports.suffix(4))")
+        Issue.record("no rest at \(now): \(commands.suffix(4)), \(sessionReports.suffix(4))")
         return false
       }
     }
@@ -119,31 +119,31 @@ final class Scene {
     plug()
     let bytes = line.takeReceived()
     guard held != nil else {
-      if let host, now >= host { director.wake(at: now) }
+      if let host, now >= host { coordinator.wake(at: now) }
       return work()
     }
     if !bytes.isEmpty {
       receivedBytes += bytes.count
       hostWakeUps += 1
       unsafe held!.session.receive(bytes.span.bytes, at: now) { report, sky in
-        director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+        coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
       }
     }
     if let host, now >= host {
       if bytes.isEmpty { hostWakeUps += 1 }
       if let due = held!.session.deadline, now >= due {
         held!.session.wake(at: now) { report, sky in
-          director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+          coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
         }
       }
-      if let due = director.deadline, now >= due { director.wake(at: now) }
+      if let due = coordinator.deadline, now >= due { coordinator.wake(at: now) }
     }
     work()
     if let again = hostDeadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
   }
 
   private var hostDeadline: Instant? {
-    var next = director.deadline
+    var next = coordinator.deadline
     if held == nil { return isOpen ? Instant.earlier(next, nextLook) : next }
     next = .earlier(next, held!.session.deadline)
     return next
@@ -153,19 +153,19 @@ final class Scene {
   private func plug() {
     if held != nil, !line.isPresent {
       held!.session.lost { report, sky in
-        director.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+        coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
       }
       drainSession()
       memory = held!.session.memory
       held = nil
-      director.lost(at: now)
+      coordinator.lost(at: now)
       nextLook = now + Milliseconds(500)
     } else if held == nil, isOpen, now >= nextLook {
       nextLook = now + Milliseconds(500)
       guard line.isPresent else { return }
       var settings = SessionSettings(intent: intent, line: .serial)
       settings.memory = memory
-      settings.wish = { .saving(for: $0) }
+      settings.desired = { .saving(for: $0) }
       _ = line.takeReceived()
       let time = UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000)
       held = Held(session: ReceiverSession(settings, lineRate: line.hostRate, reference: time, now: now))
@@ -177,13 +177,13 @@ final class Scene {
     for _ in 0..<64 {
       drainSession()
       var isIdle = true
-      while let output = director.nextOutput(at: now) {
+      while let output = coordinator.nextOutput(at: now) {
         isIdle = false
         take(output)
       }
       if isIdle { return }
     }
-    Issue.record("the director and the session go round in circles: \(orders.suffix(6))")
+    Issue.record("the director and the session go round in circles: \(commands.suffix(6))")
   }
 
   private func drainSession() {
@@ -198,19 +198,20 @@ final class Scene {
         _ = line.takeReceived()
       case .report(let report):
         sessionReports.append(report)
-        director.receive(
-          report, wish: held!.session.wish, receiver: held!.session.description, port: held!.session.port, at: now)
-      case .batch(let event): director.receive(event, at: now)
+        coordinator.receive(
+          report, desired: held!.session.desired, receiver: held!.session.description, port: held!.session.port, at: now
+        )
+      case .batch(let event): coordinator.receive(event, at: now)
       case .finished: break
       }
     }
   }
 
-  private func take(_ output: DirectorOutput) {
+  private func take(_ output: CoordinatorOutput) {
     switch output {
-    case .order(let order):
-      orders.append((now, order))
-      obey(order)
+    case .command(let command):
+      commands.append((now, command))
+      apply(command)
     case .report(let report): reports.append((now, report))
     case .live(let fix, _): note(fix, isBatched: false)
     case .batched(let entry, let after):
@@ -230,9 +231,9 @@ final class Scene {
     fixes.append((now, time, isBatched))
   }
 
-  private func obey(_ order: ReceiverOrder) {
-    switch order {
-    case .set(let wish): held?.session.set(wish, at: now)
+  private func apply(_ command: ReceiverCommand) {
+    switch command {
+    case .set(let desired): held?.session.set(desired, at: now)
     case .sleep(let duration): held?.session.sleep(for: duration, at: now)
     case .wakeUp: held?.session.wakeUp(at: now)
     case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)

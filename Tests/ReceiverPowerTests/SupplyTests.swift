@@ -14,8 +14,8 @@ struct SupplyTests {
     scene.run(300)
     let (positions, charge, sent) = (scene.positions, scene.chargeMilliampereSeconds, scene.sentBytes)
     scene.run(7200)
-    let supply = scene.orders.filter { if case .supply = $0.order { true } else { false } }
-    let off = supply.filter { $0.order == .supply(isOn: false) }.count
+    let supply = scene.commands.filter { if case .supply = $0.command { true } else { false } }
+    let off = supply.filter { $0.command == .supply(isOn: false) }.count
     #expect(off >= 7 && supply.count - off >= 7, "\(supply)")
     #expect(scene.positions >= positions + 7, "\(scene.positions - positions) fixes in two hours")
     #expect(scene.chargeMilliampereSeconds - charge < 7200 * 5, "\(scene.chargeMilliampereSeconds - charge) mAs")

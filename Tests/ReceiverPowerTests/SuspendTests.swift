@@ -15,12 +15,12 @@ struct SuspendTests {
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     // There is nothing to wait for as long as no rest is wanted.
-    #expect(scene.director.isAtRest)
-    scene.tell(.hostSuspending)
-    #expect(!scene.director.isAtRest)
-    #expect(scene.run(2) { $0.director.isAtRest })
+    #expect(scene.coordinator.isAtRest)
+    scene.post(.hostSuspending)
+    #expect(!scene.coordinator.isAtRest)
+    #expect(scene.run(2) { $0.coordinator.isAtRest })
     #expect(scene.run(1) { $0.isAsleep })
-    scene.tell(.hostResumed(suspendedSeconds: 600))
+    scene.post(.hostResumed(suspendedSeconds: 600))
     let count = scene.positions
     #expect(scene.run(10) { $0.positions > count }, "it does not come back")
   }
@@ -30,7 +30,7 @@ struct SuspendTests {
     let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
     scene.demand(Self.moving)
     scene.run(60)
-    scene.tell(.hostSuspending)
-    #expect(scene.director.isAtRest)
+    scene.post(.hostSuspending)
+    #expect(scene.coordinator.isAtRest)
   }
 }

@@ -275,7 +275,7 @@ struct ItemConfigurationTests {
   }
 
   @Test("Models have the items of what they can: power save mode, batching, USB, flash log")
-  func abilities() {
+  func capabilities() {
     let items: [(UInt32, [ReceiverModel])] = [
       (0x20D0_0001, [.m9, .m10]), (0x1026_0013, [.m9, .m10]), (0x1065_0001, [.m9, .f9p]),
       (0x10DE_0002, [.m9, .f9p, .x20]), (0x1024_0020, [.m9, .f9p, .x20]), (0x2003_0001, [.f9p, .x20]),

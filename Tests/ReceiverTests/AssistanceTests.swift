@@ -148,42 +148,42 @@ struct AssistanceTests {
 
   // MARK: Lists
 
-  private func frame(_ identity: MessageIdentity, _ payload: [UInt8], to exchange: inout Exchange) -> Outcome? {
+  private func frame(_ identity: MessageIdentity, _ payload: [UInt8], to request: inout RequestInFlight) -> Outcome? {
     let bytes = frameBytes(identity, payload)
     let span = bytes.span
     guard let frame = unsafe UBXFrame(span.bytes) else { return nil }
-    return exchange.receive(frame, at: .zero, bitRate: nil)
+    return request.receive(frame, at: .zero, bitRate: nil)
   }
 
-  private func started(_ answer: Command.Answer) -> Exchange {
+  private func started(_ answer: Command.Answer) -> RequestInFlight {
     var command = Command(.mgaDBD, [], answer: answer)
     command.attempts = 2
-    var exchange = Exchange(command, earliest: .zero)
-    _ = exchange.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
-    return exchange
+    var request = RequestInFlight(command, earliest: .zero)
+    _ = request.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
+    return request
   }
 
   private func end(_ count: UInt8) -> [UInt8] { [1, 0, 0, 0x80, count, 0, 0, 0] }
 
   @Test("A list ends with its acknowledgement")
   func listEnds() {
-    var exchange = started(.list(.mgaDBD, .assistanceAcknowledgement))
-    #expect(frame(.mgaDBD, [1], to: &exchange) == nil)
-    #expect(frame(.navPVT, [9], to: &exchange) == nil)
-    #expect(frame(.mgaDBD, [2], to: &exchange) == nil)
-    #expect(frame(.mgaACK, [1, 0, 0, 0x40, 2, 0, 0, 0], to: &exchange) == nil)
-    #expect(frame(.mgaACK, end(2), to: &exchange) == .listed([[1], [2]]))
+    var request = started(.list(.mgaDBD, .assistanceAcknowledgement))
+    #expect(frame(.mgaDBD, [1], to: &request) == nil)
+    #expect(frame(.navPVT, [9], to: &request) == nil)
+    #expect(frame(.mgaDBD, [2], to: &request) == nil)
+    #expect(frame(.mgaACK, [1, 0, 0, 0x40, 2, 0, 0, 0], to: &request) == nil)
+    #expect(frame(.mgaACK, end(2), to: &request) == .listed([[1], [2]]))
   }
 
   @Test("A list that lost a message is asked for again; in the end what came counts")
   func listRepeats() {
-    var exchange = started(.list(.mgaDBD, .assistanceAcknowledgement))
-    #expect(frame(.mgaDBD, [1], to: &exchange) == nil)
-    #expect(frame(.mgaACK, end(2), to: &exchange) == nil)
-    let again = exchange.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
+    var request = started(.list(.mgaDBD, .assistanceAcknowledgement))
+    #expect(frame(.mgaDBD, [1], to: &request) == nil)
+    #expect(frame(.mgaACK, end(2), to: &request) == nil)
+    let again = request.wake(at: .zero, backlog: Milliseconds(0), bitRate: nil)
     #expect(again.bytes != nil)
     #expect(again.outcome == nil)
-    #expect(frame(.mgaACK, end(2), to: &exchange) == .listed([[1]]))
+    #expect(frame(.mgaACK, end(2), to: &request) == .listed([[1]]))
   }
 
   @Test("Without its end a list ends with silence, a refused one is refused, an empty one is empty")

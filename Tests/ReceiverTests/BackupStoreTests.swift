@@ -56,7 +56,7 @@ struct BackupStoreTests {
     }
   }
 
-  private static let wished = [item(rate, 115_200), item(sentence, 1), item(period, 1000)]
+  private static let desiredSettings = [item(rate, 115_200), item(sentence, 1), item(period, 1000)]
 
   @Test("What its owner had written there is there again, whichever groups were empty", arguments: 0..<8)
   func ownersEntries(_ which: Int) {
@@ -66,7 +66,7 @@ struct BackupStoreTests {
       owners[entry.0] = UInt64(entry.1)
     }
     var memory = Memory(items: owners)
-    var store = BackupStore(Self.wished, before: .init())
+    var store = BackupStore(Self.desiredSettings, before: .init())
     memory.answer(&store)
     #expect(memory.items[Self.rate] == 115_200 && memory.items[Self.sentence] == 1 && memory.items[Self.period] == 1000)
     var undoing = BackupStore(undoing: store.before)
@@ -77,7 +77,7 @@ struct BackupStoreTests {
   @Test("Where it cannot be read, it is left with what was in force")
   func unreadable() {
     var memory = Memory(items: [Self.rate: 38_400, Self.sentence: 3], isReadable: false)
-    var store = BackupStore(Self.wished, before: .init())
+    var store = BackupStore(Self.desiredSettings, before: .init())
     memory.answer(&store)
     #expect(store.before.isUnreadable)
     var undoing = BackupStore(

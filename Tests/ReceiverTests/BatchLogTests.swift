@@ -86,7 +86,7 @@ struct BatchLogTests {
     var bytes = BatchLog.header("a") + (0..<5).flatMap { Self.frame(Self.payload(UInt16($0), second: Int($0))) }
     bytes[11 + 108 + 50] ^= 1
     #expect(BatchLog(bytes).payloads.map { $0[2] } == [0, 2, 3, 4])
-    #expect(BatchLog([]) == BatchLog(Array("receiver".utf8)).withoutRest)
+    #expect(BatchLog([]) == BatchLog(Array("receiver".utf8)).withoutIdle)
     #expect(BatchLog(Array("GIF89a and more\n".utf8)).payloads.isEmpty)
   }
 
@@ -129,7 +129,7 @@ struct BatchLogTests {
 
 extension BatchLog {
   /// Without the bytes at its end that are the beginning of nothing.
-  fileprivate var withoutRest: BatchLog {
+  fileprivate var withoutIdle: BatchLog {
     var log = self
     log.unfinishedFrame = []
     return log

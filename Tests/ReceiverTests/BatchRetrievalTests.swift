@@ -15,14 +15,14 @@ struct BatchRetrievalTests {
     scene.run(30) { $0.isSteady }
     scene.run(45)
     if let description = scene.description {
-      scene.set(.batching(BatchWish(epochs: epochs, isExtended: isExtended), for: description))
+      scene.set(.batching(BatchConfiguration(epochs: epochs, isExtended: isExtended), for: description))
     }
     scene.run(20) { scene in scene.reports.contains { if case .batching = $0.report { true } else { false } } }
     return scene
   }
 
   private static func journal(_ scene: SessionScene) -> BatchJournal {
-    guard case .answered(let payload)? = scene.say(BatchStatus.poll), let status = BatchStatus(payload) else {
+    guard case .answered(let payload)? = scene.send(BatchStatus.poll), let status = BatchStatus(payload) else {
       return BatchJournal()
     }
     return BatchJournal(status)
@@ -101,9 +101,9 @@ struct BatchRetrievalTests {
     // What the documents say is not tried where the firmware knows better.
     _ = scene.takeReports()
     if let description = scene.description {
-      var wish = ReceiverWish.batching(BatchWish(epochs: 300, isExtended: true), for: description)
-      wish.batch?.epochs = 400
-      scene.set(wish)
+      var desired = DesiredConfiguration.batching(BatchConfiguration(epochs: 300, isExtended: true), for: description)
+      desired.batch?.epochs = 400
+      scene.set(desired)
     }
     scene.run(120) { scene in scene.reports.contains { if case .batching = $0.report { true } else { false } } }
     let sizes = scene.reports.compactMap { if case .batching(let epochs) = $0.report { epochs } else { nil } }
@@ -166,11 +166,11 @@ struct BatchRetrievalTests {
     scene.run(60) { $0.isSteady }
     scene.run(60)
     if let description = scene.description {
-      scene.set(.batching(BatchWish(epochs: 120, isExtended: false), for: description))
+      scene.set(.batching(BatchConfiguration(epochs: 120, isExtended: false), for: description))
     }
     scene.run(30)
-    let (rest, told) = Self.retrieve(scene, &journal)
-    #expect(told.contains(.startedAnew), "\(told)")
+    let (rest, sent) = Self.retrieve(scene, &journal)
+    #expect(sent.contains(.startedAnew), "\(sent)")
     #expect(Self.steps(first + rest).allSatisfy { $0 > 0 } && rest.count > 20)
   }
 
@@ -182,18 +182,18 @@ struct BatchRetrievalTests {
     scene.retrieve(journal)
     scene.run(10) { $0.batch.count >= 10 }
     scene.kill(for: 300) {
-      $0.wish = { _ in .silent }
+      $0.desired = { _ in .silent }
       $0.unfinishedFrame = []
       $0.intent = .identify
     }
     let (first, _) = Self.take(scene, &journal)
     scene.run(60) { $0.isSteady }
-    let (rest, told) = Self.retrieve(scene, &journal)
+    let (rest, sent) = Self.retrieve(scene, &journal)
     let steps = Self.steps(first + rest)
     let missing = steps.reduce(0) { $0 + Int($1 / 1000) - 1 }
     #expect(first.count >= 10 && rest.count > 20 && steps.allSatisfy { $0 > 0 })
     // 300 ms of a line that brings a fix in 112 ms, or 28 ms at 38400 baud.
-    #expect((1...(model == .m9 ? 12 : 4)).contains(missing) && journal.lost == missing, "\(missing) missing, \(told)")
+    #expect((1...(model == .m9 ? 12 : 4)).contains(missing) && journal.lost == missing, "\(missing) missing, \(sent)")
   }
 
   @Test("A reboot while it batches is noticed, and it batches again", arguments: models)
@@ -206,8 +206,8 @@ struct BatchRetrievalTests {
     scene.line.inject(.reboot, at: scene.now)
     scene.run(40)
     #expect(scene.reported(.wasReset) == 1, "\(scene.reports)")
-    let (after, told) = Self.retrieve(scene, &journal)
-    #expect(told.contains(.startedAnew), "\(told)")
+    let (after, sent) = Self.retrieve(scene, &journal)
+    #expect(sent.contains(.startedAnew), "\(sent)")
     #expect(before.count >= 18 && after.count >= 25)
     #expect(Self.steps(before + after).allSatisfy { $0 > 0 })
   }

@@ -140,7 +140,7 @@ struct BatchedFixTests {
   @Test("Whatever the bytes, what is told is within its bounds", arguments: 1...4 as ClosedRange<UInt64>)
   func anyBytes(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var told = 0
+    var sent = 0
     for _ in 0..<20_000 {
       let isBatch = random.oneIn(2)
       var payload = Self.wild(&random, count: isBatch ? 100 : 40)
@@ -148,10 +148,10 @@ struct BatchedFixTests {
       payload[isBatch ? 0 : 30] = 0
       if random.oneIn(2) { payload[isBatch ? 24 : 29] = 3 }
       guard let entry = Self.fix(Wire.ubx(0x21, isBatch ? 0x11 : 0x0B, payload)) else { continue }
-      told += entry.fix.hasPosition ? 1 : 0
+      sent += entry.fix.hasPosition ? 1 : 0
       if let complaint = Self.complaint(entry.fix) { Issue.record("\(complaint) of \(payload)") }
     }
-    #expect(told > 100)
+    #expect(sent > 100)
   }
 
   /// Bytes at random, or words at the ends of their ranges.

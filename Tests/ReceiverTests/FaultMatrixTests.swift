@@ -68,9 +68,9 @@ struct FaultMatrixTests {
     if scene.run(120, until: { $0.positions.count > positions }) { seen.position = scene.now.seconds(since: end) }
     scene.run(120)
     seen.isConfigured = scene.isSteady
-    let told = scene.reports.dropFirst(before.reports)
-    seen.reports = told.map(\.report)
-    if let last = told.last(where: { $0.report == .configured(refused: 0) }) {
+    let sent = scene.reports.dropFirst(before.reports)
+    seen.reports = sent.map(\.report)
+    if let last = sent.last(where: { $0.report == .configured(refused: 0) }) {
       seen.configured = last.at.seconds(since: end)
     }
     seen.sentBytes = scene.sentBytes - before.sent

@@ -24,7 +24,7 @@ struct FlashRetrievalTests {
     -> FlashLogStart.Result?
   {
     var start = FlashLogStart(for: description, erases: erases)
-    while let command = start.next() { start.receive(scene.say(command) ?? .silent) }
+    while let command = start.next() { start.receive(scene.send(command) ?? .silent) }
     return start.result
   }
 
@@ -33,7 +33,7 @@ struct FlashRetrievalTests {
     let scene = SessionScene(model)
     scene.run(30) { $0.isSteady }
     var start = FlashLogStart(for: try #require(scene.description), erases: false)
-    guard case .answered(let idle)? = scene.say(FlashLogStatus.poll) else {
+    guard case .answered(let idle)? = scene.send(FlashLogStatus.poll) else {
       Issue.record("no answer")
       return
     }

@@ -8,10 +8,10 @@ import UBX
 struct RaisedRateTests {
   private static func scene(_ model: ReceiverModel) -> SessionScene {
     let scene = SessionScene(model, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.leastPortRate = 115_200
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
       }
     }
     scene.run(20) { $0.isSteady }
@@ -64,10 +64,10 @@ struct RaisedRateTests {
   @Test("It goes back within two seconds on a line that is full", arguments: [ReceiverModel.m9, .f9p, .x20])
   func backOnFullLine(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 9600, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.leastPortRate = 115_200
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
       }
     }
     #expect(scene.run(25) { $0.isSteady && $0.line.hostRate == 115_200 })
@@ -105,10 +105,10 @@ struct RaisedRateTests {
   func endedAtAnyMoment(_ model: ReceiverModel) {
     for milliseconds in stride(from: 23, to: 6000, by: 37) {
       let scene = SessionScene(model) { settings in
-        settings.wish = { description in
-          var wish = ReceiverWish.navigation(for: description)
-          wish.leastPortRate = 115_200
-          return wish
+        settings.desired = { description in
+          var desired = DesiredConfiguration.navigation(for: description)
+          desired.leastPortRate = 115_200
+          return desired
         }
       }
       let before = scene.line.receiver
@@ -125,10 +125,10 @@ struct RaisedRateTests {
   @Test("A rate that is set meanwhile stays instead of it", arguments: [ReceiverModel.m6, .m8, .m10])
   func kept(_ model: ReceiverModel) {
     let scene = Self.scene(model)
-    var wish = ReceiverWish()
-    wish.portRate = 57_600
-    wish.keepsPortRate = true
-    scene.set(wish)
+    var desired = DesiredConfiguration()
+    desired.portRate = 57_600
+    desired.keepsPortRate = true
+    scene.set(desired)
     #expect(scene.run(10) { $0.reported(.rateFound(57_600)) == 1 && $0.isSteady })
     _ = scene.finish()
     scene.run(2)
@@ -140,15 +140,15 @@ struct RaisedRateTests {
   func wantedForGood(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     scene.forget()
-    var wish = ReceiverWish()
-    wish.portRate = 115_200
-    wish.keepsPortRate = true
-    scene.set(wish)
+    var desired = DesiredConfiguration()
+    desired.portRate = 115_200
+    desired.keepsPortRate = true
+    scene.set(desired)
     #expect(scene.run(10) { $0.isSteady && $0.reported(.configured(refused: 0)) == 1 }, "\(scene.reports)")
     _ = scene.finish()
     scene.run(2)
     #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 115_200)
-    #expect(scene.left == nil)
+    #expect(scene.recovery == nil)
   }
 
   @Test("A line that is full gets room", arguments: [ReceiverModel.m6, .m8])
@@ -159,10 +159,10 @@ struct RaisedRateTests {
     _ = scene.finish()
     scene.line.inject(.baudRateChange(to: 9600), at: scene.now)
     scene.kill(for: 1000) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.leastPortRate = 115_200
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
       }
     }
     #expect(scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 })
@@ -176,7 +176,7 @@ struct RaisedRateTests {
 struct FullLineTests {
   /// A receiver that somebody set to five fixes a second at 9600 baud.
   private static func scene(_ model: ReceiverModel, seed: UInt64 = 1) throws -> SessionScene {
-    let scene = SessionScene(model, baud: 115_200, intent: .identify, seed: seed) { $0.wish = { _ in .nothing } }
+    let scene = SessionScene(model, baud: 115_200, intent: .identify, seed: seed) { $0.desired = { _ in .nothing } }
     #expect(scene.run(20) { $0.isSteady })
     _ = try scene.set(["rate=5Hz"])
     _ = scene.finish()

@@ -11,10 +11,10 @@ struct RefusedModeTests {
     [PowerSave.onOff(periodSeconds: 30), .cyclic(everySeconds: 2)])
   func refused(_ model: ReceiverModel, _ mode: PowerSave) {
     let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.powerSave = mode
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.powerSave = mode
+        return desired
       }
     }
     scene.run(8)
@@ -25,10 +25,10 @@ struct RefusedModeTests {
   @Test("On/off operation that is refused when it is switched on, last of all, is never told to be there")
   func refusedLast() {
     let scene = SessionScene(.clone, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.powerSave = .onOff(periodSeconds: 30)
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.powerSave = .onOff(periodSeconds: 30)
+        return desired
       }
     }
     scene.run(60)
@@ -42,10 +42,10 @@ struct RefusedModeTests {
   @Test("On/off operation that is taken is told once it is switched on", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func taken(_ model: ReceiverModel) {
     let scene = SessionScene(model, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.powerSave = .onOff(periodSeconds: 30)
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.powerSave = .onOff(periodSeconds: 30)
+        return desired
       }
     }
     scene.run(20)
@@ -55,11 +55,11 @@ struct RefusedModeTests {
   @Test("What the receiver refuses to be set to is not put back either", arguments: [ReceiverModel.m8, .m9, .m10])
   func refusedSetting(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in
-      settings.wish = { _ in
-        var wish = ReceiverWish.nothing
-        wish.dynamicModel = .portable
-        wish.measurementPeriodMilliseconds = 1
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.dynamicModel = .portable
+        desired.measurementPeriodMilliseconds = 1
+        return desired
       }
     }
     scene.run(8)

@@ -19,7 +19,7 @@ struct ScriptDialogueTests {
   }
 
   private static func said(_ dialogue: inout ScriptDialogue<Questions>) -> Command? {
-    if case .say(let command) = dialogue.next() { command } else { nil }
+    if case .send(let command) = dialogue.next() { command } else { nil }
   }
 
   @Test("A question that is passed over is told from a receiver that is gone, and the next ones are not waited for")

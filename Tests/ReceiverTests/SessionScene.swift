@@ -90,14 +90,14 @@ final class SessionScene {
     return held!.session.isEnded
   }
   /// What the next program has to know.
-  var left: LeftReceiver? {
+  var recovery: CrashRecoveryRecord? {
     if held == nil { return nil }
-    return held!.session.left
+    return held!.session.recovery
   }
   /// And what was changed.
-  var leftSettings: LeftSettings? {
+  var recoverySettings: CrashRecoverySettings? {
     if held == nil { return nil }
-    return held!.session.leftSettings
+    return held!.session.recoverySettings
   }
   /// The reports so far are forgotten.
   func forget() { reports = [] }
@@ -149,7 +149,7 @@ final class SessionScene {
   func run(_ seconds: Double) { run(seconds) { _ in false } }
 
   /// A command, and its outcome when it is over.
-  func say(_ command: Command, within seconds: Double = 10) -> Outcome? {
+  func send(_ command: Command, within seconds: Double = 10) -> Outcome? {
     guard held != nil else { return nil }
     let ticket = held!.session.submit(command, at: now)
     carryOut()
@@ -177,8 +177,8 @@ final class SessionScene {
     return batch
   }
 
-  func set(_ wish: ReceiverWish) {
-    held?.session.set(wish, at: now)
+  func set(_ desired: DesiredConfiguration) {
+    held?.session.set(desired, at: now)
     carryOut()
   }
 

@@ -56,11 +56,11 @@ struct SessionTests {
   @Test("At an orderly end it is as it was found", arguments: uBlox)
   func restores(_ model: ReceiverModel) {
     let scene = SessionScene(model) { settings in
-      settings.wish = { description in
-        var wish = ReceiverWish.navigation(for: description)
-        wish.dynamicModel = .automotive
-        wish.measurementPeriodMilliseconds = 500
-        return wish
+      settings.desired = { description in
+        var desired = DesiredConfiguration.navigation(for: description)
+        desired.dynamicModel = .automotive
+        desired.measurementPeriodMilliseconds = 500
+        return desired
       }
     }
     let before = scene.line.receiver
@@ -101,7 +101,7 @@ struct SessionTests {
     #expect(scene.run(30) { $0.isSteady })
     // A message's head of which a byte was lost: 256 bytes of it are awaited.
     scene.line.send([0xB5, 0x62, 0x06, 0x01, 0x00, 0x01], at: scene.now)
-    let outcome = scene.say(Command(MessageIdentity(0x06, 0x01), [0x01, 0x07, 1], answer: .acknowledgement))
+    let outcome = scene.send(Command(MessageIdentity(0x06, 0x01), [0x01, 0x07, 1], answer: .acknowledgement))
     #expect(outcome == .acknowledged || outcome == .refused(code: 0))
   }
 
@@ -125,20 +125,20 @@ struct SessionTests {
   func quiet(_ model: ReceiverModel) {
     let first = SessionScene(model) { settings in
       settings.restoresAtEnd = false
-      settings.wish = { _ in
-        var wish = ReceiverWish()
-        wish.writesNMEA = false
-        return wish
+      settings.desired = { _ in
+        var desired = DesiredConfiguration()
+        desired.writesNMEA = false
+        return desired
       }
     }
     first.run(20) { $0.isSteady }
     _ = first.finish()
-    let scene = SessionScene(model, intent: .identify) { $0.wish = { _ in .nothing } }
+    let scene = SessionScene(model, intent: .identify) { $0.desired = { _ in .nothing } }
     scene.line = first.line
     scene.move(to: first.now)
     #expect(scene.run(12) { $0.isSteady }, "\(scene.reports)")
     for _ in 0..<5 {
-      guard case .answered? = scene.say(.poll(MessageIdentity(0x0A, 0x04))) else {
+      guard case .answered? = scene.send(.poll(MessageIdentity(0x0A, 0x04))) else {
         Issue.record("no answer: \(scene.reports)")
         return
       }
@@ -152,10 +152,10 @@ struct SessionTests {
     for isDone in [false, true] {
       let scene = SessionScene(model, intent: .identify) { settings in
         settings.restoresAtEnd = false
-        settings.wish = { _ in .silent }
+        settings.desired = { _ in .silent }
       }
       scene.run(20) { $0.isSteady }
-      scene.set(ReceiverWish.logging(for: scene.description!))
+      scene.set(DesiredConfiguration.logging(for: scene.description!))
       scene.run(5)
       scene.restoreAtEnd(!isDone)
       _ = scene.finish()
@@ -218,10 +218,10 @@ struct SessionTests {
   @Test("The port's rate is raised, used, and taken back at the end", arguments: uBlox)
   func portRate(_ model: ReceiverModel) {
     let scene = SessionScene(model) { settings in
-      settings.wish = { description in
-        var wish = ReceiverWish.navigation(for: description)
-        wish.portRate = 115_200
-        return wish
+      settings.desired = { description in
+        var desired = DesiredConfiguration.navigation(for: description)
+        desired.portRate = 115_200
+        return desired
       }
     }
     let original = scene.line.receiver.baudRate
@@ -240,14 +240,14 @@ struct SessionTests {
     let scene = SessionScene(.m10)
     scene.run(20) { $0.isSteady }
     let version = MessageIdentity(0x0A, 0x04)
-    guard case .answered(let payload)? = scene.say(.poll(version)) else {
+    guard case .answered(let payload)? = scene.send(.poll(version)) else {
       Issue.record("no answer")
       return
     }
     #expect(payload.count >= 40)
     // CFG-PRT is not there any more in this firmware.
-    #expect(scene.say(Command(MessageIdentity(0x06, 0x00), [], answer: .acknowledgement)) == .refused(code: 0))
+    #expect(scene.send(Command(MessageIdentity(0x06, 0x00), [], answer: .acknowledgement)) == .refused(code: 0))
     scene.line.inject(.silence(for: Milliseconds(60_000)), at: scene.now)
-    #expect(scene.say(.poll(version)) == .silent)
+    #expect(scene.send(.poll(version)) == .silent)
   }
 }

@@ -41,8 +41,8 @@ struct SettingWordTests {
       ("nonsense=1", "show lists all"),
     ])
   func refused(_ text: String, _ cure: String) throws {
-    let told = try #require(problem(text), "\(text) was taken")
-    #expect(told.contains(cure), "\(told)")
+    let sent = try #require(problem(text), "\(text) was taken")
+    #expect(sent.contains(cure), "\(sent)")
   }
 
   @Test("A configuration file with a mistake names its line")

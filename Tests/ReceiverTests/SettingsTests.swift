@@ -10,7 +10,7 @@ extension SessionScene {
     _ model: ReceiverModel, baud: UInt32? = 115_200, hasRate: Bool = true
   ) -> SessionScene {
     let scene = SessionScene(model, baud: baud, intent: .identify, hasRate: hasRate) { settings in
-      settings.wish = { _ in .nothing }
+      settings.desired = { _ in .nothing }
       settings.restoresAtEnd = false
     }
     scene.run(15) { $0.isSteady }
@@ -21,7 +21,7 @@ extension SessionScene {
   func carryOut<Script: ReceiverScript>(_ script: Script) throws -> Script {
     var script = script
     while let command = script.next() {
-      script.receive(try #require(say(command, within: 60)))
+      script.receive(try #require(send(command, within: 60)))
     }
     return script
   }
@@ -337,7 +337,7 @@ struct SettingsTests {
     var edit = try SettingsEdit([SettingWord("rate=2Hz")], of: description, port: scene.port, hasRate: true)
     var answers: [Outcome] = []
     while let command = edit.next() {
-      let outcome = try #require(scene.say(command))
+      let outcome = try #require(scene.send(command))
       if case .answered = outcome { answers.append(outcome) }
       // Where it is read back for the first time, the answer of before comes once more.
       edit.receive(answers.count == 2 && answers[1] == outcome ? answers[0] : outcome)

@@ -136,10 +136,10 @@ struct SleepTests {
   @Test("A raised rate of the port outlives sleep", arguments: [ReceiverModel.m6, .m8, .m9, .m10, .f9p])
   func rate(_ model: ReceiverModel) {
     let scene = Self.steady(model) { settings in
-      settings.wish = { description in
-        var wish = ReceiverWish.navigation(for: description)
-        wish.portRate = 115_200
-        return wish
+      settings.desired = { description in
+        var desired = DesiredConfiguration.navigation(for: description)
+        desired.portRate = 115_200
+        return desired
       }
     }
     scene.sleep(seconds: 60)
@@ -221,11 +221,11 @@ struct SleepTests {
   func powerSave(_ model: ReceiverModel) {
     for mode in [PowerSave.cyclic(everySeconds: 2), .onOff(periodSeconds: 60)] {
       let scene = SessionScene(model) { settings in
-        settings.wish = { description in
-          var wish = ReceiverWish.navigation(for: description)
+        settings.desired = { description in
+          var desired = DesiredConfiguration.navigation(for: description)
           // Combined with GLONASS older firmware refuses it (CFG-RXM).
-          wish.powerSave = mode
-          return wish
+          desired.powerSave = mode
+          return desired
         }
       }
       scene.run(30) { $0.isSteady }

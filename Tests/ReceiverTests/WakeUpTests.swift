@@ -10,7 +10,7 @@ struct WakeUpTests {
   /// A shell in virtual time at a line of 115200 baud: 12 bytes a millisecond, five epochs a second.
   private struct Shell: ~Copyable {
     var session: ReceiverSession
-    var policy = ReadPolicy()
+    var policy = ReadScheduler()
     var now = Instant.zero
     private(set) var wakeUps = 0
     /// When each epoch was handed out, after its last byte.
@@ -45,7 +45,7 @@ struct WakeUpTests {
           let end = min(at + piece, bytes.count)
           kept += bytes[at..<end]
           at = end
-          if policy.restUntil == nil {
+          if policy.idleUntil == nil {
             wakeUps += 1
             read(isLast: at == bytes.count)
           }
@@ -54,10 +54,10 @@ struct WakeUpTests {
     }
 
     private mutating func pass(until end: Instant) {
-      while let due = Instant.earlier(session.deadline, policy.restUntil), due <= end {
+      while let due = Instant.earlier(session.deadline, policy.idleUntil), due <= end {
         now = max(now, due)
         wakeUps += 1
-        if let until = policy.restUntil, now >= until {
+        if let until = policy.idleUntil, now >= until {
           policy.wake(at: now)
           read(isLast: false)
         }
@@ -88,7 +88,7 @@ struct WakeUpTests {
       while let action = session.nextAction() {
         if case .send = action { said.append(now) }
       }
-      policy.attend(to: session.attention, before: session.deadline, at: now)
+      policy.attend(to: session.expectation, before: session.deadline, at: now)
     }
 
     private static func epoch(_ number: Int, _ period: UInt64) -> [UInt8] {

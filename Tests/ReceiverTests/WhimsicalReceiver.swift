@@ -83,7 +83,7 @@ struct WhimsicalReceiver {
     }
     if let until = sleepsUntil, now >= until { wake(at: now) }
     while now >= nextEpoch {
-      if !isMute(at: nextEpoch) { say(speech(), at: nextEpoch) }
+      if !isMute(at: nextEpoch) { send(speech(), at: nextEpoch) }
       nextEpoch += Milliseconds(isOutOfTime ? period * 3 : period)
       epoch += 1
     }
@@ -108,7 +108,7 @@ struct WhimsicalReceiver {
 
   private func isMute(at now: Instant) -> Bool { now < muteUntil || sleepsUntil != nil }
 
-  private mutating func say(_ bytes: [UInt8], at now: Instant, after milliseconds: Int = 0) {
+  private mutating func send(_ bytes: [UInt8], at now: Instant, after milliseconds: Int = 0) {
     let at = now + Milliseconds(UInt64(milliseconds))
     guard bytes.count > 12, random.oneIn(3) else { return coming.append((at, bytes)) }
     let cut = random.int(1...bytes.count - 1)
@@ -130,7 +130,7 @@ struct WhimsicalReceiver {
     if usesItems, let kept = battery.items[0x4052_0001] { rate = UInt32(truncatingIfNeeded: kept) }
     if let port = battery.messages[Place(id: 0, selector: [])], port.count >= 20 { rate = port.u4(at: 8) }
     if random.oneIn(2), nature == .uBlox {
-      say(Wire.nmea("GNTXT,01,01,02,u-blox AG - www.u-blox.com"), at: now, after: 100)
+      send(Wire.nmea("GNTXT,01,01,02,u-blox AG - www.u-blox.com"), at: now, after: 100)
     }
   }
 
@@ -141,25 +141,25 @@ struct WhimsicalReceiver {
       if now > Instant.zero + Milliseconds(40_000), random.oneIn(2) {
         muteUntil = now + Milliseconds(UInt64(random.int(500...20_000)))
       } else {
-        say(random.bytes(random.int(1...40)).map { $0 & 0x5F }, at: now)
+        send(random.bytes(random.int(1...40)).map { $0 & 0x5F }, at: now)
       }
       return
     }
     switch random.int(0...11) {
-    case 0: say(random.bytes(random.int(1...400)), at: now)
+    case 0: send(random.bytes(random.int(1...400)), at: now)
     case 1:
-      for index in 0..<20 { say(random.bytes(random.int(1...100)), at: now, after: index * 100) }
+      for index in 0..<20 { send(random.bytes(random.int(1...100)), at: now, after: index * 100) }
     case 2, 3: muteUntil = now + Milliseconds(UInt64(random.int(500...40_000)))
     case 4 where nature == .uBlox: restart(at: now)
-    case 5 where nature != .noise: say(Wire.nmea("GNTXT,01,01,02,ANTSTATUS=OK"), at: now)
-    case 6 where nature == .uBlox: say(Wire.ubx(0x0A, 0x04, version), at: now)
+    case 5 where nature != .noise: send(Wire.nmea("GNTXT,01,01,02,ANTSTATUS=OK"), at: now)
+    case 6 where nature == .uBlox: send(Wire.ubx(0x0A, 0x04, version), at: now)
     case 7 where nature == .uBlox && !isTruthful:
-      say(Wire.ubx(0x05, UInt8(random.int(0...1)), [6, random.byte()]), at: now)
-    case 8 where nature == .uBlox: say(logBatch(), at: now)
+      send(Wire.ubx(0x05, UInt8(random.int(0...1)), [6, random.byte()]), at: now)
+    case 8 where nature == .uBlox: send(logBatch(), at: now)
     case 9 where nature == .uBlox && !isTruthful: rate = random.element(of: [4800, 9600, 38_400, 115_200])
     case 10 where nature == .uBlox:
-      for index in 0..<30 { say(Wire.ubx(0x01, 0x35, random.bytes(8 + 12 * 8)), at: now, after: index * 30) }
-    default: say(Wire.nmea("GN\(random.element(of: ["GGA", "RMC", "GSV", "XXX", "TXT"])),,,,\(epoch),,,"), at: now)
+      for index in 0..<30 { send(Wire.ubx(0x01, 0x35, random.bytes(8 + 12 * 8)), at: now, after: index * 30) }
+    default: send(Wire.nmea("GN\(random.element(of: ["GGA", "RMC", "GSV", "XXX", "TXT"])),,,,\(epoch),,,"), at: now)
     }
   }
 
@@ -239,24 +239,24 @@ struct WhimsicalReceiver {
     let isSensible = random.int(0...99) < sense
     let delay = random.int(5...60)
     if isTruthful, group == 6, isRefused(id, payload) {
-      return say(Wire.ubx(5, 0, [group, id]), at: now, after: delay)
+      return send(Wire.ubx(5, 0, [group, id]), at: now, after: delay)
     }
     guard !isSensible else {
-      return say(carryOut(group, id, payload, at: now), at: now, after: delay)
+      return send(carryOut(group, id, payload, at: now), at: now, after: delay)
     }
     switch random.int(0...(isTruthful ? 5 : 13)) {
     // Not heard; heard and not answered.
     case 0, 1: return
     case 2: _ = carryOut(group, id, payload, at: now)
     case 3:
-      if !isTruthful { say(Wire.ubx(5, 0, [group, id]), at: now, after: delay) }
+      if !isTruthful { send(Wire.ubx(5, 0, [group, id]), at: now, after: delay) }
     case 4:
       let answer = carryOut(group, id, payload, at: now)
-      say(answer + answer, at: now, after: delay)
-    case 5: say(carryOut(group, id, payload, at: now), at: now, after: random.int(60...120))
-    case 6, 7: say(carryOut(group, id, payload, at: now), at: now, after: random.int(100...3000))
-    case 8: say(Wire.ubx(5, 1, [6, random.byte()]), at: now, after: delay)
-    case 9: say(Wire.ubx(5, 1, [group, id]), at: now, after: delay)
+      send(answer + answer, at: now, after: delay)
+    case 5: send(carryOut(group, id, payload, at: now), at: now, after: random.int(60...120))
+    case 6, 7: send(carryOut(group, id, payload, at: now), at: now, after: random.int(100...3000))
+    case 8: send(Wire.ubx(5, 1, [6, random.byte()]), at: now, after: delay)
+    case 9: send(Wire.ubx(5, 1, [group, id]), at: now, after: delay)
     case 10:
       // Too short or too long, and whole as a frame.
       let answer = carryOut(group, id, payload, at: now)
@@ -268,12 +268,12 @@ struct WhimsicalReceiver {
       } else {
         content.removeLast(random.int(0...content.count))
       }
-      say(Wire.ubx(answer[2], answer[3], content), at: now, after: delay)
+      send(Wire.ubx(answer[2], answer[3], content), at: now, after: delay)
     case 11:
       // Cut on the way.
       let answer = carryOut(group, id, payload, at: now)
-      say(Array(answer.prefix(random.int(0...answer.count))), at: now, after: delay)
-    case 12: say(Wire.ubx(group, id, random.bytes(random.int(0...120))), at: now, after: delay)
+      send(Array(answer.prefix(random.int(0...answer.count))), at: now, after: delay)
+    case 12: send(Wire.ubx(group, id, random.bytes(random.int(0...120))), at: now, after: delay)
     default:
       // Other keys or fewer of them.
       guard group == 6, id == 0x8B, payload.count >= 8 else { return }
@@ -283,7 +283,7 @@ struct WhimsicalReceiver {
         if random.oneIn(8) { key ^= UInt32(random.byte()) }
         answer += Self.bytes(key) + random.bytes(configurationValueSize(key) ?? 0)
       }
-      say(Wire.ubx(6, 0x8B, answer) + Wire.ubx(5, 1, [6, 0x8B]), at: now, after: delay)
+      send(Wire.ubx(6, 0x8B, answer) + Wire.ubx(5, 1, [6, 0x8B]), at: now, after: delay)
     }
   }
 

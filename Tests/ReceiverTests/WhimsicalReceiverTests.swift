@@ -98,13 +98,13 @@ final class WhimsicalScene {
         records: [], clockAccuracySeconds: 1, readsDatabaseAtEnd: random.oneIn(2))
     }
     if random.oneIn(2) {
-      settings.wish = { receiver in
-        var wish = ReceiverWish.navigation(for: receiver)
-        wish.leastPortRate = 115_200
-        return wish
+      settings.desired = { receiver in
+        var desired = DesiredConfiguration.navigation(for: receiver)
+        desired.leastPortRate = 115_200
+        return desired
       }
     }
-    if nature != .otherMaker, random.oneIn(10) { settings.left = LeftReceiver(rate: rate, foundRate: 9600) }
+    if nature != .otherMaker, random.oneIn(10) { settings.recovery = CrashRecoveryRecord(rate: rate, foundRate: 9600) }
     if intent != .serve, random.oneIn(3) {
       var memory = SessionMemory()
       memory.description = ReceiverDescription(
@@ -149,13 +149,13 @@ final class WhimsicalScene {
 
   private func checkPutBack() {
     guard receiver.nature == .uBlox, receiver.isTruthful, settings.intent != .readOnly, !keepsChanges,
-      settings.left == nil, settings.memory == nil
+      settings.recovery == nil, settings.memory == nil
     else { return }
     var changes = receiver.changes()
     if keepsRate { changes.removeAll { $0.hasPrefix("rate") } }
     if !changes.isEmpty, !saidNotPutBack { fail("what is changed is put back or told", "\(changes)") }
     if saidNotPutBack, case .serial = settings.line, session.description != nil {
-      if session.left == nil { fail("what is left is noted", "nothing") }
+      if session.recovery == nil { fail("what is left is noted", "nothing") }
     }
   }
 
@@ -204,7 +204,7 @@ final class WhimsicalScene {
 
   private func call() {
     switch random.int(0...13) {
-    case 0, 1, 2: setWish()
+    case 0, 1, 2: setDesired()
     case 3:
       log("sleep"); session.sleep(for: random.oneIn(2) ? nil : Milliseconds(UInt64(random.int(0...20_000))), at: now)
     case 4, 5: log("wakeUp"); session.wakeUp(at: now)
@@ -224,30 +224,32 @@ final class WhimsicalScene {
     if isLoud { print(now.nanoseconds / 1_000_000, text()) }
   }
 
-  private func setWish() {
+  private func setDesired() {
     guard let description = session.description else { return session.set(.nothing, at: now) }
-    var wish: ReceiverWish
+    var desired: DesiredConfiguration
     switch random.int(0...4) {
-    case 0: wish = .nothing
-    case 1: wish = .batching(BatchWish(epochs: random.int(0...1000), isExtended: random.oneIn(2)), for: description)
-    case 2: wish = .logging(for: description)
-    default: wish = .navigation(for: description)
+    case 0: desired = .nothing
+    case 1:
+      desired = .batching(
+        BatchConfiguration(epochs: random.int(0...1000), isExtended: random.oneIn(2)), for: description)
+    case 2: desired = .logging(for: description)
+    default: desired = .navigation(for: description)
     }
-    if random.oneIn(3) { wish.measurementPeriodMilliseconds = random.element(of: [40, 100, 1000, 10_000]) }
-    if random.oneIn(3) { wish.dynamicModel = random.element(of: ReceiverWish.DynamicModel.allCases) }
-    if random.oneIn(4) { wish.withoutConstellations = [.galileo, .beiDou] }
-    if random.oneIn(6) { wish.constellations = [.gps, .glonass] }
+    if random.oneIn(3) { desired.measurementPeriodMilliseconds = random.element(of: [40, 100, 1000, 10_000]) }
+    if random.oneIn(3) { desired.dynamicModel = random.element(of: DesiredConfiguration.DynamicModel.allCases) }
+    if random.oneIn(4) { desired.withoutConstellations = [.galileo, .beiDou] }
+    if random.oneIn(6) { desired.constellations = [.gps, .glonass] }
     if random.oneIn(4) {
       let mode: PowerSave = random.element(of: [.continuous, .cyclic(everySeconds: 2), .onOff(periodSeconds: 20)])
-      if mode.isPossible(on: description) { wish.powerSave = mode }
+      if mode.isPossible(on: description) { desired.powerSave = mode }
     }
     if random.oneIn(4) {
-      wish.portRate = random.element(of: [9600, 38_400, 115_200])
-      wish.keepsPortRate = random.oneIn(4)
-      if wish.keepsPortRate { keepsRate = true }
+      desired.portRate = random.element(of: [9600, 38_400, 115_200])
+      desired.keepsPortRate = random.oneIn(4)
+      if desired.keepsPortRate { keepsRate = true }
     }
     log("set")
-    session.set(wish, at: now)
+    session.set(desired, at: now)
   }
 
   private func submit() {
@@ -280,7 +282,7 @@ final class WhimsicalScene {
     log("reopen")
     var settings = settings
     settings.memory = session.memory
-    settings.left = nil
+    settings.recovery = nil
     session = ReceiverSession(settings, lineRate: hostRate, reference: nil, now: now)
     isOpen = true
     isFirst = false

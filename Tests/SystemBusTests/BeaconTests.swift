@@ -59,7 +59,7 @@ struct BeaconTests {
         case .available(let isAvailable): words.append(isAvailable ? "available" : "unavailable")
         case .heard(let beacon, let strength):
           words.append("heard \(beacon.minor) \(strength.map { "\($0)" } ?? "at no strength")")
-        case .say: words.append("said")
+        case .log: words.append("said")
         }
       }
     }

@@ -8,7 +8,7 @@ built=$(swift build --package-path "$top" --show-bin-path)
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
 for module in MonotonicTime WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream Recording SerialPort Hotplug PowerControl Receiver \
-  ReceiverShell ReceiverSimulator Positioning; do
+  ReceiverRuntime ReceiverSimulator Positioning; do
   # Beginning anew, so that no symbol of an earlier tree is documented.
   rm -rf "$out/symbols/$module"
   mkdir -p "$out/symbols/$module"

@@ -17,15 +17,15 @@ public final class CLBackgroundActivitySession: Sendable {
     id = Mutex(service.beginBackgroundActivity())
   }
 
-  deinit { endWish() }
+  deinit { endDemand() }
 
   /// Ends the activity.
   public func invalidate() {
-    endWish()
+    endDemand()
     end.finish()
   }
 
-  private func endWish() {
+  private func endDemand() {
     let id = id.withLock { id in
       defer { id = nil }
       return id

@@ -17,7 +17,7 @@ public actor CLMonitor {
 
   init(_ name: String, service: LocationService) {
     if name.isEmpty || !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-      service.say("CLMonitor(\"\(name)\"): a monitor's name is of letters and digits")
+      service.log("CLMonitor(\"\(name)\"): a monitor's name is of letters and digits")
     }
     self.service = service
     self.name = name
@@ -36,7 +36,7 @@ public actor CLMonitor {
   /// The same, with a state that is taken for known: an event comes when it is another one.
   public func add(_ condition: any CLCondition, identifier: String, assuming state: Event.State) {
     guard let shape = Region.Shape(condition) else {
-      service.say(
+      service.log(
         "CLMonitor cannot watch \(type(of: condition)): "
           + "use CircularGeographicCondition or BeaconIdentityCondition")
       return
@@ -129,13 +129,13 @@ private final class EventWatch {
   private final class Reader: MonitorReader {
     let continuation: AsyncStream<Void>.Continuation
     init(_ continuation: AsyncStream<Void>.Continuation) { self.continuation = continuation }
-    func hasNews() { continuation.yield() }
+    func hasEvents() { continuation.yield() }
   }
 
   private let name: String
   private let service: LocationService
   private let id: Int
-  private var news: AsyncStream<Void>.Iterator
+  private var event: AsyncStream<Void>.Iterator
 
   init(_ name: String, _ service: LocationService) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -144,7 +144,7 @@ private final class EventWatch {
     let id = service.beginMonitorEvents(of: name, Reader(continuation))
     continuation.onTermination = { _ in service.endMonitorEvents(id) }
     self.id = id
-    news = stream.makeAsyncIterator()
+    event = stream.makeAsyncIterator()
   }
 
   deinit { service.endMonitorEvents(id) }
@@ -152,9 +152,9 @@ private final class EventWatch {
   func next() async -> CLMonitor.Event? {
     while !Task.isCancelled {
       if let event = service.takeEvent(of: name) { return CLMonitor.Event(event) }
-      var news = news
-      defer { self.news = news }
-      if await news.next() == nil { return nil }
+      var event = event
+      defer { self.event = event }
+      if await event.next() == nil { return nil }
     }
     return nil
   }

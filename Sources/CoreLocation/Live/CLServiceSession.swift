@@ -37,15 +37,15 @@ public final class CLServiceSession: Sendable {
       service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose))
   }
 
-  deinit { endWish() }
+  deinit { endDemand() }
 
   /// Ends the wish.
   public func invalidate() {
-    endWish()
+    endDemand()
     end.finish()
   }
 
-  private func endWish() {
+  private func endDemand() {
     let id = id.withLock { id in
       defer { id = nil }
       return id

@@ -10,10 +10,10 @@ import Synchronization
 /// were given.
 open class CLLocationManager: NSObject {
   private let service: LocationService
-  private let mailbox: Mailbox
+  private let delegateQueue: DelegateQueue
   private let id: ClientID
   /// Wishes may be read while another thread changes them (TH-4).
-  private let wishes = Mutex(Wishes())
+  private let demands = Mutex(Demands())
   /// Held until the service knows of an assignment as well, so that it knows the last one (TH-4).
   private let delegateLock = NSLock()
   /// Under `delegateLock`: a weak reference must not be read while another thread writes it.
@@ -23,7 +23,7 @@ open class CLLocationManager: NSObject {
   private var completions: [Int: ((any Error)?) -> Void] = [:]
   private var nextToken = 0
   /// What the delegate was told last, and whether it is being told; under `lock`.
-  private var lastTold: CLLocation?
+  private var lastReported: CLLocation?
   private var isTelling = false
   /// The location that a delegate of the older method came from.
   private var lastOneByOne: CLLocation?
@@ -32,19 +32,19 @@ open class CLLocationManager: NSObject {
   /// A manager of the thread that makes it, whose run loop its delegate is called on.
   public override init() {
     service = Service.shared
-    mailbox = Mailbox(home: HomeLoop(), say: service.say)
-    id = service.add(mailbox)
+    delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
+    id = service.add(delegateQueue)
     super.init()
-    mailbox.belongs(to: self)
+    delegateQueue.belongs(to: self)
   }
 
   /// A manager of another service than the program's.
   init(service: LocationService) {
     self.service = service
-    mailbox = Mailbox(home: HomeLoop(), say: service.say)
-    id = service.add(mailbox)
+    delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
+    id = service.add(delegateQueue)
     super.init()
-    mailbox.belongs(to: self)
+    delegateQueue.belongs(to: self)
   }
 
   /// What it started stops, but for regions and visits, which the program keeps (GE-7).
@@ -58,7 +58,7 @@ open class CLLocationManager: NSObject {
     set {
       delegateLock.withLock {
         assigned = newValue
-        mailbox.setIsHeard(newValue != nil)
+        delegateQueue.setIsHeard(newValue != nil)
         call(.setDelegate(newValue == nil ? nil : [.takesLocations, .takesErrors]))
       }
     }
@@ -67,7 +67,7 @@ open class CLLocationManager: NSObject {
   // MARK: Wishes
 
   /// As they were given.
-  private struct Wishes {
+  private struct Demands {
     var desiredAccuracy = kCLLocationAccuracyBest
     var distanceFilter = kCLDistanceFilterNone
     var activityType = CLActivityType.other
@@ -79,65 +79,65 @@ open class CLLocationManager: NSObject {
     var purpose: String?
   }
 
-  private func wish<Value: Sendable>(_ wish: WritableKeyPath<Wishes, Value> & Sendable) -> Value {
-    wishes.withLock { $0[keyPath: wish] }
+  private func demand<Value: Sendable>(_ demand: WritableKeyPath<Demands, Value> & Sendable) -> Value {
+    demands.withLock { $0[keyPath: demand] }
   }
 
-  private func wish<Value: Sendable>(
-    _ wish: WritableKeyPath<Wishes, Value> & Sendable, _ value: Value, _ call: ClientCall
+  private func demand<Value: Sendable>(
+    _ demand: WritableKeyPath<Demands, Value> & Sendable, _ value: Value, _ call: ClientCall
   ) {
-    wishes.withLock { $0[keyPath: wish] = value }
+    demands.withLock { $0[keyPath: demand] = value }
     self.call(call)
   }
 
   /// How exact locations have to be, metres: it selects the effort of the hardware, and suppresses no location (SU-5).
   open var desiredAccuracy: CLLocationAccuracy {
-    get { wish(\.desiredAccuracy) }
-    set { wish(\.desiredAccuracy, newValue, .setDesiredAccuracy(metres: newValue)) }
+    get { demand(\.desiredAccuracy) }
+    set { demand(\.desiredAccuracy, newValue, .setDesiredAccuracy(metres: newValue)) }
   }
   /// Metres that have to be moved before the next location is told; `kCLDistanceFilterNone`: every one is.
   open var distanceFilter: CLLocationDistance {
-    get { wish(\.distanceFilter) }
-    set { wish(\.distanceFilter, newValue, .setDistanceFilter(metres: newValue)) }
+    get { demand(\.distanceFilter) }
+    set { demand(\.distanceFilter, newValue, .setDistanceFilter(metres: newValue)) }
   }
   /// What the user is doing: it decides when updates may pause.
   open var activityType: CLActivityType {
-    get { wish(\.activityType) }
-    set { wish(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
+    get { demand(\.activityType) }
+    set { demand(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
   }
   /// Whether updates may pause while nothing moves (PA-1).
   open var pausesLocationUpdatesAutomatically: Bool {
-    get { wish(\.pausesAutomatically) }
-    set { wish(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
+    get { demand(\.pausesAutomatically) }
+    set { demand(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
   }
   /// Whether updates go on in the background; needs `location` among Info.plist's UIBackgroundModes (BG-1).
   open var allowsBackgroundLocationUpdates: Bool {
-    get { wish(\.allowsBackground) }
-    set { wish(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
+    get { demand(\.allowsBackground) }
+    set { demand(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
   }
   /// Whether the user is shown that the program is told its location in the background, which counts as use (BG-3).
   open var showsBackgroundLocationIndicator: Bool {
-    get { wish(\.showsIndicator) }
-    set { wish(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
+    get { demand(\.showsIndicator) }
+    set { demand(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
   }
   /// Degrees that the heading has to change by before it is told again.
   open var headingFilter: CLLocationDegrees {
-    get { wish(\.headingFilter) }
-    set { wish(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
+    get { demand(\.headingFilter) }
+    set { demand(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
   }
   /// Which edge of the device is 0° of the heading.
   open var headingOrientation: CLDeviceOrientation {
-    get { wish(\.headingOrientation) }
+    get { demand(\.headingOrientation) }
     set {
       let orientation = DeviceOrientation(rawValue: Int(newValue.rawValue)) ?? .unknown
-      wish(\.headingOrientation, newValue, .setHeadingOrientation(orientation))
+      demand(\.headingOrientation, newValue, .setHeadingOrientation(orientation))
     }
   }
   /// What the location is for, in words to the user, up to iOS 6; Info.plist says it today.
   @available(*, deprecated, message: "write NSLocationUsageDescription into Info.plist")
   open var purpose: String? {
-    get { wish(\.purpose) }
-    set { wishes.withLock { $0.purpose = newValue } }
+    get { demand(\.purpose) }
+    set { demands.withLock { $0.purpose = newValue } }
   }
 
   // MARK: What is known
@@ -149,8 +149,8 @@ open class CLLocationManager: NSObject {
     let id = id
     service.lookAtNewest()
     guard let newest = service.read({ engine in engine.location(of: id) }) else { return nil }
-    let waits = mailbox.holdsLocations
-    if let told = lock.withLock({ isTelling || waits ? lastTold : nil }) { return told }
+    let waits = delegateQueue.holdsLocations
+    if let told = lock.withLock({ isTelling || waits ? lastReported : nil }) { return told }
     return CLLocation(newest)
   }
   /// The newest heading; nil before headings were started.
@@ -227,24 +227,24 @@ open class CLLocationManager: NSObject {
 
   // MARK: Availability
 
-  private static func facility(_ facility: @Sendable (Facilities) -> Bool) -> Bool {
-    facility(Service.shared.facilities())
+  private static func hostCapability(_ hostCapability: @Sendable (HostCapabilities) -> Bool) -> Bool {
+    hostCapability(Service.shared.hostCapabilities())
   }
 
   open class func locationServicesEnabled() -> Bool { Service.shared.read { $0.authorization.servicesAreEnabled } }
-  open class func headingAvailable() -> Bool { facility { $0.hasCompass } }
-  open class func significantLocationChangeMonitoringAvailable() -> Bool { facility { $0.hasSignificantChanges } }
+  open class func headingAvailable() -> Bool { hostCapability { $0.hasCompass } }
+  open class func significantLocationChangeMonitoringAvailable() -> Bool { hostCapability { $0.hasSignificantChanges } }
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
-    if regionClass is CLBeaconRegion.Type { return facility { $0.hasBluetooth } }
-    return regionClass is CLRegion.Type && facility { $0.hasSignificantChanges }
+    if regionClass is CLBeaconRegion.Type { return hostCapability { $0.hasBluetooth } }
+    return regionClass is CLRegion.Type && hostCapability { $0.hasSignificantChanges }
   }
   open class func regionMonitoringAvailable() -> Bool { isMonitoringAvailable(for: CLCircularRegion.self) }
   @available(*, deprecated, message: "use isMonitoringAvailable(for:) and authorizationStatus")
   open class func regionMonitoringEnabled() -> Bool {
     isMonitoringAvailable(for: CLCircularRegion.self) && locationServicesEnabled()
   }
-  open class func isRangingAvailable() -> Bool { facility { $0.hasBluetooth } }
-  open class func deferredLocationUpdatesAvailable() -> Bool { facility { $0.hasSatelliteReceiver } }
+  open class func isRangingAvailable() -> Bool { hostCapability { $0.hasBluetooth } }
+  open class func deferredLocationUpdatesAvailable() -> Bool { hostCapability { $0.hasSatelliteReceiver } }
   @available(*, deprecated, message: "use the method of the class")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
   open var headingAvailable: Bool { Self.headingAvailable() }
@@ -294,7 +294,7 @@ open class CLLocationManager: NSObject {
     purposeKey: String, sampleCount: Int, completionHandler: @escaping ([CLLocation], (any Error)?) -> Void
   ) {
     let token = keep { error in completionHandler([], error) }
-    mailbox.put(.history(token: token))
+    delegateQueue.put(.history(token: token))
   }
 
   open nonisolated(nonsending) func historicalLocations(
@@ -306,8 +306,8 @@ open class CLLocationManager: NSObject {
   // MARK: What is told
 
   /// One letter of the mailbox; on the run loop of the manager's thread.
-  func open(_ letter: Mailbox.Letter) {
-    switch letter {
+  func open(_ event: DelegateQueue.QueuedEvent) {
+    switch event {
     case .event(let event, let ticket):
       // The service may have been stopped since it was sent (SU-15). It is asked also where nobody is told: a request whose
       // answer comes to nobody is over.
@@ -330,7 +330,7 @@ open class CLLocationManager: NSObject {
       let locations = contents.map { CLLocation($0) }
       // A delegate that runs its loop may be told the next in the midst of this one.
       let wasTelling = lock.withLock {
-        defer { (lastTold, isTelling) = (locations.last, true) }
+        defer { (lastReported, isTelling) = (locations.last, true) }
         return isTelling
       }
       delegate.locationManager(self, didUpdateLocations: locations)
@@ -360,7 +360,7 @@ open class CLLocationManager: NSObject {
     case .didVisit(let visit): delegate.locationManager(self, didVisit: CLVisit(visit))
     case .didChangeAuthorization:
       // What was told before may be more than may be known now (AU-19).
-      lock.withLock { if !isTelling { lastTold = nil } }
+      lock.withLock { if !isTelling { lastReported = nil } }
       delegate.locationManagerDidChangeAuthorization(self)
     }
   }
@@ -403,5 +403,5 @@ open class CLLocationManager: NSObject {
     complain(text: "the delegate does not implement \(method), and misses what it would be told (is it spelt so?)")
   }
 
-  private func complain(text: String) { service.say(text) }
+  private func complain(text: String) { service.log(text) }
 }

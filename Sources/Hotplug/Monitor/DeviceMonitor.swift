@@ -54,17 +54,17 @@ public struct DeviceMonitor: ~Copyable {
   ///
   /// - Parameter now: the time, on the clock that ``deadline`` is meant on.
   public mutating func drain(at now: Instant) -> [DeviceEvent] {
-    var changes: [(DeviceEvent.Change, DeviceFacts)] = []
+    var changes: [(DeviceEvent.Change, DeviceAttributes)] = []
     var isListWanted = nextScan.map { $0 <= now } ?? false
     while let message = next() {
       switch message {
-      case .device(let change, let facts) where source == .udev: changes += table.receive(change, facts)
+      case .device(let change, let attributes) where source == .udev: changes += table.receive(change, attributes)
       case .device, .overrun: isListWanted = true
       case .irrelevant: break
       }
     }
     if isListWanted {
-      changes += table.replace(with: Udev.deviceFacts())
+      changes += table.replace(with: Udev.deviceAttributes())
       nextScan = source.rescanInterval.map { now + $0 }
     }
     return changes.map { DeviceEvent($0.0, ReceiverPort($0.1, list: list)) }

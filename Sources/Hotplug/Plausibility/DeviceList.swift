@@ -52,10 +52,10 @@ public struct DeviceList: Sendable, Equatable {
   }
 
   /// The line that decides on a device; nil if none does.
-  func entry(for facts: DeviceFacts) -> Entry? {
+  func entry(for attributes: DeviceAttributes) -> Entry? {
     entries.first { entry in
-      entry.vendorID == facts.vendorID && entry.productID == facts.productID
-        && (entry.interface == nil || entry.interface == facts.interface)
+      entry.vendorID == attributes.vendorID && entry.productID == attributes.productID
+        && (entry.interface == nil || entry.interface == attributes.interface)
     }
   }
 }

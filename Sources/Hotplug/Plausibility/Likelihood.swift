@@ -1,23 +1,23 @@
 extension ReceiverPort.Likelihood {
   /// Facts in, likelihood out. The user's own list outweighs everything. Then, what a table row says of a product
   /// outweighs the device's name, the name outweighs that it is a bridge, and a bridge is also known by its driver.
-  init(_ facts: DeviceFacts, _ list: DeviceList) {
-    if let entry = list.entry(for: facts) {
+  init(_ attributes: DeviceAttributes, _ list: DeviceList) {
+    if let entry = list.entry(for: attributes) {
       self = entry.isReceiver ? .receiver : .other(.excludedByList)
-    } else if facts.isConsole {
+    } else if attributes.isConsole {
       self = .other(.systemConsole)
-    } else if facts.subsystem == .gnss {
+    } else if attributes.subsystem == .gnss {
       self = .receiver
-    } else if let verdict = facts.known?.verdict, verdict != .bridge {
-      self.init(verdict, interface: facts.interface)
-    } else if facts.isModemPort || facts.hasModemInterface {
+    } else if let verdict = attributes.known?.verdict, verdict != .bridge {
+      self.init(verdict, interface: attributes.interface)
+    } else if attributes.isModemPort || attributes.hasModemInterface {
       self = .other(.modem)
-    } else if facts.isNamedAsReceiver {
+    } else if attributes.isNamedAsReceiver {
       self = .receiver
-    } else if facts.known != nil || facts.driver.map(KnownDevice.bridgeDrivers.contains) == true {
+    } else if attributes.known != nil || attributes.driver.map(KnownDevice.bridgeDrivers.contains) == true {
       self = .bridge
     } else {
-      self = .other(facts.vendorID == nil ? .onBoardUART : .unknownUSBDevice)
+      self = .other(attributes.vendorID == nil ? .onBoardUART : .unknownUSBDevice)
     }
   }
 
@@ -33,7 +33,7 @@ extension ReceiverPort.Likelihood {
   }
 }
 
-extension DeviceFacts {
+extension DeviceAttributes {
   /// Whether the device's own name says what it is: ids can be configured, and boards come with ids of their bridge.
   fileprivate var isNamedAsReceiver: Bool {
     guard let words = product?.uppercased() else { return false }

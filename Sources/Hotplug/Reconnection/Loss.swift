@@ -13,12 +13,12 @@ struct Loss {
   var otherNodes: Set<String>
 
   /// How sure it is that a port is the receiver that went away. The greater, the better.
-  enum Likeness: Int, Comparable {
+  enum DeviceMatch: Int, Comparable {
     case unlike
     /// Something else, that the user's wish allows to stand in.
-    case standIn
+    case sameSocket
     /// The same identity, but it was there all the time: a device of a maker that gives all the same serial number.
-    case twin
+    case sameModel
     /// Another socket, and the same sort of device, which has no serial number.
     case moved
     /// The same identity.
@@ -26,27 +26,27 @@ struct Loss {
     /// The same identity at the same socket.
     case sameAtSocket
 
-    static func < (one: Likeness, other: Likeness) -> Bool { one.rawValue < other.rawValue }
+    static func < (one: DeviceMatch, other: DeviceMatch) -> Bool { one.rawValue < other.rawValue }
 
     /// Whether it is sure enough to be opened at once.
     var isCertain: Bool { self >= .moved }
   }
 
-  func likeness(of candidate: ReceiverPort, wanted: ReceiverRoster.Wanted) -> Likeness {
-    if case .path(let path) = wanted, port.facts.links.contains(path) {
+  func match(of candidate: ReceiverPort, wanted: ReconnectPolicy.Wanted) -> DeviceMatch {
+    if case .path(let path) = wanted, port.attributes.links.contains(path) {
       // A link of udev's says which device is meant, or which socket.
-      if candidate.facts.links.contains(path) {
-        return candidate.facts.path == port.facts.path ? .sameAtSocket : .same
+      if candidate.attributes.links.contains(path) {
+        return candidate.attributes.path == port.attributes.path ? .sameAtSocket : .same
       }
       if path.contains("/by-path/") { return .unlike }
     }
     let isNew = !otherNodes.contains(candidate.node)
-    if port.identity.matches(candidate.facts) {
-      if let socket = port.facts.path, socket == candidate.facts.path { return .sameAtSocket }
-      return isNew ? .same : .twin
+    if port.identity.matches(candidate.attributes) {
+      if let socket = port.attributes.path, socket == candidate.attributes.path { return .sameAtSocket }
+      return isNew ? .same : .sameModel
     }
     if isNew, !others.contains(candidate.identity), isMoved(candidate) { return .moved }
-    return mayStandIn(candidate, wanted) ? .standIn : .unlike
+    return mayStandIn(candidate, wanted) ? .sameSocket : .unlike
   }
 
   private func isMoved(_ candidate: ReceiverPort) -> Bool {
@@ -54,14 +54,14 @@ struct Loss {
       return false
     }
     return candidate.vendorID == port.vendorID && candidate.productID == port.productID
-      && candidate.facts.product == port.facts.product
+      && candidate.attributes.product == port.attributes.product
   }
 
-  private func mayStandIn(_ candidate: ReceiverPort, _ wanted: ReceiverRoster.Wanted) -> Bool {
+  private func mayStandIn(_ candidate: ReceiverPort, _ wanted: ReconnectPolicy.Wanted) -> Bool {
     switch wanted {
     case .firstReceiver: candidate.likelihood.isPlausible
     // The node that the user named, if no modem has taken it meanwhile.
-    case .path(let path): candidate.facts.isNamed(path) && candidate.likelihood.isPlausible
+    case .path(let path): candidate.attributes.isNamed(path) && candidate.likelihood.isPlausible
     }
   }
 }

@@ -1,4 +1,4 @@
-import ReceiverShell
+import ReceiverRuntime
 
 /// Under which name a program is known, by its executable: as Foundation's `Bundle.main` has it, and without Foundation.
 public enum BundleIdentifier {

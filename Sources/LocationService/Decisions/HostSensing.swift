@@ -28,24 +28,24 @@ struct HostSensing: Sendable {
   /// It is shown, and does not answer.
   var isAccelerometerFaulty = false
   /// When the receiver told its heading last.
-  private(set) var toldByReceiver: Instant?
+  private(set) var reportedByReceiver: Instant?
   private var lastSample: HeadingSample?
   /// What the sensors were asked for.
   var asked = SensorDemand()
 
   /// Whether the receiver's heading is the one that counts.
-  func receiverLeads(at now: Instant) -> Bool { toldByReceiver.map { now < $0 + Self.patience } ?? false }
+  func receiverLeads(at now: Instant) -> Bool { reportedByReceiver.map { now < $0 + Self.patience } ?? false }
 
   /// When the receiver's heading stops counting.
-  var receiverEnds: Instant? { toldByReceiver.map { $0 + Self.patience } }
+  var receiverEnds: Instant? { reportedByReceiver.map { $0 + Self.patience } }
 
-  var hasCompass: Bool { hasMagnetometer && !isCompassFaulty || toldByReceiver != nil }
+  var hasCompass: Bool { hasMagnetometer && !isCompassFaulty || reportedByReceiver != nil }
   var hasBluetooth: Bool { canHearBeacons ?? hasAdapter }
 
   /// Takes a receiver's epoch. Returns its heading, if it has one that was not told already.
   mutating func receive(_ fix: Fix, at now: Moment) -> HeadingSample? {
     guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else {
-      if let told = toldByReceiver, now.instant >= told + Self.memory { toldByReceiver = nil }
+      if let told = reportedByReceiver, now.instant >= told + Self.memory { reportedByReceiver = nil }
       return nil
     }
     let accuracy =
@@ -54,7 +54,7 @@ struct HostSensing: Sendable {
     let sample = HeadingSample(
       magneticDegrees: fix.magneticHeadingDegrees, trueDegrees: fix.headingDegrees, accuracyDegrees: accuracy,
       timestamp: fix.time ?? now.utc)
-    toldByReceiver = now.instant
+    reportedByReceiver = now.instant
     // An epoch is told again when something was added to it.
     guard sample != lastSample else { return nil }
     lastSample = sample
@@ -62,7 +62,7 @@ struct HostSensing: Sendable {
   }
 
   /// The receiver has gone.
-  mutating func receiverLost() { toldByReceiver = nil }
+  mutating func receiverLost() { reportedByReceiver = nil }
 }
 
 extension ClientCall {

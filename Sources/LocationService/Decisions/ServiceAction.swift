@@ -16,7 +16,7 @@ enum ServiceAction: Equatable {
   /// Ask the user.
   case prompt(Authorization.Prompt)
   /// A line for the log.
-  case say(String)
+  case log(String)
   /// Keep the newest location where the end of the process does not take it; before a delegate is told of it, whose event
   /// may be on its way already.
   case remember(Location)
@@ -31,7 +31,7 @@ enum ServiceAction: Equatable {
   /// The receivers that stand by beside the first one are needed; no longer needed.
   case openOthers, releaseOthers
   /// What the receiver is to do.
-  case receiver(ReceiverOrder)
+  case receiver(ReceiverCommand)
   /// A location that a deferral keeps is added to the file of those; all of them are delivered.
   case keepLocation(String), forgetLocations
   /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.

@@ -16,29 +16,29 @@ extension ServiceCore {
     _ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment
   ) {
     self.source = source
-    director.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
+    coordinator.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
     drain(at: now)
     // Behind the location, which tells how far magnetic north is off.
     receiveHeading(of: fix, at: now)
   }
 
   /// What the session with the receiver tells.
-  mutating func receive(_ news: ReceiverNews, at now: Moment) {
-    switch news {
-    case .session(let report, let wish, let receiver, let port):
-      director.receive(report, wish: wish, receiver: receiver, port: port, at: now.instant)
-    case .batch(let event): director.receive(event, at: now.instant)
+  mutating func receive(_ events: ReceiverEvent, at now: Moment) {
+    switch events {
+    case .session(let report, let desired, let receiver, let port):
+      coordinator.receive(report, desired: desired, receiver: receiver, port: port, at: now.instant)
+    case .batch(let event): coordinator.receive(event, at: now.instant)
     case .lost:
       choice.lost(0)
-      director.lost(at: now.instant)
+      coordinator.lost(at: now.instant)
       receiverHeadingLost(at: now.instant)
     }
     drain(at: now)
   }
 
   /// An earlier process of this program left the receiver collecting, or had not delivered all that it collected.
-  mutating func batchIsLeft() {
-    director.expectLeftover()
+  mutating func hasLeftoverBatch() {
+    coordinator.expectLeftover()
     batch.isLeftover = true
     batch.begin()
   }
@@ -49,35 +49,35 @@ extension ServiceCore {
   /// behind it keep their order.
   mutating func call(_ call: ClientCall, by id: Positioning.ClientID, at now: Instant) {
     let isOwed =
-      director.holdsFixes && call.endsDeferral && engine.demand(of: id).standard?.deferral?.mayBatch == true
+      coordinator.holdsFixes && call.endsDeferral && engine.demand(of: id).standard?.deferral?.mayBatch == true
     guard isOwed || batch.hasWaitingCalls else { return engine.call(call, by: id, at: now) }
     batch.wait(call, of: id, at: now)
-    director.readOut(at: now)
+    coordinator.readOut(at: now)
   }
 
   mutating func applyWaitingCalls(at now: Instant) {
-    for (call, id) in batch.takeCalls(isReading: director.isReadingOut) { engine.call(call, by: id, at: now) }
+    for (call, id) in batch.takeCalls(isReading: coordinator.isReadingOut) { engine.call(call, by: id, at: now) }
   }
 
   /// Tells the policy what has changed of what is needed; whether anything has.
   mutating func updateDemands(at now: Instant) -> Bool {
     let events = power.update(demandsOfManagers, shared: engine.sharedDemand, at: now)
-    for event in events { director.handle(event, at: now) }
+    for event in events { coordinator.handle(event, at: now) }
     return !events.isEmpty
   }
 
   // MARK: What comes of it
 
   mutating func drain(at now: Moment) {
-    while let output = director.nextOutput(at: now.instant) { take(output, at: now) }
-    engineIsTold(director.isResting ? .resting : .searching, at: now.instant)
+    while let output = coordinator.nextOutput(at: now.instant) { take(output, at: now) }
+    engineIsTold(coordinator.isResting ? .resting : .searching, at: now.instant)
   }
 
-  private mutating func take(_ output: DirectorOutput, at now: Moment) {
+  private mutating func take(_ output: CoordinatorOutput, at now: Moment) {
     switch output {
-    case .order(let order): extra.append(.receiver(order))
+    case .command(let command): extra.append(.receiver(command))
     // One that is put back as it was found is woken for that.
-    case .report(let report): if isReceiverWanted, let text = report.text { extra.append(.say(text)) }
+    case .report(let report): if isReceiverWanted, let text = report.text { extra.append(.log(text)) }
     case .live(let fix, let instant):
       noteMovement(fix, at: now.instant)
       replay(at: now)
@@ -96,10 +96,10 @@ extension ServiceCore {
       if let time = entry.fix.time { replay(until: time, at: now) }
       batch.read(entry.fix, journal)
       deliverRemembered(entry.fix, isLeftover: batch.isLeftover, at: now)
-    case .lost(let count, let loss): extra.append(.say(loss.text(count)))
+    case .lost(let count, let loss): extra.append(.log(loss.text(count)))
     case .startedAnew:
       extra.append(
-        .say("the receiver started anew; what it had kept until then is lost, an unknown number of fixes"))
+        .log("the receiver started anew; what it had kept until then is lost, an unknown number of fixes"))
     case .readOutEnds:
       if batch.isLeftover { replay(at: now) }
       batch.isLeftover = false
@@ -117,7 +117,7 @@ extension ServiceCore {
 
   /// A speed that is clearly one is movement, also where the place does not show it yet (rule PA-7).
   private mutating func noteMovement(_ fix: Fix, at now: Instant) {
-    guard power.isPaused, let facts = FixFacts(fix), director.power.moves(facts) else { return }
+    guard power.isPaused, let facts = FixObservation(fix), coordinator.power.moves(facts) else { return }
     engine.movementNoticed(at: now)
   }
 
@@ -141,16 +141,16 @@ extension ServiceCore {
     if !power.isDeferring || newest != nil, let journal = batch.delivered(until: power.isDeferring ? newest : nil) {
       extra.append(.noteBatch(journal))
     }
-    let collects = director.isCollecting
-    if !director.isReadingOut, batch.isAllDelivered(collects: collects) {
+    let collects = coordinator.isCollecting
+    if !coordinator.isReadingOut, batch.isAllDelivered(collects: collects) {
       extra.append(.forgetBatch(collects: collects))
     }
   }
 }
 
 /// What the session with the receiver tells, and what its line does.
-enum ReceiverNews: Sendable {
-  case session(SessionReport, wish: ReceiverWish?, receiver: ReceiverDescription?, port: ReceiverPortNumber?)
+enum ReceiverEvent: Sendable {
+  case session(SessionReport, desired: DesiredConfiguration?, receiver: ReceiverDescription?, port: ReceiverPortNumber?)
   case batch(BatchEvent)
   /// The receiver is gone.
   case lost

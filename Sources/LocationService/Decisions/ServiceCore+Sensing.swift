@@ -17,19 +17,19 @@ extension ServiceCore {
     sensing.hasMagnetometer = magnetometer
     sensing.hasAdapter = bluetoothAdapter
     if !bluetoothAdapter { sensing.canHearBeacons = nil }
-    updateFacilities(at: now)
+    updateHostCapabilities(at: now)
   }
 
   /// An epoch of the receiver, for its heading.
   mutating func receiveHeading(of fix: Fix, at now: Moment) {
     let sample = sensing.receive(fix, at: now)
-    updateFacilities(at: now.instant)
+    updateHostCapabilities(at: now.instant)
     if let sample { change { $0.receive(sample) } }
   }
 
   mutating func receive(_ reading: CompassReading, at now: Moment) {
     sensing.isCompassFaulty = false
-    updateFacilities(at: now.instant)
+    updateHostCapabilities(at: now.instant)
     guard !sensing.receiverLeads(at: now.instant) else { return }
     let sample = HeadingSample(
       magneticDegrees: reading.magneticDegrees, accuracyDegrees: reading.accuracyDegrees,
@@ -40,9 +40,9 @@ extension ServiceCore {
   /// The magnetometer does not answer; or shows no direction, for nil.
   mutating func compassFailed(_ complaint: String?, at now: Instant) {
     if let complaint {
-      if !sensing.isCompassFaulty { extra.append(.say(complaint)) }
+      if !sensing.isCompassFaulty { extra.append(.log(complaint)) }
       sensing.isCompassFaulty = true
-      updateFacilities(at: now)
+      updateHostCapabilities(at: now)
     }
     if !sensing.receiverLeads(at: now) { change { $0.headingFailed() } }
   }
@@ -58,7 +58,7 @@ extension ServiceCore {
   /// Whether beacons can be heard, as BlueZ has it; nil: nobody knows.
   mutating func canHearBeacons(_ can: Bool?, at now: Instant) {
     sensing.canHearBeacons = can
-    updateFacilities(at: now)
+    updateHostCapabilities(at: now)
   }
 
   mutating func heard(_ beacon: BeaconAdvertisement, strength: Int?, at now: Moment) {
@@ -74,7 +74,7 @@ extension ServiceCore {
   /// An accelerometer has noticed movement: paused clients go on, and the receiver looks where they are.
   mutating func movementNoticed(at now: Moment) {
     engine.movementNoticed(at: now.instant)
-    director.handle(.movementHint(.accelerometer), at: now.instant)
+    coordinator.handle(.movementHint(.accelerometer), at: now.instant)
     drain(at: now)
   }
 
@@ -87,19 +87,19 @@ extension ServiceCore {
   private mutating func setAccelerometer(_ isPresent: Bool, at now: Instant) {
     guard sensing.hasAccelerometer != isPresent else { return }
     sensing.hasAccelerometer = isPresent
-    director.handle(.accelerometer(isPresent: isPresent), at: now)
+    coordinator.handle(.accelerometer(isPresent: isPresent), at: now)
   }
 
   /// The receiver has gone, and its heading with it.
   mutating func receiverHeadingLost(at now: Instant) {
     sensing.receiverLost()
-    updateFacilities(at: now)
+    updateHostCapabilities(at: now)
   }
 
   /// The computer is back, or did not suspend at all.
   mutating func hostResumed(after seconds: Double, at now: Moment) {
     isSuspendWaiting = false
-    director.handle(.hostResumed(suspendedSeconds: seconds), at: now.instant)
+    coordinator.handle(.hostResumed(suspendedSeconds: seconds), at: now.instant)
     drain(at: now)
   }
 
@@ -110,7 +110,7 @@ extension ServiceCore {
 
   /// Whether the receiver is needed for its heading.
   var needsReceiverForHeading: Bool {
-    !sensing.hasMagnetometer && sensing.toldByReceiver != nil && engine.asksForHeading
+    !sensing.hasMagnetometer && sensing.reportedByReceiver != nil && engine.asksForHeading
   }
 
   /// What the managers need of the receiver: who needs its heading needs it awake all the time.
@@ -127,7 +127,7 @@ extension ServiceCore {
 
   /// The suspend may begin as soon as the receiver rests.
   mutating func tellSuspend() {
-    guard isSuspendWaiting, director.isAtRest else { return }
+    guard isSuspendWaiting, coordinator.isAtRest else { return }
     isSuspendWaiting = false
     extra.append(.readyForSuspend)
   }
@@ -136,7 +136,7 @@ extension ServiceCore {
   mutating func wakeSensing(at now: Instant) {
     guard let due = sensingDeadline, now >= due else { return }
     sensing.receiverLost()
-    updateFacilities(at: now)
+    updateHostCapabilities(at: now)
     change { $0.headingFailed() }
   }
 
@@ -150,7 +150,7 @@ extension ServiceCore {
       if client.beacons { demand.beacons = true }
     }
     // While the receiver rests nobody else would notice.
-    demand.movement = sensing.hasAccelerometer && isReceiverWanted && director.isResting
+    demand.movement = sensing.hasAccelerometer && isReceiverWanted && coordinator.isResting
     demand.suspends = isReceiverWanted
     if let action = asked(demand) { extra.append(action) }
   }
@@ -162,17 +162,17 @@ extension ServiceCore {
     return .sense(demand)
   }
 
-  private mutating func updateFacilities(at now: Instant) {
-    var facilities = engine.facilities
-    facilities.hasCompass = sensing.hasCompass
-    facilities.hasBluetooth = sensing.hasBluetooth
-    let before = engine.facilities
-    guard facilities != before else { return }
+  private mutating func updateHostCapabilities(at now: Instant) {
+    var hostCapabilities = engine.hostCapabilities
+    hostCapabilities.hasCompass = sensing.hasCompass
+    hostCapabilities.hasBluetooth = sensing.hasBluetooth
+    let before = engine.hostCapabilities
+    guard hostCapabilities != before else { return }
     change {
-      $0.setFacilities(facilities)
-      if before.hasBluetooth, !facilities.hasBluetooth { $0.rangingFailed() }
-      if !before.hasBluetooth, facilities.hasBluetooth { $0.beaconsAreHeardAgain(at: now) }
-      if before.hasCompass, !facilities.hasCompass { $0.headingFailed() }
+      $0.setHostCapabilities(hostCapabilities)
+      if before.hasBluetooth, !hostCapabilities.hasBluetooth { $0.rangingFailed() }
+      if !before.hasBluetooth, hostCapabilities.hasBluetooth { $0.beaconsAreHeardAgain(at: now) }
+      if before.hasCompass, !hostCapabilities.hasCompass { $0.headingFailed() }
     }
   }
 }

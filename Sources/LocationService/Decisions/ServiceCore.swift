@@ -15,7 +15,7 @@ struct ServiceCore: Sendable {
 
   var engine: PositioningEngine
   /// From what clients need to what the receiver does.
-  var director: PowerDirector
+  var coordinator: PowerCoordinator
   /// Between the engine's clients and the policy's.
   var power = PowerDemands()
   /// Fixes of the receiver's memory on their way to their clients.
@@ -46,7 +46,7 @@ struct ServiceCore: Sendable {
   private var releaseAt: Instant?
 
   /// What the readers of sessions were told last.
-  private var toldSessions: Diagnostic
+  private var reportedSessions: Diagnostic
 
   /// What holds where nothing is stored.
   private let undecided: Authorization.Record
@@ -58,15 +58,15 @@ struct ServiceCore: Sendable {
   ///   - storedAuthorization: the text that the engine was made with.
   ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
   init(
-    engine: PositioningEngine, director: PowerDirector, undecided: Authorization.Record = .init(),
+    engine: PositioningEngine, coordinator: PowerCoordinator, undecided: Authorization.Record = .init(),
     storedAuthorization: String? = nil, deferred: [Location] = []
   ) {
     self.engine = engine
-    self.director = director
+    self.coordinator = coordinator
     self.undecided = undecided
     knownAuthorization = storedAuthorization
     hasStored = engine.newest != nil
-    toldSessions = engine.sessionDiagnostic
+    reportedSessions = engine.sessionDiagnostic
     batch.restored = deferred
   }
 
@@ -93,7 +93,7 @@ struct ServiceCore: Sendable {
 
   /// A fix of a receiver that stands by beside the first one.
   mutating func receive(_ fix: Fix, ofOther receiver: Int, source: Location.Source?, at now: Moment) {
-    guard let location = Location(fix, received: now.utc, source: source), !director.isResting,
+    guard let location = Location(fix, received: now.utc, source: source), !coordinator.isResting,
       choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant)
     else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
@@ -122,13 +122,13 @@ struct ServiceCore: Sendable {
   /// its order.
   private mutating func noteNewest(_ outputs: [PositioningOutput]) {
     guard let location = untold else { return }
-    let isTold = outputs.contains { output in
+    let isReported = outputs.contains { output in
       guard case .event(_, .didUpdateLocations(let locations), _) = output, let last = locations.last else {
         return false
       }
       return last.timestamp >= location.timestamp
     }
-    guard isTold || !power.isDeferring else { return }
+    guard isReported || !power.isDeferring else { return }
     untold = nil
     newest = location
     isNewestStored = false
@@ -162,10 +162,10 @@ struct ServiceCore: Sendable {
 
   /// There is a receiver on this machine, from now on and also when it goes again (GE-6).
   mutating func receiverCame() {
-    var facilities = engine.facilities
-    facilities.hasSatelliteReceiver = true
-    facilities.hasSignificantChanges = true
-    engine.setFacilities(facilities)
+    var hostCapabilities = engine.hostCapabilities
+    hostCapabilities.hasSatelliteReceiver = true
+    hostCapabilities.hasSignificantChanges = true
+    engine.setHostCapabilities(hostCapabilities)
   }
 
   /// What was decided outside the program, at the start and when its files may have changed (AU-3).
@@ -187,8 +187,8 @@ struct ServiceCore: Sendable {
     if let action = asked(SensorDemand()) { extra.append(action) }
     guard isReceiverWanted, releaseAt == nil else { return }
     releaseAt = now
-    if director.holdsFixes, power.isDeferring {
-      director.readOut(at: now)
+    if coordinator.holdsFixes, power.isDeferring {
+      coordinator.readOut(at: now)
       releaseAt = now + Self.lastRead
     }
   }
@@ -197,14 +197,14 @@ struct ServiceCore: Sendable {
   mutating func hostSuspends(at now: Moment) {
     storeNewest()
     isSuspendWaiting = true
-    director.handle(.hostSuspending, at: now.instant)
+    coordinator.handle(.hostSuspending, at: now.instant)
     drain(at: now)
   }
 
   mutating func wake(at now: Moment) {
     wakeSensing(at: now.instant)
     // The policy first: it has the receiver read out for a deferral that ends at this instant.
-    if let due = director.deadline, now.instant >= due { director.wake(at: now.instant) }
+    if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
     drain(at: now)
     batch.wake(at: now.instant)
     applyWaitingCalls(at: now.instant)
@@ -216,7 +216,7 @@ struct ServiceCore: Sendable {
   /// When `wake` and `actions` are due.
   var deadline: Instant? {
     var next = Instant.earlier(engine.deadline, releaseAt)
-    next = .earlier(next, director.deadline)
+    next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
     next = .earlier(next, sensingDeadline)
     return .earlier(next, power.deadline)
@@ -248,9 +248,9 @@ struct ServiceCore: Sendable {
     }
     if !isRemembered, let newest { actions.append(.remember(newest)) }
     noteDelivered(actions)
-    if engine.sessionDiagnostic != toldSessions {
-      toldSessions = engine.sessionDiagnostic
-      actions.append(.sessions(toldSessions))
+    if engine.sessionDiagnostic != reportedSessions {
+      reportedSessions = engine.sessionDiagnostic
+      actions.append(.sessions(reportedSessions))
     }
     decideReceiver(at: now.instant, &actions)
     decideOthers(&actions)
@@ -282,7 +282,7 @@ struct ServiceCore: Sendable {
     case .showCalibration(let id): .showCalibration(id, true)
     case .hideCalibration(let id): .showCalibration(id, false)
     case .live(let id, let update): .live(id, update)
-    case .advice(_, let advice): .say(advice.message)
+    case .advice(_, let advice): .log(advice.message)
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
     case .store(.authorization): storeAuthorization()
@@ -310,7 +310,7 @@ struct ServiceCore: Sendable {
   /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.
   private mutating func decideOthers(_ actions: inout [ServiceAction]) {
     guard hasOthers else { return }
-    let areWanted = isReceiverWanted && releaseAt == nil && !director.isResting
+    let areWanted = isReceiverWanted && releaseAt == nil && !coordinator.isResting
     guard areWanted != areOthersWanted else { return }
     areOthersWanted = areWanted
     actions.append(areWanted ? .openOthers : .releaseOthers)
@@ -319,7 +319,7 @@ struct ServiceCore: Sendable {
   /// The receiver stays ours until the program ends: while nobody needs it, it sleeps.
   private mutating func decideReceiver(at now: Instant, _ actions: inout [ServiceAction]) {
     if let releaseAt {
-      guard isReceiverWanted, now >= releaseAt || !director.isReadingOut else { return }
+      guard isReceiverWanted, now >= releaseAt || !coordinator.isReadingOut else { return }
       isReceiverWanted = false
       self.releaseAt = nil
       actions += extra

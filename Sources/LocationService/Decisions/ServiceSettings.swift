@@ -1,5 +1,5 @@
 import Positioning
-import ReceiverShell
+import ReceiverRuntime
 import SupplySwitch
 
 /// What the environment of a program says about its location service.

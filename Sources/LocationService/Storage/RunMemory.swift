@@ -1,4 +1,4 @@
-import ReceiverShell
+import ReceiverRuntime
 import Synchronization
 
 /// A record in memory that outlives the process, rewritten in place: at each fix there is time for one call, and none for a

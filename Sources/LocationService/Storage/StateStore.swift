@@ -1,5 +1,5 @@
 import Positioning
-import ReceiverShell
+import ReceiverRuntime
 
 /// What is kept of a program from one run to the next, as files; what cannot be read is set aside and told once.
 struct StateStore {
@@ -20,7 +20,7 @@ struct StateStore {
   /// What earlier runs left.
   ///
   /// - Parameter say: takes a line for each file that is not as it should be.
-  func restored(_ say: (String) -> Void) -> PositioningEngine.Restored {
+  func restored(_ log: (String) -> Void) -> PositioningEngine.Restored {
     var restored = PositioningEngine.Restored()
     guard let folder else { return restored }
     sweep(folder)
@@ -29,23 +29,23 @@ struct StateStore {
     sweep("\(folder)/\(StateFile.appFolder(app))/monitors") { _ in true }
     if let runFolder { sweep(runFolder) }
     restored.regions =
-      load(.regions, say) {
+      load(.regions, log) {
         StateText.regions(in: $0)
       } write: {
         StateText.text(of: $0)
       } ?? []
-    restored.visits = load(.visits, say) {
+    restored.visits = load(.visits, log) {
       StateText.visits(in: $0)
     } write: {
       StateText.text(of: $0)
     }
     restored.authorization =
-      load(.authorization, say) {
+      load(.authorization, log) {
         StateText.authorization(in: $0)
       } write: {
         StateText.text(of: $0)
       }
-    restored.newest = load(.newestLocation, say) {
+    restored.newest = load(.newestLocation, log) {
       StateText.location(in: $0)
     } write: {
       StateText.text(of: $0)
@@ -71,8 +71,8 @@ struct StateStore {
   }
 
   /// The conditions of a monitor as an earlier run left them.
-  func monitor(_ name: String, _ say: (String) -> Void) -> [Monitor.Record] {
-    load(.monitor(name), say) {
+  func monitor(_ name: String, _ log: (String) -> Void) -> [Monitor.Record] {
+    load(.monitor(name), log) {
       StateText.monitor(in: $0)
     } write: {
       StateText.text(ofMonitor: $0)
@@ -120,7 +120,7 @@ struct StateStore {
   }
 
   private func load<Value>(
-    _ file: StateFile, _ say: (String) -> Void, read: (String) -> Value?, write: (Value) -> String
+    _ file: StateFile, _ log: (String) -> Void, read: (String) -> Value?, write: (Value) -> String
   ) -> Value? {
     guard let folder else { return nil }
     let path = "\(folder)/\(file.path(of: app))"
@@ -129,12 +129,12 @@ struct StateStore {
       guard let found = try System.contents(path) else { return nil }
       text = found
     } catch {
-      say("\(path): \(error.reason); what it holds is not used (give yourself the permission, or remove it)")
+      log("\(path): \(error.reason); what it holds is not used (give yourself the permission, or remove it)")
       return nil
     }
     let value = read(text)
     guard let damage = StateText.damage(in: text, of: file) else { return value }
-    say(damage.text(path: path))
+    log(damage.text(path: path))
     // The copy comes first, then what is left takes the file's place: at each instant one of both is there.
     try? System.replace(path + StateDamage.suffix, with: text, .durably)
     if damage != .foreign, let value {

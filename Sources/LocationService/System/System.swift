@@ -22,7 +22,7 @@ enum System {
   static var processID: Int32 { getpid() }
 
   /// A line on standard error.
-  static func say(_ text: String) {
+  static func log(_ text: String) {
     let line = Array("sextant: \(text)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }

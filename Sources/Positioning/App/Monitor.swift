@@ -77,7 +77,7 @@ public struct Monitor: Sendable {
         identifier: record.lastEvent.identifier, state: .unmonitored, date: date, diagnostic: refusal)
     }
 
-    var isTold: Bool { record.lastEvent.state == .unmonitored }
+    var isReported: Bool { record.lastEvent.state == .unmonitored }
   }
 
   /// What it was opened with.
@@ -97,9 +97,11 @@ public struct Monitor: Sendable {
       let diagnostic = record.lastEvent.diagnostic
       let wasLacking = diagnostic.contains(.conditionUnsupported)
       if diagnostic.contains(.conditionLimitExceeded) || monitoredCount >= room {
-        if !entry.isTold || !diagnostic.isRefusal { entry.refuse(.conditionLimitExceeded, at: record.lastEvent.date) }
+        if !entry.isReported || !diagnostic.isRefusal {
+          entry.refuse(.conditionLimitExceeded, at: record.lastEvent.date)
+        }
       } else if wasLacking, !isPossible(record.condition) {
-        if !entry.isTold { entry.refuse(.conditionUnsupported, at: record.lastEvent.date) }
+        if !entry.isReported { entry.refuse(.conditionUnsupported, at: record.lastEvent.date) }
       } else {
         entry.watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: now)
         entry.record.lastEvent.diagnostic.remove(.conditionUnsupported)
@@ -143,14 +145,14 @@ public struct Monitor: Sendable {
   ///
   /// - Parameter room: how many conditions the app may still monitor.
   /// - Returns: how many are monitored besides.
-  mutating func facilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
+  mutating func hostCapabilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
     var count = 0
     for index in entries.indices where count < room && entries[index].watch == nil {
       let record = entries[index].record
       guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record.condition) else { continue }
       entries[index].watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: .zero)
       // Who was told is told the state with the next fix.
-      if !entries[index].isTold { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }
+      if !entries[index].isReported { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }
       entries[index].waiting = nil
       count += 1
     }
@@ -221,7 +223,7 @@ public struct Monitor: Sendable {
 
   @inline(__always)
   private mutating func update(date: UTCTime, heard: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
-    var hasNews = false
+    var hasEvents = false
     for index in entries.indices where entries[index].waiting == nil {
       guard var watch = entries[index].watch else { continue }
       let before = watch.state
@@ -236,9 +238,9 @@ public struct Monitor: Sendable {
         event.refinement = BeaconIdentity(uuid: heard.uuid, major: heard.major, minor: heard.minor)
       }
       entries[index].waiting = event
-      hasNews = true
+      hasEvents = true
     }
-    return hasNews
+    return hasEvents
   }
 
   private func index(of identifier: String) -> Int? {

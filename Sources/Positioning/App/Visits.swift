@@ -79,7 +79,7 @@ public struct Visits: Sendable {
       begin(with: sample)
       return nil
     }
-    if Stillness.isMove(sample, from: anchor, radiusMetres: Self.radiusMetres) { return moved(to: sample) }
+    if StationaryDetector.isMove(sample, from: anchor, radiusMetres: Self.radiusMetres) { return moved(to: sample) }
     stay?.include(sample)
     return arrive(at: sample)
   }

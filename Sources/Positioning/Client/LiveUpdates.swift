@@ -43,7 +43,7 @@ public struct LiveUpdates: Sendable {
 
   let configuration: Configuration
   private(set) var isStationary = false
-  private var stillness = Stillness()
+  private var stationary = StationaryDetector()
   private var told: Diagnostic?
   /// With reduced accuracy: whether a place is told again.
   private var coarse = ReducedAccuracy()
@@ -65,9 +65,9 @@ public struct LiveUpdates: Sendable {
     if isAwaited { coarse.forget() }
     let wasStationary = isStationary
     if let threshold = configuration.threshold {
-      let hasMoved = stillness.receive(actual, radiusMetres: threshold.radiusMetres)
+      let hasMoved = stationary.receive(actual, radiusMetres: threshold.radiusMetres)
       if wasStationary, !hasMoved, !isAwaited { return nil }
-      let stillFor = stillness.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
+      let stillFor = stationary.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
       isStationary = stillFor >= threshold.seconds
     }
     let isNews = !diagnostic.contains(.accuracyLimited) || coarse.isNews(sample)

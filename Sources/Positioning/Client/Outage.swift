@@ -15,7 +15,7 @@ struct Outage: Sendable {
   /// The contract's 30 s.
   static var patience: Milliseconds { Milliseconds(30_000) }
 
-  private(set) var isTold = false
+  private(set) var isReported = false
   /// Since when fixes are missed; nil while nobody waits, or the source rests.
   private var waitingSince: Instant?
   /// What was waited before the source rested.
@@ -25,7 +25,7 @@ struct Outage: Sendable {
   init() {}
 
   var deadline: Instant? {
-    guard isWatching, !isTold, let waitingSince else { return nil }
+    guard isWatching, !isReported, let waitingSince else { return nil }
     return waitingSince + (waited < Self.patience ? Milliseconds(Self.patience.count - waited.count) : Milliseconds(0))
   }
 
@@ -42,7 +42,7 @@ struct Outage: Sendable {
 
   mutating func fixArrived(at now: Instant) {
     guard isWatching else { return }
-    isTold = false
+    isReported = false
     waited = Milliseconds(0)
     if waitingSince != nil { waitingSince = now }
   }
@@ -60,7 +60,7 @@ struct Outage: Sendable {
   /// Whether the client is to be told now.
   mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
-    isTold = true
+    isReported = true
     return true
   }
 }

@@ -41,7 +41,7 @@ struct Pausing: Sendable {
   var activity = Activity.other
   private(set) var mayPause = true
   private var state = State.moving
-  private var stillness = Stillness()
+  private var stationary = StationaryDetector()
   private var isWatching = false
   private var waitingSince = Instant.zero
   private var lastFix: Instant?
@@ -57,7 +57,7 @@ struct Pausing: Sendable {
   mutating func start(at now: Instant) {
     isWatching = true
     state = .moving
-    stillness.forget()
+    stationary.forget()
     waitingSince = now
     lastFix = nil
   }
@@ -94,10 +94,10 @@ struct Pausing: Sendable {
     switch state {
     case .withoutFix: return resume(at: now)
     case .still(let anchor):
-      guard Stillness.isMove(sample, from: anchor, radiusMetres: radius) else { return .none }
+      guard StationaryDetector.isMove(sample, from: anchor, radiusMetres: radius) else { return .none }
       return resume(at: now)
     case .moving:
-      _ = stillness.receive(sample, radiusMetres: radius)
+      _ = stationary.receive(sample, radiusMetres: radius)
       return pauseIfStill(measured: sample.measured)
     }
   }
@@ -129,7 +129,7 @@ struct Pausing: Sendable {
   }
 
   private mutating func pauseIfStill(measured: Instant) -> Action {
-    guard mayPause, let threshold = Self.threshold(activity), let anchor = stillness.anchor,
+    guard mayPause, let threshold = Self.threshold(activity), let anchor = stationary.anchor,
       measured.seconds(since: anchor.measured) >= secondsForAll ?? threshold.seconds
     else { return .none }
     state = .still(since: anchor)

@@ -8,21 +8,21 @@ public struct ClientID: Hashable, Comparable, Sendable {
 }
 
 /// Which of the delegate's methods there are, as far as a service depends on it.
-public struct DelegateAbilities: OptionSet, Hashable, Sendable {
+public struct DelegateCapabilities: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// didUpdateLocations.
-  public static let takesLocations = DelegateAbilities(rawValue: 1)
+  public static let takesLocations = DelegateCapabilities(rawValue: 1)
   /// didFailWithError.
-  public static let takesErrors = DelegateAbilities(rawValue: 2)
+  public static let takesErrors = DelegateCapabilities(rawValue: 2)
 }
 
 /// What a client asks of its manager: a value, so that it can wait in a queue between threads.
 public enum ClientCall: Hashable, Sendable {
   /// nil: there is no delegate any more.
-  case setDelegate(DelegateAbilities?)
+  case setDelegate(DelegateCapabilities?)
 
   case setDesiredAccuracy(metres: Double)
   case setDistanceFilter(metres: Double)

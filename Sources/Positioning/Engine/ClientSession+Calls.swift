@@ -4,7 +4,7 @@ import MonotonicTime
 extension ClientSession {
   /// - Returns: false for a call that the whole app is concerned with.
   mutating func call(
-    _ call: ClientCall, facilities: Facilities, cached: Sample?, aged: Sample?, at now: Instant,
+    _ call: ClientCall, hostCapabilities: HostCapabilities, cached: Sample?, aged: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) -> Bool {
     switch call {
@@ -29,10 +29,10 @@ extension ClientSession {
       endStandard(at: now, &outputs)
     case .requestLocation: requestLocation(aged: aged, at: now, &outputs)
     case .allowDeferredUpdates(let metres, let seconds):
-      allowDeferral(metres, seconds, facilities: facilities, position: aged, at: now, &outputs)
+      allowDeferral(metres, seconds, hostCapabilities: hostCapabilities, position: aged, at: now, &outputs)
     case .disallowDeferredUpdates: endDeferral(.deferredCanceled, &outputs)
 
-    case .startSignificantChanges: startSignificant(facilities, cached: cached, at: now, &outputs)
+    case .startSignificantChanges: startSignificant(hostCapabilities, cached: cached, at: now, &outputs)
     case .stopSignificantChanges:
       wantsSignificant = false
       significantRun &+= 1
@@ -41,7 +41,7 @@ extension ClientSession {
 
     case .startHeading:
       wantsHeading = true
-      guard facilities.hasCompass else { break }
+      guard hostCapabilities.hasCompass else { break }
       heading.start()
       // No service delivers what the app may not know, and none is silent about it (GE-1).
       if permissions.status == .denied || permissions.status == .restricted { fail(.denied, &outputs) }
@@ -54,7 +54,7 @@ extension ClientSession {
     case .dismissCalibration:
       if heading.dismissCalibration() == .hide { outputs.append(.hideCalibration(id)) }
 
-    case .startRanging(let target): startRanging(target, facilities, at: now, &outputs)
+    case .startRanging(let target): startRanging(target, hostCapabilities, at: now, &outputs)
     case .stopRanging(let target): ranging.stop(target)
 
     case .requestWhenInUse, .requestAlways, .requestTemporaryFullAccuracy, .startVisits, .stopVisits,
@@ -100,9 +100,9 @@ extension ClientSession {
   }
 
   private mutating func startSignificant(
-    _ facilities: Facilities, cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ hostCapabilities: HostCapabilities, cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]
   ) {
-    guard facilities.hasSignificantChanges else {
+    guard hostCapabilities.hasSignificantChanges else {
       outputs.append(.advice(id, .notAvailable("significant-change monitoring")))
       return
     }
@@ -117,14 +117,14 @@ extension ClientSession {
   }
 
   private mutating func allowDeferral(
-    _ metres: Double, _ seconds: Double, facilities: Facilities, position: Sample?, at now: Instant,
+    _ metres: Double, _ seconds: Double, hostCapabilities: HostCapabilities, position: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) {
     cancelRequest()
     endDeferral(.deferredCanceled, &outputs)
     let takesLocations = delegate?.contains(.takesLocations) ?? false
     if let error = Deferral.refusal(
-      isUpdating: updates.isRunning && !pausing.isPaused, hasSatelliteReceiver: facilities.hasSatelliteReceiver,
+      isUpdating: updates.isRunning && !pausing.isPaused, hasSatelliteReceiver: hostCapabilities.hasSatelliteReceiver,
       delegateTakesLocations: takesLocations, desiredAccuracyMetres: updates.desiredAccuracyMetres,
       isUnfiltered: updates.isUnfiltered)
     {
@@ -150,9 +150,10 @@ extension ClientSession {
   }
 
   private mutating func startRanging(
-    _ target: Ranging.Target, _ facilities: Facilities, at now: Instant, _ outputs: inout [PositioningOutput]
+    _ target: Ranging.Target, _ hostCapabilities: HostCapabilities, at now: Instant,
+    _ outputs: inout [PositioningOutput]
   ) {
-    if !facilities.hasBluetooth {
+    if !hostCapabilities.hasBluetooth {
       emit(.rangingDidFail(target, .rangingUnavailable), &outputs)
     } else if target.identity == nil || !mayRange {
       emit(.rangingDidFail(target, .rangingFailure), &outputs)

@@ -12,7 +12,7 @@ extension ClientSession {
   ) {
     if standardDelivery != .none || wakingDelivery != .none {
       // Who was told that there is no fix is told the first one after it, whatever the filter says (SU-17).
-      if outage.isTold { updates.expectFreshFix() }
+      if outage.isReported { updates.expectFreshFix() }
       outage.fixArrived(at: now)
     }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
@@ -111,7 +111,7 @@ extension ClientSession {
     }
     if outage.wake(at: now) { fail(.locationUnknown, &outputs) }
     if updates.isRunning, standardDelivery == .deliver {
-      carryOut(pausing.wake(isOutage: outage.isTold, at: now), at: now, &outputs)
+      carryOut(pausing.wake(isOutage: outage.isReported, at: now), at: now, &outputs)
     }
     if wakingDelivery != .none, let sample = significant.wake(at: now) {
       emit([sample.location], by: .significant, &outputs)

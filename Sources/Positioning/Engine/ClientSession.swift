@@ -3,7 +3,7 @@ import MonotonicTime
 /// All of one manager: its services, and which of their events are delivered.
 struct ClientSession: Sendable {
   let id: ClientID
-  private(set) var delegate: DelegateAbilities?
+  private(set) var delegate: DelegateCapabilities?
   /// Counts the assignments of a delegate.
   private var delegates: UInt32 = 0
   /// Counts the runs of the standard service.
@@ -30,8 +30,8 @@ struct ClientSession: Sendable {
   private(set) var standardDelivery = Delivery.none
   private(set) var wakingDelivery = Delivery.none
   private(set) var runningDelivery = Delivery.none
-  private var isToldNotInUse = false
-  private var isToldNotRequested = false
+  private var isNotInUseReported = false
+  private var isNotRequestedReported = false
 
   /// What waits until the app runs again (C7).
   var held: [Location] = []
@@ -118,7 +118,7 @@ struct ClientSession: Sendable {
   }
 
   /// One callback with the current status for each delegate that is assigned (AU-2).
-  mutating func setDelegate(_ delegate: DelegateAbilities?, _ outputs: inout [PositioningOutput]) {
+  mutating func setDelegate(_ delegate: DelegateCapabilities?, _ outputs: inout [PositioningOutput]) {
     self.delegate = delegate
     delegates &+= 1
     emitAuthorization(permissions.status, permissions.accuracy, &outputs)
@@ -214,12 +214,12 @@ struct ClientSession: Sendable {
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
   mutating func adviseIfNotInUse(_ outputs: inout [PositioningOutput]) {
-    if permissions.application == .foreground { isToldNotInUse = false }
-    guard !isToldNotInUse,
+    if permissions.application == .foreground { isNotInUseReported = false }
+    guard !isNotInUseReported,
       (wantsStandard || oneShot.isPending) && needsInUse(standardDelivery)
         || wantsSignificant && needsInUse(wakingDelivery)
     else { return }
-    isToldNotInUse = true
+    isNotInUseReported = true
     outputs.append(.advice(id, .notInUse))
   }
 
@@ -231,15 +231,15 @@ struct ClientSession: Sendable {
       outage.start(activity, at: now)
     } else {
       // Who was told that there is no fix is told the first one after it, however long nothing is told until then (SU-17).
-      if outage.isTold { updates.expectFreshFix() }
+      if outage.isReported { updates.expectFreshFix() }
       outage.stop()
     }
   }
 
   /// Whether the client is to be told that nobody was asked for permission: once (AU-9).
   mutating func adviseNotRequested() -> Bool {
-    defer { isToldNotRequested = true }
-    return !isToldNotRequested
+    defer { isNotRequestedReported = true }
+    return !isNotRequestedReported
   }
 
   // MARK: The standard service

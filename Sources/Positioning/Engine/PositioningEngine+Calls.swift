@@ -7,7 +7,8 @@ extension PositioningEngine {
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
     if clients[index].call(
-      call, facilities: facilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now, &outputs)
+      call, hostCapabilities: hostCapabilities, cached: cachedSample, aged: cache.aged.map(reducedIfNeeded), at: now,
+      &outputs)
     {
       askIfStarted(call, by: index, at: now)
       watchRegions(at: now)
@@ -76,7 +77,7 @@ extension PositioningEngine {
   private mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
     switch call {
     case .startUpdatingLocation, .startSignificantChanges, .startVisits: break
-    case .startHeading: if !facilities.hasCompass { return }
+    case .startHeading: if !hostCapabilities.hasCompass { return }
     default: return
     }
     guard authorization.status == .notDetermined, authorization.asked == nil else { return }
@@ -121,7 +122,7 @@ extension PositioningEngine {
 
   /// Whether there is something to monitor it with (RG-21).
   private func isSupported(_ shape: Region.Shape) -> Bool {
-    shape.isBeacon ? facilities.hasBluetooth : facilities.hasSignificantChanges
+    shape.isBeacon ? hostCapabilities.hasBluetooth : hostCapabilities.hasSignificantChanges
   }
 
   private mutating func startMonitoring(
@@ -152,11 +153,11 @@ extension PositioningEngine {
     streams.append((id, LiveUpdates(configuration)))
     watchStreamOutage(at: now)
     if authorization.keys.requiresExplicitSession {
-      tellStreams(at: now)
+      reportToStreams(at: now)
     } else {
       sessions.begin(-1 - id, goal: .whenInUse)
       askForSessions(at: now)
-      tellSilentStreams(at: now)
+      reportToSilentStreams(at: now)
     }
   }
 
@@ -189,17 +190,17 @@ extension PositioningEngine {
     case .authorizedWhenInUse: if !permissions.isInUse { diagnostic = .insufficientlyInUse }
     case .authorizedAlways: break
     }
-    if streamOutage.isTold { diagnostic.insert(.locationUnavailable) }
+    if streamOutage.isReported { diagnostic.insert(.locationUnavailable) }
     if authorization.accuracy == .reduced { diagnostic.insert(.accuracyLimited) }
     return diagnostic
   }
 
   /// Streams that fall silent are told why (LV-3).
-  mutating func tellSilentStreams(at now: Instant) {
-    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { tellStreams(at: now) }
+  mutating func reportToSilentStreams(at now: Instant) {
+    if permissions.delivery(.standard, allowsBackground: nil) != .deliver { reportToStreams(at: now) }
   }
 
-  mutating func tellStreams(at now: Instant) {
+  mutating func reportToStreams(at now: Instant) {
     let diagnostic = diagnostic
     guard !diagnostic.subtracting(.accuracyLimited).isEmpty else { return }
     for index in streams.indices {
@@ -272,7 +273,7 @@ extension PositioningEngine {
     sessions.endActivity(id)
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
-    tellSilentStreams(at: now)
+    reportToSilentStreams(at: now)
   }
 
   /// A CLMonitor of this name; the one that is there, or what is stored of it (MO-1).
@@ -293,7 +294,7 @@ extension PositioningEngine {
   /// A receiver or an adapter came: conditions that waited for one are monitored.
   mutating func monitorWhatWaits() {
     for index in monitors.indices {
-      let count = monitors[index].facilitiesCame(room: conditionRoom) { [self] in canMonitor($0) }
+      let count = monitors[index].hostCapabilitiesCame(room: conditionRoom) { [self] in canMonitor($0) }
       if count > 0 { outputs.append(.store(.monitor(monitors[index].name))) }
     }
   }

@@ -25,7 +25,7 @@ public struct PositioningEngine: Sendable {
   public internal(set) var regions: Regions
   public internal(set) var visits: Visits
   var cache: LocationCache
-  public private(set) var facilities: Facilities
+  public private(set) var hostCapabilities: HostCapabilities
 
   let settings: PositioningSettings
   var clients: [ClientSession] = []
@@ -50,11 +50,12 @@ public struct PositioningEngine: Sendable {
   var streamOutage = Outage()
 
   public init(
-    keys: UsageKeys, facilities: Facilities, application: ApplicationState, settings: PositioningSettings = .init(),
+    keys: UsageKeys, hostCapabilities: HostCapabilities, application: ApplicationState,
+    settings: PositioningSettings = .init(),
     authorizationOverride: AuthorizationStatus? = nil, restored: Restored = .init(), at now: Instant
   ) {
     self.settings = settings
-    self.facilities = facilities
+    self.hostCapabilities = hostCapabilities
     self.application = application
     authorization = Authorization(keys: keys, restored: restored.authorization, override: authorizationOverride)
     regions = Regions(maximumRadiusMetres: settings.maximumRegionRadiusMetres, restored: restored.regions, at: now)
@@ -129,7 +130,7 @@ public struct PositioningEngine: Sendable {
 
   /// `maximumRegionMonitoringDistance`; −1 where nothing can be monitored (RG-7).
   public var maximumRegionRadiusMetres: Double {
-    facilities.hasSignificantChanges ? regions.maximumRadiusMetres : -1
+    hostCapabilities.hasSignificantChanges ? regions.maximumRadiusMetres : -1
   }
 
   // MARK: Permission and the app's state
@@ -144,10 +145,10 @@ public struct PositioningEngine: Sendable {
   ///
   /// Who asked for headings when there was no compass gets them from one that comes: whether a receiver has one shows only
   /// when it tells. Conditions that could not be monitored before are monitored.
-  public mutating func setFacilities(_ facilities: Facilities) {
-    self.facilities = facilities
+  public mutating func setHostCapabilities(_ hostCapabilities: HostCapabilities) {
+    self.hostCapabilities = hostCapabilities
     monitorWhatWaits()
-    guard facilities.hasCompass else { return }
+    guard hostCapabilities.hasCompass else { return }
     for index in clients.indices where clients[index].wantsHeading { clients[index].heading.start() }
   }
 
@@ -156,7 +157,7 @@ public struct PositioningEngine: Sendable {
     application = state
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
     permissionsChanged(at: now)
-    tellSilentStreams(at: now)
+    reportToSilentStreams(at: now)
     askForSessions(at: now)
     askForPendingStarts(at: now)
   }
@@ -230,7 +231,7 @@ public struct PositioningEngine: Sendable {
     if before.0.isAuthorized, !authorization.status.isAuthorized, !regions.isEmpty {
       for client in clients { client.emit(.monitoringDidFail(nil, .regionMonitoringDenied), &outputs) }
     }
-    tellStreams(at: now)
+    reportToStreams(at: now)
     askForSessions(at: now)
   }
 
@@ -286,6 +287,6 @@ public struct PositioningEngine: Sendable {
     for index in monitors.indices where mayMonitor {
       if monitors[index].wake(at: now) { outputs.append(.monitorHasEvent(monitors[index].name)) }
     }
-    if streamOutage.wake(at: now.instant) { tellStreams(at: now.instant) }
+    if streamOutage.wake(at: now.instant) { reportToStreams(at: now.instant) }
   }
 }

@@ -15,7 +15,7 @@ public struct PositioningSettings: Hashable, Sendable {
 }
 
 /// What there is to measure with.
-public struct Facilities: Hashable, Sendable {
+public struct HostCapabilities: Hashable, Sendable {
   /// A receiver of satellites is configured; deferral needs it (DF-3).
   public var hasSatelliteReceiver: Bool
   /// Any source of positions; regions and significant changes need it.

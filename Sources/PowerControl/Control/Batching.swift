@@ -8,13 +8,13 @@ extension PowerControl {
   ) -> Bool {
     let by = Instant.earlier(collect.by, need.due)
     let state = liveState(cyclic: collect.cyclic, periodSeconds: 1)
-    sayDue(&actions)
+    reportDue(&actions)
     // Settle in the mode that is kept while the receiver collects, if that is worth waiting for: collecting itself hinders
     // nothing.
     let settles = !isSettled(state, cyclic: collect.cyclic) && settlingPays(by: by)
     guard !settles, let plan = batchPlan(by: by) else {
       want(state, &actions)
-      if !settles { tellHostKeeps(&actions) }
+      if !settles { reportHostBatching(&actions) }
       return false
     }
     var batching = state
@@ -29,7 +29,7 @@ extension PowerControl {
   private func isSettled(_ state: WantedState, cyclic: Bool) -> Bool {
     guard state.mode == wanted.mode, orbits.isUsable(at: now) else { return false }
     if case .cyclicTracking = state.mode { return true }
-    guard cyclic, abilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
+    guard cyclic, capabilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
     // Cyclic tracking may only wait for a better fix: that is not waited for.
     return now.seconds(since: modeSince) >= 2 * policy.cyclicAfterSeconds
   }
@@ -50,13 +50,13 @@ extension PowerControl {
 
   /// The smallest period whose buffer lasts until the fixes are wanted, and with which fixes are not too far apart.
   private func batchPlan(by: Instant?) -> (batch: WantedState.Batch, periodSeconds: Int)? {
-    guard let batching = abilities?.batching, !isRefused(.batching) else { return nil }
+    guard let batching = capabilities?.batching, !isRefused(.batching) else { return nil }
     let wantedSeconds = by.map { $0.seconds(since: now) } ?? .infinity
     // Somebody looks soon anyway: nothing sleeps long enough.
     guard wantedSeconds >= policy.batchShortestSeconds else { return nil }
     let epochs = batching.extendedEpochs >> batchHalvings
     guard epochs > 0 else { return nil }
-    let speed = newestFix?.facts.speedMetresPerSecond ?? 1
+    let speed = newestFix?.observation.speedMetresPerSecond ?? 1
     var period = 1
     while period < policy.batchLongestPeriodSeconds,
       Double(epochs * period) - policy.batchMarginSeconds < wantedSeconds,
@@ -69,28 +69,31 @@ extension PowerControl {
 
   /// The receiver cannot collect for these clients, or others need fixes as they come: the host keeps the fixes.
   func clientsKept() -> [Int] {
-    clients.indices.filter { clients[$0].deferral != nil && !clients[$0].hostKeepsIsSaid && !clients[$0].isPaused }
+    clients.indices.filter {
+      clients[$0].deferral != nil && !clients[$0].isHostBatchingReported && !clients[$0].isPaused
+    }
   }
 
-  mutating func tellHostKeeps(_ actions: inout [PowerAction]) {
+  mutating func reportHostBatching(_ actions: inout [PowerAction]) {
     for index in clientsKept() {
-      clients[index].hostKeepsIsSaid = true
+      clients[index].isHostBatchingReported = true
       actions.append(.report(.deferralKeptByHost(clients[index].id)))
     }
   }
 
   /// Deferrals whose time is over, or whose distance is covered.
-  mutating func sayDue(_ actions: inout [PowerAction]) {
+  mutating func reportDue(_ actions: inout [PowerAction]) {
     for index in clients.indices {
-      guard let run = clients[index].deferral, !run.dueIsSaid, let deferral = clients[index].demand.updates?.deferral
+      guard let run = clients[index].deferral, !run.isDueReported,
+        let deferral = clients[index].demand.updates?.deferral
       else {
         continue
       }
       let isTime = deferral.timeoutSeconds.map { now.seconds(since: run.since) + run.uncountedSeconds >= $0 } ?? false
-      let covered = run.from.flatMap { from in newestFix.map { groundMetres(from, $0.facts) } } ?? 0
+      let covered = run.from.flatMap { from in newestFix.map { groundMetres(from, $0.observation) } } ?? 0
       let isFar = deferral.untilTravelledMetres.map { covered >= $0 && newestFix != nil } ?? false
       guard isTime || isFar else { continue }
-      clients[index].deferral?.dueIsSaid = true
+      clients[index].deferral?.isDueReported = true
       actions.append(.report(.deferralDue(clients[index].id)))
     }
   }
@@ -119,7 +122,7 @@ extension PowerControl {
     guard readDue(run, collect, need) <= now else { return false }
     // A deferral that ends right after a read-out has its fixes already.
     let said = actions.count
-    if collect.by.map({ $0 <= now && isFresh(run, at: $0) }) ?? false { sayDue(&actions) }
+    if collect.by.map({ $0 <= now && isFresh(run, at: $0) }) ?? false { reportDue(&actions) }
     if actions.count == said { readOut(&actions) }
     return false
   }
@@ -202,7 +205,7 @@ extension PowerControl {
     run.isReadOut = run.leavingSince != nil
     run.isJustRead = true
     batch = run
-    sayDue(&actions)
+    reportDue(&actions)
   }
 
   mutating func retrievalCut(_ actions: inout [PowerAction]) {

@@ -8,17 +8,17 @@ struct ClientState: Sendable {
   var startedAt: Instant
   /// Since when the distance to the border stands, and the fix it was measured from.
   var borderedAt: Instant
-  var borderedFix: FixFacts?
+  var borderedFix: FixObservation?
   /// The last fix that passed the distance filter.
-  var filterAnchor: FixFacts?
-  var stillness: Stillness?
+  var filterAnchor: FixObservation?
+  var stationary: StationaryDetector?
   /// While it is paused.
   var pause: Pause?
   var deferral: DeferralRun?
-  var hostKeepsIsSaid = false
+  var isHostBatchingReported = false
   /// Significant changes: where the last one was, the last look, and the present interval.
-  var significantAnchor: FixFacts?
-  var significantLook: (facts: FixFacts, at: Instant)?
+  var significantAnchor: FixObservation?
+  var significantLook: (observation: FixObservation, at: Instant)?
   var significantSeconds: Double
 
   struct Pause: Sendable {
@@ -28,7 +28,7 @@ struct ClientState: Sendable {
     var lastLook: Instant
   }
 
-  init(id: ClientID, demand: Demand, at now: Instant, newest: FixFacts?, policy: PowerPolicy) {
+  init(id: ClientID, demand: Demand, at now: Instant, newest: FixObservation?, policy: PowerPolicy) {
     self.id = id
     self.demand = demand
     startedAt = now
@@ -54,6 +54,6 @@ struct DeferralRun: Sendable {
   /// Seconds that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0
   /// Where it began; nil until the first fix.
-  var from: FixFacts?
-  var dueIsSaid = false
+  var from: FixObservation?
+  var isDueReported = false
 }

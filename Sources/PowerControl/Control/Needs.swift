@@ -13,7 +13,7 @@ extension PowerControl {
   }
 
   /// A client that has just started needs a fresh fix; nil when it has had one.
-  private func freshFix(_ client: ClientState) -> (facts: FixFacts, at: Instant)? {
+  private func freshFix(_ client: ClientState) -> (observation: FixObservation, at: Instant)? {
     guard let newestFix, newestFix.at >= client.startedAt else { return nil }
     return newestFix
   }
@@ -38,16 +38,17 @@ extension PowerControl {
   }
 
   private func addBorder(
-    _ border: Demand.Border, _ client: ClientState, _ fix: (facts: FixFacts, at: Instant), _ need: inout Need
+    _ border: Demand.Border, _ client: ClientState, _ fix: (observation: FixObservation, at: Instant),
+    _ need: inout Need
   ) {
     if let dwell = border.dwellSeconds { return need.addDue(client.borderedAt + Milliseconds(seconds: dwell)) }
     if rests {
       need.waitsForHint = true
       return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
     }
-    let moved = client.borderedFix.map { groundMetres($0, fix.facts) } ?? 0
-    let metres = border.distanceMetres - moved - fix.facts.errorMetres
-    let speed = presentSpeed(fix.facts, bound: border.speedBoundMetresPerSecond)
+    let moved = client.borderedFix.map { groundMetres($0, fix.observation) } ?? 0
+    let metres = border.distanceMetres - moved - fix.observation.errorMetres
+    let speed = presentSpeed(fix.observation, bound: border.speedBoundMetresPerSecond)
     let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
     // Where the fix cannot tell the side, one may have crossed already.
     let after = metres > 0 ? borderSeconds : borderSeconds / 2
@@ -76,9 +77,9 @@ extension PowerControl {
       need.waitsForHint = true
       return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
     }
-    let moved = client.filterAnchor.map { groundMetres($0, fix.facts) } ?? 0
+    let moved = client.filterAnchor.map { groundMetres($0, fix.observation) } ?? 0
     let bound = updates.activity.speedBoundMetresPerSecond
-    let reach = Reach(speed: presentSpeed(fix.facts, bound: bound), bound: bound).earliestSeconds(filter - moved)
+    let reach = Reach(speed: presentSpeed(fix.observation, bound: bound), bound: bound).earliestSeconds(filter - moved)
     // Where looks are as rare as they may be, the usual start counts and not the slow one.
     let late = updates.lateSeconds + hotSeconds - hotStarts.meanSeconds(at: now) + policy.marginSeconds
     need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
@@ -99,21 +100,24 @@ extension PowerControl {
   private func early(_ seconds: Double) -> Double { seconds - min(seconds / 100, policy.earlySeconds) }
 
   private func addCollect(
-    _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates, _ fix: (facts: FixFacts, at: Instant),
+    _ deferral: Demand.Deferral, _ run: DeferralRun, _ updates: Demand.Updates,
+    _ fix: (observation: FixObservation, at: Instant),
     _ need: inout Need
   ) {
     // Its end is said: until the client has heard it, a memory that is read is not filled anew.
-    if run.dueIsSaid, batch == nil { return need.addLive(cyclic: updates.accuracy != .navigation, periodSeconds: 1) }
+    if run.isDueReported, batch == nil {
+      return need.addLive(cyclic: updates.accuracy != .navigation, periodSeconds: 1)
+    }
     var by =
-      run.dueIsSaid
+      run.isDueReported
       ? nil
       : deferral.timeoutSeconds.map {
         run.since + Milliseconds(seconds: $0 - run.uncountedSeconds)
       }
-    if let metres = deferral.untilTravelledMetres, !run.dueIsSaid {
-      let covered = run.from.map { groundMetres($0, fix.facts) } ?? 0
+    if let metres = deferral.untilTravelledMetres, !run.isDueReported {
+      let covered = run.from.map { groundMetres($0, fix.observation) } ?? 0
       // Here the bound is what is usual, not what is possible: a look too late costs nothing but the delay.
-      let speed = presentSpeed(fix.facts, bound: 3)
+      let speed = presentSpeed(fix.observation, bound: 3)
       let seconds = Reach(speed: speed, bound: max(1.5 * speed, 3)).earliestSeconds(metres - covered)
       by = Instant.earlier(
         by, fix.at + Milliseconds(seconds: covered >= metres ? 0 : max(seconds, policy.travelledShortestSeconds)))
@@ -124,7 +128,7 @@ extension PowerControl {
   }
 
   /// The speed to reckon with: what the fix says and its error, or the bound.
-  private func presentSpeed(_ fix: FixFacts, bound: Double) -> Double {
+  private func presentSpeed(_ fix: FixObservation, bound: Double) -> Double {
     guard let speed = fix.speedMetresPerSecond else { return bound }
     // Below what counts as movement it is noise.
     return moves(fix) ? speed + (fix.speedErrorMetresPerSecond ?? 0) : 0
@@ -132,7 +136,7 @@ extension PowerControl {
 
   /// An accelerometer watches, and nothing has moved since the newest fix, which showed rest.
   var rests: Bool {
-    guard hasAccelerometer, let newestFix, !moves(newestFix.facts) else { return false }
+    guard hasAccelerometer, let newestFix, !moves(newestFix.observation) else { return false }
     guard let lastHint else { return true }
     return now.seconds(since: lastHint) > policy.hintSeconds && newestFix.at >= lastHint
   }

@@ -18,7 +18,7 @@ enum Phase: Sendable {
     /// Since when epochs come without a fix.
     var fixless: Instant?
     /// The best that was received in this search.
-    var signal = SignalFacts(satellites: 0, strongSatellites: 0)
+    var signal = SignalObservation(satellites: 0, strongSatellites: 0)
     /// It had time to receive something, and said that it does not.
     var isSkyEmpty = false
     /// The start is thought to be a hot one.

@@ -13,7 +13,7 @@ import MonotonicTime
 public struct PowerControl: Sendable {
   public let policy: PowerPolicy
   /// What the present receiver can do, as it was told; nil without a receiver.
-  public internal(set) var abilities: ReceiverAbilities?
+  public internal(set) var capabilities: ReceiverCapabilities?
   /// What the receiver is to do.
   public internal(set) var wanted = WantedState(mode: .backup(until: nil))
 
@@ -29,15 +29,15 @@ public struct PowerControl: Sendable {
   /// What it takes by the line's rate, where that is known.
   var expectedSecondsPerFix: Double?
   /// The receiver has forgotten what it was told: the wanted state is told again.
-  var mustTellAgain = false
+  var mustReportAgain = false
   var orbits = Orbits()
   var hotStarts = TimeToFix(usualSeconds: 2)
   var coldStarts = TimeToFix(usualSeconds: 30)
   var epochs = EpochGrid(usualSeconds: 2)
-  var newestFix: (facts: FixFacts, at: Instant)?
+  var newestFix: (observation: FixObservation, at: Instant)?
   /// Since when there has been no fix although one was sought.
   var outageSince: Instant?
-  var outageIsSaid = false
+  var isOutageReported = false
   var lastThoroughSearch: Instant?
   var lastSearchEnd: Instant?
   var hasAccelerometer = false
@@ -66,7 +66,7 @@ public struct PowerControl: Sendable {
     now = max(now, instant)
     switch event {
     case .demand(let id, let demand): take(demand?.sane, of: id, &actions)
-    case .fix(let facts): take(facts, &actions)
+    case .fix(let observation): take(observation, &actions)
     case .noFix(let signal): take(signal, &actions)
     case .entered(let mode): entered(mode, &actions)
     case .wakeConfirmed: answered(&actions)
@@ -81,7 +81,7 @@ public struct PowerControl: Sendable {
     case .hostSuspending: hostSuspends(&actions)
     case .hostResumed(let seconds): hostResumed(after: seconds, &actions)
     case .receiverLost: receiverLost(&actions)
-    case .receiverFound(let abilities): receiverFound(abilities, &actions)
+    case .receiverFound(let capabilities): receiverFound(capabilities, &actions)
     }
     settle(&actions)
     return actions
@@ -136,11 +136,11 @@ public struct PowerControl: Sendable {
   // MARK: What is said and done
 
   mutating func want(_ state: WantedState, _ actions: inout [PowerAction]) {
-    guard state != wanted || mustTellAgain else { return }
+    guard state != wanted || mustReportAgain else { return }
     if state.mode != wanted.mode { modeSince = now }
     if case .cyclicTracking = wanted.mode, case .continuous = state.mode { cyclicLeft = now }
     if state.mode.isAsleep { cyclicLeft = nil }
-    mustTellAgain = false
+    mustReportAgain = false
     wanted = state
     actions.append(.enter(state))
   }

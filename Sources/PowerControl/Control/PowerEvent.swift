@@ -3,9 +3,9 @@ public enum PowerEvent: Hashable, Sendable {
   /// A client's demand is new or has changed; nil: it has gone, also by dying.
   case demand(ClientID, Demand?)
   /// An epoch with a fix; of a retrieved batch, the newest.
-  case fix(FixFacts)
+  case fix(FixObservation)
   /// An epoch without a fix.
-  case noFix(SignalFacts)
+  case noFix(SignalObservation)
   /// The receiver was asked into this mode and nothing speaks against its being there.
   case entered(PowerMode)
   /// The receiver gave a sign of life after a wake-up.
@@ -33,11 +33,11 @@ public enum PowerEvent: Hashable, Sendable {
   /// The receiver has gone.
   case receiverLost
   /// A receiver is there, awake, with these abilities; it may be another one.
-  case receiverFound(ReceiverAbilities)
+  case receiverFound(ReceiverCapabilities)
 }
 
 /// One fix, as far as the policy needs it.
-public struct FixFacts: Hashable, Sendable {
+public struct FixObservation: Hashable, Sendable {
   public var latitudeDegrees: Double
   public var longitudeDegrees: Double
   /// Horizontal error, 68 %, in metres.
@@ -59,7 +59,7 @@ public struct FixFacts: Hashable, Sendable {
 }
 
 /// What is received, in an epoch that has no fix.
-public struct SignalFacts: Hashable, Sendable {
+public struct SignalObservation: Hashable, Sendable {
   /// Satellites of which anything is received.
   public var satellites: Int
   /// Of these, satellites at 25 dBHz or more: strong enough to receive orbits from.

@@ -5,13 +5,13 @@ extension PowerControl {
   /// True when the phase has changed.
   mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     noteOutage(awake)
-    sayNoFixPauses(&actions)
+    reportNoFixPauses(&actions)
     guard searchEnd(awake, need) <= now, canSleep, let until = nextSearch() else {
       want(fullPower, &actions)
       return false
     }
-    if !outageIsSaid {
-      outageIsSaid = true
+    if !isOutageReported {
+      isOutageReported = true
       actions.append(.report(.skyLost))
     }
     if thoroughIsDue { lastThoroughSearch = now }
@@ -30,7 +30,7 @@ extension PowerControl {
   }
 
   /// Clients that may be paused are, when there was no fix for long.
-  mutating func sayNoFixPauses(_ actions: inout [PowerAction]) {
+  mutating func reportNoFixPauses(_ actions: inout [PowerAction]) {
     for index in clients.indices where noFixPause(clients[index]).map({ $0 <= now }) ?? false {
       pause(index, .noFix, &actions)
     }

@@ -11,8 +11,8 @@ extension PowerControl {
     guard hasFix(awake) else { return search(awake, need, &actions) }
     if let live = need.live {
       want(liveState(cyclic: live.cyclic, periodSeconds: live.periodSeconds), &actions)
-      tellHostKeeps(&actions)
-      sayDue(&actions)
+      reportHostBatching(&actions)
+      reportDue(&actions)
       return false
     }
     if let collect = need.collect { return serveCollect(collect, awake, need, &actions) }
@@ -46,12 +46,12 @@ extension PowerControl {
     let settled = now.seconds(since: modeSince) >= policy.cyclicAfterSeconds
     let period = settled ? periodSeconds : min(periodSeconds, presentPeriod ?? 1)
     state.mode = .continuous(everySeconds: period)
-    guard cyclic, let longest = abilities?.cyclicLongestSeconds, !isRefused(.cyclicTracking), let newestFix else {
+    guard cyclic, let longest = capabilities?.cyclicLongestSeconds, !isRefused(.cyclicTracking), let newestFix else {
       return state
     }
     let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
     // Better than the limit to begin, half as much again to stay.
-    guard newestFix.facts.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
+    guard newestFix.observation.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
     let mayTry = cyclicLeft.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
     guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
     state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
@@ -82,8 +82,8 @@ extension PowerControl {
   private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     guard let firstFix = awake.firstFix, let newestFix else { return nil }
     var until: Instant?
-    if let hintHold, hintHold > now, !hasSeenMovement(newestFix.facts) { until = hintHold }
-    if newestFix.facts.errorMetres > policy.goodFixMetres {
+    if let hintHold, hintHold > now, !hasSeenMovement(newestFix.observation) { until = hintHold }
+    if newestFix.observation.errorMetres > policy.goodFixMetres {
       until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
     }
     if wantsOrbits(need) {
@@ -94,7 +94,7 @@ extension PowerControl {
   }
 
   /// What the hint has told is known by fixes, and nobody is paused any more: how they are made depends on the demands alone.
-  private func hasSeenMovement(_ fix: FixFacts) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
+  private func hasSeenMovement(_ fix: FixObservation) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
 
   /// The next look needs a hot start, and the orbits will not do until then.
   private func wantsOrbits(_ need: Need) -> Bool {
@@ -121,7 +121,7 @@ extension PowerControl {
 
   /// Until when a start is hot for certain.
   var sureOrbitsEnd: Instant? {
-    orbits.sureUntil(abilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
+    orbits.sureUntil(capabilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
   }
 
   private func trackOrbitsEnd() -> Instant? {
@@ -185,13 +185,14 @@ extension PowerControl {
 
   /// Waking up costs a start at the acquisition current; a sleep has to save more than that.
   private func shortestSleep(_ need: Need) -> Double {
-    guard let abilities, let due = need.due else { return policy.shortestSleepSeconds }
-    let currents = wanted.reducedConstellations ? abilities.reducedCurrents ?? abilities.currents : abilities.currents
+    guard let capabilities, let due = need.due else { return policy.shortestSleepSeconds }
+    let currents =
+      wanted.reducedConstellations ? capabilities.reducedCurrents ?? capabilities.currents : capabilities.currents
     let cheapestLive = isRefused(.cyclicTracking) ? currents.tracking : currents.cyclic ?? currents.tracking
     let isHot = orbits.isUsable(at: due)
     let mean = isHot ? hotStarts.meanSeconds(at: now) : coldStarts.meanSeconds(at: now)
     let startCost = (currents.acquisition + currents.inputOutput) * mean
-    let saved = max(cheapestLive + currents.inputOutput - abilities.standbyMilliamperes, 0.1)
+    let saved = max(cheapestLive + currents.inputOutput - capabilities.standbyMilliamperes, 0.1)
     // From this fix to the next, each second awake would cost `saved`.
     return max(policy.shortestSleepSeconds, startCost / saved * policy.breakEvenFactor - leadSeconds(at: due))
   }
@@ -203,7 +204,7 @@ extension PowerControl {
     let isLost = outageSince.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     // Better than the limit to begin, half as much again to stay: to and fro would restart the receiver's engine each time.
     let limit = policy.cyclicFixMetres * (wanted.reducedConstellations ? 1.5 : 1)
-    guard need.isAny, need.isCoarse, !isLost, let newestFix, newestFix.facts.errorMetres <= limit,
+    guard need.isAny, need.isCoarse, !isLost, let newestFix, newestFix.observation.errorMetres <= limit,
       isFrequent(need, newestFix.at)
     else { return coarseSince = nil }
     if coarseSince == nil { coarseSince = now }
@@ -217,7 +218,7 @@ extension PowerControl {
 
   /// Everybody has been content with a coarse position for a while, and the sky is open.
   var wantsReduced: Bool {
-    guard policy.mayReduceConstellations, abilities?.reducedCurrents != nil, !isRefused(.constellations) else {
+    guard policy.mayReduceConstellations, capabilities?.reducedCurrents != nil, !isRefused(.constellations) else {
       return false
     }
     return coarseSince.map { now.seconds(since: $0) >= policy.reducedAfterSeconds } ?? false
@@ -259,7 +260,7 @@ extension PowerControl {
 
   /// Where the receiver cannot be put to sleep but can do so by itself: the longest of a few periods that is short enough.
   private func onOffPeriod(_ need: Need) -> Int? {
-    guard let shortest = abilities?.onOffShortestSeconds, !isRefused(.onOff), let due = need.due, let newestFix,
+    guard let shortest = capabilities?.onOffShortestSeconds, !isRefused(.onOff), let due = need.due, let newestFix,
       case .unheard? = sleepMode(until: due)
     else { return nil }
     let seconds = due.seconds(since: newestFix.at)

@@ -4,24 +4,24 @@ import MonotonicTime
 extension PowerControl {
   /// How this receiver sleeps; if it cannot, the host alone does. Nil without a receiver.
   func sleepMode(until: Instant?) -> PowerMode? {
-    guard let abilities else { return nil }
-    if let backup = abilities.backup, !isRefused(.backup) {
+    guard let capabilities else { return nil }
+    if let backup = capabilities.backup, !isRefused(.backup) {
       let longest = now + Milliseconds(seconds: backup.longestSeconds)
       // Without a line that wakes it, it must wake by itself before long: a demand may come at any time.
       let latest = backup.wakesByLine ? nil : now + Milliseconds(seconds: policy.blindSleepSeconds)
       guard let until else { return .backup(until: latest) }
       return .backup(until: min(until, min(longest, latest ?? longest)))
     }
-    if abilities.powerSwitch != .none, !isRefused(.powerSwitch) {
+    if capabilities.powerSwitch != .none, !isRefused(.powerSwitch) {
       // A receiver that forgets begins cold each time: only a long rest is worth that.
-      let pays = until.map { $0.seconds(since: now) >= switchOffSeconds(abilities) } ?? true
+      let pays = until.map { $0.seconds(since: now) >= switchOffSeconds(capabilities) } ?? true
       if pays { return .off(until: until) }
     }
     return .unheard(until: until)
   }
 
-  private func switchOffSeconds(_ abilities: ReceiverAbilities) -> Double {
-    abilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldSeconds
+  private func switchOffSeconds(_ capabilities: ReceiverCapabilities) -> Double {
+    capabilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldSeconds
   }
 
   /// Nobody wants anything: the receiver sleeps, after what a habit of one-shots needs.
@@ -42,7 +42,7 @@ extension PowerControl {
     guard let mode = sleepMode(until: until) else { return false }
     orbits.interrupted()
     hintHold = nil
-    if case .off = mode, abilities?.powerSwitch == .losesMemory { orbits.lost() }
+    if case .off = mode, capabilities?.powerSwitch == .losesMemory { orbits.lost() }
     phase = .asleep(Phase.Asleep(since: now, until: until ?? mode.ownEnd, reason: reason))
     want(WantedState(mode: mode, reducedConstellations: wantsReduced), &actions)
     return true
@@ -50,7 +50,7 @@ extension PowerControl {
 
   /// True when the receiver is woken.
   mutating func sleepEnds(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) -> Bool {
-    sayNoFixPauses(&actions)
+    reportNoFixPauses(&actions)
     let need = need()
     guard need.isAny else {
       if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }

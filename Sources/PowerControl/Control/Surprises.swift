@@ -28,7 +28,7 @@ extension PowerControl {
     answered(&actions)
     loseBatch(&actions)
     orbits.interrupted()
-    mustTellAgain = true
+    mustReportAgain = true
     phase = .awake(Phase.Awake(since: now, isHot: orbits.isUsable(at: now)))
   }
 
@@ -39,9 +39,9 @@ extension PowerControl {
     phase = .absent
   }
 
-  mutating func receiverFound(_ found: ReceiverAbilities, _ actions: inout [PowerAction]) {
+  mutating func receiverFound(_ found: ReceiverCapabilities, _ actions: inout [PowerAction]) {
     loseBatch(&actions)
-    if abilities != found {
+    if capabilities != found {
       hotStarts = TimeToFix(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       coldStarts = TimeToFix(usualSeconds: found.startTimes.coldSeconds + policy.wakeSeconds)
       epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
@@ -49,16 +49,16 @@ extension PowerControl {
       batchHalvings = 0
       shownSecondsPerFix = nil
     }
-    abilities = found
+    capabilities = found
     isTroubled = []
     // Whether it kept its orbits is not known; the receiver may say.
     orbits.lost()
-    mustTellAgain = true
+    mustReportAgain = true
     phase = .awake(Phase.Awake(since: now, isHot: false))
   }
 
   mutating func hostSuspends(_ actions: inout [PowerAction]) {
-    guard abilities != nil else { return }
+    guard capabilities != nil else { return }
     switch phase {
     case .absent, .suspended: return
     case .asleep, .awake, .waking: break

@@ -1,21 +1,21 @@
 // What each receiver family can do and what it draws. Currents and start times: the module's data sheet (supply current
 // at 3.0 V, typical; time to first fix at -130 dBm). Modes: the interface description of the firmware named. A figure that
 // no document at hand gives is marked.
-extension ReceiverAbilities {
+extension ReceiverCapabilities {
   /// Where GPS alone serves for longer than half an hour: at 47 degrees of latitude four of its satellites are left in nine
   /// cases of ten after 2.5 h, in one of two after 3 h, in none after 4 h (thirty satellites in six planes, above 10 degrees).
   private static let gpsOrbitsSeconds = 2.5 * 3600
 
   /// NEO-6M, GPS. Data sheet NEO-6: 47 / 39 mA, power save mode 11 mA, start 27 / 1 s. Its standby current is not given;
   /// the backup supply's 22 µA is used.
-  public static let m6 = ReceiverAbilities(
+  public static let m6 = ReceiverCapabilities(
     name: "M6", currents: Currents(acquisition: 47, tracking: 39, cyclic: 11), standbyMilliamperes: 0.022,
     startTimes: StartTimes(coldSeconds: 27, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds,
     cyclicLongestSeconds: 10, onOffShortestSeconds: 10,
     backup: Backup())
 
   /// SAM-M8Q (SPG 3.01), GPS and GLONASS; GPS alone as the smaller set. Data sheet SAM-M8Q.
-  public static let m8 = ReceiverAbilities(
+  public static let m8 = ReceiverCapabilities(
     name: "M8", currents: Currents(acquisition: 32, tracking: 29, cyclic: 9.5),
     reducedCurrents: Currents(acquisition: 25, tracking: 23, cyclic: 9.5), standbyMilliamperes: 0.025,
     startTimes: StartTimes(coldSeconds: 26, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds,
@@ -24,7 +24,7 @@ extension ReceiverAbilities {
 
   /// M8 with protocol 23.01 (SPG 3.51): batching and Super-E instead of cyclic tracking. Super-E's currents are not
   /// published in a document at hand, so nothing is reckoned with it; the rest is SAM-M8Q's.
-  public static let m8Batching = ReceiverAbilities(
+  public static let m8Batching = ReceiverCapabilities(
     name: "M8 batching", currents: Currents(acquisition: 32, tracking: 29),
     reducedCurrents: Currents(acquisition: 25, tracking: 23), standbyMilliamperes: 0.025,
     startTimes: StartTimes(coldSeconds: 26, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup(),
@@ -32,7 +32,7 @@ extension ReceiverAbilities {
 
   /// NEO-M9N (SPG 4.04), four constellations; GPS and GLONASS as the smaller set. Data sheet NEO-M9N. Its documents say
   /// "up to 5 minutes" of batching: read as the M8's capacity.
-  public static let m9 = ReceiverAbilities(
+  public static let m9 = ReceiverCapabilities(
     name: "M9", currents: Currents(acquisition: 50, tracking: 36, cyclic: 21),
     reducedCurrents: Currents(acquisition: 43, tracking: 32, cyclic: 20), standbyMilliamperes: 0.36,
     startTimes: StartTimes(coldSeconds: 24, hotSeconds: 2), cyclicLongestSeconds: 10, onOffShortestSeconds: 10,
@@ -40,46 +40,46 @@ extension ReceiverAbilities {
 
   /// SAM-M10Q (SPG 5.10), GPS, Galileo and GLONASS; GPS alone as the smaller set. Data sheet SAM-M10Q; V_IO adds 2.2 mA,
   /// 2.0 mA in cyclic tracking. Cold start: 23 s with four constellations, 28 s with GPS and Galileo.
-  public static let m10 = ReceiverAbilities(
+  public static let m10 = ReceiverCapabilities(
     name: "M10", currents: Currents(acquisition: 12, tracking: 9, cyclic: 5, inputOutput: 2.2),
     reducedCurrents: Currents(acquisition: 8, tracking: 7.5, cyclic: 4.5, inputOutput: 2.2),
     standbyMilliamperes: 0.046, startTimes: StartTimes(coldSeconds: 28, hotSeconds: 1), cyclicLongestSeconds: 10,
     onOffShortestSeconds: 10, backup: Backup(), batching: Batching(plainEpochs: 600, extendedEpochs: 309))
 
   /// MAX-M10S with SPG 5.00: no power save mode in this firmware. Data sheet MAX-M10S.
-  public static let m10SPG500 = ReceiverAbilities(
+  public static let m10SPG500 = ReceiverCapabilities(
     name: "M10 SPG 5.00", currents: Currents(acquisition: 9, tracking: 7, inputOutput: 2.2),
     reducedCurrents: Currents(acquisition: 6.5, tracking: 6, inputOutput: 2.2), standbyMilliamperes: 0.046,
     startTimes: StartTimes(coldSeconds: 28, hotSeconds: 1), backup: Backup(),
     batching: Batching(plainEpochs: 300, extendedEpochs: 156))
 
   /// ZED-F9P, all bands; GPS alone as the smaller set. Data sheet ZED-F9P. Only backup by request.
-  public static let f9 = ReceiverAbilities(
+  public static let f9 = ReceiverCapabilities(
     name: "F9", currents: Currents(acquisition: 90, tracking: 85),
     reducedCurrents: Currents(acquisition: 75, tracking: 68), standbyMilliamperes: 1.4,
     startTimes: StartTimes(coldSeconds: 25, hotSeconds: 2), backup: Backup(), flashLog: true)
 
   /// NEO-F10N. Data sheet NEO-F10N. Only backup by request.
-  public static let f10 = ReceiverAbilities(
+  public static let f10 = ReceiverCapabilities(
     name: "F10", currents: Currents(acquisition: 26, tracking: 21), standbyMilliamperes: 0.049,
     startTimes: StartTimes(coldSeconds: 28, hotSeconds: 2), backup: Backup())
 
   /// ZED-X20P. Data sheet ZED-X20P. Only backup by request.
-  public static let x20 = ReceiverAbilities(
+  public static let x20 = ReceiverCapabilities(
     name: "X20", currents: Currents(acquisition: 68, tracking: 64),
     reducedCurrents: Currents(acquisition: 55, tracking: 55), standbyMilliamperes: 0.093,
     startTimes: StartTimes(coldSeconds: 25, hotSeconds: 2), backup: Backup(), flashLog: true)
 
   /// A receiver of which only its sentences are known: it takes no orders, so only the host sleeps. Its currents are
   /// unknown; those of the NEO-6M stand for it.
-  public static let plainNMEA = ReceiverAbilities(
+  public static let plainNMEA = ReceiverCapabilities(
     name: "NMEA", currents: Currents(acquisition: 47, tracking: 39),
     startTimes: StartTimes(coldSeconds: 40, hotSeconds: 2))
 
   /// The same receiver with a switch in its supply.
-  public func with(_ powerSwitch: PowerSwitch) -> ReceiverAbilities {
-    var abilities = self
-    abilities.powerSwitch = powerSwitch
-    return abilities
+  public func with(_ powerSwitch: PowerSwitch) -> ReceiverCapabilities {
+    var capabilities = self
+    capabilities.powerSwitch = powerSwitch
+    return capabilities
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Metres over ground between two places, on a sphere, good to half a percent below 1,000 km.
-func groundMetres(_ a: FixFacts, _ b: FixFacts) -> Double {
+func groundMetres(_ a: FixObservation, _ b: FixObservation) -> Double {
   let metresPerDegree = 111_195.0
   let north = (b.latitudeDegrees - a.latitudeDegrees) * metresPerDegree
   var degrees = b.longitudeDegrees - a.longitudeDegrees

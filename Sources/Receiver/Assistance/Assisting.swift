@@ -34,7 +34,7 @@ struct Assisting: Sendable {
   private(set) var given = 0
   private(set) var refused = 0
   /// Whether the receiver had kept its own memory.
-  private(set) var isLeftAlone = false
+  private(set) var isPassive = false
 
   /// - Parameters:
   ///   - settings: what may be given.
@@ -114,7 +114,7 @@ struct Assisting: Sendable {
     let flags = payload[5]
     // Time without a fix is that of a clock that a battery kept, with the orbits beside it.
     guard flags & 1 == 0, flags & 0b1100 != 0b1100 else {
-      isLeftAlone = true
+      isPassive = true
       step = .over
       return
     }

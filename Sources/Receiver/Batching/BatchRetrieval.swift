@@ -38,7 +38,7 @@ public struct BatchRetrieval: Sendable {
   /// What was delivered so far.
   public private(set) var journal: BatchJournal
   private var step = Step.asking
-  private var isSaid = false
+  private var isReported = false
   /// Entries that the receiver announced for this round.
   private var announced = 0
   /// The number of the last of them; nil while that is not known.
@@ -78,8 +78,8 @@ public struct BatchRetrieval: Sendable {
 
   /// What to say now; its outcome is received. Nil when there is nothing to say.
   public mutating func next() -> Command? {
-    guard step == .asking, !isSaid else { return nil }
-    isSaid = true
+    guard step == .asking, !isReported else { return nil }
+    isReported = true
     fixesBefore = fixes
     return Command(.logRETRIEVEBATCH, [0, 1, 0, 0], answer: .message(.monBATCH))
   }
@@ -155,7 +155,7 @@ public struct BatchRetrieval: Sendable {
     if isComplete, announced <= 2 || fruitless > 0 { return finish() }
     if fruitless >= Self.mostFruitless { return cut() }
     step = .asking
-    isSaid = false
+    isReported = false
     cameWhileAsking = false
     lastOfRound = nil
     dueAt = nil

@@ -61,12 +61,12 @@ public struct FlashLogStart: Sendable {
   }
 }
 
-extension ReceiverWish {
+extension DesiredConfiguration {
   /// Nothing is said by itself, while the receiver writes its positions to flash.
-  public static func logging(for receiver: ReceiverDescription) -> ReceiverWish {
-    var wish = navigation(for: receiver)
-    for index in wish.messages.indices { wish.messages[index].rate = 0 }
-    wish.isSilent = true
-    return wish
+  public static func logging(for receiver: ReceiverDescription) -> DesiredConfiguration {
+    var desired = navigation(for: receiver)
+    for index in desired.messages.indices { desired.messages[index].rate = 0 }
+    desired.isSilent = true
+    return desired
   }
 }

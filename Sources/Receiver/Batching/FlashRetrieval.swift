@@ -27,7 +27,7 @@ struct FlashRetrieval: Retrieval {
   private var journal: BatchJournal
   private let usesItems: Bool
   private var step = Step.stopping
-  private var isSaid = false
+  private var isReported = false
   /// The next entry to read, and how many there are.
   private var position = 0
   private var count = 0
@@ -52,8 +52,8 @@ struct FlashRetrieval: Retrieval {
   mutating func wake(at now: Instant) {}
 
   mutating func next() -> Command? {
-    guard !isSaid else { return nil }
-    isSaid = true
+    guard !isReported else { return nil }
+    isReported = true
     switch step {
     case .stopping: return .records(false, usesItems: usesItems)
     case .counting: return FlashLogStatus.poll
@@ -93,7 +93,7 @@ struct FlashRetrieval: Retrieval {
   }
 
   private mutating func go(_ next: Step) {
-    (step, isSaid) = (next, false)
+    (step, isReported) = (next, false)
   }
 
   /// Entries of a question, which may be fewer than were asked for. What stands before a gap is delivered, the rest is asked for

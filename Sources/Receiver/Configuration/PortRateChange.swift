@@ -11,7 +11,7 @@ import UBX
 /// (interface descriptions, CFG-PRT). A raised rate is worth one attempt. One that is given back is told again: a single frame
 /// that is lost would leave a receiver that its owner does not hear any more.
 struct PortRateChange: Sendable {
-  enum Action: Equatable { case say(Command), setRate(UInt32), finished(isChanged: Bool) }
+  enum Action: Equatable { case send(Command), setRate(UInt32), finished(isChanged: Bool) }
 
   /// The rate from which on nothing waits for long, baud.
   private static let fastRate: UInt32 = 38_400
@@ -43,15 +43,15 @@ struct PortRateChange: Sendable {
 
   mutating func next() -> Action {
     switch step {
-    case .reading: return .say(.poll(.cfgPRT))
+    case .reading: return .send(.poll(.cfgPRT))
     case .insisting:
       var command = Command.poll(.cfgPRT, [], times: 40)
       command.attempts = 2
       command.patience = Milliseconds(4000)
-      return .say(command)
+      return .send(command)
     case .telling:
       tellings -= 1
-      return .say(told())
+      return .send(sent())
     case .setting:
       step = .asking
       return .setRate(to)
@@ -61,7 +61,7 @@ struct PortRateChange: Sendable {
       // and nine attempts eleven.
       let isSlow = from < Self.fastRate
       command.attempts = isGivenBack ? 2 : step == .asking ? (isSlow ? 9 : 4) : 3
-      return .say(command)
+      return .send(command)
     case .settingBack:
       step = .askingBack
       return .setRate(from)
@@ -108,7 +108,7 @@ struct PortRateChange: Sendable {
 
   /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its
   /// port anew.
-  private func told() -> Command {
+  private func sent() -> Command {
     var command: Command
     if usesItems {
       let key = (port ?? .uart1).rateKey ?? 0x4052_0001

@@ -12,7 +12,7 @@ enum Setting: Sendable, Equatable {
 
   /// How a CFG message's payload changes.
   enum Change: Sendable, Equatable {
-    case port(ReceiverWish)
+    case port(DesiredConfiguration)
     /// The protocols of a port, by the masks of CFG-PRT.
     case portProtocols(input: UInt16, output: UInt16)
     case messageRate(UInt8)
@@ -25,7 +25,7 @@ enum Setting: Sendable, Equatable {
     case fields([FieldValue])
     case powerSave(PowerSave)
     case lowPower(UInt8)
-    case batch(BatchWish)
+    case batch(BatchConfiguration)
     /// The whole payload: what was found before is put back.
     case payload([UInt8])
   }
@@ -46,11 +46,11 @@ extension Setting.Change {
   func applied(to found: [UInt8], _ identity: MessageIdentity, port: Int) -> [UInt8]? {
     var payload = found
     switch self {
-    case .port(let wish):
+    case .port(let desired):
       guard payload.count >= 20 else { return nil }
-      payload.set(u2: payload.u2(12) | 1 | (wish.readsRTCM3 == true ? 1 << 5 : 0), at: 12)
+      payload.set(u2: payload.u2(12) | 1 | (desired.readsRTCM3 == true ? 1 << 5 : 0), at: 12)
       var output = payload.u2(14) | 1
-      if let writes = wish.writesNMEA { output = writes ? output | 2 : output & ~2 }
+      if let writes = desired.writesNMEA { output = writes ? output | 2 : output & ~2 }
       payload.set(u2: output, at: 14)
     case .portProtocols(let input, let output):
       guard payload.count >= 20 else { return nil }
@@ -95,7 +95,7 @@ extension Setting.Change {
     case .lowPower(let mode):
       guard payload.count >= 2 else { return nil }
       payload[1] = mode
-    case .batch(let wish): return wish.applied(to: found)
+    case .batch(let desired): return desired.applied(to: found)
     case .payload(let whole): payload = whole
     }
     return payload
@@ -133,7 +133,7 @@ extension Setting.Change {
   }
 }
 
-extension ReceiverWish {
+extension DesiredConfiguration {
   /// Milliseconds from one measurement to the next: in cyclic tracking its period is that of the measurements.
   var wantedMeasurementPeriod: UInt16? {
     if case .cyclic(let seconds)? = powerSave {
@@ -202,7 +202,7 @@ extension ReceiverWish {
   }
 }
 
-extension ReceiverWish.Constellation {
+extension DesiredConfiguration.Constellation {
   /// CFG-SIGNAL's switch of the constellation.
   var enablingKey: UInt32 {
     switch self {

@@ -33,7 +33,7 @@ public struct CorrectionLink: Sendable {
 
   private var state: State
   private var pause = CorrectionLink.firstPause
-  private var isTold = false
+  private var isReported = false
   /// When the connection was made, and how many in a row ended soon.
   private var connectedAt = Instant.zero
   private var shortLives = 0
@@ -93,8 +93,8 @@ public struct CorrectionLink: Sendable {
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
     guard shortLives < Self.forgivenLives else { return }
     pause = Self.firstPause
-    if isTold { actions.append(.report("\(name): corrections come again")) }
-    isTold = false
+    if isReported { actions.append(.report("\(name): corrections come again")) }
+    isReported = false
   }
 
   /// The connection could not be made, or is lost.
@@ -110,8 +110,8 @@ public struct CorrectionLink: Sendable {
   private mutating func fail(_ reason: String, at now: Instant) {
     if case .open = state { shortLives = now < connectedAt + Self.shortLife ? shortLives + 1 : 0 }
     actions.append(.disconnect)
-    if !isTold { actions.append(.report("\(name): \(reason); trying again")) }
-    isTold = true
+    if !isReported { actions.append(.report("\(name): \(reason); trying again")) }
+    isReported = true
     state = .waiting(until: now + pause)
     pause = min(pause * 2, Self.longestPause)
   }

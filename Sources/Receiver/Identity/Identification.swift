@@ -149,8 +149,8 @@ struct Identification: Sendable {
     guard mayRaiseRate else { return nil }
     if let payload = answers[.cfgPRT], payload.count >= 20 { return .messages }
     // A port with another rate is not the one that is talked over.
-    let told = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
-    return told != nil && told == rate.map { UInt64($0) } ? .items : nil
+    let sent = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
+    return sent != nil && sent == rate.map { UInt64($0) } ? .items : nil
   }
 
   private static func insisting(on identity: MessageIdentity, _ selector: [UInt8] = [], isLast: Bool = false) -> Command

@@ -14,10 +14,10 @@ struct ByteRate: Sendable {
 
   /// A piece was read.
   ///
-  /// - Parameter afterRest: whether it had been there for a time that nobody knows.
-  mutating func receive(bytes count: Int, afterRest: Bool, endsEpoch: Bool, at now: Instant) {
-    if afterRest || stretch.map({ now.seconds(since: $0.last) > EpochPace.longestPart }) ?? true {
-      if !afterRest { measure() }
+  /// - Parameter afterIdle: whether it had been there for a time that nobody knows.
+  mutating func receive(bytes count: Int, afterIdle: Bool, endsEpoch: Bool, at now: Instant) {
+    if afterIdle || stretch.map({ now.seconds(since: $0.last) > EpochPace.longestPart }) ?? true {
+      if !afterIdle { measure() }
       stretch = (since: now, last: now, bytes: 0)
     } else {
       piece = max(count, piece - piece / 8)

@@ -43,8 +43,8 @@ struct EpochPace: Sendable {
 
   /// How long before its expected time an epoch is to be listened for, seconds.
   var margin: Double {
-    guard case .known(let period, _) = pace else { return ReadPolicy.shortestMargin }
-    let usual = max(ReadPolicy.shortestMargin, min(2.5 * scatter, period / 4))
+    guard case .known(let period, _) = pace else { return ReadScheduler.shortestMargin }
+    let usual = max(ReadScheduler.shortestMargin, min(2.5 * scatter, period / 4))
     switch last {
     case .early(1): return max(usual, period / 16)
     case .early: return max(usual, period / 4)
@@ -53,7 +53,7 @@ struct EpochPace: Sendable {
   }
 
   /// An error beyond this is no scatter, seconds.
-  private var most: Double { 4 * scatter + ReadPolicy.shortestMargin }
+  private var most: Double { 4 * scatter + ReadScheduler.shortestMargin }
 
   /// Whether what ended then is more of the epoch that was over.
   func isPart(_ now: Instant) -> Bool {
@@ -129,7 +129,7 @@ struct EpochPace: Sendable {
       return
     }
     scatter = max(scatter, abs(distance - period))
-    if count + 1 < ReadPolicy.epochsToLearn {
+    if count + 1 < ReadScheduler.epochsToLearn {
       pace = .unknown(last: now, period: (period + distance) / 2, count: count + 1)
     } else {
       let period = (period + distance) / 2

@@ -8,7 +8,7 @@ import UBX
 ///
 /// (Integration manuals, "wake-up by UART RX": the first bytes to a sleeping receiver are always lost.)
 struct WakeUp: Sendable {
-  enum Step: Equatable { case say(Command), reset(Command), failed }
+  enum Step: Equatable { case send(Command), reset(Command), failed }
 
   private enum Place { case byte, question, byteBeforeReset, reset, lastQuestion, failed }
 
@@ -25,14 +25,14 @@ struct WakeUp: Sendable {
 
   init(_ cause: WakeCause) { self.cause = cause }
 
-  /// What to do next; after `.say` and `.reset` the outcome is received.
+  /// What to do next; after `.send` and `.reset` the outcome is received.
   func next() -> Step {
     switch place {
-    case .byte, .byteBeforeReset: return .say(.raw([0xFF], pause: Self.oscillatorStart))
+    case .byte, .byteBeforeReset: return .send(.raw([0xFF], pause: Self.oscillatorStart))
     case .question, .lastQuestion:
       var command = Command.poll(.monVER)
       command.attempts = 2
-      return .say(command)
+      return .send(command)
     case .reset:
       // A controlled software reset that leaves what is kept in battery-backed memory (CFG-RST resetMode 1).
       var command = Command(.cfgRST, [0, 0, 1, 0], answer: .none)

@@ -23,13 +23,13 @@ struct ConfigurationWatch: Sendable {
   ///   - wish: what the receiver was told.
   ///   - wanted: the message that is to come, with its rate; nil where nothing comes regularly.
   ///   - start: from when on what comes counts.
-  init(_ wish: ReceiverWish, message wanted: ReceiverWish.MessageRate?, from start: Instant) {
+  init(_ desired: DesiredConfiguration, message wanted: DesiredConfiguration.MessageRate?, from start: Instant) {
     message = wanted?.message
     // Three epochs, and never less than the pauses that receivers make when they search.
-    let epoch = UInt64(wish.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
+    let epoch = UInt64(desired.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
     period = max(Milliseconds(2500), Milliseconds(3 * epoch))
-    expectsNoNMEA = wish.writesNMEA == false
-    startsOften = wish.powerSave?.sleepsBetweenFixes == true
+    expectsNoNMEA = desired.writesNMEA == false
+    startsOften = desired.powerSave?.sleepsBetweenFixes == true
     lastMessage = start
     settledAt = start + Self.settling
   }

@@ -19,13 +19,13 @@ extension ReceiverSession {
     return true
   }
 
-  mutating func tellOfRetrieval() {
+  mutating func reportRetrieval() {
     while let event = retrieval?.nextEvent() { actions.append(.batch(event)) }
     if retrieval?.isOver == true { retrieval = nil }
   }
 
   mutating func cutRetrieval() {
     retrieval?.cut()
-    tellOfRetrieval()
+    reportRetrieval()
   }
 }

@@ -9,7 +9,7 @@ extension ReceiverSession {
   ) {
     bytesThisEpoch += bytes.byteCount
     load.receive(bytes: bytes.byteCount, at: now)
-    var heard = HeardFrames(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
+    var heard = ReceivedFrames(evidence: evidence, watch: watch, request: request, looks: looksAtEvidence)
     let bitRate = rate
     var epochs = 0
     let action = listener.receive(bytes, at: now, frames: { heard.receive($0, at: now, bitRate) }) { report, sky in
@@ -19,7 +19,7 @@ extension ReceiverSession {
     take(&heard, epochs: epochs, at: now)
     carryOut(action, at: now)
     noticeGarbage(at: now)
-    tellIfBack(at: now)
+    reportIfBack(at: now)
     proceed(at: now)
   }
 
@@ -32,14 +32,14 @@ extension ReceiverSession {
   public mutating func wake(
     at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
-    var heard = HeardFrames(evidence: evidence, watch: watch, exchange: exchange, looks: looksAtEvidence)
+    var heard = ReceivedFrames(evidence: evidence, watch: watch, request: request, looks: looksAtEvidence)
     let bitRate = rate
     let action = listener.wake(at: now, frames: { heard.receive($0, at: now, bitRate) }, body)
     take(&heard, epochs: 0, at: now)
     carryOut(action, at: now)
     if isAsleep { skippedAsleep = listener.counters.skippedBytes }
     noticeSilence(at: now)
-    tellIfBack(at: now)
+    reportIfBack(at: now)
     proceed(at: now)
   }
 
@@ -48,8 +48,8 @@ extension ReceiverSession {
   public mutating func restoreAtEnd(_ restores: Bool) { settings.restoresAtEnd = restores }
 
   /// The wished state changes: what differs is told to the receiver as soon as it listens.
-  public mutating func set(_ wish: ReceiverWish, at now: Instant) {
-    self.wish = wish
+  public mutating func set(_ desired: DesiredConfiguration, at now: Instant) {
+    self.desired = desired
     watch = nil
     if case .steady = stage { startConfiguring(at: now) }
     proceed(at: now)
@@ -64,20 +64,20 @@ extension ReceiverSession {
   public mutating func sleep(for duration: Milliseconds?, at now: Instant) {
     guard endBy == nil else { return }
     let isPossible =
-      description.map { SleepRequest.command(duration, for: $0, port: usablePort) != nil } ?? !isLeftAlone
+      description.map { SleepRequest.command(duration, for: $0, port: usablePort) != nil } ?? !isPassive
     guard settings.intent != .readOnly, isPossible else { return actions.append(.report(.cannotSleep)) }
     if case .asleep = stage { return }
-    sleepWish = SleepWish(duration: duration)
+    pendingSleep = PendingSleep(duration: duration)
     proceed(at: now)
   }
 
   /// The receiver is to wake; told by `SessionReport.awake`.
   public mutating func wakeUp(at now: Instant) {
-    sleepWish = nil
+    pendingSleep = nil
     // One that was given up is tried now, and not when its turn comes.
     if case .searching = stage, retryAt != nil, endBy == nil { retryAt = now }
     guard case .asleep = stage, endBy == nil else { return }
-    interruptExchange()
+    interruptRequest()
     stage = .waking(WakeUp(.asked))
     proceed(at: now)
   }
@@ -124,18 +124,18 @@ extension ReceiverSession {
   public var deadline: Instant? {
     if isEnded { return nil }
     var next = listener.deadline
-    next = .earlier(next, exchange?.deadline)
+    next = .earlier(next, request?.deadline)
     next = .earlier(next, endBy)
     next = .earlier(next, silenceDeadline)
     if case .asleep(let watch) = stage { next = .earlier(next, watch.deadline) }
     next = .earlier(next, trouble.backAt)
     // What was to be tried again is said once it is awake.
-    if exchange == nil, !isAsleep { next = .earlier(.earlier(next, retryAt), rateChangeAt) }
-    if isSteady, exchange == nil { next = .earlier(next, retrieval?.deadline) }
+    if request == nil, !isAsleep { next = .earlier(.earlier(next, retryAt), rateChangeAt) }
+    if isSteady, request == nil { next = .earlier(next, retrieval?.deadline) }
     if case .listening(let askAt) = stage { next = .earlier(next, askAt) }
     if case .keeping(_, let until) = stage { next = .earlier(next, until) }
     // While the rate is about to change, what was submitted waits for that.
-    if exchange == nil, !submitted.isEmpty, canTalk, rateChangeBy == nil { next = .earlier(next, quietUntil) }
+    if request == nil, !submitted.isEmpty, canSend, rateChangeBy == nil { next = .earlier(next, quietUntil) }
     return next
   }
 }

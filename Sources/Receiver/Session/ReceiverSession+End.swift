@@ -19,8 +19,8 @@ extension ReceiverSession {
       stage = .waking(WakeUp(.asked))
       endBy = now + Self.longestGivingBack
     case .waking where putsBack: endBy = now + Self.longestGivingBack
-    case .configuring, .storing: exchange?.sayNoMore()
-    default: if isToRestore { exchange?.sayNoMore() } else { interruptExchange() }
+    case .configuring, .storing: request?.stopRepeating()
+    default: if isToRestore { request?.stopRepeating() } else { interruptRequest() }
     }
     proceed(at: now)
   }
@@ -50,21 +50,21 @@ extension ReceiverSession {
 
   /// It is over, whatever was under way.
   mutating func cutEnding() {
-    interruptExchange()
+    interruptRequest()
     end()
   }
 
   /// The time for putting back is over.
   mutating func runOutOfTime() {
-    if putsBack { hasLeftChanges = true }
+    if putsBack { hasUnrestoredChanges = true }
     cutEnding()
   }
 
   /// It is over; what could not be put back is told.
   mutating func end() {
     stage = .ended
-    if hasLeftChanges { actions.append(.report(.notPutBack)) }
-    hasLeftChanges = false
+    if hasUnrestoredChanges { actions.append(.report(.notPutBack)) }
+    hasUnrestoredChanges = false
   }
 
   var readsDatabase: Bool {
@@ -75,10 +75,10 @@ extension ReceiverSession {
   /// - Parameter isAwake: whether it has just answered.
   mutating func startRestoring(at now: Instant, isAwake: Bool = false) {
     var begin = now
-    let sleeps = !isAwake && wish?.powerSave?.sleepsBetweenFixes == true
+    let sleeps = !isAwake && desired?.powerSave?.sleepsBetweenFixes == true
     guard isHeard || sleeps, putsBack else {
       // Of a receiver that is silent nobody knows whether it has kept what it was told.
-      if putsBack { hasLeftChanges = true }
+      if putsBack { hasUnrestoredChanges = true }
       return end()
     }
     if sleeps {
@@ -141,7 +141,7 @@ extension ReceiverSession {
   }
 
   mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
-    if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { hasLeftChanges = true }
+    if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { hasUnrestoredChanges = true }
     guard let settingsRate, let rate, settingsRate != rate else {
       stage = .restoringBackup(BackupStore(undoing: memory.backup, inForce: foundInForce))
       return

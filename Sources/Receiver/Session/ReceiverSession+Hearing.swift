@@ -5,10 +5,10 @@ import ReceiverStream
 extension ReceiverSession {
   var looksAtEvidence: Bool { evidence.verdict != .uBlox && memory.description == nil }
 
-  mutating func take(_ heard: inout HeardFrames, epochs: Int, at now: Instant) {
+  mutating func take(_ heard: inout ReceivedFrames, epochs: Int, at now: Instant) {
     evidence = heard.evidence
     watch = heard.watch
-    exchange = heard.exchange
+    request = heard.request
     if epochs > 0 {
       hasHadEpoch = true
       bytesPerEpoch = max(bytesPerEpoch / 2, min(bytesThisEpoch, 8192))
@@ -18,7 +18,7 @@ extension ReceiverSession {
       if !isHeard { becomeHeard(at: now) }
       lastFrame = now
     }
-    if let outcome = heard.outcome { finishExchange(outcome, at: now) }
+    if let outcome = heard.outcome { finishRequest(outcome, at: now) }
     if heard.frames > 0 { noticeReturnOfRate(at: now) }
     if let version = heard.version, memory.description == nil, case .listening = stage, settings.intent != .readOnly {
       retryAt = nil
@@ -27,7 +27,7 @@ extension ReceiverSession {
     for payload in heard.batch { takeBatched(payload, at: now) }
     if heard.frames > 0 { noticeWaking(at: now) }
     // In on/off operation it starts anew for each fix.
-    let isStart = heard.sawBootText && !sawBootText && wish?.powerSave?.sleepsBetweenFixes != true
+    let isStart = heard.sawBootText && !sawBootText && desired?.powerSave?.sleepsBetweenFixes != true
     if heard.isLost || isStart && isSteady { configurationLost(at: now) }
     sawBootText = heard.sawBootText
   }
@@ -47,17 +47,17 @@ extension ReceiverSession {
     if trouble.begin(kind) { actions.append(.report(report)) }
   }
 
-  mutating func tellIfBack(at now: Instant) {
+  mutating func reportIfBack(at now: Instant) {
     if trouble.isOver(at: now) { actions.append(.report(.back)) }
   }
 
   mutating func configurationLost(at now: Instant) {
-    guard endBy == nil, case .steady = stage, wish != nil, description != nil else { return }
+    guard endBy == nil, case .steady = stage, desired != nil, description != nil else { return }
     watch = nil
     isChecking = true
     if retrieval != nil {
       // What it was sending is gone with it.
-      if current == nil { interruptExchange() }
+      if current == nil { interruptRequest() }
       cutRetrieval()
     }
     startConfiguring(at: now)

@@ -8,20 +8,20 @@ extension ReceiverSession {
   mutating func decideOnListening(at now: Instant) {
     guard isHeard, case .listening(let askAt) = stage else {
       if case .searching = stage, let retryAt, now >= retryAt, settings.intent != .readOnly, !listener.isSearching {
-        if vainQuestions >= Self.mostVainQuestions, settings.line == .serial {
-          vainQuestions = 0
+        if failedPolls >= Self.mostFailedPolls, settings.line == .serial {
+          failedPolls = 0
           return searchAgain(at: now)
         }
         // It may be asleep: the byte that wakes a receiver is lost (interface descriptions, "wake-up by UART RX").
         actions.append(.send([0xFF]))
         self.retryAt = nil
-        if isTryingLeft { quietUntil = now + WakeUp.oscillatorStart }
+        if isTryingRecovery { quietUntil = now + WakeUp.oscillatorStart }
         startIdentifying()
       }
       return
     }
-    if settings.intent == .readOnly || isLeftAlone && evidence.verdict != .uBlox { return }
-    isLeftAlone = false
+    if settings.intent == .readOnly || isPassive && evidence.verdict != .uBlox { return }
+    isPassive = false
     if let retryAt {
       guard now >= retryAt else { return }
       self.retryAt = nil
@@ -31,7 +31,7 @@ extension ReceiverSession {
     switch evidence.verdict {
     case .uBlox, .perhapsUBlox: startIdentifying()
     case .other:
-      isLeftAlone = true
+      isPassive = true
       // It is not asked any more when it was to be.
       stage = .listening(askAt: nil)
       actions.append(.report(.notIdentified(isOtherVendor: true)))
@@ -70,14 +70,14 @@ extension ReceiverSession {
       return
     }
     guard var description = identification.description else {
-      if isTryingLeft, !isHeard { return giveUpLeft(at: now) }
+      if isTryingRecovery, !isHeard { return abandonRecovery(at: now) }
       if memory.description == nil, !isUnanswered { actions.append(.report(.notIdentified(isOtherVendor: false))) }
       isUnanswered = isHeard && memory.description == nil
       // What it says is used; it is asked again later, more and more seldom, if it is sure to be a u-blox one.
       stage = isHeard ? .listening(askAt: nil) : .searching
-      if !isHeard, memory.description != nil { vainQuestions += 1 }
+      if !isHeard, memory.description != nil { failedPolls += 1 }
       switch evidence.verdict {
-      case .unknown where !isKnown, .other where !isKnown: isLeftAlone = true
+      case .unknown where !isKnown, .other where !isKnown: isPassive = true
       case .perhapsUBlox where !isKnown:
         retryAfter = max(retryAfter, Self.firstRetryOfUnsure)
         scheduleRetry(from: now)
@@ -86,8 +86,8 @@ extension ReceiverSession {
       return
     }
     isUnanswered = false
-    isTryingLeft = false
-    vainQuestions = 0
+    isTryingRecovery = false
+    failedPolls = 0
     let isSame = memory.description.map { Self.isSame($0, description) } ?? true
     if isSame, description.uniqueID == nil { description.uniqueID = memory.description?.uniqueID }
     if description != memory.description {
@@ -97,16 +97,16 @@ extension ReceiverSession {
         memory.backup = BackupStore.Before()
         stored = []
         settingsRate = nil
-        wish = nil
+        desired = nil
       }
       memory.description = description
       actions.append(.report(.identified(description)))
     } else if !wasLost {
       actions.append(.report(.identified(description)))
     }
-    takeLeftSettings(description)
-    if wish == nil {
-      wish = settings.wish(description).adapted(to: rate, isBound: settings.line == .bound)
+    takeRecoverySettings(description)
+    if desired == nil {
+      desired = settings.desired(description).adapted(to: rate, isBound: settings.line == .bound)
       takeBackConstellations(description)
     }
     prepareAssisting(at: now)
@@ -115,19 +115,20 @@ extension ReceiverSession {
 
   /// Whether two answers are one receiver's. Its id has an answer of its own, which may be lost: what was changed is not forgotten
   /// for that.
-  private static func isSame(_ known: ReceiverDescription, _ told: ReceiverDescription) -> Bool {
-    guard let id = known.uniqueID, let toldID = told.uniqueID else {
-      return known.uniqueID == told.uniqueID ? known.hardware == told.hardware : known.strings == told.strings
+  private static func isSame(_ known: ReceiverDescription, _ sent: ReceiverDescription) -> Bool {
+    guard let id = known.uniqueID, let toldID = sent.uniqueID else {
+      return known.uniqueID == sent.uniqueID ? known.hardware == sent.hardware : known.strings == sent.strings
     }
-    return id == toldID && known.hardware == told.hardware
+    return id == toldID && known.hardware == sent.hardware
   }
 
   /// What an earlier program has changed is put back at this one's end, of the same receiver.
-  private mutating func takeLeftSettings(_ description: ReceiverDescription) {
-    guard let left = settings.leftSettings, !hasTakenLeft else { return }
-    hasTakenLeft = true
-    guard left.receiver == LeftSettings.name(description), memory.found.isEmpty, memory.backup.isEmpty else { return }
-    memory.found = left.found.map { Configuration.Found(setting: $0) }
-    memory.backup = left.backup
+  private mutating func takeRecoverySettings(_ description: ReceiverDescription) {
+    guard let recovery = settings.recoverySettings, !hasTakenRecovery else { return }
+    hasTakenRecovery = true
+    guard recovery.receiver == CrashRecoverySettings.name(description), memory.found.isEmpty, memory.backup.isEmpty
+    else { return }
+    memory.found = recovery.found.map { Configuration.Found(setting: $0) }
+    memory.backup = recovery.backup
   }
 }

@@ -27,7 +27,7 @@ extension ReceiverSession {
   static var listeningBeforeAsking: Milliseconds { Milliseconds(300) }
   /// After so many it is looked for at all rates: a watchdog may have given it another one, at which it says nothing by
   /// itself.
-  static var mostVainQuestions: Int { 3 }
+  static var mostFailedPolls: Int { 3 }
   /// A rate is raised when the line has been quiet for so long, or at the latest after this time.
   static var longestWaitForQuiet: Milliseconds { Milliseconds(5000) }
   static var quietTime: Milliseconds { Milliseconds(150) }

@@ -6,24 +6,24 @@ import UBX
 extension ReceiverSession {
   var silenceLimit: Milliseconds {
     // In on/off operation nothing comes between two fixes, and a fix may take its time.
-    if case .onOff(let seconds)? = wish?.powerSave { return Milliseconds(UInt64(seconds) * 2000 + 120_000) }
+    if case .onOff(let seconds)? = desired?.powerSave { return Milliseconds(UInt64(seconds) * 2000 + 120_000) }
     return max(Self.silence, epochPeriod * 3)
   }
 
-  var epochPeriod: Milliseconds { Milliseconds(UInt64(wish?.wantedMeasurementPeriod ?? 1000)) }
+  var epochPeriod: Milliseconds { Milliseconds(UInt64(desired?.wantedMeasurementPeriod ?? 1000)) }
 
   /// Whether that nothing comes is as it should be.
   var expectsSilence: Bool {
     switch stage {
     case .asleep, .waking: true
-    default: wish?.isSilent ?? false
+    default: desired?.isSilent ?? false
     }
   }
 
   /// When silence becomes news; nil where none is expected to speak by itself: its output may be off.
   var silenceDeadline: Instant? {
     guard isHeard, endBy == nil, !expectsSilence, !listener.isSearching else { return nil }
-    let speaks = hasHadEpoch || wish?.messages.contains { $0.rate > 0 } ?? (description == nil)
+    let speaks = hasHadEpoch || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
     return speaks ? listener.lastByte + silenceLimit : nil
   }
 
@@ -58,8 +58,8 @@ extension ReceiverSession {
     case .waking: return searchAgain(at: now)
     default: break
     }
-    guard isHeard || trouble.kind != nil || isTryingLeft else { return }
-    if isTryingLeft { return giveUpLeft(at: now) }
+    guard isHeard || trouble.kind != nil || isTryingRecovery else { return }
+    if isTryingRecovery { return abandonRecovery(at: now) }
     if trouble.kind != .silent { tell(.notUnderstood, .notUnderstood) }
     searchAgain(at: now)
   }
@@ -71,7 +71,7 @@ extension ReceiverSession {
   /// What was going on is over.
   mutating func loseTouch() {
     keepFoundOfStage()
-    interruptExchange()
+    interruptRequest()
     rateChangeBy = nil
     watch = nil
     cutRetrieval()
@@ -100,8 +100,8 @@ extension ReceiverSession {
   }
 
   /// It is not where an earlier program has left it.
-  mutating func giveUpLeft(at now: Instant) {
-    isTryingLeft = false
+  mutating func abandonRecovery(at now: Instant) {
+    isTryingRecovery = false
     settingsRate = nil
     loseTouch()
     wasLost = false
@@ -111,8 +111,8 @@ extension ReceiverSession {
       from: rate, likely: settings.likelyRates, asking: isKnown ? .soon : .afterListening, at: now)
   }
 
-  mutating func interruptExchange() {
-    exchange = nil
+  mutating func interruptRequest() {
+    request = nil
     isAssistingInFlight = false
     isRetrievalInFlight = false
     if let current { actions.append(.finished(current, .silent)) }

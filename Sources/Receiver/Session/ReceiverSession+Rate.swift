@@ -40,7 +40,7 @@ extension ReceiverSession {
 
   mutating func startChangingRate() {
     rateChangeBy = nil
-    guard let wanted = wish?.portRate, let rate else { return }
+    guard let wanted = desired?.portRate, let rate else { return }
     if !keepsPortRate { settingsRate = rate }
     stage = .changingRate(
       PortRateChange(from: rate, to: wanted, port: port, usesItems: description?.can(.valset) ?? false))
@@ -51,7 +51,7 @@ extension ReceiverSession {
     guard case .restoringRate(var change) = stage, now >= rateSetAt + Self.staleBytes, change.hearFrame() else {
       return
     }
-    exchange = nil
+    request = nil
     stage = .restoringRate(change)
   }
 
@@ -86,11 +86,11 @@ extension ReceiverSession {
     if endBy == nil { startIdentifying() }
   }
 
-  var keepsPortRate: Bool { wish?.keepsPortRate == true }
+  var keepsPortRate: Bool { desired?.keepsPortRate == true }
 
   mutating func finishChangingRate(_ isChanged: Bool, _ change: PortRateChange, at now: Instant) {
     if case .restoringRate = stage {
-      if !isChanged { hasLeftChanges = true }
+      if !isChanged { hasUnrestoredChanges = true }
       stage = .restoringBackup(BackupStore(undoing: memory.backup, inForce: foundInForce))
       return
     }
@@ -103,13 +103,13 @@ extension ReceiverSession {
       actions.append(.report(.rateFound(change.to)))
     } else {
       if !keepsPortRate { settingsRate = nil }
-      wish?.portRate = nil
-      toldWish?.portRate = nil
+      desired?.portRate = nil
+      sentConfiguration?.portRate = nil
       actions.append(.report(.rateNotChanged(change.to)))
     }
     if endBy != nil { return }
     startWatch(at: now, without: [], isMuted: false)
     actions.append(.report(.configured(refused: 0)))
-    if wish?.powerSave?.sleepsBetweenFixes == true { startStoring() }
+    if desired?.powerSave?.sleepsBetweenFixes == true { startStoring() }
   }
 }

@@ -8,9 +8,9 @@ extension ReceiverSession {
 
   /// Begins the sleep that is wished; whether there is one.
   mutating func startSleeping(at now: Instant) -> Bool {
-    guard let sleepWish, let description else { return false }
-    guard let command = SleepRequest.command(sleepWish.duration, for: description, port: usablePort) else {
-      self.sleepWish = nil
+    guard let pendingSleep, let description else { return false }
+    guard let command = SleepRequest.command(pendingSleep.duration, for: description, port: usablePort) else {
+      self.pendingSleep = nil
       actions.append(.report(.cannotSleep))
       return false
     }
@@ -18,10 +18,10 @@ extension ReceiverSession {
       startStoring()
       return true
     }
-    self.sleepWish = nil
+    self.pendingSleep = nil
     watch = nil
-    let duration = SleepRequest.clamped(sleepWish.duration)
-    let sentBy = now + Exchange.time(of: command.bytes.count, rate)
+    let duration = SleepRequest.clamped(pendingSleep.duration)
+    let sentBy = now + RequestInFlight.time(of: command.bytes.count, rate)
     let sleep = SleepWatch(requestedAt: sentBy, duration: duration, epoch: epochPeriod)
     stage = .asleep(sleep)
     isHeard = false
@@ -34,10 +34,10 @@ extension ReceiverSession {
 
   /// What the receiver was told, as it has to outlive its sleep: the rate of the port with it.
   var settingsInForce: [Setting] {
-    guard var wish, let description else { return [] }
-    wish.isPowerSaveOn = wish.powerSave?.sleepsBetweenFixes != true
-    guard description.can(.valset) else { return wish.messageSettings(for: description) }
-    var list = items(of: wish)
+    guard var desired, let description else { return [] }
+    desired.isPowerSaveOn = desired.powerSave?.sleepsBetweenFixes != true
+    guard description.can(.valset) else { return desired.messageSettings(for: description) }
+    var list = items(of: desired)
     if settingsRate != nil, let rate, let key = (port ?? .uart1).rateKey {
       list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }
@@ -45,10 +45,10 @@ extension ReceiverSession {
   }
 
   mutating func startStoring() {
-    let last = description.flatMap { wish?.powerSave?.switching(for: $0) }
+    let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
     if last != nil, let description {
       // It was continuous, as it is when it is put back.
-      var before = ReceiverWish()
+      var before = DesiredConfiguration()
       before.powerSave = .continuous
       let list =
         description.can(.valset) ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
@@ -64,12 +64,12 @@ extension ReceiverSession {
     // What could not be kept is written again after the sleep.
     stored = settingsInForce
     stage = .steady
-    if wish?.powerSave?.sleepsBetweenFixes == true {
+    if desired?.powerSave?.sleepsBetweenFixes == true {
       // Firmware before protocol version 18 refuses it while it receives GLONASS (M8 interface description, CFG-RXM).
       if store.isLastRefused {
-        wish?.powerSave = nil
-        toldWish = wish
-        wishInForce = wish
+        desired?.powerSave = nil
+        sentConfiguration = desired
+        appliedConfiguration = desired
         refusedCount += 1
       }
       actions.append(.report(.configured(refused: refusedCount)))
@@ -106,7 +106,7 @@ extension ReceiverSession {
     retryAfter = Self.firstRetry
     if let lost = settingsRate, rate == lost {
       settingsRate = nil
-      if !keepsNoRate, let wanted = wish?.portRate { actions.append(.report(.rateNotChanged(wanted))) }
+      if !keepsNoRate, let wanted = desired?.portRate { actions.append(.report(.rateNotChanged(wanted))) }
       keepsNoRate = true
     }
     stage = .steady

@@ -37,7 +37,7 @@ public struct ReceiverSession: ~Copyable {
   /// What the receiver said of itself.
   public var description: ReceiverDescription? { memory.description }
   /// The wished state of the receiver; `set(_:)` changes it.
-  public internal(set) var wish: ReceiverWish?
+  public internal(set) var desired: DesiredConfiguration?
   /// The port of the receiver that is talked over, once it is known.
   public internal(set) var port: ReceiverPortNumber?
   /// The rate of the line; nil where there is none.
@@ -50,20 +50,20 @@ public struct ReceiverSession: ~Copyable {
   }
 
   /// What the next program has to know should this one not come to its end; nil while the receiver can be found by itself.
-  public var left: LeftReceiver? {
+  public var recovery: CrashRecoveryRecord? {
     guard hasRateSearch, description != nil, let rate else { return nil }
     let isRaised = settingsRate.map { $0 != rate } ?? false
     let without = constellationsLeftOut
     // At the end the time may not do: what is left then is for the next program too.
     let isEnding = endBy != nil && putsBack
     guard isRaised || expectsSilence || !without.isEmpty || isEnding else { return nil }
-    return LeftReceiver(rate: rate, foundRate: settingsRate ?? rate, without: without)
+    return CrashRecoveryRecord(rate: rate, foundRate: settingsRate ?? rate, without: without)
   }
 
-  /// What this session has changed, for that program; nil where there is no need for it, as with `left`.
-  public var leftSettings: LeftSettings? {
-    guard left != nil, settings.restoresAtEnd, let description else { return nil }
-    return LeftSettings(memory, of: description)
+  /// What this session has changed, for that program; nil where there is no need for it, as with `recovery`.
+  public var recoverySettings: CrashRecoverySettings? {
+    guard recovery != nil, settings.restoresAtEnd, let description else { return nil }
+    return CrashRecoverySettings(memory, of: description)
   }
 
   /// Whether the end was asked for and nothing is left to do.
@@ -76,7 +76,7 @@ public struct ReceiverSession: ~Copyable {
 
   /// Whether nothing is being looked for, said or waited for: only epochs are to come.
   var isAtRest: Bool {
-    guard isHeard, !listener.isSearching, exchange == nil, submitted.isEmpty, endBy == nil, retrieval == nil
+    guard isHeard, !listener.isSearching, request == nil, submitted.isEmpty, endBy == nil, retrieval == nil
     else { return false }
     return switch stage {
     case .steady: true
@@ -86,9 +86,9 @@ public struct ReceiverSession: ~Copyable {
   }
 
   /// What the line is listened to for.
-  public var attention: ReadPolicy.Attention {
+  public var expectation: ReadScheduler.Expectation {
     if isAtRest { return .epochs }
-    let isOverdue = exchange.map { $0.isOverdue || isUnanswered } ?? false
+    let isOverdue = request.map { $0.isOverdue || isUnanswered } ?? false
     return isOverdue && isHeard && endBy == nil && !listener.isSearching ? .overdueAnswer : .answer
   }
 
@@ -107,7 +107,7 @@ public struct ReceiverSession: ~Copyable {
   var stage = Stage.searching
   var evidence = VendorEvidence()
   var watch: ConfigurationWatch?
-  var exchange: Exchange?
+  var request: RequestInFlight?
   var submitted: [(ticket: SessionTicket, command: Command)] = []
   var current: SessionTicket?
   var tickets = 0
@@ -117,27 +117,27 @@ public struct ReceiverSession: ~Copyable {
   var retryAfter = ReceiverSession.firstRetry
   var endBy: Instant?
   /// Something that was changed could not be put back.
-  var hasLeftChanges = false
+  var hasUnrestoredChanges = false
   /// When what was changed has to be put back at the latest.
   var restoringBy: Instant?
   /// What was told of the line.
   var trouble = LineTrouble()
   var wasLost = false
   /// How often in a row a silent receiver that is known was asked at its rate in vain.
-  var vainQuestions = 0
+  var failedPolls = 0
   var hasHadEpoch = false
   /// Another make, or one that does not answer: not a byte more, unless it shows itself.
-  var isLeftAlone = false
+  var isPassive = false
   /// It speaks and was asked who it is in vain.
   var isUnanswered = false
   /// That it does not take its configuration was told, and is so until it does.
-  var isFailureTold = false
+  var isFailureReported = false
   /// How many settings it refused when it was configured last.
   var refusedCount = 0
   /// A check of the configuration is under way: what it has to write was lost.
   var isChecking = false
   /// What it was brought to last.
-  var wishInForce: ReceiverWish?
+  var appliedConfiguration: DesiredConfiguration?
   var sawBootText = false
   var bytesThisEpoch = 0
   var bytesPerEpoch = 600
@@ -157,9 +157,9 @@ public struct ReceiverSession: ~Copyable {
   /// A raised rate did not outlive a sleep: it is left as it is.
   var keepsNoRate = false
   /// It is looked for where an earlier program has left it.
-  var isTryingLeft = false
+  var isTryingRecovery = false
   /// What that program had changed was looked at.
-  var hasTakenLeft = false
+  var hasTakenRecovery = false
   /// When the rate was last changed on purpose.
   var rateSetAt = Instant.zero
   /// The computer's time when the line was opened.
@@ -171,9 +171,9 @@ public struct ReceiverSession: ~Copyable {
   /// What is in flight is the retrieval's: a new wish may come before its answer, which is none to the wish's questions.
   var isRetrievalInFlight = false
   /// The sleep that is wished and not yet begun: for how long.
-  var sleepWish: SleepWish?
+  var pendingSleep: PendingSleep?
   /// The wish that was last told, or is being told.
-  var toldWish: ReceiverWish?
+  var sentConfiguration: DesiredConfiguration?
   /// The settings that battery-backed memory has, as far as is known.
   var stored: [Setting] = []
   /// Bytes that had been skipped when it fell asleep.
@@ -182,7 +182,7 @@ public struct ReceiverSession: ~Copyable {
   /// LOG-BATCH payloads that nobody asked for yet: a reader that was killed has asked, and the receiver goes on.
   var unaskedBatch: [[UInt8]] = []
 
-  struct SleepWish { var duration: Milliseconds? }
+  struct PendingSleep { var duration: Milliseconds? }
 
   /// - Parameters:
   ///   - settings: what may be done.
@@ -199,8 +199,8 @@ public struct ReceiverSession: ~Copyable {
       case .serve: settings.isKnownUBlox || settings.memory?.description != nil ? .soon : .afterListening
       }
     let hasRate = settings.line == .serial && lineRate != nil
-    let left = hasRate && settings.intent != .readOnly ? settings.left : nil
-    let searches = hasRate && left == nil
+    let recovery = hasRate && settings.intent != .readOnly ? settings.recovery : nil
+    let searches = hasRate && recovery == nil
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
     listener = Listener(
@@ -221,11 +221,11 @@ public struct ReceiverSession: ~Copyable {
     self.reference = reference
     openedAt = now
     inheritsRate = searches && memory.foundRate != nil
-    if let left {
-      isTryingLeft = true
-      rate = left.rate
-      if left.rate != lineRate { actions.append(.setRate(left.rate)) }
-      settingsRate = left.foundRate == left.rate ? nil : left.foundRate
+    if let recovery {
+      isTryingRecovery = true
+      rate = recovery.rate
+      if recovery.rate != lineRate { actions.append(.setRate(recovery.rate)) }
+      settingsRate = recovery.foundRate == recovery.rate ? nil : recovery.foundRate
       retryAt = now
     } else if asking == .soon, !searches, settings.intent != .readOnly {
       // There is no rate to find by asking; a quiet receiver is asked once it had time for an epoch.

@@ -29,7 +29,7 @@ public struct SessionSettings: Sendable {
   /// Rates that it had before.
   public var likelyRates: [UInt32] = []
   /// What the receiver is to be set to once it said who it is.
-  public var wish: @Sendable (ReceiverDescription) -> ReceiverWish = { .navigation(for: $0) }
+  public var desired: @Sendable (ReceiverDescription) -> DesiredConfiguration = { .navigation(for: $0) }
   /// What a receiver that has just started is helped with; nil for nothing.
   public var assistance: AssistanceSettings?
   /// Whether the receiver is as it was found when the session ends. Who was asked to change it leaves what was set.
@@ -41,9 +41,9 @@ public struct SessionSettings: Sendable {
   /// has still its rate, so that is not doubted at the first bytes that are understood by nobody.
   public var unfinishedFrame: [UInt8]?
   /// How a program that did not come to its end has left it: it is woken at that rate first.
-  public var left: LeftReceiver?
+  public var recovery: CrashRecoveryRecord?
   /// What that program had changed.
-  public var leftSettings: LeftSettings?
+  public var recoverySettings: CrashRecoverySettings?
   /// What is known of it from before the line was lost.
   public var memory: SessionMemory?
 

@@ -14,7 +14,7 @@ public struct BeaconScan: Sendable {
     /// The strength is in dBm; nil: the adapter does not measure it.
     case heard(BeaconAdvertisement, strength: Int?)
     /// A line for people.
-    case say(String)
+    case log(String)
   }
 
   private enum Question: Hashable {
@@ -137,7 +137,7 @@ public struct BeaconScan: Sendable {
     switch questions.removeValue(forKey: token.number) {
     case .objects:
       adapters = [:]
-      say("beacons cannot be heard: BlueZ does not answer (\(text)); install bluez, or start bluetooth.service")
+      log("beacons cannot be heard: BlueZ does not answer (\(text)); install bluez, or start bluetooth.service")
       setAvailable()
     case .start(let path):
       guard adapters[path]?.search == .starting else { return }
@@ -150,7 +150,7 @@ public struct BeaconScan: Sendable {
       retryAt = now + Self.retry
       // An adapter that is being switched says so at first.
       if name != "org.bluez.Error.NotReady" {
-        say("beacons cannot be heard: \(text) (\(name)); may this user use org.bluez on the system bus?")
+        log("beacons cannot be heard: \(text) (\(name)); may this user use org.bluez on the system bus?")
       }
     case .rule, .filter, .stop, nil: break
     }
@@ -239,7 +239,7 @@ public struct BeaconScan: Sendable {
     guard isOn != isAvailable else { return }
     isAvailable = isOn
     outputs.append(.available(isOn))
-    if !isOn, !adapters.isEmpty { say("beacons cannot be heard: Bluetooth is off (bluetoothctl power on)") }
+    if !isOn, !adapters.isEmpty { log("beacons cannot be heard: Bluetooth is off (bluetoothctl power on)") }
   }
 
   private mutating func decide(at now: Instant) {
@@ -295,7 +295,7 @@ public struct BeaconScan: Sendable {
   }
 
   /// Each line once.
-  private mutating func say(_ text: String) {
-    if told.insert(text).inserted { outputs.append(.say(text)) }
+  private mutating func log(_ text: String) {
+    if told.insert(text).inserted { outputs.append(.log(text)) }
   }
 }

@@ -26,11 +26,11 @@ extension Authorize {
     var json = false
 
     func run() throws {
-      let book = try book()
+      let store = try store()
       let listing = PermissionListing(
-        folder: book.stateFolder, isOn: book.servicesAreOn, isOnForUser: book.servicesAreOnForUser,
-        entries: book.entries())
-      if let complaint = PermissionBook.policyComplaint { say(complaint) }
+        folder: store.stateFolder, isOn: store.servicesAreOn, isOnForUser: store.servicesAreOnForUser,
+        entries: store.entries())
+      if let complaint = AuthorizationStore.policyComplaint { printNotice(complaint) }
       try Output.write(json ? listing.json() : listing.lines())
     }
   }
@@ -54,8 +54,8 @@ extension Authorize {
 
     func run() throws {
       let status: AuthorizationStatus = extent == .always ? .authorizedAlways : .authorizedWhenInUse
-      try change(app) { (book, app) throws(StateFolderError) in
-        try book.set(status, accuracy: accuracy.map { $0 == .full ? .full : .reduced }, for: app)
+      try change(app) { (store, app) throws(StateFolderError) in
+        try store.set(status, accuracy: accuracy.map { $0 == .full ? .full : .reduced }, for: app)
       }
     }
   }
@@ -65,7 +65,7 @@ extension Authorize {
     @Argument(help: "The program.") var app: String
 
     func run() throws {
-      try change(app) { (book, app) throws(StateFolderError) in try book.set(.denied, for: app) }
+      try change(app) { (store, app) throws(StateFolderError) in try store.set(.denied, for: app) }
     }
   }
 
@@ -80,9 +80,9 @@ extension Authorize {
     }
 
     func run() throws {
-      let book = try book()
-      let apps = app.map { [$0] } ?? book.entries().map(\.app)
-      for app in apps { try change(app) { (book, app) throws(StateFolderError) in try book.reset(app) } }
+      let store = try store()
+      let apps = app.map { [$0] } ?? store.entries().map(\.app)
+      for app in apps { try change(app) { (store, app) throws(StateFolderError) in try store.reset(app) } }
     }
   }
 
@@ -100,13 +100,13 @@ extension Authorize {
       let isOn = position == .on
       try reporting(machine ? .machine : .user) {
         if machine {
-          try PermissionBook.changePolicy { LocationPolicy.text($0, servicesOff: !isOn) }
+          try AuthorizationStore.changePolicy { LocationPolicy.text($0, servicesOff: !isOn) }
         } else {
-          try book().setServices(on: isOn)
+          try store().setServices(on: isOn)
         }
       }
-      if isOn, !machine, try !book().servicesAreOn {
-        say("services stay off: the machine's administrator has switched them off (\(LocationPolicy.path))")
+      if isOn, !machine, try !store().servicesAreOn {
+        printNotice("services stay off: the machine's administrator has switched them off (\(LocationPolicy.path))")
       }
     }
   }
@@ -132,13 +132,13 @@ extension Authorize {
 // MARK: What the subcommands share
 
 /// The book of the user who calls.
-private func book() throws -> PermissionBook {
+private func store() throws -> AuthorizationStore {
   guard let folder = stateFolder() else {
     throw CommandFailure(
       exitCode: CommandFailure.cannotCreate,
       description: "there is no place to keep it: set HOME, or name a folder with SEXTANT_STATE_DIR")
   }
-  return PermissionBook(stateFolder: folder)
+  return AuthorizationStore(stateFolder: folder)
 }
 
 /// The name that a program is known by.
@@ -153,15 +153,15 @@ private func identifier(_ app: String) throws -> String {
 }
 
 private func change(
-  _ app: String, _ body: (PermissionBook, String) throws(StateFolderError) -> Void
+  _ app: String, _ body: (AuthorizationStore, String) throws(StateFolderError) -> Void
 ) throws {
   let name = try identifier(app)
   try reporting {
-    let book = try book()
-    let isKnown = book.knows(name)
-    try body(book, name)
+    let store = try store()
+    let isKnown = store.knows(name)
+    try body(store, name)
     if !isKnown {
-      say("\(name) has kept nothing here so far (\(book.stateFolder)); what is decided counts when it starts")
+      printNotice("\(name) has kept nothing here so far (\(store.stateFolder)); what is decided counts when it starts")
     }
   }
 }
@@ -169,7 +169,7 @@ private func change(
 private func restrict(_ app: String, _ isRestricted: Bool) throws {
   let name = try identifier(app)
   try reporting(.machine) {
-    try PermissionBook.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
+    try AuthorizationStore.changePolicy { LocationPolicy.text($0, restricting: name, isRestricted) }
   }
 }
 

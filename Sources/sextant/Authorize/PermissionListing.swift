@@ -8,7 +8,7 @@ struct PermissionListing {
   /// Whether services are on, by the user's switch and the machine's policy.
   var isOn: Bool
   var isOnForUser: Bool
-  var entries: [PermissionBook.Entry]
+  var entries: [AuthorizationStore.Entry]
 
   /// For people: the switch, then a line for each program.
   func lines() -> String {

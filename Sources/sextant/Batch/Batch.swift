@@ -66,8 +66,8 @@ struct Batch: ParsableCommand {
     if action == .start { try client.checkRoom() }
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
-    let (action, batch) = (action, BatchWish(epochs: size, isExtended: extended))
-    settings.wish = { description in
+    let (action, batch) = (action, BatchConfiguration(epochs: size, isExtended: extended))
+    settings.desired = { description in
       guard action == .start else { return .silent }
       if description.can(.batching) { return .batching(batch, for: description) }
       return description.can(.flashLog) ? .logging(for: description) : .silent

@@ -1,7 +1,7 @@
 import GPSDJSON
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
@@ -86,7 +86,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
     switch event {
     // That is what is asked for, and who does not batch says more.
     case .session(.identified): break
-    default: if let text = text(of: event, path: path, baud: nil) { say(text) }
+    default: if let text = text(of: event, path: path, baud: nil) { printNotice(text) }
     }
   }
 
@@ -181,11 +181,12 @@ struct BatchClient: ReceiverClient, ~Copyable {
     switch event {
     case .fix(let fix, let after): waiting.append((fix, after))
     case .lost(let count, .overrun):
-      say("\(path): \(count) fix\(count == 1 ? "" : "es") lost: the receiver's memory was full; read it out sooner")
+      printNotice(
+        "\(path): \(count) fix\(count == 1 ? "" : "es") lost: the receiver's memory was full; read it out sooner")
     case .lost(let count, .line):
-      say("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
+      printNotice("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
     case .startedAnew:
-      say("\(path): the receiver started anew; what it had kept until then is lost, an unknown number of fixes")
+      printNotice("\(path): the receiver started anew; what it had kept until then is lost, an unknown number of fixes")
     case .finished, .cut: ending = event
     }
   }

@@ -73,7 +73,7 @@ struct BenchEnergy: ParsableCommand {
     }
   }
 
-  private func chosenModels() throws -> [ReceiverAbilities] {
+  private func chosenModels() throws -> [ReceiverCapabilities] {
     guard let model else { return EnergyBench.models }
     guard let found = EnergyBench.models.first(where: { $0.name == model.uppercased() }) else {
       throw ValidationError("No model '\(model)': there are \(EnergyBench.models.map(\.name).joined(separator: ", ")).")
@@ -118,17 +118,17 @@ extension JSONLine {
         field("shareOfOwnPowerSave", row.averageMilliamperes / own, digits: 5)
       }
       field("batteryDays", row.batteryDays, digits: 1)
-      field("fixesDelivered", row.ledger.fixesDelivered)
-      field("fixesLate", row.ledger.fixesLate)
-      field("fixesLost", row.ledger.fixesLost)
-      field("worstStalenessSeconds", row.ledger.worstStalenessSeconds, digits: 1)
-      if let seconds = row.ledger.worstMovementSeconds { field("worstMovementSeconds", seconds, digits: 1) }
-      if let seconds = row.ledger.worstCrossingSeconds { field("worstCrossingSeconds", seconds, digits: 1) }
-      if let seconds = row.ledger.worstSkyReturnSeconds { field("worstSkyReturnSeconds", seconds, digits: 1) }
-      field("movementsMissed", row.ledger.movementsMissed)
-      field("crossingsMissed", row.ledger.crossingsMissed)
-      field("hostWakeups", row.ledger.hostWakeups)
-      field("hostWakeupsInWorstHour", row.ledger.hostWakeupsInWorstHour)
+      field("fixesDelivered", row.metrics.fixesDelivered)
+      field("fixesLate", row.metrics.fixesLate)
+      field("fixesLost", row.metrics.fixesLost)
+      field("worstStalenessSeconds", row.metrics.worstStalenessSeconds, digits: 1)
+      if let seconds = row.metrics.worstMovementSeconds { field("worstMovementSeconds", seconds, digits: 1) }
+      if let seconds = row.metrics.worstCrossingSeconds { field("worstCrossingSeconds", seconds, digits: 1) }
+      if let seconds = row.metrics.worstSkyReturnSeconds { field("worstSkyReturnSeconds", seconds, digits: 1) }
+      field("movementsMissed", row.metrics.movementsMissed)
+      field("crossingsMissed", row.metrics.crossingsMissed)
+      field("hostWakeups", row.metrics.hostWakeups)
+      field("hostWakeupsInWorstHour", row.metrics.hostWakeupsInWorstHour)
       endObject()
     }
     endArray()

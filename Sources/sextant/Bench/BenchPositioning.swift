@@ -89,7 +89,7 @@ private struct ClientLoad {
     let now = Self.moment(-1).instant
     var engine = PositioningEngine(
       keys: UsageKeys(),
-      facilities: Facilities(
+      hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false),
       application: .foreground, authorizationOverride: .authorizedAlways, at: now)
     let manager = ClientID(-1)

@@ -16,18 +16,18 @@ struct EnergyTable {
     for (heading, width) in Self.columns { text += right(heading, width) }
     text += "\n"
     for row in rows {
-      let ledger = row.ledger
+      let metrics = row.metrics
       text += pad(row.model, 6) + pad(row.scenario, 24) + right(fixed(row.averageMilliamperes, 3), 7)
       text += right(fixed(row.shareOfAlwaysOn * 100, 2), 7)
       text += right(row.ownPowerSaveMilliamperes.map { fixed(row.averageMilliamperes / $0 * 100, 2) } ?? "-", 12)
       text += right(fixed(row.timesOracle, 2), 9) + right(fixed(row.timesBlindOracle, 2), 9)
       text += right(fixed(row.batteryDays, 1), 10)
-      text += right(String(ledger.fixesDelivered), 8) + right(String(ledger.fixesLate), 6)
-      text += right(fixed(ledger.worstStalenessSeconds, 1), 9)
-      text += right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
-      text += right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)
-      text += right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
-      text += right(String(ledger.hostWakeups), 10) + right(String(ledger.hostWakeupsInWorstHour), 9) + "\n"
+      text += right(String(metrics.fixesDelivered), 8) + right(String(metrics.fixesLate), 6)
+      text += right(fixed(metrics.worstStalenessSeconds, 1), 9)
+      text += right(noticed(metrics.worstMovementSeconds, missed: metrics.movementsMissed), 11)
+      text += right(noticed(metrics.worstCrossingSeconds, missed: metrics.crossingsMissed), 11)
+      text += right(metrics.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
+      text += right(String(metrics.hostWakeups), 10) + right(String(metrics.hostWakeupsInWorstHour), 9) + "\n"
     }
     return text
   }
@@ -53,14 +53,14 @@ struct EnergyComparison {
       line.field("difference", difference, digits: 4)
       line.field("timesOracle", chain.timesOracle, digits: 4)
       line.field("timesBlindOracle", chain.timesBlindOracle, digits: 4)
-      line.field("fixesDelivered", chain.ledger.fixesDelivered)
-      line.field("fixesLate", chain.ledger.fixesLate)
-      line.field("fixesLost", chain.ledger.fixesLost)
+      line.field("fixesDelivered", chain.metrics.fixesDelivered)
+      line.field("fixesLate", chain.metrics.fixesLate)
+      line.field("fixesLost", chain.metrics.fixesLost)
       line.endObject()
       line.endLine()
       return line.text
     }
-    let ledger = chain.ledger
+    let metrics = chain.metrics
     let heading =
       hasHeading
       ? ""
@@ -71,12 +71,12 @@ struct EnergyComparison {
       + right(fixed(chain.averageMilliamperes, 3), 10)
       + right((difference >= 0 ? "+" : "-") + fixed(abs(difference) * 100, 1) + " %", 9)
       + right(fixed(chain.shareOfAlwaysOn * 100, 2), 12) + right(fixed(chain.timesOracle, 2), 9)
-      + right(fixed(chain.timesBlindOracle, 2), 9) + right(String(ledger.fixesDelivered), 8)
-      + right(String(ledger.fixesLate), 6) + right(String(ledger.fixesLost), 6)
-      + right(noticed(ledger.worstMovementSeconds, missed: ledger.movementsMissed), 11)
-      + right(noticed(ledger.worstCrossingSeconds, missed: ledger.crossingsMissed), 11)
-      + right(ledger.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
-      + right(String(ledger.hostWakeups), 10) + "\n"
+      + right(fixed(chain.timesBlindOracle, 2), 9) + right(String(metrics.fixesDelivered), 8)
+      + right(String(metrics.fixesLate), 6) + right(String(metrics.fixesLost), 6)
+      + right(noticed(metrics.worstMovementSeconds, missed: metrics.movementsMissed), 11)
+      + right(noticed(metrics.worstCrossingSeconds, missed: metrics.crossingsMissed), 11)
+      + right(metrics.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
+      + right(String(metrics.hostWakeups), 10) + "\n"
   }
 }
 

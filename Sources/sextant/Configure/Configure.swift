@@ -1,6 +1,6 @@
 import ArgumentParser
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 
 /// `sextant configure`: a receiver's settings, shown, changed, saved, kept in a file.
 struct Configure: ParsableCommand {
@@ -121,7 +121,7 @@ struct Configure: ParsableCommand {
     let lines = SettingLines(device: client.path, receiver: receiver, values: reading.values)
     try Output.write(json ? lines.json() : lines.lines())
     if reading.isIncomplete, reading.unanswered.isEmpty {
-      say("\(client.path): some questions had no answer; what is shown is not all")
+      printNotice("\(client.path): some questions had no answer; what is shown is not all")
     }
   }
 
@@ -211,9 +211,9 @@ struct Configure: ParsableCommand {
     }
     guard let script = client.script, let edit = script.edit else { return }
     if let receiver = client.description, let firmware = file.firmware, firmware != receiver.firmware {
-      say("\(path): written by firmware \(firmware), the receiver has \(receiver.firmware ?? "another one")")
+      printNotice("\(path): written by firmware \(firmware), the receiver has \(receiver.firmware ?? "another one")")
     }
-    for left in script.leftOut { say("left out: \(NameList.text(left.names)): \(left.reason)") }
+    for left in script.leftOut { printNotice("left out: \(NameList.text(left.names)): \(left.reason)") }
     let changed = edit.results.count { $0 == .changed }
     try Output.write("\(changed) setting\(changed == 1 ? "" : "s") changed\n")
     if let rate = client.changedRate { try Output.write("the line is at \(rate) baud\n") }
@@ -264,7 +264,7 @@ struct Configure: ParsableCommand {
         exitCode: CommandFailure.usage,
         description: "factory-reset deletes what the receiver keeps; without a terminal to ask, it needs --yes")
     }
-    sayRaw("This deletes the settings that the receiver keeps. Go on? [y/N] ")
+    printRaw("This deletes the settings that the receiver keeps. Go on? [y/N] ")
     let answer = readLine()?.lowercased()
     guard answer == "y" || answer == "yes" else {
       throw CommandFailure(exitCode: CommandFailure.usage, description: "nothing was changed")
@@ -300,10 +300,10 @@ struct Configure: ParsableCommand {
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
-    settings.wish = { _ in
-      var wish = ReceiverWish.nothing
-      wish.leastPortRate = raisingRate
-      return wish
+    settings.desired = { _ in
+      var desired = DesiredConfiguration.nothing
+      desired.leastPortRate = raisingRate
+      return desired
     }
     let path = if case .device(let path) = source { path } else { "built-in simulator" }
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: nil, client: making(path))

@@ -1,6 +1,6 @@
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
@@ -131,7 +131,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     case (_, .ended): fail("a file cannot be configured; name a receiver's device")
     case (_, .session(.adviseOnSilence)):
       if showsProgress { clearProgress() }
-      if let text = text(of: event, path: path, baud: nil) { say(text) }
+      if let text = text(of: event, path: path, baud: nil) { printNotice(text) }
     default: break
     }
   }
@@ -184,9 +184,9 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       stage = .raising
       lastProgress = now
       deadline = now + Self.longestAskingOnFullLine
-      var wish = ReceiverWish.nothing
-      wish.portRate = Configure.dialogueRate
-      return connection.set(wish, &poller, at: now)
+      var desired = DesiredConfiguration.nothing
+      desired.portRate = Configure.dialogueRate
+      return connection.set(desired, &poller, at: now)
     }
     guard measures, connection.rate != nil else { return start(connection, &poller, at: now) }
     load.restart()
@@ -232,7 +232,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     lastProgress = now
     deadline = now + Self.longestPause
     switch dialogue?.next() {
-    case .say(let command):
+    case .send(let command):
       showProgress()
       ticket = connection.submit(command, &poller, at: now)
       if ticket == nil { fail("the receiver is gone; check the cable") }
@@ -248,10 +248,10 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       return
     }
     stage = .changingRate(rate)
-    var wish = ReceiverWish()
-    wish.portRate = rate
-    wish.keepsPortRate = true
-    connection.set(wish, &poller, at: now)
+    var desired = DesiredConfiguration()
+    desired.portRate = rate
+    desired.keepsPortRate = true
+    connection.set(desired, &poller, at: now)
   }
 
   private mutating func fail(_ reason: String) {

@@ -16,9 +16,9 @@ struct ListedPort: CustomStringConvertible {
     }
     add("name", port.name)
     add("usb", port.usbIDs.map { ids in [ids, port.serialNumber].compactMap(\.self).joined(separator: "  serial ") })
-    add("driver", port.facts.driver)
+    add("driver", port.attributes.driver)
     add("identity", port.identity.description)
-    for link in port.facts.links.sorted() { add("link", link) }
+    for link in port.attributes.links.sorted() { add("link", link) }
     add("held by", state.holders.map(\.description).joined(separator: ", "))
     add("permission", state.cure ?? "yes")
     return lines.joined(separator: "\n") + "\n"
@@ -63,11 +63,11 @@ extension JSONLine {
     field("name", optional: port.name)
     field("usb", optional: port.usbIDs)
     field("serialNumber", optional: port.serialNumber)
-    field("interface", port.facts.interface.map(Int.init))
-    field("driver", optional: port.facts.driver)
-    field("path", optional: port.facts.path)
+    field("interface", port.attributes.interface.map(Int.init))
+    field("driver", optional: port.attributes.driver)
+    field("path", optional: port.attributes.path)
     beginArray("links")
-    for link in port.facts.links.sorted() {
+    for link in port.attributes.links.sorted() {
       nextElement()
       string(link)
     }

@@ -1,11 +1,11 @@
 import Hotplug
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
 import SerialPort
-import SimulatorShell
+import SimulatorRuntime
 
 /// What a command does with the receiver that its loop holds.
 protocol ReceiverClient: ~Copyable {
@@ -45,7 +45,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let end: Instant?
 
   /// Where an earlier program has noted how it left the receiver; forgotten when that is put back.
-  var leftFile: LeftReceiverFile?
+  var recoveryFile: CrashRecoveryFile?
 
   /// Whether it ended because somebody asked for that, with ^C or a signal.
   private(set) var isInterrupted = false
@@ -119,7 +119,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   }
 
   private mutating func runToEnd() throws {
-    tellEvents(at: Instant(nanoseconds: MonotonicClock.now()))
+    deliverEvents(at: Instant(nanoseconds: MonotonicClock.now()))
     while true {
       let due = deadline
       let events = try poller.wait(deadline: due?.nanoseconds)
@@ -150,14 +150,14 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         client.receive(report, sky, at: now)
       }
       if isEnding {
-        tellEvents(at: now)
+        deliverEvents(at: now)
         if connection.isEnded {
-          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { leftFile?.forget() }
+          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { recoveryFile?.forget() }
           return close(at: now)
         }
         continue
       }
-      tellEvents(at: now)
+      deliverEvents(at: now)
       do {
         if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
       } catch {
@@ -190,11 +190,11 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
 
   private mutating func close(at now: Instant) {
     connection.close(&poller) { report, sky in client.receive(report, sky, at: now) }
-    tellEvents(at: now)
+    deliverEvents(at: now)
     _ = try? client.finishRound(connection, &poller, at: now)
   }
 
-  private mutating func tellEvents(at now: Instant) {
+  private mutating func deliverEvents(at now: Instant) {
     while let event = connection.nextEvent() {
       client.receive(event, connection, &poller, at: now)
       if event == .ended { finish(at: now) }

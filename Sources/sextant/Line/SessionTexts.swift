@@ -1,5 +1,5 @@
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 
 /// What happened, for people: one line, with the cure where there is one. Nil for what needs no telling.
 func text(of event: ReceiverConnection.Event, path: String, baud: UInt32?) -> String? {

@@ -1,5 +1,5 @@
 import Hotplug
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverSimulator
 
 /// Where a command's bytes come from.
@@ -90,7 +90,7 @@ enum Source: Equatable {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable, description: "\(name): a file takes no orders; name a receiver's device")
     }
-    if let note = choice.note { say(note) }
+    if let note = choice.note { printNotice(note) }
     return choice
   }
 

@@ -55,16 +55,16 @@ struct Power: ParsableCommand {
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
-    if let remark = request.remark { say(remark) }
+    if let remark = request.remark { printNotice(remark) }
     if request.isOfSupply { return try PowerSupply(named: supply, log: log).carryOut(request) }
     let choice = try Source.chosen(named: device, for: .sending)
     let source = choice.source
     var settings = SessionSettings(intent: .identify, line: .serial)
-    settings.wish = { description in
-      var wish = ReceiverWish.nothing
+    settings.desired = { description in
+      var desired = DesiredConfiguration.nothing
       // Who has no such mode is not told: the rest of it would be stored.
-      if case .mode(let mode) = request, mode.isPossible(on: description) { wish.powerSave = mode }
-      return wish
+      if case .mode(let mode) = request, mode.isPossible(on: description) { desired.powerSave = mode }
+      return desired
     }
     let end: Double? =
       switch request {

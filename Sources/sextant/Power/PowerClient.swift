@@ -1,7 +1,7 @@
 import GPSDJSON
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
@@ -60,7 +60,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
       lines.append(Uptime.state(Uptime.seconds(outcome), asked: now.seconds(since: started)))
     default: break
     }
-    if let text = text(of: event, path: path, baud: nil) { say(text) }
+    if let text = text(of: event, path: path, baud: nil) { printNotice(text) }
   }
 
   private mutating func receive(
@@ -110,7 +110,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     hasAsked = true
     switch request {
     case .status:
-      lines += Self.abilities(of: description, device: path)
+      lines += Self.capabilities(of: description, device: path)
       uptimeQuestion = connection.submit(Uptime.question, &poller, at: now)
       question = connection.submit(PowerSave.question(for: description), &poller, at: now)
     case .wake:
@@ -134,7 +134,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     isDone = true
   }
 
-  private static func abilities(of description: ReceiverDescription, device: String) -> [String] {
+  private static func capabilities(of description: ReceiverDescription, device: String) -> [String] {
     let names: [(Capability, String)] = [
       (.backup, "backup"), (.powerSaveCyclic, "cyclic"), (.powerSaveOnOff, "onoff"), (.batching, "batching"),
     ]

@@ -1,5 +1,5 @@
 import MonotonicTime
-import ReceiverShell
+import ReceiverRuntime
 import SerialPort
 import SupplySwitch
 

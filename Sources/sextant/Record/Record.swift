@@ -66,7 +66,7 @@ struct Record: ParsableCommand {
     let target = try RecordingFile(path: file, isRaw: raw, rotates: rotation != nil, keep: keep)
     if let found = target.found {
       let cut = found.torn > 0 ? "; \(found.torn) bytes of a torn record were cut" : ""
-      say("\(file): going on with a recording of \(found.streamBytes) bytes\(cut)")
+      printNotice("\(file): going on with a recording of \(found.streamBytes) bytes\(cut)")
     }
     let settings = SessionSettings(intent: configure ? .serve : .readOnly, line: .serial)
     let client = RecordClient(

@@ -1,7 +1,7 @@
 import GPSDJSON
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import Recording
 import SerialPort
@@ -71,7 +71,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     }
     if let text = text(of: event, path: path, baud: baud) {
       progress.clear()
-      say(text)
+      printNotice(text)
     }
   }
 
@@ -206,12 +206,12 @@ private struct RecordProgress {
     isDirty = true
     let seconds = now.milliseconds(since: started) / 1000
     let clock = "\(seconds / 3600):\(Self.two(seconds / 60 % 60)):\(Self.two(seconds % 60))"
-    sayRaw("\r\u{1B}[K\(clock)  \(bytes) bytes  \(frames) frames")
+    printRaw("\r\u{1B}[K\(clock)  \(bytes) bytes  \(frames) frames")
   }
 
   /// Takes the line away, for another.
   mutating func clear() {
-    if isDirty { sayRaw("\r\u{1B}[K") }
+    if isDirty { printRaw("\r\u{1B}[K") }
     isDirty = false
   }
 

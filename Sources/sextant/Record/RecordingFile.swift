@@ -2,7 +2,7 @@
 ///
 /// Calls of the C library with pointers to values in this file, none of which leaves the call: the reason for `unsafe`.
 import Glibc
-import ReceiverShell
+import ReceiverRuntime
 import Recording
 import SerialPort
 import Synchronization

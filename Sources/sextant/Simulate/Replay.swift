@@ -1,6 +1,6 @@
 import MonotonicTime
 import ReceiverStream
-import SimulatorShell
+import SimulatorRuntime
 
 /// A recording as a device: its bytes come as they were sent, epoch by epoch.
 ///

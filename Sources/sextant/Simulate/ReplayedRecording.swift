@@ -1,7 +1,7 @@
 import MonotonicTime
 import ReceiverSimulator
 import Recording
-import SimulatorShell
+import SimulatorRuntime
 
 /// A recording of `sextant record` as a device: its bytes come when they came, at the rates that the line had, and where the
 /// receiver was gone it is gone again. What is written to it is passed over.

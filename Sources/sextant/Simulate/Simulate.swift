@@ -4,7 +4,7 @@ import ReceiverSimulator
 import ReceiverStream
 import Recording
 import SerialPort
-import SimulatorShell
+import SimulatorRuntime
 
 /// `sextant simulate`: a receiver that is none, on a pseudo-terminal.
 struct Simulate: ParsableCommand {

@@ -1,7 +1,7 @@
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
-import SimulatorShell
+import SimulatorRuntime
 
 /// The shell of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
 struct SimulationLoop: ~Copyable {
@@ -55,7 +55,7 @@ struct SimulationLoop: ~Copyable {
       let now = Instant(nanoseconds: MonotonicClock.now())
       switch try receiver.wake(&poller, token: Self.device, at: now) {
       case .none: break
-      case .unplugged: say("unplugged")
+      case .unplugged: printNotice("unplugged")
       case .pluggedIn(let path): try Output.write("\(path)\n")
       }
       if let end, now >= end { isEnding = true }
@@ -76,17 +76,17 @@ struct SimulationLoop: ~Copyable {
     switch verb {
     case "quit": isEnding = true
     case "status":
-      guard let line = receiver.device as? VirtualLine else { return say("a recording has no state") }
+      guard let line = receiver.device as? VirtualLine else { return printNotice("a recording has no state") }
       try Output.write(status(line, at: now))
     case "fault":
-      guard var line = receiver.device as? VirtualLine else { return say("a recording has no faults") }
+      guard var line = receiver.device as? VirtualLine else { return printNotice("a recording has no faults") }
       do {
         line.inject(try Fault(parsing: String(words.dropFirst().first ?? "")), at: now)
         receiver.device = line
       } catch {
-        say("\(error)")
+        printNotice("\(error)")
       }
-    default: say("`\(verb)` is no command; there are `fault …`, `status` and `quit`")
+    default: printNotice("`\(verb)` is no command; there are `fault …`, `status` and `quit`")
     }
   }
 

@@ -1,6 +1,6 @@
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import SerialPort
 
 /// Corrections for the receiver that a command holds: refused where it cannot take them, else fed.

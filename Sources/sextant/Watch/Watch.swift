@@ -2,7 +2,7 @@ import ArgumentParser
 import GPSDJSON
 import Hotplug
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 
 /// `sextant watch`: what a receiver says, live.
 struct Watch: ParsableCommand {
@@ -64,11 +64,11 @@ struct Watch: ParsableCommand {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
     }
-    var leftFile: LeftReceiverFile?
+    var recoveryFile: CrashRecoveryFile?
     if case .device(let path) = source, !isReadOnly, let folder = stateFolder() {
-      leftFile = LeftReceiverFile(stateFolder: folder, line: path)
-      settings.left = leftFile?.left
-      settings.leftSettings = leftFile?.settings
+      recoveryFile = CrashRecoveryFile(stateFolder: folder, line: path)
+      settings.recovery = recoveryFile?.recovery
+      settings.recoverySettings = recoveryFile?.settings
     }
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
@@ -77,17 +77,17 @@ struct Watch: ParsableCommand {
     }
     let correctionSource = corrections.flatMap { CorrectionSource($0) }
     if correctionSource != nil {
-      settings.wish = { receiver in
-        var wish = ReceiverWish.navigation(for: receiver)
-        if receiver.can(.rtcmInput) { wish.readsRTCM3 = true }
-        return wish
+      settings.desired = { receiver in
+        var desired = DesiredConfiguration.navigation(for: receiver)
+        if receiver.can(.rtcmInput) { desired.readsRTCM3 = true }
+        return desired
       }
     }
     let client = WatchClient(
       json ? .json : isScreen() ? .screen : .lines, source: source, baud: baud ?? choice.baud, epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: seconds, client: client)
-    loop.leftFile = leftFile
+    loop.recoveryFile = recoveryFile
     do {
       try loop.run()
     } catch {

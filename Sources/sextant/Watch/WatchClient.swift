@@ -1,6 +1,6 @@
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 

@@ -88,7 +88,7 @@ struct WatchView: ~Copyable {
       screen.message = text
       isDirty = true
     } else {
-      say(text)
+      printNotice(text)
     }
   }
 

@@ -29,7 +29,7 @@ struct HotplugProbe {
 }
 
 struct Options {
-  var wanted = ReceiverRoster.Wanted.firstReceiver
+  var wanted = ReconnectPolicy.Wanted.firstReceiver
   var baud: UInt32?
   var lowLatency = false
   var source: MonitorSource?

@@ -61,7 +61,7 @@ struct OpenLine: ~Copyable {
     }
   }
 
-  func obey(_ words: [Substring]) {
+  func apply(_ words: [Substring]) {
     do throws(SerialPortError) {
       switch words.first {
       case "rate":

@@ -9,7 +9,7 @@ struct ProbeShell: ~Copyable {
   private let options: Options
   private var poller: Poller
   private var monitor: DeviceMonitor
-  private var roster: ReceiverRoster
+  private var reconnectPolicy: ReconnectPolicy
   private var line: OpenLine?
   private var input: SerialPort
   private var orders = ""
@@ -18,7 +18,7 @@ struct ProbeShell: ~Copyable {
 
   private static let deviceNews = Poller.Token(rawValue: 1)
   private static let receiverBytes = Poller.Token(rawValue: 2)
-  private static let order = Poller.Token(rawValue: 3)
+  private static let command = Poller.Token(rawValue: 3)
   /// How often the counters and modem lines of an open port are looked at: no driver tells of them.
   private static let lineLook = Milliseconds(100)
 
@@ -29,21 +29,22 @@ struct ProbeShell: ~Copyable {
     let events = monitor.drain(at: now)
     if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceNews) }
     let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
-    try poller.add(input.fileDescriptor, token: Self.order)
-    let roster = ReceiverRoster(wanted: options.wanted, present: events.map(\.port), at: now)
+    try poller.add(input.fileDescriptor, token: Self.command)
+    let reconnectPolicy = ReconnectPolicy(wanted: options.wanted, present: events.map(\.port), at: now)
     for event in events { Console.write("\(event.change) \(event.port.node) \(event.port.identity)") }
     Console.write("ready \(monitor.source)")
-    self.init(options, poller, monitor, roster, input)
+    self.init(options, poller, monitor, reconnectPolicy, input)
   }
 
   private init(
-    _ options: Options, _ poller: consuming Poller, _ monitor: consuming DeviceMonitor, _ roster: ReceiverRoster,
+    _ options: Options, _ poller: consuming Poller, _ monitor: consuming DeviceMonitor,
+    _ reconnectPolicy: ReconnectPolicy,
     _ input: consuming SerialPort
   ) {
     self.options = options
     self.poller = poller
     self.monitor = monitor
-    self.roster = roster
+    self.reconnectPolicy = reconnectPolicy
     self.input = input
   }
 
@@ -54,7 +55,7 @@ struct ProbeShell: ~Copyable {
       for event in events {
         switch event {
         case .readable(Self.receiverBytes), .hangUp(Self.receiverBytes): try readReceiver()
-        case .readable(Self.order), .hangUp(Self.order): try readOrders()
+        case .readable(Self.command), .hangUp(Self.command): try readOrders()
         case .signal: isEnding = true
         default: break
         }
@@ -62,9 +63,9 @@ struct ProbeShell: ~Copyable {
       let now = self.now
       for event in monitor.drain(at: now) {
         Console.write("\(event.change) \(event.port.node) \(event.port.identity)")
-        roster.receive(event, at: now)
+        reconnectPolicy.receive(event, at: now)
       }
-      roster.wake(at: now)
+      reconnectPolicy.wake(at: now)
       line?.wake(at: now)
     }
   }
@@ -77,11 +78,11 @@ struct ProbeShell: ~Copyable {
       case .some(let line): line.deadline
       case nil: nil
       }
-    return Instant.earlier(Instant.earlier(roster.deadline, monitor.deadline), ofLine)
+    return Instant.earlier(Instant.earlier(reconnectPolicy.deadline, monitor.deadline), ofLine)
   }
 
   private mutating func carryOut() throws {
-    while let action = roster.takeAction() {
+    while let action = reconnectPolicy.takeAction() {
       switch action {
       case .open(let path): try open(path)
       case .close: close()
@@ -97,9 +98,9 @@ struct ProbeShell: ~Copyable {
       try poller.add(port.fileDescriptor, token: Self.receiverBytes)
       line = OpenLine(port, searches: options.baud == nil, lookEvery: Self.lineLook, now: now)
     } catch {
-      return roster.failed(path, errno: error.errno, because: error.description, at: now)
+      return reconnectPolicy.failed(path, errno: error.errno, because: error.description, at: now)
     }
-    roster.opened(path, at: now)
+    reconnectPolicy.opened(path, at: now)
     Console.write("open \(path) descriptors=\(Console.openDescriptors())")
   }
 
@@ -113,7 +114,7 @@ struct ProbeShell: ~Copyable {
     let now = self.now
     guard let isAlive = line?.read(&buffer, at: now), !isAlive else { return }
     close()
-    roster.lost(at: now)
+    reconnectPolicy.lost(at: now)
   }
 
   private mutating func readOrders() throws {
@@ -128,16 +129,16 @@ struct ProbeShell: ~Copyable {
     case .bytes(let count): orders += String(decoding: bytes[..<count], as: UTF8.self)
     }
     while let end = orders.firstIndex(of: "\n") {
-      obey(orders[..<end].split(separator: " "))
+      apply(orders[..<end].split(separator: " "))
       orders.removeSubrange(...end)
     }
   }
 
-  private mutating func obey(_ words: [Substring]) {
+  private mutating func apply(_ words: [Substring]) {
     if words.first == "quit" {
       isEnding = true
     } else {
-      line?.obey(words)
+      line?.apply(words)
     }
   }
 }

@@ -2,7 +2,7 @@
 // how many epochs it had of each. What Tests/peers/many_receivers.py measures.
 import MonotonicTime
 import Receiver
-import ReceiverShell
+import ReceiverRuntime
 import SerialPort
 
 @main

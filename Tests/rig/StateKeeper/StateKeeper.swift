@@ -15,7 +15,7 @@ struct StateKeeper {
   static func main() {
     let app = AppDescription(identifier: "keeper", keys: UsageKeys())
     let service = LocationService(app: app)
-    let keeper = Keeper(service, book: PermissionBook(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
+    let keeper = Keeper(service, book: AuthorizationStore(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
     keeper.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
     keeper.openMail()
   }
@@ -24,7 +24,7 @@ struct StateKeeper {
 /// The client. As every client does, it opens its events on a thread of its own, and asks before each whether it may.
 private final class Keeper: LocationServiceClient, @unchecked Sendable {
   private let service: LocationService
-  private let book: PermissionBook
+  private let book: AuthorizationStore
   private var id = ClientID(0)
   private var generation = 0
   /// What is printed when the next answer to `requestState` comes: all that was asked before it is kept by then.
@@ -32,7 +32,7 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
   private let mail = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
   private let bell = Bell()
 
-  init(_ service: LocationService, book: PermissionBook) {
+  init(_ service: LocationService, book: AuthorizationStore) {
     self.service = service
     self.book = book
   }

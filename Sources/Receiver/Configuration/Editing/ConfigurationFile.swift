@@ -46,8 +46,8 @@ public struct ConfigurationFile: Sendable, Equatable {
   ///   - receiver: who it is.
   ///   - extent: what to list; where the receiver does not tell what its firmware has, everything.
   public static func text(_ values: [SettingValue], of receiver: ReceiverDescription, _ extent: Extent) -> String {
-    let canTell = values.contains { $0.standard != nil }
-    let extent = canTell ? extent : .everything
+    let canReport = values.contains { $0.standard != nil }
+    let extent = canReport ? extent : .everything
     var text = "\(title) \(version)\n"
     func add(_ name: String, _ value: String?) { if let value { text += "\(name) \(value)\n" } }
     add("receiver", receiver.model ?? receiver.generation?.rawValue)

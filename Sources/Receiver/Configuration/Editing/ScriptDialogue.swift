@@ -14,7 +14,7 @@ import UBX
 public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   /// What to do.
   public enum Step: Sendable, Equatable {
-    case say(Command)
+    case send(Command)
     /// The script has nothing more to say.
     case over
     /// The receiver does not answer any more.
@@ -45,13 +45,13 @@ public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
     if isDoubting {
       var command = Command.poll(.monVER)
       command.attempts = 2
-      return .say(command)
+      return .send(command)
     }
     guard let command = script.next() else { return .over }
-    guard passesOverQuestions, let identity = Self.question(command) else { return .say(command) }
+    guard passesOverQuestions, let identity = Self.question(command) else { return .send(command) }
     var together = Command.poll(identity, Self.selector(command), before: .monVER)
     together.patience = command.patience
-    return .say(together)
+    return .send(together)
   }
 
   /// How the last command ended.

@@ -12,9 +12,9 @@ public struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertibl
 public struct SettingWord: Sendable, Equatable {
   enum Meaning: Sendable, Equatable {
     case measurementPeriod(UInt16)
-    case model(ReceiverWish.DynamicModel)
-    case constellations([ReceiverWish.Constellation])
-    case messages([ReceiverWish.MessageRate])
+    case model(DesiredConfiguration.DynamicModel)
+    case constellations([DesiredConfiguration.Constellation])
+    case messages([DesiredConfiguration.MessageRate])
     case writesNMEA(Bool)
     case portRate(UInt32)
     case item(ConfigurationPair)
@@ -151,8 +151,8 @@ public struct SettingWord: Sendable, Equatable {
     return UInt16(milliseconds.rounded())
   }
 
-  private static func constellations(_ value: String) -> [ReceiverWish.Constellation]? {
-    var those: [ReceiverWish.Constellation] = []
+  private static func constellations(_ value: String) -> [DesiredConfiguration.Constellation]? {
+    var those: [DesiredConfiguration.Constellation] = []
     for part in value.split(whereSeparator: { $0 == "+" || $0 == "," }) {
       guard let one = ConstellationNames.constellation(part) else { return nil }
       if !those.contains(one) { those.append(one) }
@@ -162,8 +162,8 @@ public struct SettingWord: Sendable, Equatable {
     return those
   }
 
-  private static func messages(_ value: String) throws(SettingProblem) -> [ReceiverWish.MessageRate] {
-    var rates: [ReceiverWish.MessageRate] = []
+  private static func messages(_ value: String) throws(SettingProblem) -> [DesiredConfiguration.MessageRate] {
+    var rates: [DesiredConfiguration.MessageRate] = []
     for part in value.split(separator: ",") {
       let pieces = part.split(separator: "@", omittingEmptySubsequences: false)
       guard let message = MessageNames.message(pieces[0]) else {
@@ -173,7 +173,7 @@ public struct SettingWord: Sendable, Equatable {
       guard pieces.count <= 2, let rate = pieces.count == 2 ? UInt8(pieces[1]) : 1 else {
         throw SettingProblem("messages: \(part): behind @ stands a number from 0 to 255")
       }
-      rates.append(ReceiverWish.MessageRate(message, rate))
+      rates.append(DesiredConfiguration.MessageRate(message, rate))
     }
     if rates.isEmpty { throw SettingProblem("messages: it takes messages such as NAV-PVT,NAV-SAT@5") }
     return rates
@@ -189,7 +189,7 @@ public struct SettingWord: Sendable, Equatable {
 
 /// The platform models by name.
 enum DynamicModelNames {
-  static let all: [(name: String, model: ReceiverWish.DynamicModel)] = [
+  static let all: [(name: String, model: DesiredConfiguration.DynamicModel)] = [
     ("portable", .portable), ("stationary", .stationary), ("pedestrian", .pedestrian), ("automotive", .automotive),
     ("sea", .sea), ("airborne1g", .airborne1g), ("airborne2g", .airborne2g), ("airborne4g", .airborne4g),
     ("wrist", .wrist), ("bike", .bike),
@@ -198,12 +198,12 @@ enum DynamicModelNames {
 
 /// The constellations by name.
 enum ConstellationNames {
-  static let all: [(name: String, long: String, constellation: ReceiverWish.Constellation)] = [
+  static let all: [(name: String, long: String, constellation: DesiredConfiguration.Constellation)] = [
     ("GPS", "GPS", .gps), ("SBAS", "SBAS", .sbas), ("GAL", "GALILEO", .galileo), ("BDS", "BEIDOU", .beiDou),
     ("QZSS", "QZSS", .qzss), ("GLO", "GLONASS", .glonass), ("NAVIC", "NAVIC", .navIC),
   ]
 
-  static func constellation(_ name: some StringProtocol) -> ReceiverWish.Constellation? {
+  static func constellation(_ name: some StringProtocol) -> DesiredConfiguration.Constellation? {
     let name = name.uppercased()
     return all.first { $0.name == name || $0.long == name }?.constellation
   }

@@ -141,17 +141,17 @@ public struct SettingsEdit: ReceiverScript {
     _ word: SettingWord, _ owner: Int, _ receiver: ReceiverDescription, _ port: ReceiverPortNumber?, usesItems: Bool,
     hasRate: Bool
   ) throws(SettingProblem) {
-    var wish = ReceiverWish()
+    var desired = DesiredConfiguration()
     switch word.meaning {
-    case .measurementPeriod(let period): wish.measurementPeriodMilliseconds = period
-    case .model(let model): wish.dynamicModel = model
+    case .measurementPeriod(let period): desired.measurementPeriodMilliseconds = period
+    case .model(let model): desired.dynamicModel = model
     case .constellations(let those):
       // The two share their signals: one without the other takes the one for the other (interface descriptions, CFG-GNSS).
       let withQZSS = those.contains(.gps) && !those.contains(.qzss) ? those + [.qzss] : those
-      wish.constellations = withQZSS
+      desired.constellations = withQZSS
       if usesItems { return addConstellations(those, owner) }
     case .messages(let messages): return try add(messages, word.name, owner, port, usesItems: usesItems)
-    case .writesNMEA(let writes): wish.writesNMEA = writes
+    case .writesNMEA(let writes): desired.writesNMEA = writes
     case .portRate(let rate): return try setPortRate(rate, word.name, port, hasRate: hasRate)
     case .item(let pair):
       try SettingsReading.check(receiver, hasItems: true)
@@ -177,13 +177,13 @@ public struct SettingsEdit: ReceiverScript {
         Entry(setting: .message(record.identity, selector: record.selector, .fields([value])), owner: owner))
       return
     }
-    let settings = usesItems ? wish.itemSettings(port ?? .uart1) : wish.messageSettings(for: receiver)
+    let settings = usesItems ? desired.itemSettings(port ?? .uart1) : desired.messageSettings(for: receiver)
     for setting in settings { entries.append(Entry(setting: setting, owner: owner)) }
   }
 
-  private mutating func addConstellations(_ those: [ReceiverWish.Constellation], _ owner: Int) {
+  private mutating func addConstellations(_ those: [DesiredConfiguration.Constellation], _ owner: Int) {
     let hasGPS = those.contains(.gps)
-    for one in ReceiverWish.Constellation.allCases {
+    for one in DesiredConfiguration.Constellation.allCases {
       let isOn = those.contains(one)
       // A receiver without QZSS is right where only GPS was asked for.
       let follows = one == .qzss && hasGPS && !isOn
@@ -193,7 +193,8 @@ public struct SettingsEdit: ReceiverScript {
   }
 
   private mutating func add(
-    _ messages: [ReceiverWish.MessageRate], _ name: String, _ owner: Int, _ port: ReceiverPortNumber?, usesItems: Bool
+    _ messages: [DesiredConfiguration.MessageRate], _ name: String, _ owner: Int, _ port: ReceiverPortNumber?,
+    usesItems: Bool
   ) throws(SettingProblem) {
     for one in messages {
       let message = one.message
@@ -627,7 +628,7 @@ extension Setting.Change {
     let places = (0..<Int(payload[3])).map { 4 + 8 * $0 }
     let blocks = places.filter { $0 < payload.count }.map { payload[$0] }
     // QZSS goes with GPS where there is one.
-    return wanted.allSatisfy { blocks.contains($0) || $0 == ReceiverWish.Constellation.qzss.rawValue }
+    return wanted.allSatisfy { blocks.contains($0) || $0 == DesiredConfiguration.Constellation.qzss.rawValue }
   }
 
   /// The names of the fields that it changes, for messages with masks.

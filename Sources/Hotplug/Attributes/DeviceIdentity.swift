@@ -1,0 +1,63 @@
+/// What stays the same when a device is unplugged and comes back, perhaps under another node name.
+///
+/// Compare for equality, or keep ``description``: equal texts are equal identities.
+public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
+  /// The device itself, at whatever socket: USB ids, serial number and USB interface number.
+  case serialNumber(vendorID: UInt16, productID: UInt16, serialNumber: String, interface: UInt8)
+  /// Whatever is plugged into this socket: udev's ID_PATH and the USB interface number.
+  case usbPath(String, interface: UInt8)
+  /// A link of udev's that outlives the node: /dev/serial/by-id or by-path, /dev/gnss.
+  case persistentLink(String)
+  /// Nothing better is known than the node: it belongs to the board.
+  case node(String)
+
+  /// The best that there is: the device itself, else the socket, else a link, else the node.
+  public init(_ attributes: DeviceAttributes) {
+    let interface = attributes.interface ?? 0
+    if let vendorID = attributes.vendorID, let productID = attributes.productID,
+      let serialNumber = attributes.serialNumber,
+      !KnownDevice.isPlaceholder(serialNumber: serialNumber)
+    {
+      self = .serialNumber(
+        vendorID: vendorID, productID: productID, serialNumber: serialNumber, interface: interface)
+    } else if attributes.vendorID != nil, let path = attributes.path {
+      self = .usbPath(path, interface: interface)
+    } else if let link = bestLink(among: attributes.links) {
+      self = .persistentLink(link)
+    } else {
+      self = .node(attributes.node)
+    }
+  }
+
+  /// Whether the facts are those of this device.
+  public func matches(_ attributes: DeviceAttributes) -> Bool {
+    // A device may have got a better link since.
+    if case .persistentLink(let link) = self { return attributes.links.contains(link) }
+    return self == DeviceIdentity(attributes)
+  }
+
+  /// One word without spaces, such as `usb:1546:01a8:RIG0001:0`.
+  public var description: String {
+    switch self {
+    case .serialNumber(let vendorID, let productID, let serialNumber, let interface):
+      "usb:\(hexadecimal(vendorID)):\(hexadecimal(productID)):\(withoutSpaces(serialNumber)):\(interface)"
+    case .usbPath(let path, let interface): "path:\(path):\(interface)"
+    case .persistentLink(let link): "link:\(link)"
+    case .node(let node): "node:\(node)"
+    }
+  }
+}
+
+/// The link that says most: by-id names the device, by-path its socket. The order of udev's list means nothing.
+private func bestLink(among links: [String]) -> String? {
+  let sorted = links.sorted()
+  return sorted.first { $0.contains("/by-id/") } ?? sorted.first { $0.contains("/by-path/") }
+}
+
+private func withoutSpaces(_ text: String) -> String { String(text.map { $0 == " " ? "_" : $0 }) }
+
+/// A USB id as it is usually written: four hexadecimal digits.
+func hexadecimal(_ identifier: UInt16) -> String {
+  let digits = String(identifier, radix: 16)
+  return String(repeating: "0", count: 4 - digits.count) + digits
+}

@@ -1,0 +1,221 @@
+import MonotonicTime
+
+// What the policy learns from events, before it decides.
+extension PowerControl {
+  mutating func take(_ demand: Demand?, of id: ClientID, _ actions: inout [PowerAction]) {
+    let index = clients.firstIndex { $0.id == id }
+    guard let demand, !demand.isEmpty else {
+      if let index { clients.remove(at: index) }
+      return
+    }
+    if demand.oneShot, index.map({ !clients[$0].demand.oneShot }) ?? true { tookOneShot() }
+    guard let index else {
+      clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
+      clients.sort { $0.id < $1.id }
+      if case .decidedElsewhere(true) = demand.updates?.pausing { startLooking(clients.firstIndex { $0.id == id }!) }
+      return
+    }
+    change(index, to: demand, &actions)
+  }
+
+  /// The demand of a client that is known changes.
+  private mutating func change(_ index: Int, to demand: Demand, _ actions: inout [PowerAction]) {
+    let old = clients[index].demand
+    let wasPaused = clients[index].isPaused
+    clients[index].demand = demand
+    if demand.border != old.border { clients[index].borderedAt = now }
+    clients[index].borderedFix = demand.border != old.border ? newestFix?.observation : clients[index].borderedFix
+    if demand.startsSomething(after: old) { clients[index].startedAt = now }
+    if demand.updates?.deferral != old.updates?.deferral {
+      clients[index].deferral =
+        demand.updates?.deferral == nil ? nil : DeferralRun(since: now, from: newestFix?.observation)
+    }
+    guard let updates = demand.updates else {
+      clients[index].pause = nil
+      return
+    }
+    switch updates.pausing {
+    case .never:
+      if wasPaused { resume(index, &actions) }
+    case .automatic:
+      if updates.activity != old.updates?.activity { clients[index].stationary = nil }
+    case .decidedElsewhere(let isPaused):
+      if isPaused != wasPaused {
+        clients[index].pause = nil
+        if isPaused { startLooking(index) }
+      }
+    }
+  }
+
+  private mutating func tookOneShot() {
+    if let last = oneShotAt { oneShotGapSeconds = now.seconds(since: last) }
+    oneShotAt = now
+  }
+
+  mutating func take(_ fix: FixObservation, _ actions: inout [PowerAction]) {
+    if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
+    skyIsBack(&actions)
+    if case .awake(var awake) = phase {
+      if awake.firstFix == nil {
+        awake.firstFix = now
+        let seconds = now.seconds(since: awake.since)
+        epochs.came(at: now, isFirstFix: true)
+        learn(from: awake, seconds)
+      } else {
+        epochs.came(at: now, isFirstFix: false)
+      }
+      awake.fixless = nil
+      phase = .awake(awake)
+      switch wanted.mode {
+      case .cyclicTracking: orbits.trackedCyclic(at: now, policy: policy)
+      default: orbits.tracked(at: now, policy: policy, isReduced: wanted.reducedConstellations)
+      }
+    }
+    newestFix = (fix, now)
+    for index in clients.indices { observe(fix, index, &actions) }
+  }
+
+  /// The first fix after a wake-up tells how long starts take, and what the receiver still knew.
+  private mutating func learn(from awake: Phase.Awake, _ seconds: Double) {
+    // Only a start that went straight tells anything; a search in a cellar does not.
+    guard seconds < policy.searchFirstSeconds else { return }
+    guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
+    if seconds < coldSeconds / 2 {
+      epochs.started(in: seconds)
+      return hotStarts.observe(seconds, at: now)
+    }
+    // As long as a cold start: the orbits were not what they were thought to be.
+    orbits.lost()
+  }
+
+  /// One client's view of a fix.
+  private mutating func observe(_ fix: FixObservation, _ index: Int, _ actions: inout [PowerAction]) {
+    observeSignificant(fix, index)
+    guard let updates = clients[index].demand.updates else { return }
+    if clients[index].deferral != nil, clients[index].deferral?.from == nil { clients[index].deferral?.from = fix }
+    if groundMetres(clients[index].filterAnchor ?? fix, fix) >= updates.distanceFilterMetres {
+      clients[index].filterAnchor = fix
+    } else if clients[index].filterAnchor == nil {
+      clients[index].filterAnchor = fix
+    }
+    guard let thresholds = PauseThresholds.of(updates.activity) else { return }
+    var stationary = clients[index].stationary ?? StationaryDetector(at: fix, now)
+    let isMoving = moves(fix) || stationary.metres(to: fix) > movedMetres(fix, stationary, thresholds)
+    stationary.observe(fix, radiusMetres: thresholds.radiusMetres, at: now)
+    clients[index].stationary = stationary
+    guard updates.pausing != .never else { return }
+    if clients[index].pause != nil {
+      look(index, sees: isMoving, at: fix, &actions)
+    } else if updates.pausing == .automatic,
+      now.seconds(since: stationary.since) >= (policy.pauseSeconds ?? thresholds.restSeconds)
+    {
+      pause(index, .still, &actions)
+    }
+  }
+
+  /// Whether the speed of a fix alone is movement.
+  public func moves(_ fix: FixObservation) -> Bool {
+    guard let speed = fix.speedMetresPerSecond else { return false }
+    return speed >= max(policy.movingMetresPerSecond, 3 * (fix.speedErrorMetresPerSecond ?? 0.3))
+  }
+
+  /// So far from its place of rest a client has moved away.
+  private func movedMetres(_ fix: FixObservation, _ stationary: StationaryDetector, _ thresholds: PauseThresholds)
+    -> Double
+  {
+    max(min(thresholds.radiusMetres, 50), 2 * (fix.errorMetres + stationary.anchor.errorMetres))
+  }
+
+  private mutating func observeSignificant(_ fix: FixObservation, _ index: Int) {
+    guard clients[index].demand.significantChange else { return }
+    guard let anchor = clients[index].significantAnchor, let last = clients[index].significantLook else {
+      clients[index].significantAnchor = fix
+      clients[index].significantLook = (fix, now)
+      return
+    }
+    let interval = clients[index].significantSeconds
+    guard now.seconds(since: last.at) >= interval * 0.8 else { return }
+    // At rest the looks become rarer; whoever moves is looked after every five minutes again.
+    let rests = groundMetres(last.observation, fix) < policy.significantMetres / 5
+    clients[index].significantSeconds =
+      rests ? min(interval * 1.5, policy.significantLongestSeconds) : policy.significantShortestSeconds
+    clients[index].significantLook = (fix, now)
+    if groundMetres(anchor, fix) >= policy.significantMetres { clients[index].significantAnchor = fix }
+  }
+
+  mutating func take(_ signal: SignalObservation, _ actions: inout [PowerAction]) {
+    if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
+    guard case .awake(var awake) = phase else { return }
+    if signal.isEnoughForFix { orbits.receiving(at: now) } else { orbits.interrupted() }
+    epochs.came(at: now, isFirstFix: false)
+    if signal.satellites == 0, now.seconds(since: awake.since) >= policy.emptySkySeconds { awake.isSkyEmpty = true }
+    if awake.fixless == nil {
+      awake.fixless = now
+      awake.signal = signal
+    }
+    awake.signal = SignalObservation(
+      satellites: max(awake.signal.satellites, signal.satellites),
+      strongSatellites: max(awake.signal.strongSatellites, signal.strongSatellites))
+    phase = .awake(awake)
+  }
+
+  mutating func hinted(_ source: MovementSource) {
+    if source == .accelerometer { hasAccelerometer = true }
+    defer { lastHint = now }
+    // A lorry that passes shakes a parked car: what turns out to be nothing is not looked at again at once.
+    if let lastHint, now.seconds(since: lastHint) < policy.hintShortestSeconds, hintHold == nil, !isAwake { return }
+    hintHold = now + Milliseconds(seconds: policy.hintSeconds)
+  }
+
+  var isAwake: Bool { if case .awake = phase { true } else { false } }
+
+  private mutating func skyIsBack(_ actions: inout [PowerAction]) {
+    if let since = outageSince, isOutageReported {
+      actions.append(.report(.skyBack(afterSeconds: now.seconds(since: since))))
+    }
+    outageSince = nil
+    isOutageReported = false
+    for index in clients.indices where clients[index].pause?.reason == .noFix { resume(index, &actions) }
+  }
+
+  // MARK: Pauses
+
+  mutating func pause(_ index: Int, _ reason: PauseReason, _ actions: inout [PowerAction]) {
+    startLooking(index, reason)
+    // Movement counts from here, and not from where the rest began.
+    if let newestFix { clients[index].stationary = StationaryDetector(at: newestFix.observation, newestFix.at) }
+    actions.append(.report(.paused(clients[index].id, reason)))
+  }
+
+  private mutating func startLooking(_ index: Int, _ reason: PauseReason = .still) {
+    clients[index].pause = ClientState.Pause(reason: reason, lookSeconds: policy.pauseProbeSeconds, lastLook: now)
+  }
+
+  mutating func resume(_ index: Int, _ actions: inout [PowerAction]) {
+    clients[index].pause = nil
+    clients[index].stationary = nil
+    clients[index].filterAnchor = nil
+    actions.append(.report(.resumed(clients[index].id)))
+  }
+
+  /// A fix came while the client is paused.
+  private mutating func look(_ index: Int, sees isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction])
+  {
+    guard var pause = clients[index].pause else { return }
+    if isMoving, clients[index].demand.updates?.pausing == .automatic { return resume(index, &actions) }
+    // A fix that comes long before its time, for somebody else's sake, makes the looks no rarer.
+    if now.seconds(since: pause.lastLook) >= pause.lookSeconds * 0.8 {
+      pause.lookSeconds = min(pause.lookSeconds * policy.pauseGrowth, policy.pauseLongestSeconds)
+    }
+    pause.lastLook = now
+    clients[index].pause = pause
+  }
+}
+
+extension Demand {
+  /// Whether something is asked for that was not asked for before: its first fix has to be a fresh one (rule SU-2).
+  func startsSomething(after old: Demand) -> Bool {
+    (updates != nil && old.updates == nil) || (oneShot && !old.oneShot) || (significantChange && !old.significantChange)
+      || (border != nil && old.border == nil) || (everySeconds != nil && old.everySeconds == nil)
+  }
+}

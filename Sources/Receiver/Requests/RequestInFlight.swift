@@ -1,0 +1,206 @@
+import MonotonicTime
+import UBX
+import WireBytes
+
+/// One command on its way: said, said again when nothing comes back, and given up.
+///
+///     waiting for its turn ──▶ said ── answer ──▶ over (pause)
+///                               │ ▲
+///                               └─┘ no answer in time, attempts left
+///
+/// One command is in flight at a time: ACK-ACK has no sequence number (interface descriptions, "ACK-ACK").
+struct RequestInFlight: Sendable {
+  private(set) var command: Command
+  private var attempt = 0
+  private var sentAt: Instant?
+  private var dueAt: Instant?
+  private var earliest: Instant
+  /// The answer to a CFG poll, whose ACK-ACK is still to come: it would be taken for the next command's.
+  private var answer: [UInt8]?
+  /// The answers to several questions, as far as they came.
+  private var answers: [MessageIdentity: [UInt8]] = [:]
+
+  /// The messages of a list, as far as they came; and those of an earlier attempt, where it told more.
+  private var list: [[UInt8]] = []
+  private var longestList: [[UInt8]]?
+
+  /// - Parameter earliest: when it may be said at first.
+  init(_ command: Command, earliest: Instant) {
+    self.command = command
+    self.earliest = earliest
+  }
+
+  /// Whether it was said again because no answer came.
+  var isOverdue: Bool { attempt > 1 }
+
+  /// It is not said again; and where it was not said yet, it is given up.
+  mutating func stopRepeating() { command.attempts = attempt }
+
+  /// When something is to be done.
+  var deadline: Instant { command.attempts == 0 ? .zero : sentAt == nil ? earliest : dueAt ?? earliest }
+
+  /// The bytes to send now, if it is time; and the outcome if there is one without an answer.
+  ///
+  /// - Parameters:
+  ///   - backlog: how long what the receiver has to send before an answer can take.
+  ///   - fills: whether what the receiver may take for the rest of a frame is said first, if it was asked in vain before.
+  mutating func wake(
+    at now: Instant, backlog: Milliseconds, bitRate: UInt32?, fills: Bool = false
+  ) -> (bytes: [UInt8]?, outcome: Outcome?) {
+    // Given up before it was said.
+    if command.attempts == 0 { return (nil, .silent) }
+    guard now >= deadline else { return (nil, nil) }
+    if let answer { return (nil, .answered(answer)) }
+    if hasFirstAnswer { return (nil, .answeredAll(answers)) }
+    if !list.isEmpty { return (nil, .listed(list)) }
+    if sentAt != nil {
+      if command.answer == .none { return (nil, .sent) }
+      if attempt == command.attempts {
+        // The one that counts did not come; what came is known all the same.
+        return (nil, longestList.map { .listed($0) } ?? (answers.isEmpty ? .silent : .answeredAll(answers)))
+      }
+    }
+    attempt += 1
+    sentAt = now
+    var bytes = command.bytes
+    if fills, command.answer == .acknowledgement, attempt > Self.attemptsBeforeFill {
+      bytes.insert(contentsOf: Self.fill, at: 0)
+    }
+    let onLine = Self.time(of: bytes.count, bitRate)
+    dueAt = now + onLine
+    if command.answer != .none {
+      dueAt = now + onLine + backlog + command.patience * UInt64(attempt)
+    }
+    return (bytes, nil)
+  }
+
+  /// A receiver that lost a byte of a frame's head takes another for the length, 256 and more mostly, and what is said then
+  /// for the rest of that frame: a setting that is said again, too. So many bytes that begin no frame end it.
+  private static let fill = [UInt8](repeating: 0xFF, count: 320)
+  private static var attemptsBeforeFill: Int { 2 }
+
+  /// A frame from the receiver; the outcome if it is the answer.
+  mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
+    if case .messages(let wanted) = command.answer { return collect(frame, wanted, at: now, bitRate) }
+    guard sentAt != nil, let identity = command.identity else { return nil }
+    if case .list(let wanted, let end) = command.answer {
+      return collect(frame, wanted, until: end, identity, at: now, bitRate)
+    }
+    let payload = frame.payload
+    switch frame.identity {
+    case .ackNAK
+    where payload.byteCount >= 2
+      && command.companions.contains(MessageIdentity(payload.u1(0), payload.u1(1))):
+      return .refused(code: 0)
+    case .ackACK, .ackNAK:
+      guard payload.byteCount >= 2, payload.u1(0) == identity.messageClass, payload.u1(1) == identity.messageID else {
+        return nil
+      }
+      if let answer { return .answered(answer) }
+      if frame.identity == .ackNAK { return command.answer == .none ? nil : .refused(code: 0) }
+      return command.answer == .acknowledgement ? .acknowledged : nil
+    case .mgaACK:
+      guard command.answer == .assistance, payload.byteCount >= 8, payload.u1(3) == identity.messageID else {
+        return nil
+      }
+      for index in 0..<4 where 6 + index < command.bytes.count - 2 {
+        if payload.u1(4 + index) != command.bytes[6 + index] { return nil }
+      }
+      return payload.u1(0) == 1 ? .acknowledged : .refused(code: payload.u1(2))
+    case let other:
+      guard case .message(let wanted) = command.answer, wanted == other, !isEcho(frame), isAnswer(payload) else {
+        return nil
+      }
+      let whole = [UInt8](copying: payload)
+      guard identity.messageClass == 0x06 else { return .answered(whole) }
+      answer = whole
+      dueAt = now + Self.time(of: 10, bitRate) + Milliseconds(30)
+      return nil
+    }
+  }
+
+  private mutating func collect(
+    _ frame: borrowing UBXFrame, _ wanted: [MessageIdentity], at now: Instant, _ bitRate: UInt32?
+  ) -> Outcome? {
+    // The questions of several have no payload: a line that sends back what it gets is no receiver that answers.
+    guard sentAt != nil, wanted.contains(frame.identity), frame.payload.byteCount > 0 else { return nil }
+    answers[frame.identity] = [UInt8](copying: frame.payload)
+    if answers.count == wanted.count { return .answeredAll(answers) }
+    // The other answers stand right behind the first, if they come.
+    if hasFirstAnswer { dueAt = now + Self.time(of: 160, bitRate) + Milliseconds(80) }
+    return nil
+  }
+
+  /// A list is over with its end; where messages of it were lost on the way, it is asked for again.
+  private mutating func collect(
+    _ frame: borrowing UBXFrame, _ wanted: MessageIdentity, until end: Command.ListEnd, _ identity: MessageIdentity,
+    at now: Instant, _ bitRate: UInt32?
+  ) -> Outcome? {
+    let payload = frame.payload
+    if frame.identity == wanted {
+      list.append([UInt8](copying: payload))
+      if end == .count(list.count) { return .listed(list) }
+      // The longest message of a list has 172 bytes (MGA-DBD); others come in between.
+      dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
+      return nil
+    }
+    guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
+      payload.u1(3) == identity.messageID
+    else { return nil }
+    guard payload.u1(0) == 1 else { return .refused(code: payload.u1(2)) }
+    if list.count == Int(payload.littleEndian(4, as: UInt32.self)) { return .listed(list) }
+    if list.count >= longestList?.count ?? 0 { longestList = list }
+    if attempt == command.attempts { return longestList.map { .listed($0) } }
+    list = []
+    dueAt = now
+    return nil
+  }
+
+  /// Whether a message is the question itself, as lines with one wire for both directions send it back.
+  private func isEcho(_ frame: borrowing UBXFrame) -> Bool {
+    guard frame.identity == command.identity, frame.payload.byteCount == command.bytes.count - 8 else { return false }
+    for index in 0..<frame.payload.byteCount where frame.payload.u1(index) != command.bytes[6 + index] { return false }
+    return true
+  }
+
+  private var hasFirstAnswer: Bool {
+    if case .messages(let wanted) = command.answer { answers[wanted[0]] != nil } else { false }
+  }
+
+  /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with
+  /// the selector; CFG-VALGET's has version 1, repeats layer and position, and tells no other keys than those asked for.
+  private func isAnswer(_ payload: RawSpan) -> Bool {
+    let selector = command.bytes[6..<command.bytes.count - 2]
+    switch command.identity {
+    case .cfgVALGET?: return isAnswer(payload, to: Array(selector))
+    case .cfgMSG?, .cfgPRT?:
+      for (index, byte) in selector.enumerated() {
+        if index >= payload.byteCount || payload.u1(index) != byte { return false }
+      }
+      return true
+    default: return true
+    }
+  }
+
+  /// A question that was asked twice is answered twice, and the second answer can come after the next question.
+  private func isAnswer(_ payload: RawSpan, to question: [UInt8]) -> Bool {
+    guard payload.byteCount >= 4, payload.u1(0) == 1 else { return false }
+    for index in 1..<4 where payload.u1(index) != question[index] { return false }
+    let keys = stride(from: 4, through: question.count - 4, by: 4).map { question.u4($0) }
+    var pairs = ConfigurationPairs(payload.extracting(4...))
+    while let pair = pairs.next() {
+      let isAskedFor = keys.contains { key in
+        // Item 0xFFFF is all of a group, group 0xFFF all of them (interface descriptions, CFG-VALGET).
+        key == pair.id || key & 0xFFFF == 0xFFFF && (key >> 16 & 0xFFF == 0xFFF || (key ^ pair.id) & 0x0FFF_0000 == 0)
+      }
+      if !isAskedFor { return false }
+    }
+    return true
+  }
+
+  /// The time that bytes take on a line: start bit, eight bits, stop bit.
+  static func time(of count: Int, _ bitRate: UInt32?) -> Milliseconds {
+    guard let bitRate, bitRate > 0 else { return Milliseconds(1) }
+    return Milliseconds(1 + UInt64(count) * 10_000 / UInt64(bitRate))
+  }
+}

@@ -1,0 +1,41 @@
+/// How a program has a receiver on a serial line while it rests, for the next program should this one not live to put it back:
+/// one that sleeps or collects says nothing by which its rate could be found.
+public struct CrashRecoveryRecord: Sendable, Equatable {
+  /// The rate of the line, in baud.
+  public var rate: UInt32
+  /// The rate that it was found at, in baud.
+  public var foundRate: UInt32
+  /// Constellations that it was found with and that are switched off, where that outlives its sleep.
+  public var without: [DesiredConfiguration.Constellation]
+
+  public init(rate: UInt32, foundRate: UInt32, without: [DesiredConfiguration.Constellation] = []) {
+    self.rate = rate
+    self.foundRate = foundRate
+    self.without = without
+  }
+
+  /// As a line of text.
+  public var text: String {
+    let numbers = without.map { String($0.rawValue) }.joined(separator: ",")
+    return "rate \(rate)\(without.isEmpty ? "" : " without " + numbers) found \(foundRate)"
+  }
+
+  /// Reads what `text` wrote; nil for anything else.
+  public init?(_ text: some StringProtocol) {
+    var words = text.split(whereSeparator: \.isWhitespace)
+    var without: [DesiredConfiguration.Constellation] = []
+    if words.count == 6, words[2] == "without" {
+      let numbers = words[3].split(separator: ",", omittingEmptySubsequences: false)
+      without = numbers.compactMap { UInt8($0).flatMap { DesiredConfiguration.Constellation(rawValue: $0) } }
+      guard without.count == numbers.count else { return nil }
+      words.removeSubrange(2...3)
+    }
+    guard words.count == 4, words[0] == "rate", words[2] == "found", let rate = UInt32(words[1]),
+      let found = UInt32(words[3]), Self.rates ~= rate, Self.rates ~= found
+    else { return nil }
+    self.init(rate: rate, foundRate: found, without: without)
+  }
+
+  /// Rates that receivers have.
+  private static let rates: ClosedRange<UInt32> = 4800...8_000_000
+}

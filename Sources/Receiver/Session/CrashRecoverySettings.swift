@@ -1,0 +1,130 @@
+import UBX
+
+/// What a program has changed of a receiver that rests, as it was before: for the next program should this one not live to put
+/// it back.
+public struct CrashRecoverySettings: Sendable, Equatable {
+  /// Whose settings they are: those of another receiver are not touched.
+  let receiver: String
+  /// As they were found, in the order in which they were changed.
+  let found: [Setting]
+  let backup: BackupStore.Before
+
+  /// Nil where nothing was changed.
+  init?(_ memory: SessionMemory, of description: ReceiverDescription) {
+    guard !(memory.found.isEmpty && memory.backup.isEmpty) else { return nil }
+    receiver = Self.name(description)
+    found = memory.found.map(\.setting)
+    backup = memory.backup
+  }
+
+  /// Without blanks.
+  static func name(_ description: ReceiverDescription) -> String {
+    if let id = description.uniqueID { return Self.hex(id) }
+    let words = [description.hardware, description.firmware].compactMap(\.self).joined(separator: "-")
+    return String(words.filter { !$0.isWhitespace })
+  }
+
+  /// As lines of text. What changes by more than its value does not occur among what is put back, and is left out.
+  public var text: String {
+    var lines = ["of \(receiver)"]
+    lines += found.compactMap(Self.line)
+    lines += backup.kept.map { "kept \($0.id) \($0.bits)" }
+    lines += backup.added.map { "added \($0)" }
+    if backup.isUnreadable { lines.append("unreadable") }
+    if backup.isWhole { lines.append("whole") }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Reads what `text` wrote; nil where a line is none of it.
+  public init?(_ text: some StringProtocol) {
+    let lines = text.split(whereSeparator: \.isNewline).map { $0.split(separator: " ") }
+    guard let first = lines.first, first.count == 2, first[0] == "of" else { return nil }
+    var found: [Setting] = []
+    var backup = BackupStore.Before()
+    for words in lines.dropFirst() {
+      switch words.first {
+      // A line of blanks alone.
+      case nil: return nil
+      case "kept":
+        guard let pair = Self.pair(words) else { return nil }
+        backup.kept.append(pair)
+      case "added":
+        guard words.count == 2, let key = UInt32(words[1]) else { return nil }
+        backup.added.append(key)
+      case "unreadable": backup.isUnreadable = true
+      case "whole": backup.isWhole = true
+      default:
+        guard let setting = Self.setting(words) else { return nil }
+        found.append(setting)
+      }
+    }
+    receiver = String(first[1])
+    self.found = found
+    self.backup = backup
+  }
+
+  private static func line(_ setting: Setting) -> String? {
+    switch setting {
+    case .item(let pair): return "item \(pair.id) \(pair.bits)"
+    case .message(let identity, let selector, let change):
+      let change: String? =
+        switch change {
+        case .payload(let bytes): "payload \(hex(bytes))"
+        case .messageRate(let rate): "rate \(rate)"
+        case .measurementPeriod(let period): "period \(period)"
+        case .dynamicModel(let model): "model \(model)"
+        case .answersToAssistance(let answers): "answers \(answers ? 1 : 0)"
+        case .portProtocols(let input, let output): "protocols \(input) \(output)"
+        case .lowPower(let mode): "low \(mode)"
+        case .powerSave(.continuous): "continuous"
+        case .port, .constellations, .fields, .powerSave, .batch: nil
+        }
+      return change.map { "message \(identity.key) \(hex(selector)) \($0)" }
+    }
+  }
+
+  private static func setting(_ words: [some StringProtocol]) -> Setting? {
+    if words.first == "item" { return pair(words).map { .item($0) } }
+    guard words.count >= 4, words[0] == "message", let key = UInt16(words[1]), let selector = bytes(words[2]) else {
+      return nil
+    }
+    let identity = MessageIdentity(UInt8(key >> 8), UInt8(key & 0xFF))
+    let numbers = words.dropFirst(4).map { UInt16($0) }
+    let change: Setting.Change? =
+      switch (words[3], numbers.count) {
+      case ("payload", 1): bytes(words[4]).map { .payload($0) }
+      case ("rate", 1): numbers[0].flatMap { UInt8(exactly: $0) }.map { .messageRate($0) }
+      case ("period", 1): numbers[0].map { .measurementPeriod($0) }
+      case ("model", 1): numbers[0].flatMap { UInt8(exactly: $0) }.map { .dynamicModel($0) }
+      case ("answers", 1): numbers[0].map { .answersToAssistance($0 != 0) }
+      case ("protocols", 2):
+        if let input = numbers[0], let output = numbers[1] { .portProtocols(input: input, output: output) } else { nil }
+      case ("low", 1): numbers[0].flatMap { UInt8(exactly: $0) }.map { .lowPower($0) }
+      case ("continuous", 0): .powerSave(.continuous)
+      default: nil
+      }
+    return change.map { .message(identity, selector: selector, $0) }
+  }
+
+  private static func pair(_ words: [some StringProtocol]) -> ConfigurationPair? {
+    guard words.count == 3, let key = UInt32(words[1]), let bits = UInt64(words[2]) else { return nil }
+    return ConfigurationPair(id: key, bits: bits)
+  }
+
+  /// Two digits a byte, behind a mark, so that no bytes are a word too.
+  private static func hex(_ bytes: [UInt8]) -> String {
+    "x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  private static func bytes(_ word: some StringProtocol) -> [UInt8]? {
+    guard word.first == "x", word.utf8.count % 2 == 1 else { return nil }
+    var bytes: [UInt8] = []
+    var digits = word.dropFirst()
+    while !digits.isEmpty {
+      guard let byte = UInt8(digits.prefix(2), radix: 16) else { return nil }
+      bytes.append(byte)
+      digits = digits.dropFirst(2)
+    }
+    return bytes
+  }
+}

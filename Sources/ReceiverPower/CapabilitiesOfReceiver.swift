@@ -1,0 +1,53 @@
+import PowerControl
+import Receiver
+
+extension ReceiverCapabilities {
+  /// What the receiver can do that says this of itself, at the port that is talked over.
+  ///
+  /// The table of its family (ReceiverFamilies.swift), less what its firmware or the port does not let it do.
+  public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
+    self = Self.family(of: receiver)
+    if !receiver.can(.powerSaveCyclic) { loseCyclicTracking() }
+    // The session's on/off operation begins above what cyclic tracking covers.
+    onOffShortestSeconds = receiver.can(.powerSaveOnOff) ? onOffShortestSeconds.map { max($0, 11) } : nil
+    if !receiver.can(.batching) { batching = nil }
+    // Older ones take a change of constellations by a restart that the host has to order.
+    if !receiver.can(.valset) { reducedCurrents = nil }
+    flashLog = receiver.can(.flashLog)
+    // What is off where that outlives sleep, the next program switches on again should this one be killed: it knows it by its
+    // serial line.
+    if port == .usb || port == .i2c || port == .spi { reducedCurrents = nil }
+    switch port {
+    case _ where !receiver.can(.backup): backup = nil
+    // In backup a receiver leaves the USB: its device would be gone and come back at each look.
+    case .usb: backup = nil
+    // Traffic on I2C wakes nothing: time does.
+    case .i2c: backup?.wakesByLine = false
+    case .uart1, .uart2, .spi, nil: break
+    }
+  }
+
+  /// What a receiver does without where fewer constellations will do: all that its smaller set of currents is without.
+  static func spareConstellations(_ receiver: ReceiverDescription) -> [DesiredConfiguration.Constellation] {
+    receiver.generation == .m9 ? [.galileo, .beiDou] : [.galileo, .beiDou, .glonass]
+  }
+
+  private static func family(of receiver: ReceiverDescription) -> ReceiverCapabilities {
+    switch receiver.generation {
+    case .m6, .m7: .m6
+    case .m8: receiver.can(.batching) ? .m8Batching : .m8
+    case .m9: .m9
+    case .m10: (receiver.protocolVersion ?? ProtocolVersion(0, 0)) >= ProtocolVersion(34, 10) ? .m10 : .m10SPG500
+    case .f9: .f9
+    case .f10: .f10
+    case .x20: .x20
+    case nil: .plainNMEA
+    }
+  }
+
+  private mutating func loseCyclicTracking() {
+    cyclicLongestSeconds = nil
+    currents.cyclic = nil
+    reducedCurrents?.cyclic = nil
+  }
+}

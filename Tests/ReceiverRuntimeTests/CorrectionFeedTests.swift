@@ -1,0 +1,162 @@
+import Glibc
+import MonotonicTime
+import Receiver
+import ReceiverSimulator
+import ReceiverStream
+import SerialPort
+import TestSupport
+import Testing
+
+@testable import ReceiverRuntime
+
+@Suite("Corrections from their source to the receiver")
+struct CorrectionFeedTests {
+  private static let token = Poller.Token(rawValue: 4)
+
+  /// A frame of this message number.
+  private static func frame(_ number: Int, mark: UInt8 = 0) -> [UInt8] {
+    var payload = [UInt8](repeating: mark, count: 24)
+    payload[0] = UInt8(number >> 4)
+    payload[1] = UInt8(number & 15) << 4
+    return Wire.rtcm3(payload)
+  }
+  private static let frames = frame(1005) + frame(1077, mark: 3)
+
+  /// A name in the folder for temporary files that nobody else has.
+  private static func temporary(_ name: String) -> String {
+    "/tmp/sextant-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))-\(name)"
+  }
+
+  @Test("A file's frames are written to the receiver, and its end is told once")
+  func file() throws {
+    let path = Self.temporary("corrections.rtcm3")
+    try WholeFile.replace(path, with: "")
+    defer { WholeFile.remove(path) }
+    let stream = unsafe fopen(path, "w")
+    _ = unsafe Self.frames.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, stream) }
+    _ = unsafe fclose(stream)
+    let scene = try RuntimeScene(.f9p)
+    let feed = CorrectionFeed(.file(path), token: Self.token, at: scene.now)
+    try feed.open(&scene.poller, at: scene.now)
+    scene.feed = feed
+    let isGiven = try scene.run(30) { $0.written.occurrences(of: Self.frames) == 1 }
+    #expect(isGiven)
+    _ = try scene.run(2)
+    #expect(scene.written.occurrences(of: Self.frame(1005)) == 1)
+    #expect(scene.feedReports == ["\(path): the corrections are at their end"])
+  }
+
+  @Test("A FIFO's frames are written to the receiver as they come, and damage is left out")
+  func fifo() throws {
+    let path = Self.temporary("fifo")
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    defer { WholeFile.remove(path) }
+    let scene = try RuntimeScene(.f9p)
+    let feed = CorrectionFeed(.fifo(path), token: Self.token, at: scene.now)
+    try feed.open(&scene.poller, at: scene.now)
+    scene.feed = feed
+    let writer = unsafe Glibc.open(path, O_WRONLY | O_NONBLOCK)
+    try #require(writer >= 0)
+    defer { Glibc.close(writer) }
+    _ = try scene.run(20) { $0.connection.isSteady }
+    var damaged = Self.frame(1087)
+    damaged[8] ^= 1
+    for piece in [damaged, Self.frames] {
+      _ = unsafe piece.withUnsafeBytes { unsafe Glibc.write(writer, $0.baseAddress, $0.count) }
+    }
+    let isGiven = try scene.run(5) { $0.written.occurrences(of: Self.frames) == 1 }
+    #expect(isGiven)
+    #expect(scene.written.occurrences(of: damaged) == 0)
+  }
+
+  @Test("What is no FIFO is refused with the cure")
+  func noFIFO() throws {
+    var poller = try Poller()
+    let feed = CorrectionFeed(.fifo("/dev/null"), token: Self.token, at: .zero)
+    #expect(throws: SerialPortError.self) { try feed.open(&poller, at: .zero) }
+  }
+
+  @Test("A caster is asked, told the position that it waits for, and its corrections reach the receiver")
+  func caster() throws {
+    let caster = try Caster()
+    let scene = try RuntimeScene(.f9p)
+    #expect(try scene.run(90) { $0.connection.isSteady && $0.lastFix?.hasPosition == true })
+    let source = CorrectionSource.ntrip(host: "127.0.0.1", port: caster.port, mount: "NEAR", credentials: "me:secret")
+    let feed = CorrectionFeed(source, token: Self.token, at: scene.now)
+    try feed.open(&scene.poller, at: scene.now)
+    scene.feed = feed
+    // The host's address is looked up by a thread: its word is waited for, the rest is at once.
+    for event in try scene.poller.wait(deadline: MonotonicClock.now() + 10_000_000_000) {
+      feed.handle(event, &scene.poller, at: scene.now)
+    }
+    #expect(try scene.run(5) { _ in caster.accept() })
+    #expect(try scene.run(5) { _ in caster.heard().contains("\r\n\r\n") })
+    #expect(caster.text.hasPrefix("GET /NEAR HTTP/1.1\r\n"))
+    #expect(caster.text.contains("Authorization: Basic bWU6c2VjcmV0\r\n"))
+    caster.say(Array("ICY 200 OK\r\n\r\n".utf8))
+    // It says nothing until it knows the place.
+    #expect(try scene.run(4) { _ in caster.heard().contains("$GPGGA") } == false)
+    #expect(try scene.run(3) { _ in caster.heard().contains("$GPGGA") })
+    caster.say(Self.frames)
+    #expect(try scene.run(5) { $0.written.occurrences(of: Self.frames) == 1 })
+    #expect(scene.feedReports.isEmpty, "\(scene.feedReports)")
+    caster.hangUp()
+    #expect(try scene.run(5) { !$0.feedReports.isEmpty })
+    #expect(scene.feedReports.count == 1 && scene.feedReports[0].hasSuffix("trying again"), "\(scene.feedReports)")
+  }
+
+  /// A socket that listens on this machine alone, and its first connection.
+  private final class Caster {
+    private let listener: Int32
+    private var connection: Int32 = -1
+    let port: UInt16
+    private(set) var text = ""
+
+    init() throws {
+      listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let listener = listener
+      // bind(2) and getsockname(2) take every kind of address through a pointer to its common beginning.
+      let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { common in
+          unsafe bind(listener, common, length) == 0 && listen(listener, 1) == 0
+            && getsockname(listener, common, &length) == 0
+        }
+      }
+      port = UInt16(bigEndian: address.sin_port)
+      try #require(code)
+    }
+
+    deinit {
+      hangUp()
+      close(listener)
+    }
+
+    func accept() -> Bool {
+      if connection < 0 {
+        connection = Glibc.accept(listener, nil, nil)
+        if connection >= 0 { _ = fcntl(connection, F_SETFL, O_NONBLOCK) }
+      }
+      return connection >= 0
+    }
+
+    func heard() -> String {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(connection, $0.baseAddress, $0.count) }
+      if count > 0 { text += String(decoding: buffer[..<count], as: UTF8.self) }
+      return text
+    }
+
+    func say(_ bytes: [UInt8]) {
+      _ = unsafe bytes.withUnsafeBytes { unsafe send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    func hangUp() {
+      if connection >= 0 { close(connection) }
+      connection = -1
+    }
+  }
+}

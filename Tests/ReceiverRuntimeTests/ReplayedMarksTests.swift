@@ -1,0 +1,164 @@
+import Glibc
+import MonotonicTime
+import Receiver
+import ReceiverRuntime
+import ReceiverSimulator
+import Recording
+import SerialPort
+import TestSupport
+import Testing
+
+@Suite("The marks of a recording that is watched")
+struct ReplayedMarksTests {
+  /// A connection to a recording, in virtual time, and what it tells with the milliseconds since its start.
+  private final class Watched {
+    private(set) var told: [String] = []
+    private(set) var fixes: [UInt64] = []
+    private var poller: Poller
+    private let connection: ReceiverConnection
+    private var now: Instant
+    private let start = Instant(nanoseconds: 1_000_000_000)
+    var bytes: UInt64 { connection.bytes }
+    var skipped: UInt64 { connection.counters.skippedBytes }
+    var isEnded: Bool { connection.isEnded }
+
+    init(_ file: [UInt8], _ speed: String = "") throws {
+      let path = "/tmp/sextant-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).rec"
+      let stream = unsafe fopen(path, "w")
+      _ = unsafe file.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, stream) }
+      _ = unsafe fclose(stream)
+      defer { unsafe unlink(path) }
+      now = start
+      poller = try Poller()
+      connection = ReceiverConnection(
+        path: "replay:\(path)\(speed)", settings: SessionSettings(intent: .serve, line: .serial), baud: nil,
+        token: Poller.Token(rawValue: 1), reference: { nil })
+      try connection.open(&poller, at: now)
+      note()
+    }
+
+    private var elapsed: UInt64 { now.milliseconds(since: start) }
+
+    private func note() {
+      while let event = connection.nextEvent() {
+        switch event {
+        case .opened(_, let rate): told.append("\(elapsed) opened \(rate ?? 0)")
+        case .rate(let rate): told.append("\(elapsed) rate \(rate)")
+        case .lost: told.append("\(elapsed) lost")
+        case .ended: told.append("\(elapsed) ended")
+        case .session(let report): told.append("\(elapsed) \(report)")
+        case .told, .finished, .batch: break
+        }
+      }
+    }
+
+    /// From deadline to deadline, as a loop does it.
+    func run(_ milliseconds: UInt64) {
+      let end = start + Milliseconds(milliseconds)
+      var turns = 0
+      while let due = connection.deadline, due <= end, turns < 10_000 {
+        now = max(now, due)
+        turns += 1
+        connection.wake(&poller, at: now) { report, _ in
+          if !report.isUpdate, report.fix.hasPosition { fixes.append(elapsed) }
+        }
+        note()
+      }
+      #expect(turns < 10_000, "it spins")
+    }
+  }
+
+  /// A second each, from the first fix on.
+  private static let seconds = Array(VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 8).dropFirst(2))
+  private static func at(_ milliseconds: UInt64) -> Arrival {
+    Arrival(Instant.zero + Milliseconds(milliseconds), utcNanoseconds: 1_780_000_000_000_000_000)
+  }
+
+  private static func add(_ bytes: [UInt8], _ milliseconds: UInt64, _ writer: inout RecordingWriter) {
+    _ = unsafe writer.add(.data, bytes.span.bytes, at(milliseconds))
+  }
+
+  /// A recorder that begins at 9600 baud.
+  private static func recording(_ body: (inout RecordingWriter) -> Void) -> [UInt8] {
+    var writer = RecordingWriter(capacity: 1_000_000)
+    _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyUSB0", baud: 9600).text, at(0))
+    body(&writer)
+    return array(writer.pending)
+  }
+
+  @Test("An unplug in a recording is an unplug: the session ends, and a new one begins when the receiver is back")
+  func unplug() throws {
+    let file = Self.recording { writer in
+      Self.add(Self.seconds[0], 1000, &writer)
+      Self.add(Self.seconds[1], 2000, &writer)
+      _ = writer.add(.lost, text: "", Self.at(2500))
+      _ = writer.add(.opened, text: "/dev/ttyUSB1", Self.at(4500))
+      Self.add(Self.seconds[4], 5000, &writer)
+    }
+    let watched = try Watched(file)
+    watched.run(20_000)
+    #expect(watched.told == ["0 opened 9600", "2500 lost", "4500 opened 9600", "5000 ended"])
+    #expect(watched.fixes.count == 3 && watched.isEnded, "\(watched.fixes)")
+  }
+
+  @Test(
+    "A receiver that never comes back ends the replay, and what came of a rate in between is the rate it comes back at")
+  func never() throws {
+    let gone = Self.recording { writer in
+      Self.add(Self.seconds[0], 1000, &writer)
+      _ = writer.add(.lost, text: "", Self.at(1500))
+    }
+    let lost = try Watched(gone)
+    lost.run(20_000)
+    #expect(lost.told == ["0 opened 9600", "1500 lost", "1500 ended"])
+    #expect(lost.isEnded)
+    let changed = try Watched(
+      Self.recording { writer in
+        _ = writer.add(.lost, text: "", Self.at(1500))
+        _ = writer.add(rate: 38_400, Self.at(1600))
+        _ = writer.add(.opened, text: "/dev/ttyUSB0", Self.at(1700))
+        Self.add(Self.seconds[0], 2000, &writer)
+      })
+    changed.run(20_000)
+    #expect(changed.told == ["0 opened 9600", "1500 lost", "1700 opened 38400", "2000 ended"])
+  }
+
+  @Test(
+    "A change of the rate is the line's: told where it was, and what had begun before it is the beginning of nothing")
+  func rates() throws {
+    let second = Self.seconds[1]
+    let file = Self.recording { writer in
+      // A search: garbage at a rate, then the right one, in the middle of a message.
+      Self.add([0xB5, 0x62, 0x01, 0x07, 0xF0, 0x00, 0x80, 0x80], 900, &writer)
+      _ = writer.add(rate: 38_400, Self.at(1000))
+      Self.add(Array(second[20...]), 1100, &writer)
+      Self.add(Self.seconds[2], 2100, &writer)
+      _ = writer.add(rate: 115_200, Self.at(2500))
+      Self.add(Self.seconds[3], 3100, &writer)
+    }
+    let watched = try Watched(file)
+    watched.run(20_000)
+    #expect(watched.told == ["0 opened 9600", "1000 rate 38400", "2500 rate 115200", "3100 ended"])
+    // The message that the garbage began would have swallowed the epoch behind it.
+    #expect(watched.fixes.count >= 2)
+    #expect(watched.skipped < UInt64(8 + second.count))
+  }
+
+  @Test("Marks are honoured at any speed", arguments: ["@10", "@max"])
+  func fast(speed: String) throws {
+    let file = Self.recording { writer in
+      for (index, second) in Self.seconds.enumerated() {
+        let when = UInt64(index) * 10_000
+        _ = writer.add(rate: index.isMultiple(of: 2) ? 9600 : 38_400, Self.at(when))
+        Self.add(second, when + 1000, &writer)
+        _ = writer.add(.lost, text: "", Self.at(when + 2000))
+        _ = writer.add(.opened, text: "/dev/ttyUSB0", Self.at(when + 3000))
+      }
+    }
+    let watched = try Watched(file, speed)
+    watched.run(speed == "@max" ? 10 : 10_000)
+    #expect(watched.fixes.count == 6 && watched.isEnded, "\(watched.fixes)")
+    #expect(watched.told.count { $0.hasSuffix(" lost") } == 6)
+    #expect(watched.told.count { $0.contains(" rate ") } == 5)
+  }
+}

@@ -1,0 +1,71 @@
+import Receiver
+import TestSupport
+import Testing
+
+/// What a program writes to a file is read by the next, whatever has become of the file.
+@Suite("The file of settings that were left")
+struct CrashRecoverySettingsTests {
+  /// Every kind of line that there is.
+  private static let text = """
+    of x0123456789
+    item 807469057 1000
+    message 1544 x period 1000
+    message 1537 x0107 rate 1
+    message 1572 x model 4
+    message 1571 x answers 1
+    message 1536 x01 protocols 7 3
+    message 1553 x low 1
+    message 1670 x continuous
+    message 1567 x payload x00010203
+    kept 807469057 1000
+    added 271646721
+    whole
+    """
+
+  @Test("Every kind of line is read and written again")
+  func lines() throws {
+    let settings = try #require(CrashRecoverySettings(Self.text))
+    #expect(settings.text == Self.text)
+    #expect(CrashRecoverySettings(settings.text) == settings)
+  }
+
+  @Test(
+    "A line of blanks alone makes the file none",
+    arguments: ["of x\n ", "of x\n \nwhole", " \nof x", " ", "   \n", "\n"])
+  func blanks(text: String) {
+    #expect(CrashRecoverySettings(text) == nil)
+  }
+
+  @Test("A file that was changed anywhere is read or is none", arguments: 1...4 as ClosedRange<UInt64>)
+  func mutated(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let tokens = [
+      "", " ", "  ", "\n", "\n ", "x", "-1", "0", "65536", "4294967296", "18446744073709551616", "é", "\u{0}", "\r\n",
+      "+",
+      "message", "item", "kept", "added", "whole", "of",
+    ]
+    var read = 0
+    for _ in 0..<5000 {
+      var words = Self.text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      for _ in 0..<random.int(1...3) {
+        let place = random.int(0...words.count - 1)
+        switch random.int(0...3) {
+        case 0: words.insert(random.element(of: tokens), at: place)
+        case 1 where words.count > 1: words.remove(at: place)
+        case 2: words[place] = random.element(of: tokens)
+        default:
+          var scalars = Array(words[place].unicodeScalars)
+          if !scalars.isEmpty {
+            scalars[random.int(0...scalars.count - 1)] = Unicode.Scalar(UInt8(random.int(0...127)))
+          }
+          words[place] = String(String.UnicodeScalarView(scalars))
+        }
+      }
+      if let settings = CrashRecoverySettings(words.joined(separator: " ")) {
+        read += 1
+        #expect(CrashRecoverySettings(settings.text) == settings)
+      }
+    }
+    #expect(read > 0)
+  }
+}
