@@ -82,8 +82,17 @@ let package = Package(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
+      name: "ConfigurationEditing", dependencies: ["Receiver", "UBX", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
+    .target(
+      name: "Corrections",
+      dependencies: ["NMEA", "RTCM3", "ReceiverStream", "WireBytes", "MonotonicTime"],
+      swiftSettings: settings),
+    .target(
       name: "ReceiverRuntime",
-      dependencies: ["Receiver", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime"],
+      dependencies: [
+        "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime",
+      ],
       swiftSettings: settings),
     .target(
       name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -139,7 +148,8 @@ let package = Package(
       name: "sextant",
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime", "Recording", "MonotonicTime",
+        "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime",
+        "Recording", "MonotonicTime",
         "EnergyBench",
         "PowerControl", "SupplySwitch", "CAllocationCount", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -197,8 +207,17 @@ let package = Package(
     .testTarget(
       name: "ReceiverTests",
       dependencies: [
-        "Receiver", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "RTCM3", "MonotonicTime", "TestSupport",
+        "Receiver", "ConfigurationEditing", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "RTCM3",
+        "MonotonicTime", "TestSupport",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ConfigurationEditingTests",
+      dependencies: ["ConfigurationEditing", "Receiver", "ReceiverSimulator", "UBX", "MonotonicTime"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CorrectionsTests",
+      dependencies: ["Corrections", "ReceiverStream", "RTCM3", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ReceiverRuntimeTests",

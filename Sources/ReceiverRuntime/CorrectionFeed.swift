@@ -1,3 +1,4 @@
+import Corrections
 import MonotonicTime
 import Receiver
 import ReceiverStream
@@ -10,7 +11,7 @@ public final class CorrectionFeed {
   private let source: CorrectionSource
   private let token: Poller.Token
   private var link: CorrectionLink
-  private var corrections = Corrections(lineRate: nil)
+  private var corrections = CorrectionQueue(lineRate: nil)
   // What is open towards the source: one of these.
   private var file: ReplayLine?
   private var fifo: Held<SerialPort>?

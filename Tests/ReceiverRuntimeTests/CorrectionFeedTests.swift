@@ -1,3 +1,4 @@
+import Corrections
 import Glibc
 import MonotonicTime
 import Receiver

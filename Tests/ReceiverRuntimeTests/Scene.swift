@@ -1,3 +1,4 @@
+import Corrections
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

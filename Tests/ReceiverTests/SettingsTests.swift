@@ -1,3 +1,4 @@
+import ConfigurationEditing
 import MonotonicTime
 import Receiver
 import ReceiverSimulator

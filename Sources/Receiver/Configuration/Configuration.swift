@@ -9,14 +9,14 @@ import UBX
 ///                          └─ refused: one by one, to find the ones it does not have
 ///
 /// What was found is kept, and put back at an orderly end.
-struct Configuration: Sendable {
+package struct Configuration: Sendable {
   /// What came of a setting.
-  enum Result: Sendable, Equatable {
+  package enum Result: Sendable, Equatable {
     case wasThere, written, refused, silent, notVerified
   }
 
   /// What was found of a setting before it was written.
-  struct Found: Sendable, Equatable {
+  package struct Found: Sendable, Equatable {
     var setting: Setting
   }
 
@@ -47,7 +47,7 @@ struct Configuration: Sendable {
   ///   - settings: what to set; CFG messages and items are not mixed.
   ///   - port: the port that is talked over, where known.
   ///   - writesAtOnce: whether to write without asking first.
-  init(_ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false) {
+  package init(_ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false) {
     self.settings = settings
     self.port = port
     self.writesAtOnce = writesAtOnce
@@ -61,13 +61,13 @@ struct Configuration: Sendable {
   private var hasAskedAgain = false
 
   /// Whether all is dealt with.
-  var isFinished: Bool { index >= settings.count && batch.isEmpty }
+  package var isFinished: Bool { index >= settings.count && batch.isEmpty }
 
   /// The port, once CFG-PRT told it.
   private(set) var portFound: ReceiverPortNumber?
 
   /// What to say next; nil when finished.
-  func next() -> Command? {
+  package func next() -> Command? {
     if !batch.isEmpty { return nextOfItems() }
     guard index < settings.count, case .message(let identity, let selector, _) = settings[index] else { return nil }
     switch step {
@@ -81,7 +81,7 @@ struct Configuration: Sendable {
   }
 
   /// How the last command ended.
-  mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     if batch.isEmpty { receiveOfMessage(outcome) } else { receiveOfItems(outcome) }
   }
 
@@ -221,7 +221,7 @@ struct Configuration: Sendable {
   }
 
   /// The pairs of a CFG-VALGET answer.
-  static func pairs(_ payload: [UInt8]) -> [ConfigurationPair] {
+  package static func pairs(_ payload: [UInt8]) -> [ConfigurationPair] {
     var pairs: [ConfigurationPair] = []
     var at = 4
     while at + 4 <= payload.count, let size = configurationValueSize(payload.u4(at)), at + 4 + size <= payload.count {
@@ -233,13 +233,13 @@ struct Configuration: Sendable {
     return pairs
   }
 
-  static func valget(_ pairs: [ConfigurationPair], layer: UInt8 = 0) -> Command {
+  package static func valget(_ pairs: [ConfigurationPair], layer: UInt8 = 0) -> Command {
     var payload: [UInt8] = [0, layer, 0, 0]
     for pair in pairs { payload += (0..<4).map { UInt8(truncatingIfNeeded: pair.id >> ($0 * 8)) } }
     return Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
   }
 
-  static func valset(_ pairs: [ConfigurationPair], layers: UInt8) -> Command {
+  package static func valset(_ pairs: [ConfigurationPair], layers: UInt8) -> Command {
     var payload: [UInt8] = [0, layers, 0, 0]
     for pair in pairs {
       payload += (0..<4).map { UInt8(truncatingIfNeeded: pair.id >> ($0 * 8)) }

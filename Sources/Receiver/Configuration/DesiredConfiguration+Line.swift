@@ -2,7 +2,7 @@ import UBX
 
 extension DesiredConfiguration {
   /// The wish for a line of this rate: satellites, the longest message, less often where the line is slow.
-  func adapted(to rate: UInt32?, isBound: Bool) -> DesiredConfiguration {
+  package func adapted(to rate: UInt32?, isBound: Bool) -> DesiredConfiguration {
     guard let rate else { return self }
     var desired = self
     if !isBound, let least = leastPortRate, rate < least { desired.portRate = least }

@@ -44,7 +44,7 @@ public struct DesiredConfiguration: Sendable, Equatable {
   public var powerSave: PowerSave?
   /// Off for the time between preparing on/off operation and switching it on: a receiver that has a fix sleeps at once,
   /// and loses what is not stored.
-  var isPowerSaveOn = true
+  package var isPowerSaveOn = true
   /// Fixes are kept in the receiver.
   public var batch: BatchConfiguration?
   /// Nothing is to come by itself: silence is no sign that the receiver is gone.
@@ -85,7 +85,7 @@ public struct DesiredConfiguration: Sendable, Equatable {
   ]
 
   /// The same wish for firmware that has no NAV-PVT.
-  func withoutPVT() -> DesiredConfiguration {
+  package func withoutPVT() -> DesiredConfiguration {
     var desired = self
     guard let at = desired.messages.firstIndex(where: { $0.message == .navPVT }) else { return self }
     let rate = desired.messages[at].rate

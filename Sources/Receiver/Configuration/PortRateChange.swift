@@ -10,8 +10,8 @@ import UBX
 /// The acknowledgement may come at the old rate, at the new one or damaged; only an answer at the new rate counts
 /// (interface descriptions, CFG-PRT). A raised rate is worth one attempt. One that is given back is told again: a single frame
 /// that is lost would leave a receiver that its owner does not hear any more.
-struct PortRateChange: Sendable {
-  enum Action: Equatable { case send(Command), setRate(UInt32), finished(isChanged: Bool) }
+package struct PortRateChange: Sendable {
+  package enum Action: Equatable { case send(Command), setRate(UInt32), finished(isChanged: Bool) }
 
   /// The rate from which on nothing waits for long, baud.
   private static let fastRate: UInt32 = 38_400
@@ -19,7 +19,7 @@ struct PortRateChange: Sendable {
   private enum Step { case reading, insisting, telling, setting, asking, settingBack, askingBack, changed, failed }
 
   private let from: UInt32
-  let to: UInt32
+  package let to: UInt32
   private let port: ReceiverPortNumber?
   private let usesItems: Bool
   private var step: Step
@@ -28,10 +28,10 @@ struct PortRateChange: Sendable {
   private var tellings: Int
   private let isGivenBack: Bool
   /// The port that CFG-PRT told.
-  var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
+  package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
   /// - Parameter isGivenBack: whether it is the rate that the receiver was found at, at the end.
-  init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isGivenBack: Bool = false) {
+  package init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isGivenBack: Bool = false) {
     self.from = from
     self.to = to
     self.port = port
@@ -41,7 +41,7 @@ struct PortRateChange: Sendable {
     step = usesItems ? .telling : .reading
   }
 
-  mutating func next() -> Action {
+  package mutating func next() -> Action {
     switch step {
     case .reading: return .send(.poll(.cfgPRT))
     case .insisting:
@@ -70,7 +70,7 @@ struct PortRateChange: Sendable {
     }
   }
 
-  mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
     case (.reading, .answered(let payload)) where payload.count >= 20:
       record = payload
@@ -92,7 +92,7 @@ struct PortRateChange: Sendable {
 
   /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
   /// reason to wait for it. At the new rate all is done, at the old one it is told again. Whether it was waited for.
-  mutating func hearFrame() -> Bool {
+  package mutating func hearFrame() -> Bool {
     switch step {
     case .asking: step = .changed
     case .askingBack where tellings > 0: step = .telling

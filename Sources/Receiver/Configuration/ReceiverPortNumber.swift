@@ -5,14 +5,14 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
   case i2c = 0, uart1, uart2, usb, spi
 
   /// The number that MON-COMMS gives it in the high byte of portId; F9 and X20 differ in the low byte of UART2's.
-  init?(communication portID: UInt16) { self.init(rawValue: UInt8(portID >> 8)) }
+  package init?(communication portID: UInt16) { self.init(rawValue: UInt8(portID >> 8)) }
 
   /// CFG-…INPROT: the item with this number, 1 UBX, 2 NMEA, 4 RTCM 3.
-  func inputProtocolKey(_ item: UInt32) -> UInt32 { 0x1071_0000 + UInt32(groupOffset) << 16 + item }
+  package func inputProtocolKey(_ item: UInt32) -> UInt32 { 0x1071_0000 + UInt32(groupOffset) << 16 + item }
   /// CFG-…OUTPROT: likewise.
-  func outputProtocolKey(_ item: UInt32) -> UInt32 { 0x1072_0000 + UInt32(groupOffset) << 16 + item }
+  package func outputProtocolKey(_ item: UInt32) -> UInt32 { 0x1072_0000 + UInt32(groupOffset) << 16 + item }
   /// CFG-UART1-BAUDRATE or CFG-UART2-BAUDRATE; nil for ports without a rate.
-  var rateKey: UInt32? {
+  package var rateKey: UInt32? {
     switch self {
     case .uart1: 0x4052_0001
     case .uart2: 0x4053_0001
@@ -25,9 +25,9 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
 }
 
 /// The items that switch messages on: the port's number is added to the key of the I2C port (CFG-MSGOUT).
-enum MessageOutput {
+package enum MessageOutput {
   /// The item for a message on a port; nil where the database has none.
-  static func key(of message: MessageIdentity, on port: ReceiverPortNumber) -> UInt32? {
+  package static func key(of message: MessageIdentity, on port: ReceiverPortNumber) -> UInt32? {
     guard let name = MessageNames.itemName(message) else { return nil }
     let wanted = Array(name.utf8)
     return ConfigurationItem.named(wanted.span).map { $0.id + UInt32(port.rawValue) }

@@ -2,7 +2,7 @@ import UBX
 
 extension Setting {
   /// Whether both are about the same thing, whatever the value.
-  func isOfSame(_ other: Setting) -> Bool {
+  package func isOfSame(_ other: Setting) -> Bool {
     switch (self, other) {
     case (.message(let a, let first, _), .message(let b, let second, _)): a == b && first == second
     case (.item(let a), .item(let b)): a.id == b.id
@@ -11,7 +11,7 @@ extension Setting {
   }
 
   /// Whether it switches this message.
-  func isRate(of wanted: MessageIdentity) -> Bool {
+  package func isRate(of wanted: MessageIdentity) -> Bool {
     switch self {
     case .message(.cfgMSG, let selector, _): selector == [wanted.messageClass, wanted.messageID]
     case .message: false

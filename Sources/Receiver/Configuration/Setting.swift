@@ -4,14 +4,14 @@ import UBX
 ///
 /// Receivers before protocol version 27 store settings in CFG messages, of which a part is changed and the rest is given
 /// back as it was; later ones in items with a key.
-enum Setting: Sendable, Equatable {
+package enum Setting: Sendable, Equatable {
   /// A CFG message: its class and id, and what to ask for it with.
   case message(MessageIdentity, selector: [UInt8], Change)
   /// A configuration item of the RAM layer, and its value.
   case item(ConfigurationPair)
 
   /// How a CFG message's payload changes.
-  enum Change: Sendable, Equatable {
+  package enum Change: Sendable, Equatable {
     case port(DesiredConfiguration)
     /// The protocols of a port, by the masks of CFG-PRT.
     case portProtocols(input: UInt16, output: UInt16)
@@ -31,9 +31,14 @@ enum Setting: Sendable, Equatable {
   }
 
   /// A value for a field of a CFG message.
-  struct FieldValue: Sendable, Equatable {
-    var field: FieldPath
-    var text: String
+  package struct FieldValue: Sendable, Equatable {
+    package var field: FieldPath
+    package var text: String
+
+    package init(field: FieldPath, text: String) {
+      self.field = field
+      self.text = text
+    }
   }
 }
 
@@ -43,7 +48,7 @@ extension Setting.Change {
   /// - Parameters:
   ///   - identity: the message.
   ///   - port: the number of the port that is talked over, by CFG-PRT.
-  func applied(to found: [UInt8], _ identity: MessageIdentity, port: Int) -> [UInt8]? {
+  package func applied(to found: [UInt8], _ identity: MessageIdentity, port: Int) -> [UInt8]? {
     var payload = found
     switch self {
     case .port(let desired):
@@ -102,7 +107,7 @@ extension Setting.Change {
   }
 
   /// What puts back what `found` says.
-  func undoing(_ found: [UInt8]) -> Setting.Change {
+  package func undoing(_ found: [UInt8]) -> Setting.Change {
     switch self {
     case .dynamicModel where found.count > 2: .dynamicModel(found[2])
     case .answersToAssistance where found.count > 17: .answersToAssistance(found[17] != 0)
@@ -114,7 +119,7 @@ extension Setting.Change {
   }
 
   /// Whether a message says what was written: without the parts that a receiver fills in by itself.
-  func isSame(_ a: [UInt8], _ b: [UInt8], _ identity: MessageIdentity) -> Bool {
+  package func isSame(_ a: [UInt8], _ b: [UInt8], _ identity: MessageIdentity) -> Bool {
     switch self {
     case .dynamicModel: a.count > 2 && b.count > 2 && a[2] == b[2]
     case .measurementPeriod: a.u2(0) == b.u2(0)
@@ -135,7 +140,7 @@ extension Setting.Change {
 
 extension DesiredConfiguration {
   /// Milliseconds from one measurement to the next: in cyclic tracking its period is that of the measurements.
-  var wantedMeasurementPeriod: UInt16? {
+  package var wantedMeasurementPeriod: UInt16? {
     if case .cyclic(let seconds)? = powerSave {
       UInt16(clamping: seconds * 1000)
     } else {
@@ -144,7 +149,7 @@ extension DesiredConfiguration {
   }
 
   /// The wish as CFG messages.
-  func messageSettings(for receiver: ReceiverDescription) -> [Setting] {
+  package func messageSettings(for receiver: ReceiverDescription) -> [Setting] {
     var settings: [Setting] = []
     if writesNMEA != nil || readsRTCM3 != nil {
       settings.append(.message(.cfgPRT, selector: [], .port(self)))
@@ -171,7 +176,7 @@ extension DesiredConfiguration {
 
   /// The wish as configuration items for a port (interface descriptions, CFG-MSGOUT, CFG-UART1OUTPROT, CFG-RATE,
   /// CFG-NAVSPG, CFG-SIGNAL).
-  func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
+  package func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
     var pairs: [ConfigurationPair] = []
     // The one who wishes nothing, or a rate alone, leaves this too.
     var withoutRate = self
@@ -204,7 +209,7 @@ extension DesiredConfiguration {
 
 extension DesiredConfiguration.Constellation {
   /// CFG-SIGNAL's switch of the constellation.
-  var enablingKey: UInt32 {
+  package var enablingKey: UInt32 {
     switch self {
     case .gps: 0x1031_001F
     case .sbas: 0x1031_0020

@@ -41,7 +41,7 @@ public struct LineLoad: Sendable {
   }
 
   /// Whether a line of this rate can have brought so many bytes a second.
-  static func isPossible(_ bytesPerSecond: Double, at rate: UInt32) -> Bool {
+  package static func isPossible(_ bytesPerSecond: Double, at rate: UInt32) -> Bool {
     bytesPerSecond <= impossibleShare * capacity(rate)
   }
 

@@ -39,7 +39,7 @@ public struct Command: Sendable, Equatable {
   /// For how long the answer is waited for at the first attempt, apart from the bytes' time on the line.
   public var patience = Milliseconds(250)
   /// What is said in the same breath before it: who refuses that refuses the command.
-  var companions: [MessageIdentity] = []
+  package var companions: [MessageIdentity] = []
 
   /// A UBX message.
   public init(_ identity: MessageIdentity, _ payload: [UInt8] = [], answer: Answer) {
@@ -63,7 +63,7 @@ public struct Command: Sendable, Equatable {
   /// A question so often in one breath that one of the answers finds room on a line that is full.
   ///
   /// - Parameter answers: what is waited for, the one that counts first: the question's, where nothing else is said.
-  static func poll(
+  package static func poll(
     _ identity: MessageIdentity, _ selector: [UInt8], times: Int, answers: [MessageIdentity]? = nil
   ) -> Command {
     var command = Command(raw: Array(repeatElement(frameBytes(identity, selector), count: times).joined()))
@@ -73,7 +73,9 @@ public struct Command: Sendable, Equatable {
 
   /// A question with another one behind it that every receiver answers: where the answer to `sentinel` comes and none to
   /// the question, it was passed over.
-  static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity) -> Command {
+  package static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity)
+    -> Command
+  {
     var command = Command(raw: frameBytes(identity, selector) + frameBytes(sentinel, []))
     command.answer = .messages([sentinel, identity])
     return command

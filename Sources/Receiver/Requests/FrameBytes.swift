@@ -2,7 +2,7 @@ import UBX
 import WireBytes
 
 /// The bytes of a UBX frame around `payload`.
-func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
+package func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
   var frame: [UInt8] = [
     UBXFrame.sync1, UBXFrame.sync2, identity.messageClass, identity.messageID,
     UInt8(truncatingIfNeeded: payload.count), UInt8(truncatingIfNeeded: payload.count >> 8),
@@ -18,25 +18,20 @@ func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
 }
 
 extension [UInt8] {
-  /// A copy of what a span shows.
-  init(copying bytes: RawSpan) {
-    self.init()
-    reserveCapacity(bytes.byteCount)
-    for index in 0..<bytes.byteCount { append(bytes.u1(index)) }
-  }
-
   /// Little-endian numbers of a payload; 0 where it is too short, as fields that a longer version brought are.
-  func u2(_ offset: Int) -> UInt16 {
+  package func u2(_ offset: Int) -> UInt16 {
     offset + 2 <= count ? UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 : 0
   }
-  func u4(_ offset: Int) -> UInt32 { UInt32(u2(offset)) | UInt32(u2(offset + 2)) << 16 }
+  package func u4(_ offset: Int) -> UInt32 { UInt32(u2(offset)) | UInt32(u2(offset + 2)) << 16 }
 
-  mutating func set(u2 value: UInt16, at offset: Int) {
+  package mutating func set(u2 value: UInt16, at offset: Int) {
     self[offset] = UInt8(truncatingIfNeeded: value)
     self[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
   }
-  mutating func append(u4 value: UInt32) { self += (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
-  mutating func set(u4 value: UInt32, at offset: Int) {
+  package mutating func append(u4 value: UInt32) {
+    self += (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+  package mutating func set(u4 value: UInt32, at offset: Int) {
     set(u2: UInt16(truncatingIfNeeded: value), at: offset)
     set(u2: UInt16(truncatingIfNeeded: value >> 16), at: offset + 2)
   }

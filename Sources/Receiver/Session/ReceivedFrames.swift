@@ -2,6 +2,7 @@ import MonotonicTime
 import NMEA
 import ReceiverStream
 import UBX
+import WireBytes
 
 /// What the frames of a piece say, collected while the listener has them.
 struct ReceivedFrames {

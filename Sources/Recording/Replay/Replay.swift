@@ -173,12 +173,3 @@ public struct Replay: ~Copyable {
     }
   }
 }
-
-extension [UInt8] {
-  /// A copy of what a span shows.
-  init(copying bytes: RawSpan) {
-    self.init()
-    reserveCapacity(bytes.byteCount)
-    for index in 0..<bytes.byteCount { append(bytes.u1(index)) }
-  }
-}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ConfigurationEditing
 import Receiver
 import ReceiverRuntime
 

@@ -1,3 +1,4 @@
+import ConfigurationEditing
 import GPSDJSON
 import Receiver
 

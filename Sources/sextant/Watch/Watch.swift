@@ -1,4 +1,5 @@
 import ArgumentParser
+import Corrections
 import GPSDJSON
 import Hotplug
 import Receiver

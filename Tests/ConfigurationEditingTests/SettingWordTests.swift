@@ -1,3 +1,4 @@
+import ConfigurationEditing
 import Receiver
 import Testing
 

@@ -1,3 +1,4 @@
+import Receiver
 import UBX
 
 /// How often epochs come before and after a change, and whether the line has room for them.

@@ -1,4 +1,5 @@
 import MonotonicTime
+import Receiver
 import UBX
 
 /// Reads settings of a receiver: items by name or group, with what the firmware has them at, or CFG messages.

@@ -1,3 +1,4 @@
+import Receiver
 import UBX
 
 /// Why a word of the user is no setting, in a line that names the cure.

@@ -1,3 +1,5 @@
+import Receiver
+
 /// Brings a receiver to the state of a configuration file.
 ///
 ///     read all, with the firmware's values ─▶ set what differs: what the file lists, and what it does not list and is

@@ -1,4 +1,5 @@
 import MonotonicTime
+import Receiver
 import UBX
 
 /// A script and a receiver that may be silent: decides what silence means.

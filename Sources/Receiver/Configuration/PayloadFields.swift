@@ -3,18 +3,18 @@ import UBX
 /// The fields of a CFG message by the interface description's names, to read and to change.
 ///
 /// A span over the payload's array is called unsafe because some types have invalid bit patterns; bytes have none.
-enum PayloadFields {
+package enum PayloadFields {
   /// A field at its place.
-  struct Field {
+  package struct Field {
     /// Such as `dynModel`, or `groups[2].flags` in the third round of a group.
-    var path: String
-    var layout: FieldLayout
-    var offset: Int
-    var values: Int
+    package var path: String
+    package var layout: FieldLayout
+    package var offset: Int
+    package var values: Int
   }
 
   /// The fields that carry something, in the order of the wire; none when no layout fits.
-  static func list(_ identity: MessageIdentity, _ payload: [UInt8]) -> [Field] {
+  package static func list(_ identity: MessageIdentity, _ payload: [UInt8]) -> [Field] {
     let bytes = unsafe payload.span.bytes
     var layout: MessageLayout?
     var least = Int.max
@@ -40,7 +40,7 @@ enum PayloadFields {
   }
 
   /// All names of a message's fields; groups as `groups[0]`.
-  static func names(_ identity: MessageIdentity) -> [String] {
+  package static func names(_ identity: MessageIdentity) -> [String] {
     var names: [String] = []
     func add(_ name: String) { if !names.contains(name) { names.append(name) } }
     for layout in MessageLayout.candidates(for: identity) where layout.isAnswer {
@@ -55,7 +55,7 @@ enum PayloadFields {
   }
 
   /// A declared field by its name, whatever round of a group it is in.
-  static func declared(_ identity: MessageIdentity, _ path: String) -> FieldLayout? {
+  package static func declared(_ identity: MessageIdentity, _ path: String) -> FieldLayout? {
     let isInGroup = path.contains(".")
     let name = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
     for layout in MessageLayout.candidates(for: identity) where layout.isAnswer {
@@ -75,7 +75,7 @@ enum PayloadFields {
   }
 
   /// The field's value; several in brackets, text in quotation marks.
-  static func text(_ field: Field, _ payload: [UInt8]) -> String {
+  package static func text(_ field: Field, _ payload: [UInt8]) -> String {
     if field.layout.type == .ch { return quoted(payload[field.offset..<field.offset + field.values]) }
     let bytes = unsafe payload.span.bytes
     let values = (0..<field.values).map { index in
@@ -86,14 +86,14 @@ enum PayloadFields {
   }
 
   /// The values of all fields by their names in small letters.
-  static func texts(_ identity: MessageIdentity, _ payload: [UInt8]) -> [String: String] {
+  package static func texts(_ identity: MessageIdentity, _ payload: [UInt8]) -> [String: String] {
     var texts: [String: String] = [:]
     for field in list(identity, payload) { texts[field.path.lowercased()] = text(field, payload) }
     return texts
   }
 
   /// Sets a field to what `text` says; `element` names one of several values.
-  static func set(
+  package static func set(
     _ field: Field, element: Int?, _ text: String, in payload: inout [UInt8]
   ) throws(WireText.Problem) {
     let size = field.layout.type.size
@@ -114,7 +114,7 @@ enum PayloadFields {
   }
 
   /// Whether `text` can be the value of a field, of one of its values where `element` is given.
-  static func check(_ text: String, _ field: FieldLayout, element: Int?) throws(WireText.Problem) {
+  package static func check(_ text: String, _ field: FieldLayout, element: Int?) throws(WireText.Problem) {
     if element != nil { _ = try bits(text, field) } else { _ = try values(text, field, count: field.count) }
   }
 

@@ -1,6 +1,6 @@
+import Corrections
 import MonotonicTime
 import RTCM3
-import Receiver
 import ReceiverStream
 import TestSupport
 import Testing
@@ -24,7 +24,7 @@ struct CorrectionsTests {
     bad[9] ^= 1
     let parts = [ascii("noise"), frame(1005), bad, frame(1074), Wire.ubx(1, 7, [0xD3]), frame(1084), [0xD3, 0]]
     let source = Array(parts.joined())
-    var corrections = Corrections(lineRate: nil)
+    var corrections = CorrectionQueue(lineRate: nil)
     for start in stride(from: 0, to: source.count, by: piece) {
       corrections.receive(Array(source[start..<min(start + piece, source.count)]).raw, at: time(0))
     }
@@ -37,7 +37,7 @@ struct CorrectionsTests {
   @Test("A slow line gets the newest observations, whole, and keeps the station")
   func backlog() throws {
     // 9600 baud carry 960 bytes a second; the longest frame has room at the least.
-    var corrections = Corrections(lineRate: 9600)
+    var corrections = CorrectionQueue(lineRate: 9600)
     corrections.receive(frame(1005).raw, at: time(0))
     for mark in 0..<10 as Range<UInt8> { corrections.receive(frame(1077, 200, mark: mark).raw, at: time(10)) }
     var out: [UInt8] = []
@@ -86,7 +86,7 @@ struct CorrectionsTests {
 
   @Test("A longest frame goes over the slowest line")
   func longest() {
-    var corrections = Corrections(lineRate: 4800)
+    var corrections = CorrectionQueue(lineRate: 4800)
     corrections.receive(frame(1077, 1023).raw, at: time(0))
     let out = corrections.next(at: time(0))
     #expect(out == frame(1077, 1023))
@@ -94,7 +94,7 @@ struct CorrectionsTests {
 
   @Test("What waited too long is not sent, and a station's newer word replaces the older")
   func old() {
-    var corrections = Corrections(lineRate: 115_200)
+    var corrections = CorrectionQueue(lineRate: 115_200)
     corrections.receive((frame(1005, mark: 1) + frame(1074)).raw, at: time(0))
     corrections.receive(frame(1005, mark: 2).raw, at: time(5000))
     let out = corrections.next(at: time(10_001))
@@ -105,7 +105,7 @@ struct CorrectionsTests {
 
   @Test("After a loss the half of a frame is no beginning of the next")
   func reset() {
-    var corrections = Corrections(lineRate: nil)
+    var corrections = CorrectionQueue(lineRate: nil)
     corrections.receive(frame(1074).dropLast(4).array.raw, at: time(0))
     corrections.reset()
     corrections.receive(frame(1084).raw, at: time(0))

@@ -1,3 +1,4 @@
+import Receiver
 import UBX
 
 /// The name of a setting: an item of the configuration database, or a CFG message or a field of one.

@@ -1,13 +1,14 @@
 import MonotonicTime
 import RTCM3
 import ReceiverStream
+import WireBytes
 
 /// RTCM 3 corrections on their way from a source to a receiver: whole frames with a right checksum, and no more of them
 /// than the line can take.
 ///
 /// Where more comes, the oldest observations are dropped, never a part of a frame: an old observation is worth less than
 /// a new one. Of a message that describes the station the newest is kept. It has no clock and no source.
-public struct Corrections: ~Copyable {
+public struct CorrectionQueue: ~Copyable {
   /// An observation older than this is of no use: receivers leave it out (60 s is their usual limit, CFG-NAVSPG
   /// CONSTR_DGNSSTO; by then the next ones are long there).
   public static let longestAge = Milliseconds(10_000)

@@ -1,3 +1,5 @@
+import Receiver
+
 /// A conversation with a receiver as a value: it says what to say next, is told how that ended, and is over when it has
 /// nothing more to say. Whoever holds the line carries it out.
 public protocol ReceiverScript: Sendable {

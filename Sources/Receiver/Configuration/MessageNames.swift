@@ -12,13 +12,13 @@ public enum MessageNames {
   private static let ownSentences: [(name: String, id: UInt8, item: String)] = [
     ("PUBX-00", 0x00, "POLYP"), ("PUBX-03", 0x03, "POLYS"), ("PUBX-04", 0x04, "POLYT"),
   ]
-  static let sentenceClass: UInt8 = 0xF0
-  static let ownSentenceClass: UInt8 = 0xF1
+  package static let sentenceClass: UInt8 = 0xF0
+  package static let ownSentenceClass: UInt8 = 0xF1
   /// Classes of messages that come by themselves: NAV, RXM, MON, AID, TIM, ESF, HNR.
   private static let classes: Set<UInt8> = [0x01, 0x02, 0x0A, 0x0B, 0x0D, 0x10, 0x28]
 
   /// All that CFG-MSG may know, in the order of class and id.
-  static let all: [(name: String, identity: MessageIdentity)] = {
+  package static let all: [(name: String, identity: MessageIdentity)] = {
     var all: [(String, MessageIdentity)] = []
     var last: MessageIdentity?
     for layout in MessageLayout.all where classes.contains(layout.identity.messageClass) {
@@ -33,7 +33,7 @@ public enum MessageNames {
   }()
 
   /// The message of a name such as NAV-PVT, NMEA-GGA, GGA or PUBX-00, or of class and id as in `0x01-0x07`.
-  static func message(_ name: some StringProtocol) -> MessageIdentity? {
+  package static func message(_ name: some StringProtocol) -> MessageIdentity? {
     let wanted = name.uppercased()
     if let found = all.first(where: { $0.name == wanted }) { return found.identity }
     if let sentence = sentences.first(where: { $0.name == wanted }) {
@@ -46,13 +46,13 @@ public enum MessageNames {
     return MessageIdentity(first, second)
   }
 
-  static func name(_ message: MessageIdentity) -> String {
+  package static func name(_ message: MessageIdentity) -> String {
     if let found = all.first(where: { $0.identity == message }) { return found.name }
     return "0x" + hexadecimal(message.messageClass) + "-0x" + hexadecimal(message.messageID)
   }
 
   /// The item that switches a message on on the I2C port; the other ports' follow it.
-  static func itemName(_ message: MessageIdentity) -> String? {
+  package static func itemName(_ message: MessageIdentity) -> String? {
     switch message.messageClass {
     case sentenceClass: sentences.first { $0.id == message.messageID }.map { "CFG-MSGOUT-NMEA_ID_\($0.name)_I2C" }
     case ownSentenceClass: ownSentences.first { $0.id == message.messageID }.map { "CFG-MSGOUT-PUBX_ID_\($0.item)_I2C" }
@@ -65,4 +65,4 @@ public enum MessageNames {
 }
 
 /// Two digits.
-func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+package func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }

@@ -1,3 +1,4 @@
+import Receiver
 import UBX
 
 /// A setting as a receiver has it.

@@ -1,3 +1,5 @@
+import Receiver
+
 /// Finding names: by a pattern, and the nearest ones to a name that does not exist.
 enum NameMatching {
   /// Whether a name fits a pattern, whatever the case: `*` stands for any characters and `?` for one; a pattern without

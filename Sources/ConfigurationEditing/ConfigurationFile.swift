@@ -1,3 +1,5 @@
+import Receiver
+
 /// A configuration as a readable file; docs/configuration.md describes the format.
 ///
 ///     sextant-configuration 1

@@ -1,4 +1,5 @@
 import MonotonicTime
+import Receiver
 import UBX
 
 /// Changes settings of a receiver in its RAM: reads what there is, writes what differs, reads it back.

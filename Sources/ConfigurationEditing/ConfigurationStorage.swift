@@ -1,4 +1,5 @@
 import MonotonicTime
+import Receiver
 import UBX
 
 /// Has a receiver keep the configuration that it uses: the only thing that writes flash.

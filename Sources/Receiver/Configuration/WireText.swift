@@ -1,9 +1,9 @@
 import UBX
 
 /// A value as people write it, and as it stands on the wire: exact, in the unit of the interface description.
-enum WireText {
+package enum WireText {
   /// Why a text is no value of a field.
-  enum Problem: Error, Equatable {
+  package enum Problem: Error, Equatable {
     case notANumber
     /// It does not fit the field.
     case outOfRange(lowest: String, highest: String)
@@ -12,7 +12,7 @@ enum WireText {
   }
 
   /// Bit fields in hexadecimal, numbers with the digits that they have and no more.
-  static func text(_ bits: UInt64, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale) -> String {
+  package static func text(_ bits: UInt64, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale) -> String {
     switch type {
     case .x1, .x2, .x3, .x4, .x8: return "0x" + String(bits, radix: 16)
     case .r4:
@@ -37,7 +37,7 @@ enum WireText {
   /// - Parameters:
   ///   - text: a number in the unit, which may follow it; hexadecimal for whole numbers; on and off for logical ones.
   ///   - unit: as the interface description writes it; empty for none.
-  static func bits(
+  package static func bits(
     _ text: some StringProtocol, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale, unit: String
   ) throws(Problem) -> UInt64 {
     let text = text.lowercased()
