@@ -36,9 +36,10 @@ dependencies: compiler
 	  echo "installing libudev-dev and pkg-config" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
 
-# Style, as .swift-format has it.
+# Style, as .swift-format says, and that the pages name only files, headings and targets that exist.
 lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	python3 Tests/documentation/links.py
 
 # Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
 embedded: dependencies
@@ -144,17 +145,17 @@ rig-programs: dependencies
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextant-track
 
-# docs/ubx-messages.md, from the layouts and the configuration items.
+# docs/reference/ubx-messages.md, from the layouts and the configuration items.
 reference:
 	$(SWIFT) build --product UBXLayoutCompiler
-	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/ubx-messages.md \
+	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/reference/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
 
 # The tables in docs/ that tests make: what was measured in virtual time.
 pages: dependencies
 	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|ReadSchedulerTests'
 
-# docs/rules.md: which test shows which rule of Core Location's behaviour.
+# docs/reference/rules.md: which test shows which rule of Core Location's behaviour.
 rules:
 	python3 Tests/rules/rules.py
 

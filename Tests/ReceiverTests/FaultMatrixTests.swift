@@ -5,7 +5,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// Every fault with every receiver: what was seen is docs/faults.md, which this test compares. `make pages` writes
+/// Every fault with every receiver: what was seen is docs/reference/faults.md, which this test compares. `make pages` writes
 /// it anew.
 @Suite("Every fault with every receiver")
 struct FaultMatrixTests {
@@ -93,7 +93,7 @@ struct FaultMatrixTests {
     }
   }
 
-  @Test("docs/faults.md is what is seen")
+  @Test("docs/reference/faults.md is what is seen")
   func page() throws {
     let rows = Self.cases.map { one in
       [one.name]
@@ -104,7 +104,7 @@ struct FaultMatrixTests {
         }
     }
     let header = ["fault"] + ReceiverModel.allCases.map(\.rawValue)
-    try Page("docs/faults.md").check(section: "matrix", is: Page.table(header, rows))
+    try Page("docs/reference/faults.md").check(section: "matrix", is: Page.table(header, rows))
   }
 
   private static func seconds(_ value: Double) -> String {

@@ -181,7 +181,7 @@ struct ReadSchedulerTests {
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
   }
 
-  /// What a receiver's epochs may be like, and the words of docs/line.md for it.
+  /// What a receiver's epochs may be like, and the words of docs/reference/line.md for it.
   private enum Habit: String, CaseIterable {
     case steady = "a clock's tick, within 0.3 ms"
     case uneven = "up to 10 ms early or late"
@@ -206,7 +206,7 @@ struct ReadSchedulerTests {
     return cost(line)
   }
 
-  @Test("docs/line.md is what is seen")
+  @Test("docs/reference/line.md is what is seen")
   func page() throws {
     let rows = Habit.allCases.map { habit in
       [habit.rawValue]
@@ -215,7 +215,7 @@ struct ReadSchedulerTests {
           return "\(tenths(cost.wakeUps)) / \(tenths(cost.lateShare * 100)) %"
         }
     }
-    try Page("docs/line.md").check(section: "rests", is: Page.table(["epochs"] + Self.lines.map(\.name), rows))
+    try Page("docs/reference/line.md").check(section: "rests", is: Page.table(["epochs"] + Self.lines.map(\.name), rows))
   }
 
   private func tenths(_ number: Double) -> String {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/rules.md: each rule of Core Location's behaviour, and the tests that bear its id.
+"""Makes docs/reference/rules.md: each rule of Core Location's behaviour, and the tests that bear its id.
 
 usage: rules.py [--check]
 
@@ -12,7 +12,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-TABLE = TOP / "docs" / "rules.md"
+TABLE = TOP / "docs" / "reference" / "rules.md"
 
 TEST = re.compile(r'@Test\(\s*"((?:[A-Z]{2}-\d+ )+)([^"]*)"')
 RULE = re.compile(r"([A-Z]{2}-\d+) (.*)")
@@ -97,7 +97,7 @@ def main():
     if "--check" not in sys.argv:
         TABLE.write_text(text)
     elif not TABLE.exists() or TABLE.read_text() != text:
-        sys.exit("docs/rules.md is stale: make rules")
+        sys.exit("docs/reference/rules.md is stale: make rules")
 
 
 main()

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Checks that the pages name only what exists: relative links and their headings, source files and folders, make targets.
+
+usage: links.py; `make lint` calls it.
+
+A page is README.md, CONTRIBUTING.md, CHANGELOG.md, hw-rules/README.md or a Markdown file in docs/. A source file may be named
+by the end of its path (`Epochs/EpochEnd.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+# Pages that are made from other files. Their content is checked where it is made.
+GENERATED = {"docs/reference/rules.md", "docs/reference/ubx-messages.md"}
+# A relative link: not to another host, and not to a mail address.
+LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
+CODE = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"[\w.+/-]*\w\.(?:swift|py|sh|h|c|ubx|keys|txt|hwdb|rules|cfg)")
+FOLDER = re.compile(r"(?:Sources|Tests|CSupport|Benchmarks|Examples|hw-rules|docs)/[\w./-]*")
+PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
+TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
+# File names that users choose, in examples, and files that only exist on a running machine.
+EXAMPLES = {"fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt", "ID.txt", "LINE.txt"}
+
+
+def tracked():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [name for name in names if (TOP / name).exists()]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = set()
+    for line in page.read_text().splitlines():
+        if line.startswith("#"):
+            title = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower())
+            found.add(title.replace(" ", "-"))
+    return found
+
+
+def problems():
+    files = tracked()
+    ends = {"/".join(name.split("/")[i:]) for name in files for i in range(name.count("/") + 1)}
+    makefiles = [name for name in files if name.endswith("Makefile")]
+    targets = {target for name in makefiles for target in TARGET.findall((TOP / name).read_text())}
+
+    def exists(name):
+        return name in ends or name.rstrip("/") in folders
+
+    folders = {"/".join(name.split("/")[:i]) for name in files for i in range(1, name.count("/") + 1)}
+    pages = [name for name in files if name.endswith(".md") and "/Tests/" not in name]
+    for name in pages:
+        page = TOP / name
+        text = page.read_text()
+        for path, anchor in LINK.findall(text):
+            target = (page.parent / path).resolve() if path else page
+            if not target.exists():
+                yield f"{name}: link to {path}, which does not exist"
+            elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+                yield f"{name}: link to {path}#{anchor}; the page has no such heading"
+        if name in GENERATED:
+            continue
+        for code in CODE.findall(text):
+            for path in set(FILE.findall(code) + FOLDER.findall(code)):
+                if path in EXAMPLES or path.startswith("/") or "~/" + path in code or "*" in code:
+                    continue
+                if not exists(path.rstrip("./")):
+                    yield f"{name}: names {path}, which does not exist"
+            for target in re.findall(r"\bmake ([a-z][a-z-]*)", code):
+                if target not in targets:
+                    yield f"{name}: names `make {target}`; the Makefile has no such target"
+    for name in files:
+        if not name.endswith((".swift", ".py", ".sh", ".txt", "Makefile", ".h", ".c")) or name.startswith("docs/"):
+            continue
+        for path in set(PAGE.findall((TOP / name).read_text(errors="replace"))):
+            if not (TOP / path).exists():
+                yield f"{name}: names {path}, which does not exist"
+
+
+found = list(problems())
+if found:
+    sys.exit("\n".join(found))
