@@ -17,7 +17,7 @@ GENERATED = {"docs/reference/rules.md", "docs/reference/ubx-messages.md"}
 # A relative link: not to another host, and not to a mail address.
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 CODE = re.compile(r"`([^`\n]+)`")
-FILE = re.compile(r"[\w.+/-]*\w\.(?:swift|py|sh|h|c|ubx|keys|txt|hwdb|rules|cfg)")
+FILE = re.compile(r"[\w.+/-]*\w\.(?:swift|py|sh|h|c|ubx|keys|txt|hwdb|rules|cfg)(?!\w)")
 FOLDER = re.compile(r"(?:Sources|Tests|CSupport|Benchmarks|Examples|hw-rules|docs)/[\w./-]*")
 PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
 TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
