@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build days endurance lint pages rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
+.PHONY: run test build days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
   rig-bus rig-programs static install clean compiler
 
@@ -154,6 +154,10 @@ reference:
 # The tables in docs/ that tests make: what was measured in virtual time.
 pages: dependencies
 	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|ReadSchedulerTests'
+
+# docs/watch.svg: the screen of `sextant watch` on the simulator.
+picture: build
+	python3 Tests/documentation/screen-to-svg.py .build/release/sextant
 
 # docs/reference/rules.md: which test shows which rule of Core Location's behaviour.
 rules:

@@ -3,8 +3,8 @@
 
 usage: links.py; `make lint` calls it.
 
-A page is README.md, CONTRIBUTING.md, CHANGELOG.md, hw-rules/README.md or a Markdown file in docs/. A source file may be named
-by the end of its path (`Epochs/EpochEnd.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
+Pages are the Markdown files outside of Tests/. A page may name a source file by the end of its path (`Epochs/EpochEnd.swift`), or
+by its name alone. Pages that source files name (`docs/….md`) must exist too.
 """
 import pathlib
 import re

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Draws the screen of `sextant watch` as docs/watch.svg.
+
+usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `make picture` calls it.
+
+SEXTANT is the program. It runs on a pseudo-terminal of 84 columns for SECONDS (default 45), on DEVICE (default sim:walk).
+The picture has the text of a late screen, in normal, bold and faint.
+"""
+import fcntl
+import html
+import os
+import pathlib
+import pty
+import re
+import struct
+import sys
+import tempfile
+import termios
+
+PICTURE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "watch.svg"
+COLUMNS, ROWS = 84, 40
+# Pixels of a character cell, and of the margin.
+WIDTH, HEIGHT, MARGIN = 8.4, 18, 16
+# Erase to the end of the line, and the attributes normal, bold and faint.
+ESCAPE = re.compile(r"\x1b\[(K|0m|1m|2m)")
+STYLES = {"0m": "", "1m": "b", "2m": "f"}
+
+
+def output(program, device, seconds):
+    """What the program writes to a terminal."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(TERM="xterm", SEXTANT_STATE_DIR=tempfile.mkdtemp())
+        os.execv(program, [program, "watch", "--device", device, "--seconds", seconds])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    written = b""
+    while True:
+        try:
+            written += os.read(terminal, 65536)
+        except OSError:  # The program ended.
+            os.waitpid(process, 0)
+            return written.decode()
+
+
+def runs(line):
+    """The pieces of a line with one style: (column, style, text)."""
+    column, style = 0, ""
+    for index, piece in enumerate(ESCAPE.split(line)):
+        if index % 2:
+            style = STYLES.get(piece, style)
+        else:
+            # Bars of block elements have a colour of their own.
+            for part in re.findall("[\u2588-\u258f]+|[^\u2588-\u258f]+", piece):
+                text = part.strip()
+                if text:
+                    is_bar = "\u2588" <= text[0] <= "\u258f"
+                    yield column + len(part) - len(part.lstrip()), "g" if is_bar else style, text
+                column += len(part)
+
+
+def picture(lines):
+    width, height = COLUMNS * WIDTH + 2 * MARGIN, len(lines) * HEIGHT + 2 * MARGIN
+    size = f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" {size}>'
+    yield "<title>The screen of sextant watch: position, motion, time, and the signal of each satellite</title>"
+    yield "<style>text{font:14px ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace;fill:#d8dee9;white-space:pre}"
+    yield ".b{font-weight:bold;fill:#fff}.f{fill:#8b95a7}.g{fill:#7fb069}</style>"
+    yield '<rect width="100%" height="100%" rx="8" fill="#1b1f27"/>'
+    for row, line in enumerate(lines):
+        for column, style, text in runs(line):
+            x, y = MARGIN + column * WIDTH, MARGIN + row * HEIGHT + 13
+            name = f' class="{style}"' if style else ""
+            yield (
+                f'<text x="{x:.1f}" y="{y}"{name} textLength="{len(text) * WIDTH:.1f}" lengthAdjust="spacingAndGlyphs">'
+                f"{html.escape(text)}</text>"
+            )
+    yield "</svg>"
+
+
+def main():
+    program, device, seconds = (sys.argv[1:] + ["sim:walk", "45"][len(sys.argv) - 2 :])[:3]
+    # Each screen begins at the top left corner and ends with the rest erased.
+    screens = re.findall(r"\x1b\[H(.*?)\x1b\[J", output(program, device, seconds), re.DOTALL)
+    if not screens:
+        sys.exit(f"{program} drew no screen")
+    # The last screens are those of the end, without new frames.
+    lines = screens[max(0, len(screens) - 3)].replace("\r", "").rstrip("\n").split("\n")
+    PICTURE.write_text("\n".join(picture(lines)) + "\n")
+
+
+main()
