@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the pages name only what exists: relative links and their headings, source files and folders, make targets.
+"""Checks that the pages name only existing links, headings, source files, folders and make targets.
 
 usage: links.py; `make lint` calls it.
 
-Pages are the Markdown files outside of Tests/. A page may name a source file by the end of its path (`Epochs/EpochEnd.swift`), or
-by its name alone. Pages that source files name (`docs/….md`) must exist too.
+Pages are the Markdown files outside of Tests/. A page may name a source file by the end of its path
+(`Epochs/EpochEnd.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
 """
 import pathlib
 import re
@@ -22,7 +22,9 @@ FOLDER = re.compile(r"(?:Sources|Tests|CSupport|Benchmarks|Examples|hw-rules|doc
 PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
 TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
 # File names that users choose, in examples, and files that only exist on a running machine.
-EXAMPLES = {"fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt", "ID.txt", "LINE.txt"}
+EXAMPLES = {
+    "cmdline.txt", "config.txt", "fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt",
+}
 
 
 def tracked():

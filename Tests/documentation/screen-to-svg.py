@@ -3,7 +3,8 @@
 
 usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `make picture` calls it.
 
-SEXTANT is the program. It runs on a pseudo-terminal of 84 columns for SECONDS (default 45), on DEVICE (default sim:walk).
+SEXTANT is the program. It runs on a pseudo-terminal of 84 columns for SECONDS (default 45), on DEVICE (default
+sim:walk).
 The picture has the text of a late screen, in normal, bold and faint.
 """
 import fcntl

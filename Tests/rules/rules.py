@@ -70,14 +70,14 @@ def table(sections, tests, reasons):
     never = len(reasons) - later
     yield "# Rules and their tests"
     yield ""
-    yield "Made by `make rules` from the names of the tests; what has no test gives its reason."
+    yield "`make rules` generates this page from the names of the tests. A rule without a test has a reason."
     yield ""
-    yield f"{count} rules: {count - len(reasons)} with a test, {later} decided by modules to come, {never} that cannot apply on Linux."
+    yield f"{count} rules: {count - len(reasons)} with a test, {later} planned, {never} that cannot apply on Linux."
     for section, rules in sections:
         yield ""
         yield f"## {section}"
         yield ""
-        yield "| Rule | What it says | Test |"
+        yield "| Rule | Content | Test |"
         yield "|---|---|---|"
         for rule, title in rules:
             if rule in tests:
