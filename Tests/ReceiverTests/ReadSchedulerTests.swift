@@ -215,7 +215,8 @@ struct ReadSchedulerTests {
           return "\(tenths(cost.wakeUps)) / \(tenths(cost.lateShare * 100)) %"
         }
     }
-    try Page("docs/reference/line.md").check(section: "rests", is: Page.table(["epochs"] + Self.lines.map(\.name), rows))
+    try Page("docs/reference/line.md").check(
+      section: "rests", is: Page.table(["epochs"] + Self.lines.map(\.name), rows))
   }
 
   private func tenths(_ number: Double) -> String {
