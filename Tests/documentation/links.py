@@ -6,9 +6,9 @@ usage: links.py; `make lint` calls it.
 Pages are the Markdown files outside of Tests/. A page may name a source file by the end of its path
 (`Epochs/EpochEnd.swift`), or by its name alone. Pages that source files name (`docs/….md`) must exist too.
 """
+import os
 import pathlib
 import re
-import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -27,10 +27,12 @@ EXAMPLES = {
 }
 
 
-def tracked():
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout.splitlines()
-    return [name for name in names if (TOP / name).exists()]
+def project_files():
+    """The files of the project, without build folders and other hidden ones."""
+    for folder, folders, names in os.walk(TOP):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            yield os.path.relpath(os.path.join(folder, name), TOP)
 
 
 def anchors(page):
@@ -44,16 +46,16 @@ def anchors(page):
 
 
 def problems():
-    files = tracked()
+    files = sorted(project_files())
     ends = {"/".join(name.split("/")[i:]) for name in files for i in range(name.count("/") + 1)}
     makefiles = [name for name in files if name.endswith("Makefile")]
     targets = {target for name in makefiles for target in TARGET.findall((TOP / name).read_text())}
+    folders = {"/".join(name.split("/")[:i]) for name in files for i in range(1, name.count("/") + 1)}
 
     def exists(name):
         return name in ends or name.rstrip("/") in folders
 
-    folders = {"/".join(name.split("/")[:i]) for name in files for i in range(1, name.count("/") + 1)}
-    pages = [name for name in files if name.endswith(".md") and "/Tests/" not in name]
+    pages = [name for name in files if name.endswith(".md") and not name.startswith("Tests/")]
     for name in pages:
         page = TOP / name
         text = page.read_text()
@@ -71,9 +73,10 @@ def problems():
                     continue
                 if not exists(path.rstrip("./")):
                     yield f"{name}: names {path}, which does not exist"
-            for target in re.findall(r"\bmake ([a-z][a-z-]*)", code):
-                if target not in targets:
-                    yield f"{name}: names `make {target}`; the Makefile has no such target"
+        lines = re.findall(r"^    (make .*)", text, re.MULTILINE)
+        for target in re.findall(r"\bmake ([a-z][a-z-]*)", "\n".join(CODE.findall(text) + lines)):
+            if target not in targets:
+                yield f"{name}: names `make {target}`; the Makefile has no such target"
     for name in files:
         if not name.endswith((".swift", ".py", ".sh", ".txt", "Makefile", ".h", ".c")) or name.startswith("docs/"):
             continue
