@@ -7,7 +7,10 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: run test build days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
+# The measurements, which are no part of the installed programs.
+BENCH := Benchmarks/.build/release/sextant-bench
+
+.PHONY: run test build bench bench-energy bench-program days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
   rig-bus rig-programs static install clean compiler
 
@@ -23,7 +26,19 @@ build: .build/release/sextant
 	@touch $@
 
 test: dependencies
+	$(SWIFT) test --package-path Benchmarks
 	$(SWIFT) test
+
+# How fast the decoder is, relative to a newline scan of the same bytes.
+bench: bench-program
+	$(BENCH)
+
+# What receivers need on simulated days, under the power policy.
+bench-energy: bench-program
+	$(BENCH) energy
+
+bench-program: dependencies
+	$(SWIFT) build -c release --package-path Benchmarks --product sextant-bench
 
 # Debian has one that is new enough from forky on, but for the tests (README).
 compiler:
@@ -38,7 +53,7 @@ dependencies: compiler
 
 # Style, as .swift-format says, and that the pages name only files, headings and targets that exist.
 lint: compiler
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 	python3 Tests/documentation/links.py
 
 # Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
@@ -52,13 +67,13 @@ peers: build
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
 
 # Ten thousand days of chance for the power policy: what must always hold is checked.
-days: build
-	.build/release/sextant bench energy --random-days 10000
+days: bench-program
+	$(BENCH) energy --random-days 10000
 
 # A day of a session with random faults, in virtual time: no wrong fix, no missed recovery, memory as after its first hour.
-endurance: build
-	.build/release/sextant bench endurance --model m10
-	.build/release/sextant bench endurance --model m8
+endurance: bench-program
+	$(BENCH) endurance --model m10
+	$(BENCH) endurance --model m8
 
 # Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
 SECONDS ?= 60
@@ -72,7 +87,7 @@ fuzz: dependencies
 # toolchain's does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
-	  --skip RandomDayTests --skip FaultMatrixTests --skip EnergyBenchTests --skip FaultsWhileLookingTests \
+	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsWhileLookingTests \
 	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
 
 # Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
@@ -190,4 +205,4 @@ install-hw-rules:
 	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
 
 clean:
-	rm -rf .build
+	rm -rf .build Benchmarks/.build

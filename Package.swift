@@ -11,22 +11,18 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "sextant",
   products: [
-    .library(name: "MonotonicTime", targets: ["MonotonicTime"]),
-    .library(name: "WireBytes", targets: ["WireBytes"]),
+    // A product also lists the modules that its API speaks in.
+    .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "NMEA", targets: ["NMEA"]),
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
-    .library(name: "SPARTN", targets: ["SPARTN"]),
-    .library(name: "ReceiverStream", targets: ["ReceiverStream"]),
-    .library(name: "Recording", targets: ["Recording"]),
+    .library(name: "ReceiverStream", targets: ["ReceiverStream", "Recording", "MonotonicTime"]),
     .library(name: "SerialPort", targets: ["SerialPort"]),
-    .library(name: "Hotplug", targets: ["Hotplug"]),
-    .library(name: "Receiver", targets: ["Receiver"]),
-    .library(name: "ReceiverRuntime", targets: ["ReceiverRuntime"]),
-    .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator"]),
-    .library(name: "Positioning", targets: ["Positioning"]),
-    .library(name: "PowerControl", targets: ["PowerControl"]),
-    .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .library(name: "Hotplug", targets: ["Hotplug", "MonotonicTime"]),
+    .library(name: "Receiver", targets: ["Receiver", "MonotonicTime"]),
+    .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator", "MonotonicTime"]),
+    .library(name: "Positioning", targets: ["Positioning", "MonotonicTime"]),
+    .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
     .executable(name: "sextant", targets: ["sextant"]),
     .executable(name: "sextant-track", targets: ["sextant-track"]),
   ],
@@ -59,7 +55,6 @@ let package = Package(
       swiftSettings: settings),
 
     // Floor 2: the operating system.
-    .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
     .target(name: "CSerial", path: "CSupport/CSerial"),
     .target(name: "CI2C", path: "CSupport/CI2C"),
     .target(name: "CGPIO", path: "CSupport/CGPIO"),
@@ -111,13 +106,7 @@ let package = Package(
       name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Floor 5: simulated days for the power policy; receivers and clients of one program, on a thread of their own.
-    .target(
-      name: "EnergyBench",
-      dependencies: [
-        "PowerControl", "ReceiverPower", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
-      ], swiftSettings: settings),
-
+    // Floor 5: receivers and clients of one program, on a thread of its own.
     .target(
       name: "LocationService",
       dependencies: [
@@ -150,8 +139,7 @@ let package = Package(
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime",
         "Recording", "MonotonicTime",
-        "EnergyBench",
-        "PowerControl", "SupplySwitch", "CAllocationCount", "CClock", "LocationService", "Positioning",
+        "SupplySwitch", "CClock", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -238,8 +226,6 @@ let package = Package(
         "ReceiverPower", "PowerControl", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
-      name: "EnergyBenchTests", dependencies: ["EnergyBench", "PowerControl", "MonotonicTime"], swiftSettings: settings),
-    .testTarget(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
@@ -255,8 +241,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "EnergyBench", "PowerControl", "TestSupport",
-        "UBX",
+        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -82,13 +82,12 @@ func folderOfProgram() throws -> String {
   return String(path[..<slash])
 }
 
-/// Has another program go on in this process; execv(3). Returns only by throwing.
-func becomeProgram(_ path: String, _ arguments: [String]) throws {
-  var pointers = unsafe arguments.map { unsafe strdup($0) }
+/// Replaces the program of this process; execv(3). Returns why it cannot be run, or nil if there is no such file.
+func becomeProgram(_ path: String, _ arguments: [String]) -> String? {
+  var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) }
   unsafe pointers.append(nil)
   unsafe execv(path, pointers)
   let code = errno
   unsafe pointers.forEach { unsafe free($0) }
-  throw CommandFailure(
-    exitCode: CommandFailure.unavailable, description: "\(path): \(message(code)); install it beside sextant")
+  return code == ENOENT || code == ENOTDIR ? nil : "\(path): \(message(code))"
 }

@@ -1,7 +1,6 @@
 import NMEA
 import ReceiverStream
 import UBX
-import WireBytes
 
 /// What is measured: each stage does all that the one before it does.
 enum Stage: String, CaseIterable {

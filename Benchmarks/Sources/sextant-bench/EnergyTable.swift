@@ -1,5 +1,4 @@
 import EnergyBench
-import GPSDJSON
 
 /// The energy bench as text.
 struct EnergyTable {
@@ -31,7 +30,6 @@ struct EnergyTable {
     }
     return text
   }
-
 }
 
 /// The bench's plant beside the real chain, a line for each day.
@@ -44,7 +42,7 @@ struct EnergyComparison {
   mutating func line(_ plant: EnergyRow, _ chain: EnergyRow) -> String {
     let difference = chain.averageMilliamperes / plant.averageMilliamperes - 1
     if json {
-      var line = JSONLine()
+      var line = JSONText()
       line.beginObject()
       line.field("model", text: plant.model)
       line.field("scenario", text: plant.scenario)
@@ -78,20 +76,6 @@ struct EnergyComparison {
       + right(metrics.worstSkyReturnSeconds.map { fixed($0, 0) } ?? "-", 7)
       + right(String(metrics.hostWakeups), 10) + "\n"
   }
-}
-
-private func pad(_ text: String, _ width: Int) -> String {
-  text + String(repeating: " ", count: max(0, width - text.utf8.count))
-}
-
-private func right(_ text: String, _ width: Int) -> String {
-  String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-}
-
-private func fixed(_ value: Double, _ digits: Int) -> String {
-  var line = JSONLine()
-  line.decimal(min(value, 999_999_999), digits: digits)
-  return line.text
 }
 
 private func noticed(_ seconds: Double?, missed: Int) -> String {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CAllocationCount
-import GPSDJSON
 import MonotonicTime
 import Positioning
 import ReceiverStream
@@ -21,7 +20,7 @@ struct BenchPositioning: ParsableCommand {
   func run() throws {
     let results = ClientLoad.all.map { ($0, $0.measure()) }
     if json {
-      var line = JSONLine()
+      var line = JSONText()
       line.beginObject()
       line.beginArray("rows")
       for (load, cost) in results {
@@ -36,16 +35,12 @@ struct BenchPositioning: ParsableCommand {
       line.endArray()
       line.endObject()
       line.endLine()
-      try Output.write(line.bytes)
+      try Output.write(line.text)
     } else {
       for (load, cost) in results {
-        var line = JSONLine()
-        line.decimal(cost.nanosecondsPerFix / 1000, digits: 2)
-        var allocations = JSONLine()
-        allocations.decimal(cost.allocationsPerFix, digits: 2)
         try Output.write(
-          "\(load.name): \(load.managers) managers, \(load.regions) regions: \(line.text) us and "
-            + "\(allocations.text) allocations a fix\n")
+          "\(load.name): \(load.managers) managers, \(load.regions) regions: \(fixed(cost.nanosecondsPerFix / 1000, 2)) us and "
+            + "\(fixed(cost.allocationsPerFix, 2)) allocations a fix\n")
       }
     }
   }

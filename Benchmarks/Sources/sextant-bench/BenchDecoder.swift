@@ -1,5 +1,4 @@
 import ArgumentParser
-import GPSDJSON
 import SerialPort
 
 /// `sextant bench decoder`, and `sextant bench` without more: how fast the decoder is on this machine, as ratios that other machines can be compared with.
@@ -22,9 +21,9 @@ struct BenchDecoder: ParsableCommand {
     let inputs = try files.isEmpty ? BenchInput.simulated() : files.map { try BenchInput(file: $0) }
     let results = measure(inputs)
     if json {
-      var line = JSONLine()
+      var line = JSONText()
       line.stages(results)
-      try Output.write(line.bytes)
+      try Output.write(line.text)
     } else {
       try Output.write(table(results))
     }
@@ -56,23 +55,9 @@ struct BenchDecoder: ParsableCommand {
     }
     return text
   }
-
-  private func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.utf8.count))
-  }
-
-  private func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-  }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String {
-    var line = JSONLine()
-    line.decimal(min(value, 999_999_999), digits: digits)
-    return line.text
-  }
 }
 
-extension JSONLine {
+extension JSONText {
   /// The contract's object of `bench --json`.
   mutating func stages(_ results: [StageResult]) {
     beginObject()

@@ -1,7 +1,6 @@
 import NMEA
 import ReceiverStream
 import UBX
-import WireBytes
 
 /// Reads every field of a frame and adds them up, so that none can be left out.
 struct FieldSum {

@@ -1,5 +1,6 @@
 import ReceiverSimulator
 import ReceiverStream
+import Recording
 
 /// Bytes to measure with.
 struct BenchInput {
@@ -17,16 +18,27 @@ struct BenchInput {
     counters = stream.counters
   }
 
-  /// A recording, without the comment lines that some begin with.
+  /// The bytes of a receiver's stream in a file, which holds them plainly or is a recording of `sextant record`.
   init(file: String) throws {
-    var input = try StreamInput(opening: file)
+    let contents = try readAll(file)
+    var recorded = RecordedBytes()
     var bytes: [UInt8] = []
-    while try input.next({ piece in
-      bytes.reserveCapacity(bytes.count + piece.byteCount)
-      for index in 0..<piece.byteCount { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
-    }) {}
+    bytes.reserveCapacity(contents.count)
+    func append(_ piece: RawSpan) {
+      for index in piece.byteOffsets { bytes.append(unsafe piece.unsafeLoad(fromByteOffset: index, as: UInt8.self)) }
+    }
+    do throws(RecordingError) {
+      try unsafe recorded.receive(contents.span.bytes, append)
+      let torn = try recorded.finish(append)
+      if torn > 0 { printError("\(file): ends in a record of \(torn) bytes that was not finished; it is left out") }
+      if recorded.damagedBytes > 0 {
+        printError("\(file): \(recorded.damagedBytes) bytes are damaged; they are left out")
+      }
+    } catch {
+      throw BenchFailure(exitCode: BenchFailure.noInput, description: "\(file): \(error)")
+    }
     guard !bytes.isEmpty else {
-      throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(file): is empty; name a recording")
+      throw BenchFailure(exitCode: BenchFailure.noInput, description: "\(file): is empty; name a recording")
     }
     self.init(name: file, bytes: bytes)
   }

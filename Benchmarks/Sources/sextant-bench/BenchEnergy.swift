@@ -1,6 +1,5 @@
 import ArgumentParser
 import EnergyBench
-import GPSDJSON
 import PowerControl
 
 /// `sextant bench energy`: simulated days under the power policy.
@@ -65,9 +64,9 @@ struct BenchEnergy: ParsableCommand {
     }
     let rows = models.flatMap { model in days.map { bench.run($0, model) } }
     if json {
-      var line = JSONLine()
+      var line = JSONText()
       line.energy(rows)
-      try Output.write(line.bytes)
+      try Output.write(line.text)
     } else {
       try Output.write(EnergyTable(rows: rows).text)
     }
@@ -101,7 +100,7 @@ struct BenchEnergy: ParsableCommand {
   }
 }
 
-extension JSONLine {
+extension JSONText {
   /// The contract's object of `bench energy --json`.
   mutating func energy(_ rows: [EnergyRow]) {
     beginObject()

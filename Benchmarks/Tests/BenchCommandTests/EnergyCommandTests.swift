@@ -1,9 +1,8 @@
 import EnergyBench
-import GPSDJSON
 import PowerControl
 import Testing
 
-@testable import sextant
+@testable import sextant_bench
 
 @Suite("bench energy")
 struct EnergyCommandTests {
@@ -11,7 +10,7 @@ struct EnergyCommandTests {
 
   @Test("The contract's members are there")
   func json() {
-    var line = JSONLine()
+    var line = JSONText()
     line.energy(rows())
     let text = line.text
     #expect(text.hasPrefix(#"{"rows":[{"model":"M10","scenario":"asset-tracker","averageMilliamperes":0."#))
@@ -31,7 +30,7 @@ struct EnergyCommandTests {
 
   @Test("The bench of the decoder is what bench does without more")
   func subcommands() throws {
-    #expect(try Sextant.parseAsRoot(["bench", "--json"]) is BenchDecoder)
-    #expect(try Sextant.parseAsRoot(["bench", "energy", "--model", "m9"]) is BenchEnergy)
+    #expect(try SextantBench.parseAsRoot(["--json"]) is BenchDecoder)
+    #expect(try SextantBench.parseAsRoot(["energy", "--model", "m9"]) is BenchEnergy)
   }
 }

@@ -46,8 +46,8 @@ struct BenchEndurance: ParsableCommand {
       readings.append(reading)
       if hour == 1 || hour == hours || hour.isMultiple(of: 6) {
         try Output.write(
-          "\(column(hour, 4))\(column(run.faults, 8))\(column(run.fixes, 8))\(column(reading.allocatedBytes / 1024, 14))"
-            + "\(column(reading.residentBytes / 1024, 12))\n")
+          "\(right(String(hour), 4))\(right(String(run.faults), 8))\(right(String(run.fixes), 8))\(right(String(reading.allocatedBytes / 1024), 14))"
+            + "\(right(String(reading.residentBytes / 1024), 12))\n")
       }
     }
     let seconds = (MonotonicClock.now() - start) / 1_000_000_000
@@ -66,15 +66,12 @@ struct BenchEndurance: ParsableCommand {
       problems.append("\(last.residentBytes - first.residentBytes) bytes more are resident than after the first hour")
     }
     if !problems.isEmpty {
-      throw CommandFailure(exitCode: CommandFailure.unavailable, description: problems.joined(separator: ", "))
+      throw BenchFailure(exitCode: BenchFailure.unavailable, description: problems.joined(separator: ", "))
     }
   }
-
-  private func column(_ number: Int, _ width: Int) -> String {
-    let text = String(number)
-    return String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-  }
 }
+
+extension ReceiverModel: @retroactive ExpressibleByArgument {}
 
 /// What memory this process uses.
 struct MemoryReading {

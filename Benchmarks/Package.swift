@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The measurements of Sextant, apart from the product: `sextant-bench` replaces malloc to count allocations, and the
+// installed programs contain nothing of it.
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+/// A library product of Sextant.
+func sextant(_ product: String) -> Target.Dependency { .product(name: product, package: "sextant") }
+
+let package = Package(
+  name: "sextant-benchmarks",
+  products: [
+    .executable(name: "sextant-bench", targets: ["sextant-bench"])
+  ],
+  dependencies: [
+    .package(name: "sextant", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
+  targets: [
+    .target(name: "CAllocationCount", path: "CSupport/CAllocationCount"),
+
+    // Simulated days for the power policy.
+    .target(
+      name: "EnergyBench",
+      dependencies: [
+        sextant("PowerControl"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("ReceiverStream"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "sextant-bench",
+      dependencies: [
+        "EnergyBench", "CAllocationCount", sextant("NMEA"), sextant("UBX"), sextant("ReceiverStream"),
+        sextant("SerialPort"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("PowerControl"),
+        sextant("Positioning"), .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+
+    .testTarget(
+      name: "EnergyBenchTests", dependencies: ["EnergyBench", sextant("PowerControl")], swiftSettings: settings),
+    .testTarget(
+      name: "BenchCommandTests",
+      dependencies: [
+        "sextant-bench", "EnergyBench", sextant("PowerControl"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,61 @@
+import ArgumentParser
+
+/// A subcommand that is a program of its own, which goes on in this process.
+struct Subprogram {
+  let name: String
+  /// The next step where the program is not found.
+  let nextStep: String
+
+  func run(_ arguments: [String]) throws {
+    let here = try folderOfProgram()
+    let path = environment("PATH")?.split(separator: ":").map(String.init) ?? []
+    var problem: String?
+    for folder in [here] + Self.foldersInCheckout(of: here) + path {
+      let reason = becomeProgram("\(folder)/\(name)", arguments)
+      problem = problem ?? reason
+    }
+    throw CommandFailure(
+      exitCode: CommandFailure.unavailable,
+      description: "\(problem ?? "\(name): found neither beside sextant nor on the PATH"); \(nextStep)")
+  }
+
+  /// Where a checkout keeps its benchmarks, if the executable lies in the checkout's build folder.
+  static func foldersInCheckout(of folder: String) -> [String] {
+    let components = folder.split(separator: "/", omittingEmptySubsequences: false)
+    guard let build = components.lastIndex(of: ".build") else { return [] }
+    let benchmarks = components[..<build].joined(separator: "/") + "/Benchmarks/.build"
+    return ["\(benchmarks)/release", "\(benchmarks)/debug"]
+  }
+}
+
+/// `sextant track`: the program `sextant-track`, the one client of module CoreLocation among the commands.
+struct Track: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "track",
+    abstract: "Follow the location as a program with Core Location does.",
+    discussion: "See `sextant track --help` for its options.")
+
+  @Argument(parsing: .captureForPassthrough, help: "The options of sextant-track.")
+  var arguments: [String] = []
+
+  func run() throws {
+    try Subprogram(name: "sextant-track", nextStep: "install it beside sextant").run(arguments)
+  }
+}
+
+/// `sextant bench`: the program `sextant-bench`, which is built in a checkout and not installed.
+struct Bench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench",
+    abstract:
+      "Measure the decoder, the energy that receivers need, what a fix costs with many clients, or a day full of faults.",
+    discussion: "See `sextant bench --help` for its options.")
+
+  @Argument(parsing: .captureForPassthrough, help: "The options of sextant-bench.")
+  var arguments: [String] = []
+
+  func run() throws {
+    try Subprogram(name: "sextant-bench", nextStep: "`make bench` in a checkout of Sextant builds and runs it").run(
+      arguments)
+  }
+}
