@@ -53,7 +53,7 @@ dependencies: compiler
 
 # Style, as .swift-format says, and that the pages name only files, headings and targets that exist.
 lint: compiler
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	python3 Tests/documentation/links.py
 
 # Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
@@ -135,8 +135,8 @@ rig-power: rig-programs
 
 # The programs of Core Location's documents on the built-in simulator, and what they print.
 examples: dependencies
-	$(SWIFT) build
-	Tests/rig/examples.sh .build/debug
+	$(SWIFT) build --package-path Examples
+	Tests/rig/examples.sh Examples/.build/debug
 
 # Module CoreLocation as others see it: every public name as it is kept in Tests/clients/api.txt, and a package of a client
 # that compiles without a warning and runs.
@@ -205,4 +205,4 @@ install-hw-rules:
 	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build Examples/.build

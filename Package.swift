@@ -144,26 +144,6 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // The programs of Core Location's documents, as clients of the module, in the language of their time.
-    .executableTarget(
-      name: "WhereYouAt", dependencies: ["CoreLocation"], path: "Sources/Examples/WhereYouAt",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "MyCLQuery", dependencies: ["CoreLocation"], path: "Sources/Examples/MyCLQuery",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "LocationGuide", dependencies: ["CoreLocation"], path: "Sources/Examples/LocationGuide",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "Hike", dependencies: ["CoreLocation"], path: "Sources/Examples/Hike",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "CurrentLocation", dependencies: ["CoreLocation"], path: "Sources/Examples/CurrentLocation",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "LocateMe", dependencies: ["CoreLocation"], path: "Sources/Examples/LocateMe",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-
     // What the rigs run: the driver's lower floors, with a line for each thing that happens.
     .executableTarget(
       name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],

@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples.sh FOLDER: the programs of Sources/Examples from FOLDER against the built-in simulator, all at once; says ok, or what
+# examples.sh FOLDER: the programs of the package Examples from FOLDER against the built-in simulator, all at once; says ok, or what
 # is wrong. What they print is what the documents that they come from say they print.
 set -eu
 bin=$(cd "$1" && pwd)
