@@ -133,8 +133,9 @@ rig-batch: rig-programs
 rig-power: rig-programs
 	python3 Tests/rig/power.py .build/debug
 
-# The programs of Core Location's documents on the built-in simulator, and what they print.
+# The programs of Core Location's documents, and what they print. The program sextant simulates their receiver.
 examples: dependencies
+	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples
 	Tests/rig/examples.sh Examples/.build/debug
 
@@ -142,6 +143,7 @@ examples: dependencies
 # that compiles without a warning and runs.
 clients: dependencies
 	$(SWIFT) build --target CoreLocation
+	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
 	Tests/clients/run.sh .build/clients
 

@@ -60,6 +60,7 @@ let package = Package(
     .target(name: "CGPIO", path: "CSupport/CGPIO"),
     .target(name: "CClock", path: "CSupport/CClock"),
     .target(name: "CIIO", path: "CSupport/CIIO"),
+    .target(name: "CSpawn", path: "CSupport/CSpawn"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
@@ -110,8 +111,9 @@ let package = Package(
     .target(
       name: "LocationService",
       dependencies: [
-        "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "SimulatorRuntime", "ReceiverSimulator",
-        "Receiver", "ReceiverStream", "SupplySwitch", "SerialPort", "Hotplug", "HostSensors", "SystemBus",
+        "CSpawn", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
+        "SupplySwitch",
+        "SerialPort", "Hotplug", "HostSensors", "SystemBus",
         "MonotonicTime",
       ],
       swiftSettings: settings),

@@ -67,6 +67,25 @@ func isFile(_ path: String) -> Bool {
 /// Whether there is anything under a path.
 func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+/// A folder that this user alone can enter; mkdtemp(3).
+struct PrivateFolder {
+  let path: String
+
+  init() throws {
+    let parent = environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+    var characters = Array("\(parent)/sextant-XXXXXX".utf8CString)
+    guard unsafe characters.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) }) != nil else {
+      throw CommandFailure(
+        exitCode: CommandFailure.cannotCreate,
+        description: "\(parent): \(message(errno)); name another folder with TMPDIR")
+    }
+    path = String(decoding: characters.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Removes the folder, if nothing is in it.
+  func remove() { _ = unsafe rmdir(path) }
+}
+
 /// All bytes of a file; `-` is standard input.
 func readAll(_ path: String) throws -> [UInt8] {
   var bytes: [UInt8] = []

@@ -1,3 +1,4 @@
+import ArgumentParser
 import EnergyBench
 import PowerControl
 import Testing
@@ -26,6 +27,13 @@ struct EnergyCommandTests {
     let lines = EnergyTable(rows: rows()).text.split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines[0].utf8.count == lines[1].utf8.count)
+  }
+
+  @Test("Each command says its name")
+  func names() {
+    let commands: [any ParsableCommand.Type] = [SextantBench.self] + SextantBench.configuration.subcommands
+    #expect(commands.count == 5)
+    #expect(commands.filter { $0.configuration.commandName == nil }.isEmpty)
   }
 
   @Test("The bench of the decoder is what bench does without more")

@@ -4,10 +4,8 @@ import Positioning
 import Receiver
 import ReceiverPower
 import ReceiverRuntime
-import ReceiverSimulator
 import ReceiverStream
 import SerialPort
-import SimulatorRuntime
 
 /// The receiver that the service uses, from the wish for it to its orderly end, on the thread of the poller.
 final class ReceiverSource {
@@ -26,6 +24,8 @@ final class ReceiverSource {
 
   /// How often a receiver that is not there is looked for where no event tells of it.
   private static let retry = Milliseconds(1000)
+  /// The same for a scenario that cannot be played: each try starts a program.
+  private static let scenarioRetry = Milliseconds(10_000)
   /// For how long the receiver may take to be set back: half a second less than a program's end waits for.
   private static let patience = Milliseconds(5500)
   private let port: Poller.Token
@@ -38,7 +38,7 @@ final class ReceiverSource {
   private let baud: UInt32?
   private var isWanted = false
   private var connection: ReceiverConnection?
-  private var simulator: SimulatedReceiver?
+  private var simulator: SimulatorProcess?
   private var monitor: DeviceMonitorHandle?
   private var nextTry: Instant?
   private var endsAt: Instant?
@@ -101,7 +101,6 @@ final class ReceiverSource {
   var deadline: Instant? {
     var next = Instant.earlier(nextTry, endsAt)
     next = .earlier(next, connection?.deadline)
-    next = .earlier(next, simulator?.deadline)
     return .earlier(next, monitor?.deadline)
   }
 
@@ -132,8 +131,7 @@ final class ReceiverSource {
   ) {
     switch event {
     case .readable(self.devices): hearOfDevices(&poller, at: now, body)
-    // The simulator reads at each `wake`.
-    case .readable(simulated), .writable(simulated), .hangUp(simulated): break
+    case .readable(simulated), .hangUp(simulated): readSimulator(&poller, at: now)
     default:
       let batch = batch
       connection?.handle(event, &poller, at: now, bytes: { batch?.receive($0) }, body)
@@ -170,9 +168,6 @@ final class ReceiverSource {
   func wake(
     _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
-    do { _ = try simulator?.wake(&poller, token: simulated, at: now) } catch {
-      complain("the built-in simulator cannot go on: \(error)")
-    }
     if monitor?.isDue(at: now) == true { hearOfDevices(&poller, at: now, body) }
     let batch = batch
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
@@ -199,7 +194,9 @@ final class ReceiverSource {
   private func attempt(_ poller: inout Poller, at now: Instant) {
     nextTry = now + Self.retry
     do {
-      guard let path = try path(&poller, at: now) else {
+      guard let path = try path(&poller) else {
+        // The simulator has not yet said where it is.
+        if simulator != nil { return }
         return complain("no receiver is found; waiting for one (plug it in, or name it with GNSS_DEVICE)")
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
@@ -228,9 +225,6 @@ final class ReceiverSource {
       default: break
       }
       complain(error.description)
-    } catch let error as ScenarioFailure {
-      events.append(.trouble(error.trouble))
-      complain(error.description)
     } catch {
       complain("\(error)")
     }
@@ -252,35 +246,34 @@ final class ReceiverSource {
     }
   }
 
-  /// The built-in simulator's.
-  private var link: String { "/tmp/sextant-service-\(System.processID)" + (number == 0 ? "" : "-\(number)") }
-
-  /// Where the receiver is now; nil when there is none.
-  private func path(_ poller: inout Poller, at now: Instant) throws -> String? {
+  /// Where the receiver is now; nil when there is none, or the simulator only starts.
+  private func path(_ poller: inout Poller) throws -> String? {
     switch source {
     case .device(let path): return path
     case .firstFound: return ReceiverPorts.enumerate(list: try DeviceList.installed()).first(where: \.isUsable)?.node
-    case .simulator(let name):
-      if simulator == nil {
-        let line = VirtualLine(
-          model: .m10, scenario: try Self.scenario(name),
-          startUTCSeconds: System.now().utc.nanosecondsSince1970 / 1_000_000_000, startingAt: now)
-        simulator = try SimulatedReceiver(line, link: link, now: now)
-        _ = try simulator?.wake(&poller, token: simulated, at: now)
-      }
-      return link
+    case .simulator(let scenario):
+      if let simulator { return simulator.path }
+      let process = try SimulatorProcess(scenario: scenario)
+      try poller.add(process.fileDescriptor, token: simulated)
+      simulator = process
+      return nil
     }
   }
 
-  private static func scenario(_ name: String) throws -> Scenario {
-    if let scenario = Scenario.named(name) { return scenario }
-    guard name.contains("/") || name.contains("."), let text = System.read(name) else {
-      throw ScenarioFailure(
-        trouble: .misnamed,
-        description: "\(name): no such scenario; there are \(Scenario.names.joined(separator: ", ")), or name a file")
-    }
-    do { return try Scenario(parsing: text) } catch {
-      throw ScenarioFailure(trouble: .miswritten, description: "\(name): \(error)")
+  private func readSimulator(_ poller: inout Poller, at now: Instant) {
+    guard let process = simulator else { return }
+    do throws(SimulatorFailure) {
+      try process.read()
+      if process.path != nil, connection == nil { nextTry = .zero }
+    } catch {
+      poller.remove(process.fileDescriptor)
+      // Once it was opened, it is a receiver that does not come back.
+      if process.path == nil {
+        simulator = nil
+        nextTry = now + Self.scenarioRetry
+      }
+      if let trouble = error.trouble { events.append(.trouble(trouble)) }
+      complain(error.description)
     }
   }
 
@@ -375,12 +368,6 @@ final class ReceiverSource {
 extension ReceiverPort {
   /// Whether it may be opened unasked.
   fileprivate var isUsable: Bool { likelihood.isPlausible }
-}
-
-/// Why a scenario cannot be played.
-private struct ScenarioFailure: Error, CustomStringConvertible {
-  var trouble: ReceiverTrouble
-  var description: String
 }
 
 /// Holds a monitor, which cannot be copied, so that a class can have none.

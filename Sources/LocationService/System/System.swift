@@ -18,6 +18,18 @@ enum System {
   /// Whether there is such a file or folder; access(2).
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Whether there is a file that may be run; access(2).
+  static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
+  /// The file of this program; readlink(2).
+  static var pathOfProgram: String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe readlink("/proc/self/exe", buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+    }
+    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+  }
+
   static var isRoot: Bool { geteuid() == 0 }
   static var processID: Int32 { getpid() }
 

@@ -44,6 +44,9 @@ struct Simulate: ParsableCommand {
   @Flag(help: "Be on USB: the baud rate does not matter.")
   var usb = false
 
+  @Flag(help: .hidden)
+  var forClient = false
+
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
     if let baud, !(1200...8_000_000 ~= baud) {
@@ -60,7 +63,15 @@ struct Simulate: ParsableCommand {
     } else {
       device = try line(at: now)
     }
-    var loop = try SimulationLoop(device, link: link ?? "", speed: speed, seconds: seconds, now: now)
+    guard forClient else { return try serve(device, link: link ?? "", at: now) }
+    let folder = try PrivateFolder()
+    defer { folder.remove() }
+    try serve(device, link: "\(folder.path)/receiver", at: now)
+  }
+
+  private func serve(_ device: any SimulatedDevice, link: String, at now: Instant) throws {
+    var loop = try SimulationLoop(
+      device, link: link, forClient: forClient, speed: speed, seconds: seconds, now: now)
     try loop.run()
   }
 

@@ -7,6 +7,8 @@ import SimulatorRuntime
 struct SimulationLoop: ~Copyable {
   private var poller: Poller
   private let receiver: SimulatedReceiver
+  /// The program that started this one reads the link's path, and ends this one by closing its standard input.
+  private let forClient: Bool
   private let end: Instant?
   private var input = InputLines()
   private var isEnding = false
@@ -14,18 +16,21 @@ struct SimulationLoop: ~Copyable {
   private static var device: Poller.Token { Poller.Token(rawValue: 1) }
   private static var user: Poller.Token { Poller.Token(rawValue: 2) }
 
-  init(_ device: any SimulatedDevice, link: String, speed: Double, seconds: Double?, now: Instant) throws {
+  init(_ device: any SimulatedDevice, link: String, forClient: Bool, speed: Double, seconds: Double?, now: Instant)
+    throws
+  {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
     let receiver = try Self.receiver(device, link, speed, now)
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     if InputLines.isOurs { try poller.add(InputLines.descriptor, token: Self.user) }
-    try Output.write("\(receiver.path ?? "")\n")
-    self.init(poller, receiver, end: seconds.map { now + Milliseconds(seconds: $0) })
+    try Output.write("\(forClient ? link : receiver.path ?? "")\n")
+    self.init(poller, receiver, forClient: forClient, end: seconds.map { now + Milliseconds(seconds: $0) })
   }
 
-  private init(_ poller: consuming Poller, _ receiver: SimulatedReceiver, end: Instant?) {
+  private init(_ poller: consuming Poller, _ receiver: SimulatedReceiver, forClient: Bool, end: Instant?) {
     self.poller = poller
     self.receiver = receiver
+    self.forClient = forClient
     self.end = end
   }
 
@@ -55,6 +60,7 @@ struct SimulationLoop: ~Copyable {
       let now = Instant(nanoseconds: MonotonicClock.now())
       switch try receiver.wake(&poller, token: Self.device, at: now) {
       case .none: break
+      case .unplugged where forClient, .pluggedIn where forClient: break
       case .unplugged: printNotice("unplugged")
       case .pluggedIn(let path): try Output.write("\(path)\n")
       }
@@ -65,7 +71,10 @@ struct SimulationLoop: ~Copyable {
   }
 
   private mutating func takeCommands() throws {
-    guard let lines = input.read() else { return poller.remove(InputLines.descriptor) }
+    guard let lines = input.read() else {
+      isEnding = isEnding || forClient
+      return poller.remove(InputLines.descriptor)
+    }
     for line in lines { try carryOut(line) }
   }
 

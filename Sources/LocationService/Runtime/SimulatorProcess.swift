@@ -1,0 +1,69 @@
+/// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides beside this process: clients
+/// of the service contain no simulator. It ends with the value, and with this process.
+final class SimulatorProcess {
+  /// The path to open; nil until the program has written it. It leads to the receiver whenever that is plugged in.
+  private(set) var path: String?
+  /// Readable when the path comes, or the program ends.
+  var fileDescriptor: Int32 { child.output }
+
+  private let child: ChildProcess
+  private var received: [UInt8] = []
+
+  /// - Parameters:
+  ///   - scenario: its name, or the path of a file.
+  ///   - candidates: paths at which the program may be, the first choice first.
+  init(scenario: String, candidates: [String] = SimulatorProcess.candidates) throws {
+    guard let program = candidates.first(where: System.isExecutable) else {
+      throw SimulatorFailure(
+        trouble: nil,
+        description: "GNSS_DEVICE=sim:\(scenario) needs the program sextant: install it or put it on the PATH")
+    }
+    child = try ChildProcess(program, ["simulate", "--for-client", "--scenario=\(scenario)"])
+  }
+
+  /// Where the program is looked for.
+  static var candidates: [String] {
+    var folders: [String] = []
+    if let own = System.pathOfProgram?.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
+      folders.append(own.joined(separator: "/"))
+    }
+    #if DEBUG
+      // A client that is built against a checkout uses the program of that checkout.
+      let checkout = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+      folders += ["debug", "release"].map { checkout.joined(separator: "/") + "/.build/" + $0 }
+    #endif
+    folders += System.variable("PATH")?.split(separator: ":").map(String.init) ?? []
+    return (folders + ["/usr/local/bin", "/usr/bin"]).map { $0 + "/sextant" }
+  }
+
+  /// Takes what the program wrote.
+  ///
+  /// - Throws: `SimulatorFailure` if it has ended.
+  func read() throws(SimulatorFailure) {
+    while let bytes = child.read() {
+      if bytes.isEmpty { return }
+      received += bytes
+      if path == nil, let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+        path = String(decoding: received[..<end], as: UTF8.self)
+      }
+    }
+    let (exitCode, errors) = child.end()
+    let line = errors.split(whereSeparator: \.isNewline).first.map(String.init)
+    let reason = line.map { $0.hasPrefix("sextant: ") ? String($0.dropFirst(9)) : $0 }
+    let trouble: ReceiverTrouble? =
+      switch exitCode {
+      // sysexits.h: EX_NOINPUT, EX_NOPERM, EX_DATAERR.
+      case 66, 77: .misnamed
+      case 65: .miswritten
+      default: nil
+      }
+    throw SimulatorFailure(
+      trouble: trouble, description: reason ?? "the simulated receiver has ended; start this program again")
+  }
+}
+
+/// Why there is no simulated receiver.
+struct SimulatorFailure: Error, CustomStringConvertible {
+  var trouble: ReceiverTrouble?
+  var description: String
+}

@@ -1,0 +1,69 @@
+import Glibc
+import MonotonicTime
+import SerialPort
+import Testing
+
+@testable import LocationService
+
+@Suite("The simulated receiver in a process of its own")
+struct SimulatorProcessTests {
+  /// Where the tests are built, the program is too.
+  private static let candidates: [String] =
+    CommandLine.arguments.compactMap { argument in
+      guard argument.contains("PackageTests.xctest") else { return nil }
+      let folder = argument.split(separator: "/", omittingEmptySubsequences: false)
+        .prefix { !$0.hasSuffix("PackageTests.xctest") }
+      return folder.joined(separator: "/") + "/sextant"
+    } + SimulatorProcess.candidates
+
+  /// Reads until the path or a failure comes.
+  private func start(_ scenario: String) throws -> SimulatorProcess {
+    let process = try SimulatorProcess(scenario: scenario, candidates: Self.candidates)
+    var poller = try Poller()
+    try poller.add(process.fileDescriptor, token: Poller.Token(rawValue: 1))
+    while process.path == nil {
+      let events = try poller.wait(deadline: MonotonicClock.now() + 30_000_000_000)
+      if events.contains(.timeout) { throw SimulatorFailure(trouble: nil, description: "nothing came in 30 s") }
+      try process.read()
+    }
+    return process
+  }
+
+  private func status(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status : nil
+  }
+
+  @Test("A receiver is there while the value lives, in a folder that nobody else can enter")
+  func lives() throws {
+    var process: SimulatorProcess? = try start("walk")
+    let path = try #require(process?.path)
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    #expect(status(folder).map { $0.st_mode & 0o7777 } == 0o700)
+    #expect(status(path).map { $0.st_mode & S_IFMT } == S_IFCHR)
+    process = nil
+    #expect(status(path) == nil)
+    #expect(status(folder) == nil)
+  }
+
+  @Test("What is no scenario is named with its cure")
+  func failures() throws {
+    let nowhere = #expect(throws: SimulatorFailure.self) { try start("nowhere") }
+    #expect(nowhere?.trouble == .misnamed)
+    #expect(nowhere?.description.hasPrefix("nowhere: no such scenario; there are ") == true)
+    let missing = #expect(throws: SimulatorFailure.self) { try start("/none/none.scenario") }
+    #expect(missing?.trouble == .misnamed)
+    #expect(missing?.description == "/none/none.scenario: no such file; check the name")
+  }
+
+  @Test("Without the program a line says what to do")
+  func noProgram() throws {
+    let failure = #expect(throws: SimulatorFailure.self) {
+      try SimulatorProcess(scenario: "walk", candidates: ["/none"])
+    }
+    #expect(failure?.trouble == nil)
+    #expect(
+      failure?.description
+        == "GNSS_DEVICE=sim:walk needs the program sextant: install it or put it on the PATH")
+  }
+}
