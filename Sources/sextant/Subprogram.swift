@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A subcommand that is a program of its own, which goes on in this process.
+/// A subcommand that is a program of its own and replaces this one.
 struct Subprogram {
   let name: String
   /// The next step where the program is not found.

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The simulated receiver in a process of its own")
 struct SimulatorProcessTests {
-  /// Where the tests are built, the program is too.
+  /// The program is built beside the tests.
   private static let candidates: [String] =
     CommandLine.arguments.compactMap { argument in
       guard argument.contains("PackageTests.xctest") else { return nil }
@@ -34,7 +34,7 @@ struct SimulatorProcessTests {
     return unsafe stat(path, &status) == 0 ? status : nil
   }
 
-  @Test("A receiver is there while the value lives, in a folder that nobody else can enter")
+  @Test("The receiver exists as long as the value, in a folder that only this user can enter")
   func lives() throws {
     var process: SimulatorProcess? = try start("walk")
     let path = try #require(process?.path)
@@ -46,7 +46,7 @@ struct SimulatorProcessTests {
     #expect(status(folder) == nil)
   }
 
-  @Test("What is no scenario is named with its cure")
+  @Test("An unknown scenario is reported with the next step")
   func failures() throws {
     let nowhere = #expect(throws: SimulatorFailure.self) { try start("nowhere") }
     #expect(nowhere?.trouble == .misnamed)
@@ -56,7 +56,7 @@ struct SimulatorProcessTests {
     #expect(missing?.description == "/none/none.scenario: no such file; check the name")
   }
 
-  @Test("Without the program a line says what to do")
+  @Test("A missing program is reported with the next step")
   func noProgram() throws {
     let failure = #expect(throws: SimulatorFailure.self) {
       try SimulatorProcess(scenario: "walk", candidates: ["/none"])

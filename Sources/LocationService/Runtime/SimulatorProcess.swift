@@ -21,7 +21,7 @@ final class SimulatorProcess {
     child = try ChildProcess(program, ["simulate", "--for-client", "--scenario=\(scenario)"])
   }
 
-  /// Where the program is looked for.
+  /// The paths at which the program is looked for.
   static var candidates: [String] {
     var folders: [String] = []
     if let own = System.pathOfProgram?.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
@@ -36,7 +36,7 @@ final class SimulatorProcess {
     return (folders + ["/usr/local/bin", "/usr/bin"]).map { $0 + "/sextant" }
   }
 
-  /// Takes what the program wrote.
+  /// Reads the program's output.
   ///
   /// - Throws: `SimulatorFailure` if it has ended.
   func read() throws(SimulatorFailure) {

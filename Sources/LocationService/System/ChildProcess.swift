@@ -13,7 +13,7 @@ final class ChildProcess {
 
   /// Starts a program, in a session of its own.
   ///
-  /// - Throws: what the system says of it.
+  /// - Throws: the system's error.
   init(_ program: String, _ arguments: [String]) throws(ChildProcessError) {
     var child = sextant_child()
     var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
@@ -34,7 +34,7 @@ final class ChildProcess {
     close(child.error)
   }
 
-  /// The bytes that it wrote; none if there are none now, and nil when there will be none any more.
+  /// Reads its output. Returns no bytes if there are none yet, and nil at the end of the output.
   func read() -> [UInt8]? {
     let bytes = Self.read(child.output)
     return bytes ?? (errno == EAGAIN || errno == EINTR ? [] : nil)
