@@ -55,6 +55,7 @@ dependencies: compiler
 lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	python3 Tests/documentation/links.py
+	Tests/lint/pure-modules.sh
 
 # Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
 embedded: dependencies

@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// `Errno` and `FilePath`.
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
 // Every module is compiled with strict memory safety: each unsafe expression is marked, and stands in a small
 // file that gives its reason. `Lifetimes` lets a function return a view of the bytes that it was lent.
 let settings: [SwiftSetting] = [
@@ -27,11 +30,13 @@ let package = Package(
     .executable(name: "sextant-track", targets: ["sextant-track"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
     // Floor 0: time, and wire formats.
-    .target(name: "MonotonicTime", swiftSettings: settings),
+    .target(name: "CLinux", path: "CSupport/CLinux"),
+    .target(name: "MonotonicTime", dependencies: ["CLinux"], swiftSettings: settings),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
     .target(name: "WireBytes", dependencies: ["CByteMask"], swiftSettings: settings),
     .target(name: "NMEA", dependencies: ["WireBytes", "CByteMask"], swiftSettings: settings),
@@ -55,20 +60,22 @@ let package = Package(
       swiftSettings: settings),
 
     // Floor 2: the operating system.
-    .target(name: "CSerial", path: "CSupport/CSerial"),
-    .target(name: "CI2C", path: "CSupport/CI2C"),
-    .target(name: "CGPIO", path: "CSupport/CGPIO"),
-    .target(name: "CClock", path: "CSupport/CClock"),
-    .target(name: "CIIO", path: "CSupport/CIIO"),
+    .target(
+      name: "FileSystem", dependencies: ["CLinux", systemPackage],
+      swiftSettings: settings),
     .target(name: "CSpawn", path: "CSupport/CSpawn"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    .target(name: "SerialPort", dependencies: ["CSerial", "CI2C"], swiftSettings: settings),
-    .target(name: "SupplySwitch", dependencies: ["CGPIO"], swiftSettings: settings),
-    .target(name: "Hotplug", dependencies: ["CUdev", "MonotonicTime"], swiftSettings: settings),
+    .target(
+      name: "SerialPort", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
+      swiftSettings: settings),
+    .target(name: "SupplySwitch", dependencies: ["CLinux", "FileSystem", systemPackage], swiftSettings: settings),
+    .target(name: "Hotplug", dependencies: ["CUdev", "FileSystem", "MonotonicTime"], swiftSettings: settings),
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
-    .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime"], swiftSettings: settings),
-    .target(name: "HostSensors", dependencies: ["CIIO", "MonotonicTime"], swiftSettings: settings),
+    .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime", systemPackage], swiftSettings: settings),
+    .target(
+      name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
+      swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -87,7 +94,8 @@ let package = Package(
     .target(
       name: "ReceiverRuntime",
       dependencies: [
-        "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "WireBytes", "MonotonicTime",
+        "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "FileSystem", "WireBytes",
+        "MonotonicTime",
       ],
       swiftSettings: settings),
     .target(
@@ -112,26 +120,24 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "CSpawn", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
-        "SupplySwitch",
-        "SerialPort", "Hotplug", "HostSensors", "SystemBus",
-        "MonotonicTime",
+        "SupplySwitch", "SerialPort", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime",
+        systemPackage,
       ],
       swiftSettings: settings),
 
     // Floor 6: Apple's API, and the command line.
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
-    .systemLibrary(name: "CLoopSource", path: "CSupport/CLoopSource"),
     .target(
       name: "CoreLocation",
       dependencies: [
-        "CoreLocationHeaders", "CRunLoop", "CLoopSource", "LocationService", "Positioning", "ReceiverStream",
+        "CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream",
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "GPSDJSON", "ReceiverStream", "SerialPort",
+        "CoreLocation", "GPSDJSON", "ReceiverStream", "SerialPort", systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),
@@ -140,8 +146,7 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime",
-        "Recording", "MonotonicTime",
-        "SupplySwitch", "CClock", "LocationService", "Positioning",
+        "Recording", "MonotonicTime", "FileSystem", systemPackage, "SupplySwitch", "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -157,7 +162,10 @@ let package = Package(
     .executableTarget(
       name: "StateKeeper", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
       path: "Tests/rig/StateKeeper", swiftSettings: settings),
-    .target(name: "TestSupport", dependencies: ["ReceiverStream"], path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["ReceiverStream", "ReceiverSimulator", "FileSystem"],
+      path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
@@ -194,7 +202,7 @@ let package = Package(
       dependencies: [
         "ReceiverRuntime", "Receiver", "ReceiverStream", "ReceiverSimulator", "SimulatorRuntime", "Recording",
         "SerialPort",
-        "MonotonicTime", "TestSupport",
+        "FileSystem", "MonotonicTime", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -214,7 +222,7 @@ let package = Package(
       name: "LocationServiceTests",
       dependencies: [
         "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
-        "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "MonotonicTime",
+        "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
@@ -223,7 +231,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX",
+        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -232,7 +240,12 @@ let package = Package(
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "SupplySwitchTests", dependencies: ["SupplySwitch"], swiftSettings: settings),
-    .testTarget(name: "SerialPortTests", dependencies: ["SerialPort"], swiftSettings: settings),
+    .testTarget(
+      name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", systemPackage], swiftSettings: settings),
+    .testTarget(
+      name: "SerialPortTests",
+      dependencies: ["SerialPort", "FileSystem", "MonotonicTime", "TestSupport", systemPackage],
+      swiftSettings: settings),
     .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),

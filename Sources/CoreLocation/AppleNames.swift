@@ -1,7 +1,7 @@
 // Names that `import CoreLocation` brings along on Apple's systems, that Foundation on Linux does not have, and that programs
 // which ask for locations use: to wait for some time, and for the main loop. Those of Swift yield to another module's of the
 // same name.
-@_exported import CRunLoop
+@_exported import CRunLoop.Functions
 
 /// What `CFRunLoopGetCurrent()` gives and `CFRunLoopStop(_:)` takes.
 public typealias CFRunLoop = c_run_loop

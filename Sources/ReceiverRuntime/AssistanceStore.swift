@@ -1,3 +1,4 @@
+import FileSystem
 import Receiver
 import ReceiverStream
 
@@ -18,8 +19,8 @@ public struct AssistanceStore: Sendable {
 
   /// All records that are whole.
   public func records() -> [AssistanceRecord] {
-    WholeFile.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.prefix(Self.mostFiles).compactMap { name in
-      (try? WholeFile.read(folder + "/" + name, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
+    PrivateFile.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.prefix(Self.mostFiles).compactMap { name in
+      (try? PrivateFile.read(folder + "/" + name, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     }
   }
 
@@ -30,7 +31,7 @@ public struct AssistanceStore: Sendable {
   ///   - now: the time.
   public func keep(_ record: AssistanceRecord, at now: UTCTime) {
     let path = folder + "/" + record.key.fileName + Self.suffix
-    let before = (try? WholeFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
+    let before = (try? PrivateFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     var record = record
     if record.database.isEmpty {
       if let before, before.key == record.key {
@@ -41,8 +42,6 @@ public struct AssistanceStore: Sendable {
       record.databaseTime = now
     }
     if record.place == nil, let before, before.key == record.key { record.place = before.place }
-    guard (try? WholeFile.makeFolder(folder)) != nil else { return }
-    // A place is nobody else's business.
-    try? WholeFile.replace(path, with: record.text, mode: 0o600)
+    try? PrivateFile.replace(path, with: record.text)
   }
 }

@@ -1,3 +1,4 @@
+import FileSystem
 import Receiver
 import ReceiverStream
 
@@ -15,7 +16,7 @@ public struct BatchStore: ~Copyable {
   public private(set) var journal = BatchJournal()
 
   private let folder: String
-  private let log: GrowingFile
+  private let log: AppendOnlyFile
   private var logged: Int
   private var isCollecting: Bool
   private var journalFile: RecordFile?
@@ -25,28 +26,20 @@ public struct BatchStore: ~Copyable {
   /// - Parameters:
   ///   - folder: where batches are kept; it is made.
   ///   - line: the name of the device.
-  public init(folder: String, line: String) throws(FileProblem) {
+  public init(folder: String, line: String) throws(FileError) {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
-    try WholeFile.makeFolder(folder)
     let path = "\(folder)/\(Self.fileName(line)).log"
-    let bytes = try Self.bytes(path)
-    let log = try GrowingFile(path, mode: 0o600)
+    let bytes = try PrivateFile.readBytes(path, limit: 2 * BatchLog.mostBytes) ?? []
+    let log = try AppendOnlyFile(private: path)
     self.init(folder: folder, log, holding: bytes)
   }
 
-  private init(folder: String, _ log: consuming GrowingFile, holding bytes: [UInt8]) {
+  private init(folder: String, _ log: consuming AppendOnlyFile, holding bytes: [UInt8]) {
     self.folder = folder
     self.log = log
     found = BatchLog(bytes)
     logged = bytes.count
     isCollecting = !bytes.isEmpty
-  }
-
-  private static func bytes(_ path: String) throws(FileProblem) -> [UInt8] {
-    do throws(FileProblem) { return try WholeFile.readBytes(path, limit: 2 * BatchLog.mostBytes) } catch {
-      if error.isMissing { return [] }
-      throw error
-    }
   }
 
   /// What a session on this line has to know: see `SessionSettings.unfinishedFrame`.
@@ -58,7 +51,7 @@ public struct BatchStore: ~Copyable {
   ///   - description: the receiver; one without an id of its chip is known by the line.
   ///   - line: the name of the device.
   /// - Returns: entries that were received before and perhaps not delivered, oldest first.
-  public mutating func begin(_ description: ReceiverDescription, line: String) throws(FileProblem) -> [[UInt8]] {
+  public mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
     let id = description.uniqueID.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
     let name = id ?? Self.fileName(line)
     (journal, place) = Self.kept(journalPath(name))
@@ -78,10 +71,10 @@ public struct BatchStore: ~Copyable {
   private static var bytesToBegin: Int { 8192 }
 
   /// Makes sure that there is room for what a batch begins with, by writing as much and taking it back.
-  public mutating func checkRoom() throws(FileProblem) {
+  public mutating func checkRoom() throws(FileError) {
     guard logged == 0 else { return }
     let room = [UInt8](repeating: 0, count: Self.bytesToBegin)
-    do throws(FileProblem) { try unsafe log.append(room.span.bytes) } catch {
+    do throws(FileError) { try unsafe log.append(room.span.bytes) } catch {
       try? log.empty()
       throw error
     }
@@ -99,13 +92,13 @@ public struct BatchStore: ~Copyable {
 
   /// Reads a journal's file; what is not whole is none.
   private static func kept(_ path: String) -> (BatchJournal, PrintedPlace?) {
-    guard let text = try? WholeFile.read(path, limit: 4096) else { return (BatchJournal(), nil) }
+    guard let text = try? PrivateFile.read(path, limit: 4096) else { return (BatchJournal(), nil) }
     guard let end = text.firstRange(of: " at ") else { return (BatchJournal(text) ?? BatchJournal(), nil) }
     return (BatchJournal(text[..<end.lowerBound]) ?? BatchJournal(), PrintedPlace(text[end.lowerBound...]))
   }
 
   /// Bytes came over the line; they are kept before they are looked at.
-  public mutating func receive(_ bytes: RawSpan) throws(FileProblem) {
+  public mutating func receive(_ bytes: RawSpan) throws(FileError) {
     guard isCollecting, logged < BatchLog.mostBytes else { return }
     try log.append(bytes)
     logged += bytes.byteCount
@@ -116,20 +109,20 @@ public struct BatchStore: ~Copyable {
   /// - Parameters:
   ///   - journal: as `BatchEvent` has it.
   ///   - place: where the output ends, if that is a file.
-  public mutating func keep(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileProblem) {
+  public mutating func keep(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
     self.journal = journal
     self.place = place
     try journalFile?.replace(with: journal.text + (place.map { " " + $0.text } ?? ""))
   }
 
   /// All that was received is delivered.
-  public mutating func finish() throws(FileProblem) {
+  public mutating func finish() throws(FileError) {
     journalFile?.sync()
     try empty()
     isCollecting = false
   }
 
-  private mutating func empty() throws(FileProblem) {
+  private mutating func empty() throws(FileError) {
     try log.empty()
     logged = 0
     found = BatchLog([])

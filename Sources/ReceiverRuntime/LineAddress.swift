@@ -2,7 +2,8 @@ import Receiver
 import Recording
 import SerialPort
 
-/// What the name of a device means: a path, or one of the names that begin with a word and a colon.
+/// The meaning of a device's name as `--device`, GNSS_DEVICE and the configuration file have it: a path, or a word and a colon
+/// with what belongs to them.
 public enum LineAddress: Equatable, Sendable {
   /// A tty, pseudo-terminal, FIFO, file or character device.
   case port(String)
@@ -10,10 +11,19 @@ public enum LineAddress: Equatable, Sendable {
   case i2c(bus: String, address: UInt8)
   /// `replay:FILE`, or with a speed `replay:FILE@10`, `replay:FILE@max`.
   case replay(file: String, Replay.Speed)
+  /// `sim:SCENARIO`, the built-in simulator: the name of a scenario or the path of one; `sim:` is the usual one.
+  case simulator(scenario: String)
+
+  /// The scenario that runs where nobody names one.
+  public static let usualScenario = "walk"
+
+  private static let (i2c, replay, simulator) = ("i2c:", "replay:", "sim:")
+  /// The words before which a comma separates two devices in GNSS_DEVICE.
+  static let beginnings = ["/", simulator, i2c, replay]
 
   /// - Throws: `malformed` with what is wrong in the name and what it should be.
   public init(_ name: String) throws(SerialPortError) {
-    if let rest = name.after("i2c:") {
+    if let rest = name.after(Self.i2c) {
       let (bus, suffix) = rest.splitAtLast("@")
       guard !bus.isEmpty else { throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1") }
       guard let suffix else {
@@ -26,7 +36,7 @@ public enum LineAddress: Equatable, Sendable {
         throw Self.malformed(name, "\(suffix) is no I2C address; a receiver's is 0x42 unless it was changed")
       }
       self = .i2c(bus: bus, address: address)
-    } else if let rest = name.after("replay:") {
+    } else if let rest = name.after(Self.replay) {
       guard !rest.isEmpty, rest.first != "@" else {
         throw Self.malformed(name, "names no file; write it like replay:FILE or replay:FILE@10")
       }
@@ -37,6 +47,8 @@ public enum LineAddress: Equatable, Sendable {
         // An @ may stand in the name of a file.
         self = .replay(file: rest, .times(1))
       }
+    } else if let rest = name.after(Self.simulator) {
+      self = .simulator(scenario: rest.isEmpty ? Self.usualScenario : rest)
     } else {
       self = .port(name)
     }

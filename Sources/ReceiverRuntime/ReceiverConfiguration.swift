@@ -1,3 +1,5 @@
+import FileSystem
+
 /// Which receiver programs use when nobody names one, and how: the configuration file.
 ///
 /// A line is a key and its value; what follows a `#` behind a space is a remark.
@@ -32,13 +34,13 @@ public struct ReceiverConfiguration: Sendable, Equatable {
     for path in paths(variable) {
       let text: String
       do {
-        text = try WholeFile.read(path)
+        text = try UserFile.read(path)
       } catch {
         // In a folder of somebody else (HOME is kept by some ways to become another user) there is no file of ours.
         let folder = path.dropLast("/config".count)
-        if error.isMissing || !WholeFile.names(in: String(folder)).contains("config") { continue }
-        throw ReceiverConfigurationError(
-          file: path, line: 0, text: "\(error.reason); give yourself the permission, or remove it")
+        if error.isMissing || !FileLookup.names(in: String(folder)).contains("config") { continue }
+        let cure = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
+        throw ReceiverConfigurationError(file: path, line: 0, text: "\(error.reason); \(cure), or remove it")
       }
       words.fill(from: try Words(parsing: text, file: path))
     }
@@ -72,7 +74,7 @@ extension ReceiverConfiguration {
   public static func devices(named text: String) -> [String] {
     var devices: [String] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let isDevice = ["/", "sim:", "i2c:", "replay:"].contains { part.hasPrefix($0) }
+      let isDevice = LineAddress.beginnings.contains { part.hasPrefix($0) }
       if isDevice || devices.isEmpty {
         devices.append(String(part))
       } else {

@@ -18,6 +18,10 @@ enum ReceiverLine: ~Copyable {
       self = .polled(
         try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now))
     case .replay(let file, let speed): self = .polled(try ReplayLine(opening: file, speed, at: now))
+    case .simulator(let scenario):
+      throw SerialPortError(
+        malformed: "the simulator is not a line; open the pseudo-terminal that `sextant simulate` prints",
+        path: "sim:\(scenario)")
     }
   }
 

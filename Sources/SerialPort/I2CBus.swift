@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// An I2C bus, of which one device is talked to; i2c-dev of Linux (Documentation/i2c/dev-interface.rst).
 ///
@@ -24,7 +26,7 @@ public struct I2CBus: ~Copyable {
     } catch {
       throw SerialPortError(
         cause: .malformed("is no I2C bus; name one such as i2c:/dev/i2c-1 (`ls /dev/i2c-*`)"), operation: .open,
-        path: path, errno: error.code)
+        path: path, errno: error.rawValue)
     }
     guard isAble else {
       throw SerialPortError(
@@ -56,13 +58,13 @@ public struct I2CBus: ~Copyable {
       try Syscalls.transferI2C(descriptor.number, address: address, writing: out, readingInto: &span, count: count)
       return true
     } catch {
-      switch error.code {
+      switch error.rawValue {
       // What drivers answer for a missing acknowledgement or a clock held too long (Documentation/i2c/fault-codes.rst).
       case ENXIO, EREMOTEIO, EIO, EAGAIN, ETIMEDOUT: return false
       // Adapters that tell the kernel of their limits refuse by EOPNOTSUPP, others by whatever their driver found.
       case EINVAL where max(out.byteCount, count) > Self.always:
         throw SerialPortError(
-          cause: .notSupported, operation: out.byteCount > 1 ? .write : .read, path: path, errno: error.code)
+          cause: .notSupported, operation: out.byteCount > 1 ? .write : .read, path: path, errno: error.rawValue)
       default: throw SerialPortError(error, out.byteCount > 1 ? .write : .read, path)
       }
     }

@@ -1,5 +1,7 @@
 // How a node is opened: the direction that its type asks for, what is refused, and how it is taken alone.
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// Opens the node without waiting for a carrier, without making it the controlling terminal, closed in child programs.
 func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortError) -> OwnedDescriptor {
@@ -14,7 +16,7 @@ func openNode(_ path: String, _ access: SerialPort.Access) throws(SerialPortErro
       // With a writing end of its own, a reader never sees the end of the FIFO (fifo(7)), as a serial line has none.
       do throws(Errno) {
         return try Syscalls.open(path, O_RDWR | flags)
-      } catch  where error.code == EACCES {
+      } catch  where error == .permissionDenied {
         return try Syscalls.open(path, O_RDONLY | flags)
       }
     case .character where access == .readWrite:
@@ -30,7 +32,8 @@ func refuseUnsuitable(_ node: NodeStatus, _ path: String) throws(SerialPortError
   switch node.type {
   case .character, .fifo, .regular: return
   case .directory: throw SerialPortError(cause: .directory, operation: .open, path: path, errno: EISDIR)
-  case .block, .socket, .other: throw SerialPortError(cause: .unsuitable, operation: .open, path: path, errno: EINVAL)
+  case .block, .socket, .link, .other:
+    throw SerialPortError(cause: .unsuitable, operation: .open, path: path, errno: EINVAL)
   }
 }
 
@@ -59,11 +62,12 @@ func lockExclusively(
     try Syscalls.lockExclusively(descriptor)
     if kind == .terminal { try Syscalls.setExclusive(descriptor, true) }
   } catch {
-    if error.code == EWOULDBLOCK {
-      throw SerialPortError(cause: .held(by: findHolders(of: node)), operation: .lock, path: path, errno: error.code)
+    if error == .wouldBlock {
+      throw SerialPortError(
+        cause: .held(by: findHolders(of: node)), operation: .lock, path: path, errno: error.rawValue)
     }
     // Some file systems have no locks; a port on one of them is used without.
-    if error.code != ENOLCK && error.code != EOPNOTSUPP && error.code != ENOSYS {
+    if ![.noLocks, .notSupportedOnSocket, .noFunction].contains(error) {
       throw SerialPortError(error, .lock, path)
     }
   }

@@ -2,7 +2,8 @@
 /// was stopped; a write would wait for it, and what asks a program to end is heeded between writes.
 ///
 /// The calls of the C library take pointers, which is the reason for `unsafe` here; each is to a value of the caller's frame.
-import CSerial
+import CLinux
+import FileSystem
 import Glibc
 
 /// Room for bytes on a descriptor that is written to; poll(2).

@@ -1,5 +1,8 @@
-import CSerial
+import CLinux
+import FileSystem
 import Glibc
+import MonotonicTime
+import SystemPackage
 
 /// Waits for descriptors, signals, other threads and a moment, all at once; epoll(7), timerfd_create(2), signalfd(2),
 /// eventfd(2).
@@ -113,7 +116,7 @@ public struct Poller: ~Copyable {
       try Syscalls.control(
         epoll: epoll.number, EPOLL_CTL_ADD, descriptor, events: interest.rawValue, mark: UInt64(token.rawValue))
     } catch {
-      if error.code != EPERM { throw SerialPortError(error, .wait, "") }
+      if error != .notPermitted { throw SerialPortError(error, .wait, "") }
       alwaysReadable.append((descriptor, token))
     }
   }
@@ -140,7 +143,7 @@ public struct Poller: ~Copyable {
 
   /// Waits until something happens. epoll_wait(2).
   ///
-  /// - Parameter deadline: A moment of ``MonotonicClock`` in nanoseconds; nil waits for as long as it takes. A moment
+  /// - Parameter deadline: A moment of `SystemClock.monotonic` in nanoseconds; nil waits for as long as it takes. A moment
   ///   that has passed looks without waiting.
   /// - Returns: What happened, at least one event. `timeout` comes last, and only when the deadline has passed.
   /// - Throws: ``SerialPortError`` `inputOutput`.
@@ -208,7 +211,7 @@ extension Poller {
   }
 
   private func hasPassed(_ deadline: UInt64?) -> Bool {
-    deadline.map { $0 <= MonotonicClock.now() } ?? false
+    deadline.map { $0 <= SystemClock.monotonic.nanoseconds } ?? false
   }
 }
 

@@ -1,4 +1,5 @@
 // Who has a port: the owner of its lock if there is one, else everybody who has it open.
+import FileSystem
 
 /// The programs that have the node open, the calling one included.
 func findHolders(of path: String) -> [PortHolder] {
@@ -18,9 +19,7 @@ func otherHolders(of node: NodeStatus) -> [PortHolder] {
 /// The owner is preferred because it is the one that reads: an emulator or a terminal multiplexer may well have the
 /// other end of the same line.
 func findHolders(of node: NodeStatus) -> [PortHolder] {
-  if let locks = Syscalls.contents(of: "/proc/locks", limit: 1 << 20),
-    let owner = lockOwner(of: node, inLocks: String(decoding: locks, as: UTF8.self))
-  {
+  if let locks = try? UserFile.read("/proc/locks"), let owner = lockOwner(of: node, inLocks: locks) {
     return [PortHolder(processID: owner, program: programName(of: owner))]
   }
   return processesWithOpenDescriptor(on: node)
@@ -43,9 +42,9 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
 }
 
 private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
-  Syscalls.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
+  FileLookup.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
     let folder = "/proc/\(processID)/fd"
-    return Syscalls.names(in: folder).contains { name in
+    return FileLookup.names(in: folder).contains { name in
       // stat(2) through the link of /proc: the device is looked at, not opened.
       (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
     }
@@ -53,6 +52,5 @@ private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
 }
 
 private func programName(of processID: Int32) -> String {
-  let name = Syscalls.contents(of: "/proc/\(processID)/comm", limit: 64) ?? []
-  return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  String((AttributeFile.read("/proc/\(processID)/comm") ?? "").prefix { $0 != "\n" })
 }

@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// What can be known of a port without opening it: opening a line raises its modem lines, and some boards reset at that.
 public struct PortState: Sendable, Hashable {
@@ -28,6 +30,6 @@ public struct PortState: Sendable, Hashable {
     holders = findHolders(of: node)
     isPermitted = Syscalls.mayReadAndWrite(path)
     group = node.groupThatMayOpen
-    cure = isPermitted ? nil : SerialPortError(opening: path, Errno(code: EACCES)).description
+    cure = isPermitted ? nil : SerialPortError(opening: path, Errno.permissionDenied).description
   }
 }

@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// A pseudo-terminal in raw mode, seen from the device's side: what a simulated receiver sits behind. pty(7).
 ///
@@ -42,7 +44,7 @@ public struct PseudoTerminal: ~Copyable {
 
   /// Takes the link away, if it still leads here: only then it is this value's.
   private func removeLink() {
-    if let linkPath, Syscalls.target(ofLink: linkPath) == path { try? Syscalls.unlink(linkPath) }
+    if let linkPath, (try? Syscalls.target(ofLink: linkPath)) == path { try? Syscalls.unlink(linkPath) }
   }
 
   /// The master, for pollers. It belongs to the value.
@@ -72,7 +74,7 @@ public struct PseudoTerminal: ~Copyable {
       let count = try Syscalls.read(master.number, into: &span)
       return count > 0 ? .bytes(count) : .endOfInput
     } catch {
-      if error.code == EAGAIN { return .wouldBlock }
+      if error == .wouldBlock { return .wouldBlock }
       throw SerialPortError(error, .read, path)
     }
   }
@@ -85,7 +87,7 @@ public struct PseudoTerminal: ~Copyable {
     do {
       return try Syscalls.write(master.number, bytes)
     } catch {
-      if error.code == EAGAIN { return 0 }
+      if error == .wouldBlock { return 0 }
       throw SerialPortError(error, .write, path)
     }
   }
@@ -99,7 +101,7 @@ public struct PseudoTerminal: ~Copyable {
   public mutating func link(at link: String) throws(SerialPortError) {
     try refuseNUL(link, .link)
     try attempting(.link, link) { () throws(Errno) in
-      if Syscalls.target(ofLink: link)?.hasPrefix("/dev/pts/") == true { try Syscalls.unlink(link) }
+      if (try? Syscalls.target(ofLink: link))?.hasPrefix("/dev/pts/") == true { try Syscalls.unlink(link) }
       try Syscalls.link(path, at: link)
     }
     if linkPath != link { removeLink() }

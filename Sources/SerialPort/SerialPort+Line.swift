@@ -1,5 +1,7 @@
-import CSerial
+import CLinux
+import FileSystem
 import Glibc
+import SystemPackage
 
 // The settings and states of a serial line. On a port without them (a file, a FIFO, /dev/gnss0) the readings are nil
 // and the settings throw `notSupported`.
@@ -26,7 +28,7 @@ extension SerialPort {
     do {
       try wanted.apply(to: descriptor.number)
     } catch {
-      if error.code == EINVAL { throw unsupported(rate, offered: nil, errno: EINVAL) }
+      if error == .invalidArgument { throw unsupported(rate, offered: nil, errno: EINVAL) }
       throw SerialPortError(error, .configure, path)
     }
     let offered = try settings().baudRate
@@ -178,7 +180,7 @@ extension SerialPort {
       return try body()
     } catch {
       if !kind.hasLineSettings, error.saysNoTerminal {
-        throw SerialPortError(cause: .notSupported, operation: .configure, path: path, errno: error.code)
+        throw SerialPortError(cause: .notSupported, operation: .configure, path: path, errno: error.rawValue)
       }
       throw SerialPortError(error, .configure, path)
     }

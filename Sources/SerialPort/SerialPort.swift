@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// A byte stream that is read and written without waiting: a serial line, or what stands in for one.
 ///
@@ -128,7 +130,7 @@ public struct SerialPort: ~Copyable {
       let count = try Syscalls.read(descriptor.number, into: &span)
       if count > 0 { return .bytes(kind.hasLineSettings ? readRest(into: &span, after: count) : count) }
     } catch {
-      if error.code == EAGAIN { return .wouldBlock }
+      if error == .wouldBlock { return .wouldBlock }
       throw SerialPortError(error, .read, path)
     }
     // A raw terminal with VMIN of at least 1 answers zero bytes only after a hang-up.
@@ -159,11 +161,11 @@ public struct SerialPort: ~Copyable {
   /// - Returns: The number of bytes that were taken, from the start; 0 when the output buffer is full.
   /// - Throws: ``SerialPortError``: `gone`, `inputOutput`, `notSupported` if the port is not ``isWritable``.
   public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
-    if !isWritable { throw SerialPortError(Errno(code: EBADF), .write, path) }
+    if !isWritable { throw SerialPortError(Errno.badFileDescriptor, .write, path) }
     do {
       return try Syscalls.write(descriptor.number, bytes)
     } catch {
-      if error.code == EAGAIN { return 0 }
+      if error == .wouldBlock { return 0 }
       throw SerialPortError(error, .write, path)
     }
   }

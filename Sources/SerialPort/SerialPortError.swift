@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// A program that has a port open.
 public struct PortHolder: Sendable, Hashable, CustomStringConvertible {
@@ -117,7 +119,7 @@ extension SerialPortError: CustomStringConvertible {
   }
 
   /// What the system said.
-  public var reason: String { errno == 0 ? "hang-up" : Syscalls.message(of: errno) }
+  public var reason: String { errno == 0 ? "hang-up" : Errno(rawValue: errno).description }
 }
 
 /// Makes calls on an open port and turns their errno into the error for the caller of the module.
@@ -144,7 +146,7 @@ func opening<Result: ~Copyable>(
 
 extension Errno {
   /// Whether a call that asks for a terminal was answered that there is none: drivers without one have their own words.
-  var saysNoTerminal: Bool { [ENOTTY, EINVAL, EOPNOTSUPP].contains(code) }
+  var saysNoTerminal: Bool { [.inappropriateIOCTLForDevice, .invalidArgument, .notSupportedOnSocket].contains(self) }
 }
 
 /// Refuses a path that the system would cut: C ends a text with the first character of code 0.
@@ -159,25 +161,25 @@ extension SerialPortError {
   /// The error for an errno of a call on an open port.
   init(_ error: Errno, _ operation: Operation, _ path: String) {
     let cause: Cause =
-      switch error.code {
+      switch error.rawValue {
       case EIO, ENXIO, ENODEV: .gone
       case ENOTTY, EBADF, EOPNOTSUPP: .notSupported
       default: .inputOutput
       }
-    self.init(cause: cause, operation: operation, path: path, errno: error.code)
+    self.init(cause: cause, operation: operation, path: path, errno: error.rawValue)
   }
 
   /// The error for an errno of stat(2) or open(2): what is `gone` on an open port was never there.
   init(opening path: String, _ error: Errno) {
     let cause: Cause =
-      switch error.code {
+      switch error.rawValue {
       case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EIO: .notFound
       case EISDIR: .directory
       case EACCES, EPERM: .noPermission(group: groupThatMayOpen(path))
       case EBUSY: .held(by: findHolders(of: path))
       default: .inputOutput
       }
-    self.init(cause: cause, operation: .open, path: path, errno: error.code)
+    self.init(cause: cause, operation: .open, path: path, errno: error.rawValue)
   }
 }
 

@@ -1,6 +1,8 @@
 // The calls on I2C adapters, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call.
-import CI2C
+import CLinux
+import FileSystem
 import Glibc
+import SystemPackage
 
 extension Syscalls {
   /// I2C_FUNCS: whether the adapter does plain transfers.

@@ -1,7 +1,9 @@
 // The calls on sockets, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call, and what
 // getaddrinfo(3) allocates is copied and freed.
+import FileSystem
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// A value that two threads share.
 final class Locked<Value: Sendable>: Sendable {
@@ -50,7 +52,7 @@ extension Syscalls {
       return unsafe Glibc.connect(descriptor.number, pointer, socklen_t(bytes.count)) == 0 ? 0 : errno
     }
     // An interrupted connect(2) goes on by itself.
-    if code != 0, code != EINPROGRESS, code != EINTR { throw Errno(code: code) }
+    if code != 0, code != EINPROGRESS, code != EINTR { throw Errno(rawValue: code) }
     return descriptor
   }
 

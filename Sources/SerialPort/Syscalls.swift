@@ -1,25 +1,13 @@
-// The room of the system calls: every call into the C library, and with it every `unsafe` of this module, stands here.
+// The room of the system calls: every call into the C library, and with it every `unsafe` of this module, stands here. The
+// calls on files are those of module FileSystem.
 //
 // Each function lends the kernel memory for the length of one call and keeps no pointer; the buffers come with their
 // length, and C strings are copied before the call returns. An interrupted call is made again. What a call means, and
 // which error it becomes for the caller of the module, is decided elsewhere.
-import CSerial
+import CLinux
+import FileSystem
 import Glibc
-
-/// An errno that a system call left; the callers add the path and the operation to it.
-struct Errno: Error, Equatable {
-  let code: Int32
-}
-
-/// Makes a call that returns -1 and sets errno on failure, again for as long as a signal interrupts it.
-func retryOnInterrupt<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
-  while true {
-    let result = call()
-    if result != -1 { return result }
-    let code = errno
-    if code != EINTR { throw Errno(code: code) }
-  }
-}
+import SystemPackage
 
 /// Makes a call that returns the negative errno on failure, again for as long as a signal interrupts it.
 @discardableResult
@@ -27,38 +15,14 @@ func retryOnNegativeErrno(_ call: () -> Int32) throws(Errno) -> Int32 {
   while true {
     let result = call()
     if result >= 0 { return result }
-    if result != -EINTR { throw Errno(code: -result) }
+    if result != -EINTR { throw Errno(rawValue: -result) }
   }
 }
 
-/// A file descriptor that is closed exactly once: when its owner goes.
-struct OwnedDescriptor: ~Copyable {
-  let number: Int32
-
-  init(_ number: Int32) { self.number = number }
-
-  // close(2) must not be repeated after EINTR on Linux: the descriptor is gone then.
-  deinit { _ = close(number) }
-}
-
-enum Syscalls {}
-
 // MARK: - Files and bytes
 
-/// What stat(2) tells about a node, as far as this module asks.
-struct NodeStatus: Equatable {
-  enum FileType { case directory, character, block, fifo, regular, socket, other }
-
-  let type: FileType
-  /// The device that the file system lies on and the file's number on it: together the file's identity.
-  let fileSystem: dev_t
-  let inode: UInt64
-  /// The device that a character or block node stands for.
-  let device: dev_t
-  let mode: UInt32
-  let group: UInt32
-
-  var major: UInt32 { gnu_dev_major(device) }
+extension NodeStatus {
+  var major: UInt32 { gnu_dev_major(dev_t(device)) }
 
   /// Whether both are the same device (under whatever name) or the same file.
   func isSame(as other: NodeStatus) -> Bool {
@@ -68,47 +32,12 @@ struct NodeStatus: Equatable {
 
   /// Whether this is the file that /proc/locks names by its file system and its number there.
   func isFile(onMajor major: UInt32, minor: UInt32, inode: UInt64) -> Bool {
-    self.inode == inode && gnu_dev_major(fileSystem) == major && gnu_dev_minor(fileSystem) == minor
-  }
-
-  fileprivate init(_ found: stat) {
-    switch found.st_mode & S_IFMT {
-    case S_IFDIR: type = .directory
-    case S_IFCHR: type = .character
-    case S_IFBLK: type = .block
-    case S_IFIFO: type = .fifo
-    case S_IFREG: type = .regular
-    case S_IFSOCK: type = .socket
-    default: type = .other
-    }
-    fileSystem = found.st_dev
-    inode = UInt64(found.st_ino)
-    device = found.st_rdev
-    mode = UInt32(found.st_mode)
-    group = UInt32(found.st_gid)
+    let fileSystem = dev_t(fileSystem)
+    return self.inode == inode && gnu_dev_major(fileSystem) == major && gnu_dev_minor(fileSystem) == minor
   }
 }
 
 extension Syscalls {
-  /// open(2).
-  static func open(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
-    OwnedDescriptor(try retryOnInterrupt { unsafe Glibc.open(path, flags) })
-  }
-
-  /// stat(2): follows symbolic links.
-  static func status(ofPath path: String) throws(Errno) -> NodeStatus {
-    var found = stat()
-    _ = try retryOnInterrupt { unsafe stat(path, &found) }
-    return NodeStatus(found)
-  }
-
-  /// fstat(2).
-  static func status(of descriptor: Int32) throws(Errno) -> NodeStatus {
-    var found = stat()
-    _ = try retryOnInterrupt { unsafe fstat(descriptor, &found) }
-    return NodeStatus(found)
-  }
-
   /// Whether the process's effective user may read and write the file; faccessat(2) with AT_EACCESS.
   static func mayReadAndWrite(_ path: String) -> Bool {
     unsafe faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0
@@ -118,84 +47,6 @@ extension Syscalls {
   static func isAnonymousPipe(_ path: String) -> Bool {
     var found = statfs()
     return unsafe statfs(path, &found) == 0 && found.f_type == 0x5049_5045
-  }
-
-  /// read(2): the number of bytes that were stored in `span` from `offset` on.
-  static func read(_ descriptor: Int32, into span: inout MutableRawSpan, at offset: Int = 0) throws(Errno) -> Int {
-    try unsafe span.withUnsafeMutableBytes { (whole) throws(Errno) -> Int in
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: whole[offset...])
-      return try retryOnInterrupt { unsafe Glibc.read(descriptor, rest.baseAddress, rest.count) }
-    }
-  }
-
-  /// write(2): the number of bytes that were taken.
-  static func write(_ descriptor: Int32, _ span: RawSpan) throws(Errno) -> Int {
-    try unsafe span.withUnsafeBytes { (buffer) throws(Errno) -> Int in
-      try retryOnInterrupt { unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count) }
-    }
-  }
-
-  /// flock(2) with LOCK_EX and LOCK_NB. EWOULDBLOCK: another open file has the lock.
-  static func lockExclusively(_ descriptor: Int32) throws(Errno) {
-    _ = try retryOnInterrupt { flock(descriptor, LOCK_EX | LOCK_NB) }
-  }
-
-  /// The whole of a small file such as those of /proc; nil if it cannot be read.
-  static func contents(of path: String, limit: Int) -> [UInt8]? {
-    guard let file = try? open(path, O_RDONLY | O_CLOEXEC) else { return nil }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < limit {
-      var elements = chunk.mutableSpan
-      var span = unsafe elements.mutableBytes
-      guard let count = try? read(file.number, into: &span) else { return nil }
-      if count == 0 { break }
-      bytes += chunk[..<count]
-    }
-    return bytes
-  }
-
-  /// The names in a folder without `.` and `..`; readdir(3). Empty if it may not be listed.
-  static func names(in folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      // d_name is an array of 256 bytes that ends in a zero.
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-  }
-
-  /// symlink(2).
-  static func link(_ target: String, at path: String) throws(Errno) {
-    _ = try retryOnInterrupt { unsafe symlink(target, path) }
-  }
-
-  /// Where a symbolic link leads; readlink(2). Nil if the path is none.
-  static func target(ofLink path: String) -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-      unsafe readlink(path, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
-    }
-    return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
-  }
-
-  /// unlink(2).
-  static func unlink(_ path: String) throws(Errno) {
-    _ = try retryOnInterrupt { unsafe Glibc.unlink(path) }
-  }
-
-  /// getpid(2).
-  static var processID: Int32 { getpid() }
-
-  /// The text of an errno; strerror(3).
-  static func message(of code: Int32) -> String {
-    guard let text = unsafe strerror(code) else { return "error \(code)" }
-    return unsafe String(cString: text)
   }
 
   /// The name of a group; getgrgid_r(3). Nil for a group without a name.
@@ -265,7 +116,7 @@ extension Syscalls {
     do {
       try retryOnNegativeErrno { unsafe cserial_line_counters(descriptor, &counters) }
       return counters
-    } catch  where error.code == ENOTTY || error.code == EINVAL {
+    } catch  where error == .inappropriateIOCTLForDevice || error == .invalidArgument {
       return nil
     }
   }
@@ -290,7 +141,7 @@ extension Syscalls {
     do {
       try retryOnNegativeErrno { unsafe cserial_modem_lines(descriptor, &lines) }
       return lines
-    } catch  where error.code == ENOTTY || error.code == EINVAL {
+    } catch  where error == .inappropriateIOCTLForDevice || error == .invalidArgument {
       return nil
     }
   }
@@ -351,14 +202,6 @@ struct ReadyList {
 }
 
 extension Syscalls {
-  /// clock_gettime(2) with CLOCK_MONOTONIC, in nanoseconds.
-  static func monotonicNanoseconds() -> UInt64 {
-    var time = timespec()
-    // This clock exists on every Linux and the pointer is good: there is no error to report.
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
-
   /// epoll_create1(2).
   static func createEpoll() throws(Errno) -> OwnedDescriptor {
     OwnedDescriptor(try retryOnInterrupt { epoll_create1(Int32(EPOLL_CLOEXEC)) })
@@ -382,7 +225,7 @@ extension Syscalls {
     ready.count = max(0, Int(count))
     if count < 0 {
       let code = errno
-      if code != EINTR { throw Errno(code: code) }
+      if code != EINTR { throw Errno(rawValue: code) }
     }
   }
 

@@ -1,4 +1,6 @@
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// A host's addresses, asked for in the background: the name service may take its time.
 public final class HostLookup: Sendable {
@@ -53,7 +55,7 @@ public struct TCPStream: ~Copyable {
   /// Nil when the connection is there; else why not.
   public func finishConnecting() -> String? {
     let code = Syscalls.pendingError(of: descriptor.number)
-    return code == 0 ? nil : Syscalls.message(of: code)
+    return code == 0 ? nil : Errno(rawValue: code).description
   }
 
   /// Reads what is there.
@@ -65,7 +67,7 @@ public struct TCPStream: ~Copyable {
       let count = try Syscalls.read(descriptor.number, into: &span)
       return count > 0 ? .bytes(count) : .endOfInput
     } catch {
-      if error.code == EAGAIN { return .wouldBlock }
+      if error == .wouldBlock { return .wouldBlock }
       throw SerialPortError(error, .read, "")
     }
   }
@@ -75,7 +77,7 @@ public struct TCPStream: ~Copyable {
     do {
       return try Syscalls.send(descriptor.number, bytes)
     } catch {
-      if error.code == EAGAIN { return 0 }
+      if error == .wouldBlock { return 0 }
       throw SerialPortError(error, .write, "")
     }
   }

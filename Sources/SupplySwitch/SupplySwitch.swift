@@ -2,8 +2,10 @@
 ///
 /// The calls of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that a value
 /// in this file owns, and none leaves the call.
-import CGPIO
+import CLinux
+import FileSystem
 import Glibc
+import SystemPackage
 
 /// A switch that is held: as long as the value lives, the receiver is on or off as was said last. What a GPIO line does when
 /// its holder ends is the driver's affair: a pull resistor on the board should keep the receiver on.
@@ -54,19 +56,12 @@ public struct SupplySwitch: ~Copyable {
     return result
   }
 
-  /// A file of the kernel's takes a word in one call.
   private static func write(_ word: String, to path: String) throws(SupplySwitchError) {
-    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(path, errno) }
-    defer { close(descriptor) }
-    let bytes = Array((word + "\n").utf8)
-    let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    if count != bytes.count { throw failure(path, count < 0 ? errno : EIO) }
+    do { try AttributeFile.write(word + "\n", to: path) } catch { throw failure(path, error.errno.rawValue) }
   }
 
   private static func failure(_ path: String, _ code: Int32) -> SupplySwitchError {
-    let reason = if let text = unsafe strerror(code) { unsafe String(cString: text) } else { "error \(code)" }
-    return .system(path, code: code, reason: reason)
+    .system(path, code: code, reason: Errno(rawValue: code).description)
   }
 }
 

@@ -2,6 +2,7 @@
 /// is the reason for `unsafe`.
 import Glibc
 import SerialPort
+import SystemPackage
 
 /// Sets a variable for the location service of this process.
 func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
@@ -58,7 +59,7 @@ func writeOut(_ bytes: RawSpan) -> Writing {
     let count = unsafe bytes.withUnsafeBytes { source in
       unsafe write(STDOUT_FILENO, source.baseAddress! + written, min(source.count - written, OutputRoom.least))
     }
-    if count < 0, errno != EINTR { return errno == EPIPE ? .unread : .failed(unsafe String(cString: strerror(errno))) }
+    if count < 0, errno != EINTR { return errno == EPIPE ? .unread : .failed(Errno(rawValue: errno).description) }
     written += max(count, 0)
   }
   return .done

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FileSystem
 import ReceiverRuntime
 import SerialPort
 
@@ -28,7 +29,7 @@ struct Sextant: ParsableCommand {
       leave(with: failure.exitCode)
     } catch is ReaderGone {
       leave(with: 0)
-    } catch let problem as FileProblem {
+    } catch let problem as FileError {
       printNotice(problem.description)
       leave(with: problem.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate)
     } catch {

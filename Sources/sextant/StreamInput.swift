@@ -1,3 +1,4 @@
+import FileSystem
 import Recording
 
 /// The bytes of a receiver's stream from a file, which holds them plainly or is a recording.
@@ -12,7 +13,9 @@ struct StreamInput: ~Copyable {
 
   /// Opens a file; `-` is standard input.
   init(opening path: String) throws {
-    self.init(path, try InputFile(opening: path))
+    do throws(FileError) { self.init(path, try InputFile(opening: path)) } catch {
+      throw CommandFailure(reading: error)
+    }
   }
 
   private init(_ path: String, _ file: consuming InputFile) {
@@ -34,6 +37,8 @@ struct StreamInput: ~Copyable {
           printNotice("\(path): \(recorded.damagedBytes) bytes are damaged; they are left out")
         }
       }
+    } catch let error as FileError {
+      throw CommandFailure(reading: error)
     } catch let error as RecordingError {
       throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(path): \(error)")
     }

@@ -1,9 +1,11 @@
 /// The process's surroundings: its terminal, its clock, its environment. Calls of the C library with pointers to values
 /// on the stack, which is the reason for `unsafe`.
-import CClock
+import FileSystem
 import Glibc
+import MonotonicTime
 import ReceiverRuntime
 import ReceiverStream
+import SystemPackage
 
 /// Whether standard output is a terminal that people look at.
 func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
@@ -42,44 +44,28 @@ func environment(_ name: String) -> String? {
 }
 
 /// Seconds since 1970, by the computer's clock.
-func secondsSince1970() -> Int64 { nanosecondsSince1970() / 1_000_000_000 }
+func secondsSince1970() -> Int64 { SystemClock.utcNanoseconds / 1_000_000_000 }
 
-/// Nanoseconds since 1970, by the computer's clock.
-func nanosecondsSince1970() -> Int64 {
-  var now = timespec()
-  unsafe clock_gettime(CLOCK_REALTIME, &now)
-  return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-}
-
-/// The computer's time if its clock is set: boards without a battery begin in 1970 or at the day of their image.
+/// The computer's time if its clock is set, in whole seconds.
 func systemTime() -> UTCTime? {
-  let seconds = secondsSince1970()
-  // 2026-01-01: this program did not exist before.
-  return seconds < 1_767_225_600 ? nil : UTCTime(nanosecondsSince1970: seconds * 1_000_000_000)
+  SystemClock.isSet ? UTCTime(nanosecondsSince1970: secondsSince1970() * 1_000_000_000) : nil
 }
 
 /// How right the computer's clock is, in seconds; nil when nothing keeps it right (no NTP), or it is not set.
-func clockAccuracySeconds() -> Double? {
-  guard systemTime() != nil else { return nil }
-  let microseconds = sextant_clock_error_microseconds()
-  return microseconds < 0 ? nil : Double(microseconds) / 1e6
-}
+func clockAccuracySeconds() -> Double? { SystemClock.isSet ? SystemClock.utcErrorSeconds : nil }
 
 /// The folder where state is kept from one run to the next; nil when there is no place for it.
 func stateFolder() -> String? { StateFolder.path(isRoot: geteuid() == 0, environment) }
 
 /// The folder that this program's file is in.
 func folderOfProgram() throws -> String {
-  var buffer = [UInt8](repeating: 0, count: 4096)
-  let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-    unsafe readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+  let program = "/proc/self/exe"
+  do throws(Errno) {
+    let path = try Syscalls.target(ofLink: program)
+    return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  } catch {
+    throw CommandFailure(exitCode: CommandFailure.unavailable, description: "\(program): \(error); mount /proc")
   }
-  let path = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
-  guard let slash = path.lastIndex(of: "/") else {
-    throw CommandFailure(
-      exitCode: CommandFailure.unavailable, description: "/proc/self/exe: \(message(errno)); mount /proc")
-  }
-  return String(path[..<slash])
 }
 
 /// Replaces the program of this process; execv(3). Returns why it cannot be run, or nil if there is no such file.
@@ -87,7 +73,7 @@ func becomeProgram(_ path: String, _ arguments: [String]) -> String? {
   var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) }
   unsafe pointers.append(nil)
   unsafe execv(path, pointers)
-  let code = errno
+  let error = Errno(rawValue: errno)
   unsafe pointers.forEach { unsafe free($0) }
-  return code == ENOENT || code == ENOTDIR ? nil : "\(path): \(message(code))"
+  return error == .noSuchFileOrDirectory || error == .notDirectory ? nil : "\(path): \(error)"
 }

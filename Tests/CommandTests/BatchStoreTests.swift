@@ -1,6 +1,8 @@
+import FileSystem
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import TestSupport
 import Testing
 
 @Suite("What is kept of a batch between two runs")
@@ -81,12 +83,12 @@ struct BatchStoreTests {
   @Test("A journal that is torn is none, and a folder that cannot be made is told with its path")
   func faults() throws {
     let folder = try TemporaryFolder()
-    try WholeFile.replace(folder.path + "/_dev_x.txt", with: "batch 1 7 - 0")
+    try UserFile.replace(folder.path + "/_dev_x.txt", with: "batch 1 7 - 0")
     var store = try BatchStore(folder: folder.path, line: "/dev/x")
     _ = try store.begin(try Self.description(nil), line: "/dev/x")
     let journal = store.journal
     #expect(journal == BatchJournal())
-    do throws(FileProblem) {
+    do throws(FileError) {
       _ = try BatchStore(folder: folder.path + "/_dev_x.txt/more", line: "/dev/x")
       Issue.record("a file is no folder")
     } catch {

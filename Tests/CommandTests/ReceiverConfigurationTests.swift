@@ -1,3 +1,4 @@
+import FileSystem
 import Testing
 
 @testable import ReceiverRuntime
@@ -56,16 +57,16 @@ struct ReceiverConfigurationTests {
   @Test("The user's file outweighs the machine's key by key, and one that is not there says nothing")
   func files() throws {
     let folder = "/tmp/sextant-configuration-tests-\(UInt64.random(in: 0 ... .max))"
-    try WholeFile.makeFolder(folder + "/sextant")
-    defer { WholeFile.remove(folder + "/sextant/config") }
+    _ = try PrivateFolder(folder + "/sextant", makingWith: 0o700)
+    defer { UserFile.remove(folder + "/sextant/config") }
     func installed() throws -> ReceiverConfiguration {
       try ReceiverConfiguration.installed { $0 == "XDG_CONFIG_HOME" ? folder : nil }
     }
     let before = try installed()
-    try WholeFile.replace(folder + "/sextant/config", with: "device /dev/mine\n")
+    try UserFile.replace(folder + "/sextant/config", with: "device /dev/mine\n")
     #expect(try installed().devices == ["/dev/mine"])
     #expect(try installed().baud == before.baud)
-    try WholeFile.replace(folder + "/sextant/config", with: "devise /dev/mine\n")
+    try UserFile.replace(folder + "/sextant/config", with: "devise /dev/mine\n")
     #expect(throws: ReceiverConfigurationError.self) { try installed() }
   }
 }

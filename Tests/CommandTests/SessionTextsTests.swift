@@ -1,3 +1,4 @@
+import FileSystem
 import Receiver
 import ReceiverRuntime
 import Testing
@@ -23,8 +24,8 @@ struct SessionTextsTests {
 
   @Test("What is wrong with a file is told in a line with the cure")
   func fileProblem() {
-    do throws(FileProblem) {
-      _ = try WholeFile.read("/nonexistent/settings")
+    do throws(FileError) {
+      _ = try UserFile.read("/nonexistent/settings")
       Issue.record("the file was read")
     } catch {
       #expect(

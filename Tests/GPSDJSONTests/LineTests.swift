@@ -101,7 +101,7 @@ struct ObjectTests {
   @Test("An integer has its digits, whatever its size")
   func integers() {
     for value in -1100...1100 as ClosedRange<Int64> { #expect(line { $0.integer(value) } == String(value)) }
-    var random = SplitMix64(seed: 1)
+    var random = SeededRandomNumberGenerator(seed: 1)
     for _ in 0..<1000 {
       let value = Int64(bitPattern: random.next()) >> Int64(random.int(0...63))
       #expect(line { $0.integer(value) } == String(value))
@@ -163,7 +163,7 @@ struct TimestampTests {
 struct JSONTests {
   @Test("A decimal is the nearest one with its digits", arguments: 0...9)
   func decimals(digits: Int) throws {
-    var random = SplitMix64(seed: UInt64(digits))
+    var random = SeededRandomNumberGenerator(seed: UInt64(digits))
     var unit = 1.0
     for _ in 0..<digits { unit /= 10 }
     for _ in 0..<500 {

@@ -151,19 +151,4 @@ struct AdministrationTests {
     #expect(wrong.restricted == ["a"])
     #expect(wrong.complaint?.hasPrefix("/etc/sextant/policy:1:") == true)
   }
-
-  @Test("A program is known by its Info.plist, else by its executable")
-  func identifiers() {
-    let list =
-      "<plist><dict><key>A</key><string>b</string>\n<key>CFBundleIdentifier</key>\n <string>org.x</string></dict>"
-    #expect(BundleIdentifier.identifier(ofExecutable: "/a/hike") { _ in nil } == "hike")
-    #expect(BundleIdentifier.identifier(ofExecutable: "/a/hike") { $0 == "/a/Info.plist" ? list : nil } == "org.x")
-    #expect(BundleIdentifier.identifier(ofExecutable: "./hike") { $0 == "./Info.plist" ? list : nil } == "org.x")
-    #expect(
-      BundleIdentifier.identifier(ofExecutable: "/a/H.app/Contents/Linux/H") {
-        $0 == "/a/H.app/Contents/Info.plist" ? list : nil
-      } == "org.x")
-    #expect(
-      BundleIdentifier.identifier(ofExecutable: "/a/hike") { _ in "<key>CFBundleIdentifier</key><array>" } == "hike")
-  }
 }

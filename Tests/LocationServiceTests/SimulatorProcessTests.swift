@@ -22,7 +22,7 @@ struct SimulatorProcessTests {
     var poller = try Poller()
     try poller.add(process.fileDescriptor, token: Poller.Token(rawValue: 1))
     while process.path == nil {
-      let events = try poller.wait(deadline: MonotonicClock.now() + 30_000_000_000)
+      let events = try poller.wait(deadline: SystemClock.monotonic.nanoseconds + 30_000_000_000)
       if events.contains(.timeout) { throw SimulatorFailure(trouble: nil, description: "nothing came in 30 s") }
       try process.read()
     }

@@ -1,3 +1,4 @@
+import FileSystem
 import HostSensors
 import Positioning
 import ReceiverRuntime
@@ -23,13 +24,13 @@ struct StateStoreTests {
 
     deinit {
       for part in ["", "/apps/hike", "/apps", "/run"] {
-        for name in WholeFile.names(in: folder + part) { WholeFile.remove("\(folder)\(part)/\(name)") }
+        for name in FileLookup.names(in: folder + part) { UserFile.remove("\(folder)\(part)/\(name)") }
       }
-      for part in ["/apps/hike", "/apps", "/run", ""] { System.removeIfEmpty(folder + part) }
+      for part in ["/apps/hike", "/apps", "/run", ""] { PrivateFile.removeFolderIfEmpty(folder + part) }
     }
 
     func restored() -> PositioningEngine.Restored { store.restored { said.append($0) } }
-    var names: [String] { WholeFile.names(in: folder + "/apps/hike") }
+    var names: [String] { FileLookup.names(in: folder + "/apps/hike") }
     func path(_ file: StateFile) -> String { "\(folder)/\(file.path(of: store.app))" }
   }
 
@@ -60,7 +61,7 @@ struct StateStoreTests {
     #expect(scene.restored().regions == Self.records)
     #expect(scene.said.count == 1)
     #expect(scene.said.first?.contains(scene.path(.regions)) == true)
-    #expect(System.read(scene.path(.regions) + ".unreadable") == text)
+    #expect(try PrivateFile.read(scene.path(.regions) + ".unreadable") == text)
     #expect(scene.restored().regions == Self.records)
     #expect(scene.said.count == 1)
   }
@@ -83,10 +84,10 @@ struct StateStoreTests {
   @Test("A folder in a file's place is complained of, and nothing breaks")
   func folderAsFile() throws {
     let scene = Scene("folder")
-    try WholeFile.makeFolder(scene.path(.regions))
+    _ = try PrivateFolder(scene.path(.regions), makingWith: 0o700)
     #expect(scene.restored().regions.isEmpty)
     #expect(scene.said.count == 1)
-    System.removeIfEmpty(scene.path(.regions))
+    PrivateFile.removeFolderIfEmpty(scene.path(.regions))
   }
 
   @Test("Wherever a file is cut, it is noticed, and no value is taken that was not written")
@@ -140,7 +141,7 @@ struct StateStoreTests {
     try scene.store.store(.newestLocation, StateText.text(of: Self.location(160)))
     #expect(scene.restored().newest?.timestamp == Self.location(160).timestamp)
     // Who empties the state folder wants to have it forgotten.
-    WholeFile.remove(scene.path(.newestLocation))
+    UserFile.remove(scene.path(.newestLocation))
     #expect(scene.restored().newest == nil)
   }
 
@@ -163,7 +164,7 @@ struct StateStoreTests {
     try scene.store.store(.regions, StateText.text(of: Self.records))
     // No process has such a number: the kernel's limit is 2²².
     for name in ["regions.2000000000", "regions.\(System.processID)", "regions.old", "notes.2000000000"] {
-      try System.replace("\(scene.folder)/apps/hike/\(name)", with: "x", .forThisRun)
+      try PrivateFile.replace("\(scene.folder)/apps/hike/\(name)", with: "x", .thisRun)
     }
     _ = scene.restored()
     #expect(scene.names == ["notes.2000000000", "regions", "regions.\(System.processID)", "regions.old"].sorted())

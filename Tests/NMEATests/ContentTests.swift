@@ -25,7 +25,7 @@ struct ContentTests {
 
   private func roundTrips<Content: SentenceContent>(_: Content.Type, _ talkers: [Talker]) {
     for seed in 0..<UInt64(200) {
-      var random = SplitMix64(seed: seed)
+      var random = SeededRandomNumberGenerator(seed: seed)
       let content = Content.random(&random)
       let talker = random.element(of: talkers)
       let bytes = content.encoded(talker)

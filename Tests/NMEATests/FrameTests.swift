@@ -108,7 +108,7 @@ struct FrameTests {
 
   @Test("Noise is looked at without harm", arguments: 1...20 as ClosedRange<UInt64>)
   func noise(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     for _ in 0..<500 {
       let alphabet = ascii("$!*,.0123456789ABCGPN\r\n ~\u{7F}")
       let bytes = (0..<random.int(1...90)).map { _ in random.element(of: alphabet) }

@@ -4,7 +4,7 @@ import TestSupport
 /// Fills any sentence with random values that can be written: a visitor like the reader and the writer, so that a new
 /// type of sentence needs no test code of its own.
 struct RandomFiller: FieldVisitor {
-  var random: SplitMix64
+  var random: SeededRandomNumberGenerator
 
   private mutating func isAbsent() -> Bool { random.oneIn(4) }
 
@@ -83,7 +83,7 @@ struct RandomFiller: FieldVisitor {
 }
 
 extension SentenceContent {
-  static func random(_ random: inout SplitMix64) -> Self {
+  static func random(_ random: inout SeededRandomNumberGenerator) -> Self {
     var content = Self()
     var filler = RandomFiller(random: random)
     content.fields(&filler)

@@ -56,7 +56,7 @@ struct GeodesyTests {
 
   @Test("AU-19 every place of a coarse cell is as near to its middle as is said, at the poles too")
   func cells() {
-    var random = SplitMix64(seed: 19)
+    var random = SeededRandomNumberGenerator(seed: 19)
     for index in 0..<20_000 {
       let anywhere = Double.random(in: -90...90, using: &random)
       let atPole = 90 - Double.random(in: 0...0.5, using: &random)

@@ -7,7 +7,7 @@ struct History {
   static let managers = 3
 
   var scene = Scene(.authorizedAlways, managers: managers)
-  private var random: SplitMix64
+  private var random: SeededRandomNumberGenerator
   private var place = 0.0
 
   /// Calls that allow deferral, and their ends (DF-1).
@@ -20,7 +20,7 @@ struct History {
   /// How often a cached fix may have been delivered again (SU-1, SC-1, RQ-15).
   private var begins = 0
 
-  init(seed: Int) { random = SplitMix64(seed: UInt64(seed)) }
+  init(seed: Int) { random = SeededRandomNumberGenerator(seed: UInt64(seed)) }
 
   mutating func step() {
     let manager = random.int(0...Self.managers - 1)

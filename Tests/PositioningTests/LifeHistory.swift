@@ -13,7 +13,7 @@ struct LifeHistory {
   private(set) var broken: [String] = []
   /// How much was told of each kind, so that a history in which nothing happens is seen.
   private(set) var told: [String: Int] = [:]
-  private var random: SplitMix64
+  private var random: SeededRandomNumberGenerator
   private var place = 0.0
   private var record = Authorization.Record(status: .authorizedAlways)
   private var isInForeground = true
@@ -31,7 +31,7 @@ struct LifeHistory {
   private var lastUpdate: [Int: LiveUpdate] = [:]
 
   init(seed: Int) {
-    random = SplitMix64(seed: UInt64(seed))
+    random = SeededRandomNumberGenerator(seed: UInt64(seed))
     begin()
   }
 

@@ -36,7 +36,7 @@ struct FrameTests {
 
   @Test("The check is that of the bitwise loop, of any part of the bytes", arguments: 1...8 as ClosedRange<UInt64>)
   func check(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let bytes = random.bytes(random.int(1...400))
     let start = random.int(0...bytes.count - 1)
     let end = random.int(start...bytes.count)
@@ -45,7 +45,7 @@ struct FrameTests {
 
   @Test("Both ways to the check are that of the bitwise loop, for every length")
   func everyLength() {
-    var random = SplitMix64(seed: 11)
+    var random = SeededRandomNumberGenerator(seed: 11)
     for count in 0...1100 {
       let start = random.int(0...33)
       let bytes = random.bytes(start + count + random.int(0...20))
@@ -57,7 +57,7 @@ struct FrameTests {
 
   @Test("A payload of any length comes back, 0…1023 bytes")
   func roundTrip() {
-    var random = SplitMix64(seed: 7)
+    var random = SeededRandomNumberGenerator(seed: 7)
     for length in 0...1023 {
       let payload = random.bytes(length)
       let bytes = frame(payload)

@@ -1,4 +1,5 @@
 import Corrections
+import FileSystem
 import Glibc
 import MonotonicTime
 import Receiver
@@ -31,8 +32,8 @@ struct CorrectionFeedTests {
   @Test("A file's frames are written to the receiver, and its end is told once")
   func file() throws {
     let path = Self.temporary("corrections.rtcm3")
-    try WholeFile.replace(path, with: "")
-    defer { WholeFile.remove(path) }
+    try UserFile.replace(path, with: "")
+    defer { UserFile.remove(path) }
     let stream = unsafe fopen(path, "w")
     _ = unsafe Self.frames.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, stream) }
     _ = unsafe fclose(stream)
@@ -51,7 +52,7 @@ struct CorrectionFeedTests {
   func fifo() throws {
     let path = Self.temporary("fifo")
     try #require(unsafe mkfifo(path, 0o600) == 0)
-    defer { WholeFile.remove(path) }
+    defer { UserFile.remove(path) }
     let scene = try RuntimeScene(.f9p)
     let feed = CorrectionFeed(.fifo(path), token: Self.token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
@@ -87,7 +88,7 @@ struct CorrectionFeedTests {
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
     // The host's address is looked up by a thread: its word is waited for, the rest is at once.
-    for event in try scene.poller.wait(deadline: MonotonicClock.now() + 10_000_000_000) {
+    for event in try scene.poller.wait(deadline: SystemClock.monotonic.nanoseconds + 10_000_000_000) {
       feed.handle(event, &scene.poller, at: scene.now)
     }
     #expect(try scene.run(5) { _ in caster.accept() })

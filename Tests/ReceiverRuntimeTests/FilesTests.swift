@@ -1,3 +1,4 @@
+import FileSystem
 import Glibc
 import MonotonicTime
 import Receiver
@@ -51,7 +52,7 @@ struct FilesTests {
     #expect(CrashRecoveryFile(stateFolder: folder, line: other).recovery == nil)
     first.forget()
     #expect(CrashRecoveryFile(stateFolder: folder, line: line).recovery == nil)
-    WholeFile.remove("\(folder)/receivers/_dev_ttyUSB1.txt")
+    UserFile.remove("\(folder)/receivers/_dev_ttyUSB1.txt")
     _ = unsafe rmdir("\(folder)/receivers")
     _ = unsafe rmdir(folder)
   }
@@ -59,7 +60,7 @@ struct FilesTests {
   @Test("A recording is played at its times, at a speed, and ends")
   func replay() throws {
     let path = Self.temporary("walk.sxr")
-    defer { WholeFile.remove(path) }
+    defer { UserFile.remove(path) }
     let first = Wire.nmea("GPZDA,120000.00,01,06,2026,00,00")
     let second = [UInt8](repeating: 0x55, count: 200)
     var writer = RecordingWriter(capacity: 100_000)
@@ -114,9 +115,9 @@ struct FilesTests {
     #expect(store.records().map(\.place) == [record.place])
     // Damage is no record.
     let file = folder + "/assistance/" + record.key.fileName + ".txt"
-    try WholeFile.replace(file, with: "what is this")
+    try UserFile.replace(file, with: "what is this")
     #expect(store.records().isEmpty)
-    WholeFile.remove(file)
+    UserFile.remove(file)
     _ = unsafe rmdir(folder + "/assistance")
     _ = unsafe rmdir(folder)
   }

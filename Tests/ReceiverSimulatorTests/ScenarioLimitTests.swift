@@ -86,7 +86,7 @@ struct ScenarioLimitTests {
 
   @Test("Whatever the parser takes runs, on every receiver, with every message")
   func random() {
-    var draw = Draw(random: RandomSource(seed: 2026))
+    var draw = Draw(random: SeededRandomNumberGenerator(seed: 2026))
     var taken = 0
     for round in 0..<3000 {
       guard let scenario = try? Scenario(parsing: draw.text()) else { continue }
@@ -133,7 +133,7 @@ struct ScenarioLimitTests {
 
   /// Draws a scenario that may be one: its words in the places where they belong, many of their values possible ones.
   private struct Draw {
-    var random: RandomSource
+    var random: SeededRandomNumberGenerator
 
     mutating func one(_ words: [String]) -> String { words[random.next(below: words.count)] }
 

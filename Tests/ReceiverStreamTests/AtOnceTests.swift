@@ -42,7 +42,7 @@ struct AtOnceTests {
 
   @Test("Both ways report the same of any stream, satellites, dilutions and what was rejected", arguments: 0..<40)
   func anyStream(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var pieces: [[UInt8]?] = []
     for second in 10..<50 {
       var lines = [rmc("1011\(second)"), gga("1011\(second)")]
@@ -65,7 +65,7 @@ struct AtOnceTests {
 
   @Test("The satellites of an epoch are those that its sentences name, each once, its strongest signal, in their order")
   func sky() {
-    var random = SplitMix64(seed: 7)
+    var random = SeededRandomNumberGenerator(seed: 7)
     var found = 0
     for _ in 0..<600 {
       let used = (0..<random.int(0...3)).map { _ in gsa(&random, isProper: true) }
@@ -120,7 +120,7 @@ struct AtOnceTests {
   }
 
   /// A GSA as a receiver writes it, or with fields that are missing or wrong.
-  private func gsa(_ random: inout SplitMix64, isProper: Bool = false) -> String {
+  private func gsa(_ random: inout SeededRandomNumberGenerator, isProper: Bool = false) -> String {
     let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 300])
     var fields = ["A", "\(random.int(1...3))"]
@@ -140,7 +140,7 @@ struct AtOnceTests {
   }
 
   /// A GSV likewise. Satellites come more than once, as those with several signals do.
-  private func gsv(_ random: inout SplitMix64, isProper: Bool = false) -> String {
+  private func gsv(_ random: inout SeededRandomNumberGenerator, isProper: Bool = false) -> String {
     let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 64, 192, 300, 400])
     var fields = ["3", "\(random.int(1...3))", "12"]

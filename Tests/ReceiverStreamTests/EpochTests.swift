@@ -286,7 +286,7 @@ struct EpochTests {
   @Test(
     "How the stream is cut changes no report, nor does a preview at each cut", arguments: 1...6 as ClosedRange<UInt64>)
   func splitInvariance(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var bytes: [UInt8] = []
     for second in 10...40 {
       for sentence in [rmc("1011\(second)"), gga("1011\(second)"), gsa3D] + gsv { bytes += Wire.nmea(sentence) }

@@ -43,7 +43,7 @@ struct Outcome: Equatable {
 struct FramingTests {
   @Test("How the stream is cut changes nothing", arguments: 1...12 as ClosedRange<UInt64>)
   func splitInvariance(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let stream = MixedStream(frames: 60, &random)
     let bytes = stream.damaged(share: seed % 3 == 0 ? 0.01 : 0, &random).bytes
     let whole = Outcome(bytes)
@@ -56,7 +56,7 @@ struct FramingTests {
   @Test(
     "Long frames too, with false starts in them, through pieces of any size", arguments: 1...4 as ClosedRange<UInt64>)
   func longFrames(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var stream = MixedStream(frames: 3, &random)
     for _ in 0..<3 {
       var payload = random.bytes(random.int(4000...8192))
@@ -74,7 +74,7 @@ struct FramingTests {
 
   @Test("Every frame comes with its place, and the rest is counted", arguments: 1...8 as ClosedRange<UInt64>)
   func whole(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let stream = MixedStream(frames: 100, &random)
     let outcome = Outcome(stream.bytes)
     #expect(outcome.frames.map(\.bytes) == stream.frames.map(\.bytes))
@@ -90,7 +90,7 @@ struct FramingTests {
     "Of a damaged stream every intact frame is delivered, and none with a wrong checksum",
     arguments: [0.0001, 0.001, 0.005, 0.01, 0.05], 1...4 as ClosedRange<UInt64>)
   func damaged(share: Double, seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let (bytes, intact) = MixedStream(frames: 300, &random).damaged(share: share, &random)
     let found = Outcome(bytes).frames
     let places = Dictionary(uniqueKeysWithValues: found.map { (Int($0.offset), $0.bytes) })
@@ -101,7 +101,7 @@ struct FramingTests {
 
   @Test("Garbage alone is skipped and counted, byte for byte", arguments: 1...8 as ClosedRange<UInt64>)
   func garbage(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let alphabet: [UInt8] = [0xB5, 0x62, 0xD3, 0x00, 0x24, 0x47, 0x2A, 0x0D, 0xFF]
     let bytes = (0..<3000).map { _ in random.element(of: alphabet) }
     let outcome = Outcome(bytes)

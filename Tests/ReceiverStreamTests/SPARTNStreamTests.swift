@@ -20,7 +20,7 @@ struct SPARTNStreamTests {
     return (found, stream.counters)
   }
 
-  private func spartn(_ random: inout SplitMix64) -> [UInt8] {
+  private func spartn(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     let header = SPARTNHeader(
       messageType: random.element(of: [0, 1, 2, 3, 4, 120]), subtype: UInt8(random.int(0...15)),
       check: random.element(of: MessageCheck.allCases), time: .since2010(UInt32(random.int(0...0xFFFF_FFFF))))
@@ -51,7 +51,7 @@ struct SPARTNStreamTests {
 
   @Test("How the stream is cut changes nothing", arguments: 1...8 as ClosedRange<UInt64>)
   func splitInvariance(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var mixed = MixedStream(frames: 10, &random)
     for _ in 0..<20 {
       mixed.append(spartn(&random))
@@ -76,7 +76,7 @@ struct SPARTNStreamTests {
 
   @Test("A damaged frame hides none behind it, and is not delivered", arguments: 1...8 as ClosedRange<UInt64>)
   func damage(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var mixed = MixedStream(frames: 1, &random)
     for _ in 0..<40 {
       mixed.append(spartn(&random))

@@ -69,7 +69,7 @@ struct TimeRangeTests {
     "Messages with every field of time at its ends give believed times or none", arguments: 1...8 as ClosedRange<UInt64>
   )
   func extremes(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var playback = Playback(reference: random.oneIn(2) ? UTCTime(2025, 12, 9) : nil)
     for _ in 0..<4000 {
       playback.hear(Self.anyMessage(&random))
@@ -83,7 +83,7 @@ struct TimeRangeTests {
   }
 
   /// A message that bears a time, each of whose fields is at an end of its range, near one, or as it may be.
-  private static func anyMessage(_ random: inout SplitMix64) -> [UInt8] {
+  private static func anyMessage(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     let iTOW = random.element(of: [0, 17_999, 209_490_000, 604_799_999, 604_800_000, .max] as [UInt32])
     let year = random.element(of: [0, 1979, 1980, 2006, 2025, 2025, 2199, 2200, .max] as [UInt16])
     let (month, day) =

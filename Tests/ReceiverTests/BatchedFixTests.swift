@@ -139,7 +139,7 @@ struct BatchedFixTests {
 
   @Test("Whatever the bytes, what is told is within its bounds", arguments: 1...4 as ClosedRange<UInt64>)
   func anyBytes(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     var sent = 0
     for _ in 0..<20_000 {
       let isBatch = random.oneIn(2)
@@ -155,7 +155,7 @@ struct BatchedFixTests {
   }
 
   /// Bytes at random, or words at the ends of their ranges.
-  private static func wild(_ random: inout SplitMix64, count: Int) -> [UInt8] {
+  private static func wild(_ random: inout SeededRandomNumberGenerator, count: Int) -> [UInt8] {
     var payload = random.bytes(count)
     let ends: [[UInt8]] = [
       [0, 0, 0, 0], [0, 0, 0, 0x80], [0xFF, 0xFF, 0xFF, 0x7F], [0xFF, 0xFF, 0xFF, 0xFF], [1, 0, 0, 0], [3, 3, 3, 3],

@@ -38,7 +38,7 @@ struct CrashRecoverySettingsTests {
 
   @Test("A file that was changed anywhere is read or is none", arguments: 1...4 as ClosedRange<UInt64>)
   func mutated(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let tokens = [
       "", " ", "  ", "\n", "\n ", "x", "-1", "0", "65536", "4294967296", "18446744073709551616", "é", "\u{0}", "\r\n",
       "+",

@@ -19,7 +19,7 @@ struct RandomDayTests {
 
   static func day(_ model: ReceiverModel, hours: Int) -> Day {
     let scene = SessionScene(model, seed: 7)
-    var random = SystemlessRandom(seed: UInt64(model.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }))
+    var random = SeededRandomNumberGenerator(seed: UInt64(model.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }))
     var day = Day()
     scene.run(60)
     let end = scene.now + Milliseconds(UInt64(hours) * 3_600_000)
@@ -39,7 +39,7 @@ struct RandomDayTests {
     return day
   }
 
-  private static func fault(_ random: inout SystemlessRandom) -> (Fault, Double) {
+  private static func fault(_ random: inout SeededRandomNumberGenerator) -> (Fault, Double) {
     let seconds = 1 + random.next(below: 30)
     let length = Milliseconds(UInt64(seconds) * 1000)
     let rates: [UInt32] = [9600, 38400, 115_200]
@@ -87,19 +87,5 @@ extension RandomDayTests.Day {
       if error > 10 * (fix.horizontalAccuracyMetres ?? 10) + 40 { wrong += 1 }
     }
     reports += scene.takeReports()
-  }
-}
-
-/// SplitMix64: the same numbers on every machine.
-struct SystemlessRandom {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next(below limit: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((z ^ (z >> 31)) % UInt64(limit))
   }
 }

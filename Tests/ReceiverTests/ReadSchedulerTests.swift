@@ -95,7 +95,7 @@ struct ReadSchedulerTests {
 
   /// A thousand epochs that begin up to so many milliseconds early or late.
   private func scattered(_ milliseconds: Double, _ count: Int = 1000) -> [Double] {
-    var noise = SplitMix64(seed: 42)
+    var noise = SeededRandomNumberGenerator(seed: 42)
     return (0..<count).map { _ in milliseconds * noise.sway() }
   }
 
@@ -196,7 +196,7 @@ struct ReadSchedulerTests {
     case .steady: line.run(scattered(0.3))
     case .uneven: line.run(scattered(10))
     case .outliers:
-      var noise = SplitMix64(seed: 42)
+      var noise = SeededRandomNumberGenerator(seed: 42)
       line.run((0..<1000).map { _ in noise.sway() > 0.8 ? 30 * (noise.sway() + 1) : 0.2 * noise.sway() })
     case .everyFifth: line.run(scattered(0.3), bytes: { $0 % 5 == 0 ? 382 : 100 })
     case .strays:
@@ -226,7 +226,7 @@ struct ReadSchedulerTests {
 
   @Test("Whatever the epochs are like, each is handed out before the next but one, with fewer wake-ups than pieces")
   func anything() {
-    var noise = SplitMix64(seed: 42)
+    var noise = SeededRandomNumberGenerator(seed: 42)
     for (name, line) in Self.lines {
       for _ in 0..<40 {
         var line = line
@@ -243,7 +243,7 @@ struct ReadSchedulerTests {
   }
 }
 
-extension SplitMix64 {
+extension SeededRandomNumberGenerator {
   /// Uniform in −1..<1.
   fileprivate mutating func sway() -> Double { .random(in: -1..<1, using: &self) }
 }

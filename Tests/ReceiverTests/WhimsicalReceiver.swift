@@ -39,7 +39,7 @@ struct WhimsicalReceiver {
   private(set) var ram = Store()
   private(set) var battery = Store()
   private(set) var deadline: Instant
-  private var random: SplitMix64
+  private var random: SeededRandomNumberGenerator
   private var coming: [(at: Instant, bytes: [UInt8])] = []
   private var nextEpoch: Instant
   private var nextWhim: Instant
@@ -57,7 +57,7 @@ struct WhimsicalReceiver {
   private let hasNoUnknownItems: Bool
 
   init(_ nature: Nature, isTruthful: Bool, rate: UInt32, seed: UInt64) {
-    var random = SplitMix64(seed: seed ^ 0xA5A5)
+    var random = SeededRandomNumberGenerator(seed: seed ^ 0xA5A5)
     self.nature = nature
     self.isTruthful = isTruthful
     self.rate = rate
@@ -474,7 +474,9 @@ struct WhimsicalReceiver {
     return changes.sorted()
   }
 
-  private static func version(_ random: inout SplitMix64, isTruthful: Bool) -> ([UInt8], usesItems: Bool) {
+  private static func version(_ random: inout SeededRandomNumberGenerator, isTruthful: Bool) -> (
+    [UInt8], usesItems: Bool
+  ) {
     func padded(_ text: String, _ count: Int) -> [UInt8] {
       Array((Array(text.utf8) + [UInt8](repeating: 0, count: count)).prefix(count))
     }

@@ -55,7 +55,7 @@ final class WhimsicalScene {
   private var receiver: WhimsicalReceiver
   private var session: ReceiverSession
   private var settings: SessionSettings
-  private var random: SplitMix64
+  private var random: SeededRandomNumberGenerator
   private var now = Instant.zero
   private var hostRate: UInt32?
   private var nextCall: Instant
@@ -76,7 +76,7 @@ final class WhimsicalScene {
   private let keepsChanges: Bool
 
   init(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandomNumberGenerator(seed: seed)
     let nature: WhimsicalReceiver.Nature = random.element(of: [
       .uBlox, .uBlox, .uBlox, .uBlox, .uBlox, .deaf, .otherMaker, .noise,
     ])

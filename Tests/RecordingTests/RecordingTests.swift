@@ -98,7 +98,7 @@ struct RecordingTests {
 
   @Test("Random bytes never stop the reader, and what is whole behind them is found")
   func fuzz() throws {
-    var random = SplitMix64(seed: 7)
+    var random = SeededRandomNumberGenerator(seed: 7)
     for _ in 0..<200 {
       var file = recording([.data([1], 1)])
       let noise = random.bytes(random.int(0...300))

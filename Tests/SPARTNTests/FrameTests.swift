@@ -26,7 +26,7 @@ private let corrections = [
 @Suite("SPARTN frames")
 struct FrameTests {
   /// How a header is to look, for a random frame of each kind.
-  private func header(_ random: inout SplitMix64, _ check: MessageCheck) -> SPARTNHeader {
+  private func header(_ random: inout SeededRandomNumberGenerator, _ check: MessageCheck) -> SPARTNHeader {
     let seconds = random.int(0...0xFFFF_FFFF)
     return SPARTNHeader(
       messageType: random.element(of: [0, 1, 2, 3, 4, 120]), subtype: UInt8(random.int(0...15)), check: check,
@@ -35,7 +35,7 @@ struct FrameTests {
       encryption: random.oneIn(2) ? encryption(&random) : nil)
   }
 
-  private func encryption(_ random: inout SplitMix64) -> SPARTNHeader.Encryption {
+  private func encryption(_ random: inout SeededRandomNumberGenerator) -> SPARTNHeader.Encryption {
     SPARTNHeader.Encryption(
       keyID: UInt8(random.int(0...15)), sequence: UInt8(random.int(0...63)),
       authenticationIndicator: UInt8(random.int(0...7)), authenticationLength: UInt8(random.int(0...4)))
@@ -104,7 +104,7 @@ struct FrameTests {
 
   @Test("Header, payload and authentication come back", arguments: MessageCheck.allCases)
   func roundTrip(check: MessageCheck) {
-    var random = SplitMix64(seed: 11 + UInt64(check.rawValue))
+    var random = SeededRandomNumberGenerator(seed: 11 + UInt64(check.rawValue))
     for length in 0...1023 {
       let header = header(&random, check)
       let payload = random.bytes(length)

@@ -1,4 +1,7 @@
+import FileSystem
 import Glibc
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SerialPort
@@ -6,7 +9,7 @@ import Testing
 @Suite("What cannot be opened, and what the message says to do")
 struct RefusalTests {
   private let program = String(
-    decoding: (Syscalls.contents(of: "/proc/self/comm", limit: 64) ?? []).dropLast(), as: UTF8.self)
+    decoding: ((try? UserFile.readBytes("/proc/self/comm")) ?? []).dropLast(), as: UTF8.self)
 
   @Test("A second opener is refused, with the holder's pid and name")
   func held() throws {
@@ -103,12 +106,12 @@ struct RefusalTests {
       (ENOENT, .notFound), (ENXIO, .notFound), (EIO, .notFound), (EISDIR, .directory), (EMFILE, .inputOutput),
     ] as [(Int32, SerialPortError.Cause)])
   func causes(pair: (Int32, SerialPortError.Cause)) {
-    #expect(SerialPortError(opening: "/dev/null", Errno(code: pair.0)).cause == pair.1)
+    #expect(SerialPortError(opening: "/dev/null", Errno(rawValue: pair.0)).cause == pair.1)
   }
 
   @Test("Losing the device has many errnos and one cause", arguments: [EIO, ENXIO, ENODEV])
   func gone(code: Int32) {
-    let error = SerialPortError(Errno(code: code), .read, "/dev/ttyACM0")
+    let error = SerialPortError(Errno(rawValue: code), .read, "/dev/ttyACM0")
     #expect(error.cause == .gone)
     #expect(error.exitCode == 74)
     #expect(error.errno == code)

@@ -1,44 +1,12 @@
 import Glibc
+import MonotonicTime
 
 @testable import SerialPort
-
-/// A folder of its own for one test, removed with all that is in it.
-struct TemporaryFolder: ~Copyable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/serialport-XXXXXX".utf8CString)
-    // mkdtemp(3) writes the name into the array, which outlives the call.
-    guard unsafe mkdtemp(&template) != nil else { throw Errno(code: errno) }
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
-  deinit {
-    for name in Syscalls.names(in: path) { try? Syscalls.unlink("\(path)/\(name)") }
-    // The path is a valid C string for the length of the call.
-    _ = unsafe rmdir(path)
-  }
-
-  func file(_ name: String, _ bytes: [UInt8]) throws -> String {
-    let file = "\(path)/\(name)"
-    // open(2) with a mode is not imported: creat(2) has one.
-    let descriptor = OwnedDescriptor(unsafe creat(file, 0o600))
-    // Bytes have no padding that a raw view could show.
-    _ = try unsafe Syscalls.write(descriptor.number, bytes.span.bytes)
-    return file
-  }
-
-  func fifo(_ name: String) throws -> String {
-    let path = "\(path)/\(name)"
-    _ = try retryOnInterrupt { unsafe mkfifo(path, 0o600) }
-    return path
-  }
-}
 
 let everyByte = (0...255).map { UInt8($0) }
 
 /// A deadline that no passing test comes near: it bounds the wait of a failing one.
-func generousDeadline() -> UInt64 { MonotonicClock.now() + 20_000_000_000 }
+func generousDeadline() -> UInt64 { SystemClock.monotonic.nanoseconds + 20_000_000_000 }
 
 /// Waits for one event of a descriptor.
 func awaitEvents(of descriptor: Int32, _ interest: Poller.Interest = .readable) throws -> [Poller.Event] {

@@ -9,7 +9,7 @@ public struct MixedStream: Sendable {
   public private(set) var bytes: [UInt8] = []
   public private(set) var frames: [Piece] = []
 
-  public init(frames count: Int, _ random: inout SplitMix64) {
+  public init(frames count: Int, _ random: inout SeededRandomNumberGenerator) {
     for _ in 0..<count {
       if random.oneIn(4) { bytes += Self.noise(&random) }
       append(Self.frame(&random))
@@ -22,11 +22,11 @@ public struct MixedStream: Sendable {
   }
 
   /// Bytes in which no frame begins.
-  static func noise(_ random: inout SplitMix64) -> [UInt8] {
+  static func noise(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     random.bytes(random.int(1...40)).map { [0xB5, 0xD3, 0x24, 0x21].contains($0) ? 0 : $0 }
   }
 
-  public static func frame(_ random: inout SplitMix64) -> [UInt8] {
+  public static func frame(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     switch random.int(0...5) {
     case 0...2: Wire.nmea(sentence(&random))
     case 3...4: Wire.ubx(random.element(of: [1, 2, 5, 6, 10, 13]), random.byte(), random.bytes(random.int(0...120)))
@@ -34,7 +34,7 @@ public struct MixedStream: Sendable {
     }
   }
 
-  private static func sentence(_ random: inout SplitMix64) -> String {
+  private static func sentence(_ random: inout SeededRandomNumberGenerator) -> String {
     var text = random.element(of: ["GP", "GN", "GL", "GA", "GB", "P"])
     text += random.element(of: ["GGA", "RMC", "GSV", "GSA", "VTG", "GLL", "UBX"])
     for _ in 0..<random.int(0...18) {
@@ -45,7 +45,7 @@ public struct MixedStream: Sendable {
   }
 
   /// The stream with each byte changed with a probability of `share`, and which frames were spared.
-  public func damaged(share: Double, _ random: inout SplitMix64) -> (bytes: [UInt8], intact: [Piece]) {
+  public func damaged(share: Double, _ random: inout SeededRandomNumberGenerator) -> (bytes: [UInt8], intact: [Piece]) {
     var damaged = bytes
     let threshold = UInt64(share * 0x1p32)
     for index in damaged.indices where random.next() >> 32 < threshold { damaged[index] ^= UInt8(random.int(1...255)) }

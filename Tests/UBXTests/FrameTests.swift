@@ -10,7 +10,7 @@ struct FrameTests {
 
   @Test("The checksum is that of the plain loop, at all lengths and alignments")
   func checksums() {
-    var random = SplitMix64(seed: 1)
+    var random = SeededRandomNumberGenerator(seed: 1)
     let bytes = random.bytes(320)
     for length in 0...300 {
       for offset in 0..<17 {
@@ -45,7 +45,7 @@ struct FrameTests {
 
   @Test("A payload of any length comes back", arguments: [0, 1, 2, 15, 16, 17, 92, 300, 1000, 8192])
   func roundTrip(length: Int) {
-    var random = SplitMix64(seed: UInt64(length))
+    var random = SeededRandomNumberGenerator(seed: UInt64(length))
     let payload = random.bytes(length)
     let identity = MessageIdentity(random.byte(), random.byte())
     let bytes = written(room: 9000) { encodeFrame(identity, payload: payload.raw, into: &$0) }

@@ -5,6 +5,7 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
 built=$(swift build --package-path "$top" --show-bin-path)
+checkouts=$(cd "$built/../../checkouts" && pwd)
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
 for module in MonotonicTime WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream Recording SerialPort Hotplug PowerControl Receiver \
@@ -14,8 +15,7 @@ for module in MonotonicTime WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream Recor
   mkdir -p "$out/symbols/$module"
   swift symbolgraph-extract -module-name "$module" -target "$target" -minimum-access-level public \
     -skip-inherited-docs -I "$built/Modules" -I "$top/CSupport/CUdev" -I "$top/CSupport/CByteMask" \
-    -Xcc -fmodule-map-file="$built/CSerial.build/module.modulemap" \
-    -Xcc -fmodule-map-file="$built/CI2C.build/module.modulemap" -output-dir "$out/symbols/$module"
+    -I "$top/CSupport/CLinux/include" -I "$checkouts/swift-system/Sources/CSystem/include" -output-dir "$out/symbols/$module"
   docc convert --fallback-display-name "$module" --fallback-bundle-identifier "sextant.$module" \
     --additional-symbol-graph-dir "$out/symbols/$module" --warnings-as-errors --output-path "$out/$module.doccarchive"
 done

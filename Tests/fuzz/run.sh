@@ -21,7 +21,7 @@ mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
 
 # Optimised, and with all of Swift's own checks: what traps in a release build traps here.
 flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out"
-  -I "$top/CSupport/CByteMask")
+  -I "$top/CSupport/CByteMask" -I "$top/CSupport/CLinux/include")
 
 # The modules anew when any of their sources has changed: each may have inlined what another says.
 compile_modules() {

@@ -69,7 +69,8 @@ def named(folder):
 
 def forbidden(folder):
     """What may not be opened reads as denied, with a line that names the cure, until it may be opened."""
-    os.chmod(folder, 0o777)
+    # Sticky, as /tmp is: the state folder is not kept where others can replace it.
+    os.chmod(folder, 0o1777)
     simulator = Simulator(SEXTANT, folder)
     node = os.path.realpath(simulator.link)
     os.chown(node, 0, 0)

@@ -1,4 +1,5 @@
 import PowerControl
+import ReceiverSimulator
 
 /// The receiver as it truly is: its state, what it draws, how long a start takes, what it collects. It knows nothing of the
 /// policy; the run carries the policy's actions to it. Times are seconds of the day.
@@ -55,7 +56,7 @@ struct Plant: Sendable {
   private var cyclicSince: Double?
   private var orbitsAt: Double?
   private(set) var readOutEnds: Double?
-  private var random: Dice
+  private var random: SeededRandomNumberGenerator
   let keepsLog: Bool
   /// Searches that began without usable orbits.
   private(set) var coldStarts = 0
@@ -68,7 +69,7 @@ struct Plant: Sendable {
   init(_ capabilities: ReceiverCapabilities, seed: UInt64, keepsLog: Bool) {
     self.capabilities = capabilities
     self.keepsLog = keepsLog
-    random = Dice(seed: seed)
+    random = SeededRandomNumberGenerator(seed: seed)
   }
 
   /// What the receiver draws now.

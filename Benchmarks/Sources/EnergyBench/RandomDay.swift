@@ -1,5 +1,6 @@
 import MonotonicTime
 import PowerControl
+import ReceiverSimulator
 
 /// A day of chance: demands, ways, sky, receiver and faults are drawn from a seed, and what must always hold is checked.
 ///
@@ -8,11 +9,11 @@ import PowerControl
 /// report is said once for what it tells of; a batch never overruns; nothing is saved before the first fix.
 public struct RandomDay {
   private let seed: UInt64
-  private var random: Dice
+  private var random: SeededRandomNumberGenerator
 
   public init(seed: UInt64) {
     self.seed = seed
-    random = Dice(seed: seed)
+    random = SeededRandomNumberGenerator(seed: seed)
   }
 
   /// Runs the day; returns what was broken, in order: nothing.
@@ -48,7 +49,7 @@ public struct RandomDay {
     for _ in 0..<random.int(0...8) {
       path.rest(for: random.exponential(mean: 7200))
       path.go(
-        to: Path.Place(east: random.number(-20_000...20_000), north: random.number(-20_000...20_000)),
+        to: Path.Place(east: random.number(in: -20_000...20_000), north: random.number(in: -20_000...20_000)),
         speed: random.element(of: [1.3, 4, 12, 25]))
     }
     var sky: [(fromSeconds: Double, sky: Day.SkyView)] = []
@@ -63,27 +64,27 @@ public struct RandomDay {
   }
 
   private mutating func client() -> Day.Client {
-    let from = random.oneIn(2) ? 0 : random.number(0...80_000)
+    let from = random.oneIn(2) ? 0 : random.number(in: 0...80_000)
     let until = random.oneIn(2) ? .infinity : from + random.exponential(mean: 15_000)
     return Day.Client(from: from, until: until, desired())
   }
 
   private mutating func desired() -> Day.Request {
     switch random.int(0...6) {
-    case 0: .demand(Demand(everySeconds: random.number(5...3600)))
+    case 0: .demand(Demand(everySeconds: random.number(in: 5...3600)))
     case 1: .demand(Demand(significantChange: true))
     case 2: .demand(Demand(oneShot: true))
     case 3:
       .region(
-        centre: Path.Place(east: random.number(-20_000...20_000), north: random.number(-20_000...20_000)),
-        radiusMetres: random.number(50...2000))
+        centre: Path.Place(east: random.number(in: -20_000...20_000), north: random.number(in: -20_000...20_000)),
+        radiusMetres: random.number(in: 50...2000))
     case 4:
       .deferring(
         updates(
           pausing: .never,
           deferral: Demand.Deferral(
-            untilTravelledMetres: random.oneIn(2) ? nil : random.number(100...5000),
-            timeoutSeconds: random.oneIn(4) ? nil : random.number(10...1800))))
+            untilTravelledMetres: random.oneIn(2) ? nil : random.number(in: 100...5000),
+            timeoutSeconds: random.oneIn(4) ? nil : random.number(in: 10...1800))))
     default: .demand(Demand(updates: updates(pausing: random.oneIn(3) ? .never : .automatic, deferral: nil)))
     }
   }
@@ -91,7 +92,7 @@ public struct RandomDay {
   private mutating func updates(pausing: Demand.Pausing, deferral: Demand.Deferral?) -> Demand.Updates {
     Demand.Updates(
       accuracy: random.element(of: [.navigation, .best, .metres(10), .metres(100), .metres(1000), .metres(3000)]),
-      distanceFilterMetres: random.oneIn(2) ? 0 : random.number(5...1000),
+      distanceFilterMetres: random.oneIn(2) ? 0 : random.number(in: 5...1000),
       activity: random.element(of: Demand.Activity.allCases), pausing: pausing, deferral: deferral)
   }
 
@@ -128,8 +129,8 @@ public struct RandomDay {
     case 0:
       .fix(
         FixObservation(
-          latitudeDegrees: random.number(-90...90), longitudeDegrees: random.number(-180...180),
-          errorMetres: random.number(0...500)))
+          latitudeDegrees: random.number(in: -90...90), longitudeDegrees: random.number(in: -180...180),
+          errorMetres: random.number(in: 0...500)))
     case 1: .noFix(SignalObservation(satellites: random.int(0...20), strongSatellites: random.int(0...20)))
     case 2: .wakeConfirmed
     case 3: .wakeFailed
@@ -137,11 +138,11 @@ public struct RandomDay {
     case 5: .batchRetrieved(count: random.int(0...600), lost: random.int(0...3))
     case 6: .retrievalCut
     case 7: .rebooted
-    case 8: .orbits(usableSeconds: random.number(-1...20_000))
+    case 8: .orbits(usableSeconds: random.number(in: -1...20_000))
     case 9: .movementHint(.accelerometer)
     case 10: .accelerometer(isPresent: random.oneIn(2))
     case 11: .hostSuspending
-    case 12: .hostResumed(suspendedSeconds: random.number(0...30_000))
+    case 12: .hostResumed(suspendedSeconds: random.number(in: 0...30_000))
     case 13: .entered(.backup(until: nil))
     case 14: .entered(.continuous(everySeconds: 1))
     default:

@@ -1,5 +1,6 @@
 import MonotonicTime
 import PowerControl
+import ReceiverSimulator
 
 /// One day with one receiver under the policy: the plant, the clients and the policy, carried from event to event in virtual
 /// time.
@@ -10,7 +11,7 @@ struct Run {
   private(set) var clients: [BenchClient]
   private(set) var metrics = Metrics()
   private(set) var seconds = 0.0
-  private var random: Dice
+  private var random: SeededRandomNumberGenerator
   private var wakeups = Hourly()
   private var hostBusyUntil = -1.0
   private var switches = Hourly()
@@ -48,7 +49,7 @@ struct Run {
       BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
     }
     departures = day.path.departures[...]
-    random = Dice(seed: seed ^ 0x5EED)
+    random = SeededRandomNumberGenerator(seed: seed ^ 0x5EED)
   }
 
   private var now: Instant { Instant(nanoseconds: UInt64((max(seconds, 0) * 1e9).rounded())) }

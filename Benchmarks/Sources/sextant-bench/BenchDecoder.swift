@@ -1,5 +1,5 @@
 import ArgumentParser
-import SerialPort
+import MonotonicTime
 
 /// `sextant bench decoder`, and `sextant bench` without more: how fast the decoder is on this machine, as ratios that other machines can be compared with.
 struct BenchDecoder: ParsableCommand {
@@ -36,9 +36,9 @@ struct BenchDecoder: ParsableCommand {
     let measurements = inputs.flatMap { input in
       Stage.allCases.filter { $0.suits(input) }.map { (stage: $0, of: Measurement(input)) }
     }
-    let start = MonotonicClock.now()
+    let start = SystemClock.monotonic.nanoseconds
     var results = measurements.map { $0.of.run($0.stage) }
-    while !results.isEmpty, Double(MonotonicClock.now() - start) / 1e9 < Self.leastSeconds {
+    while !results.isEmpty, Double(SystemClock.monotonic.nanoseconds - start) / 1e9 < Self.leastSeconds {
       for (index, measurement) in measurements.enumerated() {
         results[index].join(measurement.of.run(measurement.stage))
       }

@@ -14,7 +14,7 @@ final class EnduranceRun {
   private(set) var missedRecoveries = 0
 
   private var line: VirtualLine
-  private var random: RandomSource
+  private var random: SeededRandomNumberGenerator
   private var held: Held?
   /// An optional of the session itself cannot be borrowed through.
   private struct Held: ~Copyable { var session: ReceiverSession }
@@ -33,7 +33,7 @@ final class EnduranceRun {
   init(_ model: ReceiverModel, seed: UInt64) {
     line = VirtualLine(model: model, seed: seed, startUTCSeconds: 1_780_000_000)
     line.hostRate = 9600
-    random = RandomSource(seed: seed)
+    random = SeededRandomNumberGenerator(seed: seed)
     isIdentifiable = model != .nmea
     _ = pass(Milliseconds(60_000))
   }

@@ -1,4 +1,4 @@
-import CLoopSource
+import CRunLoop.Source
 
 /// A run loop's source: what is signalled from any thread is called by the loop's thread, by whatever run of the loop comes to
 /// it, and a loop that runs once (`run(mode:before:)`) returns after it.

@@ -1,6 +1,7 @@
 // The descriptor of an accelerometer's events. The calls of the C library take pointers, which is the reason for `unsafe`
 // here; each pointer is to memory that a value in this file owns, and none leaves the call.
-import CIIO
+import CLinux
+import FileSystem
 import Glibc
 
 /// An accelerometer that tells of movements by itself, armed for as long as the value lives.
@@ -16,17 +17,21 @@ public final class MotionEventSource: Sendable {
   /// - Returns: nil where the driver has no such events, or this user may not use them.
   public init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
     folder = "\(found.path)/events"
-    guard let events = MotionEvents(files: HostFiles.names(in: folder), scale: found.sensor.step)
+    guard let events = MotionEvents(files: FileLookup.names(in: folder), scale: found.sensor.step)
     else { return nil }
     self.events = events
     let name = found.path.split(separator: "/").last.map(String.init) ?? ""
     fileDescriptor = open(name)
     guard fileDescriptor >= 0 else { return nil }
-    for write in events.writes where !Self.write(write.text, to: "\(folder)/\(write.file)") { return nil }
+    do {
+      for write in events.writes { try AttributeFile.write(write.text, to: "\(folder)/\(write.file)") }
+    } catch {
+      return nil
+    }
   }
 
   deinit {
-    for write in events.undoing { _ = Self.write(write.text, to: "\(folder)/\(write.file)") }
+    for write in events.undoing { try? AttributeFile.write(write.text, to: "\(folder)/\(write.file)") }
     if fileDescriptor >= 0 { close(fileDescriptor) }
   }
 
@@ -47,13 +52,5 @@ public final class MotionEventSource: Sendable {
     guard device >= 0 else { return -errno }
     defer { close(device) }
     return ciio_open_events(device)
-  }
-
-  private static func write(_ text: String, to path: String) -> Bool {
-    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    let bytes = Array(text.utf8)
-    return unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } == bytes.count
   }
 }

@@ -1,32 +1,47 @@
+import FileSystem
+import SystemPackage
+
 /// Asks a sensor for what it measures now. A reading can take as long as the sensor needs for a measurement, up to some
 /// hundred milliseconds at its slowest rate.
 public struct SensorReader: Sendable {
   /// The sensor did not answer: it is gone, or its bus has a fault.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public var path: String
-    /// errno; 0 for an answer that is no number.
-    public var code: Int32
+    /// nil for an answer that is no number.
+    public var errno: Errno?
 
     public var description: String {
-      "\(path) cannot be read (\(HostFiles.reason(code))): is the sensor's driver still bound, and may this user read it?"
+      "\(path) cannot be read (\(errno?.description ?? "no number")): is the sensor's driver still bound, and may this user read it?"
     }
   }
 
   public let sensor: TriaxialSensor
-  private let files: [HostFile]
+  private let files: [AttributeFile]
 
   /// - Throws: when one of its files cannot be opened.
   public init(_ found: SensorTree.Found) throws(Failure) {
     sensor = found.sensor
-    var files: [HostFile] = []
-    for attribute in found.sensor.rawAttributes { files.append(try HostFile("\(found.path)/\(attribute)")) }
+    var files: [AttributeFile] = []
+    do throws(FileError) {
+      for attribute in found.sensor.rawAttributes { files.append(try AttributeFile("\(found.path)/\(attribute)")) }
+    } catch {
+      throw Failure(path: error.path, errno: error.errno)
+    }
     self.files = files
   }
 
   /// Microtesla or m/s², along the device's axes.
   public func read() throws(Failure) -> SIMD3<Double> {
     var raw = SIMD3<Double>()
-    for (axis, file) in files.enumerated() { raw[axis] = try file.number() }
+    for (axis, file) in files.enumerated() { raw[axis] = try Self.number(file) }
     return sensor.value(raw: raw)
+  }
+
+  private static func number(_ file: AttributeFile) throws(Failure) -> Double {
+    let text: String
+    do throws(FileError) { text = try file.read() } catch { throw Failure(path: error.path, errno: error.errno) }
+    let word = text.split(whereSeparator: \.isWhitespace).first
+    guard let number = word.flatMap({ Double($0) }), number.isFinite else { throw Failure(path: file.path, errno: nil) }
+    return number
   }
 }

@@ -1,3 +1,5 @@
+import FileSystem
+
 /// The sensors of this computer, as /sys shows them.
 public struct SensorTree: Sendable {
   /// One of them, and where it is.
@@ -15,7 +17,7 @@ public struct SensorTree: Sendable {
   /// The first sensor of a quantity by the kernel's numbers; nil when there is none. Reads small files only.
   public func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
     for path in devices() {
-      if let sensor = TriaxialSensor(quantity, attribute: { HostFiles.contents(of: "\(path)/\($0)") }) {
+      if let sensor = TriaxialSensor(quantity, attribute: { AttributeFile.read("\(path)/\($0)") }) {
         return Found(sensor: sensor, path: path)
       }
     }
@@ -24,25 +26,25 @@ public struct SensorTree: Sendable {
 
   /// Whether a sensor of a quantity is there, by its files' names alone: it is not asked to measure.
   public func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
-    devices().contains { HostFiles.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
+    devices().contains { FileLookup.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
   }
 
   /// Whether the kernel has a Bluetooth adapter that is not blocked (rfkill).
   public var hasBluetoothAdapter: Bool {
     let folder = "\(root)/class/bluetooth"
-    return HostFiles.names(in: folder).contains { name in
+    return FileLookup.names(in: folder).contains { name in
       // `hci0:11` is a connection.
       guard name.hasPrefix("hci"), !name.contains(":") else { return false }
-      let switches = HostFiles.names(in: "\(folder)/\(name)").filter { $0.hasPrefix("rfkill") }
+      let switches = FileLookup.names(in: "\(folder)/\(name)").filter { $0.hasPrefix("rfkill") }
       return !switches.contains { block in
-        ["soft", "hard"].contains { HostFiles.contents(of: "\(folder)/\(name)/\(block)/\($0)")?.hasPrefix("1") == true }
+        ["soft", "hard"].contains { AttributeFile.read("\(folder)/\(name)/\(block)/\($0)")?.hasPrefix("1") == true }
       }
     }
   }
 
   private func devices() -> [String] {
     let folder = "\(root)/bus/iio/devices"
-    let numbers = HostFiles.names(in: folder).compactMap { name -> Int? in
+    let numbers = FileLookup.names(in: folder).compactMap { name -> Int? in
       name.hasPrefix("iio:device") ? Int(name.dropFirst(10)) : nil
     }
     return numbers.sorted().map { "\(folder)/iio:device\($0)" }

@@ -1,9 +1,11 @@
+import FileSystem
+
 /// Whether udevd's messages can be heard.
 enum UdevDaemon {
   /// Whether somebody listens at udevd's control socket, in the network namespace of this process: udevd's messages
   /// reach no other. The socket's file tells nothing: it stays behind when udevd ends, and containers are lent it.
   static var isHeard: Bool {
-    guard let sockets = try? SystemFiles.contents(of: "/proc/net/unix") else { return false }
+    guard let sockets = try? UserFile.read("/proc/net/unix", limit: 1 << 24) else { return false }
     return isListening(in: sockets)
   }
 

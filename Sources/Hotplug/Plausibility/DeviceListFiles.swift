@@ -1,3 +1,5 @@
+import FileSystem
+
 // Where the user's list of devices lies.
 extension DeviceList {
   /// The list of this machine: the user's file, `$XDG_CONFIG_HOME/sextant/devices` (XDG Base Directory Specification:
@@ -7,8 +9,8 @@ extension DeviceList {
   /// - Throws: ``DeviceListError`` for a file that cannot be read, and for a line that cannot.
   public static func installed() throws(DeviceListError) -> DeviceList {
     var list = DeviceList()
-    let folder = SystemFiles.environment("XDG_CONFIG_HOME")
-    for path in paths(configurationFolder: folder, home: SystemFiles.environment("HOME")) {
+    let folder = Environment.variable("XDG_CONFIG_HOME")
+    for path in paths(configurationFolder: folder, home: Environment.variable("HOME")) {
       list = list.followed(by: try read(path))
     }
     return list
@@ -29,10 +31,10 @@ extension DeviceList {
   static func read(_ path: String) throws(DeviceListError) -> DeviceList {
     let text: String
     do {
-      text = try SystemFiles.contents(of: path)
+      text = try UserFile.read(path)
     } catch {
       // In a folder of somebody else (HOME is kept by some ways to become another user) there is no file of ours.
-      if !SystemFiles.exists(path) { return DeviceList() }
+      if !FileLookup.exists(path) { return DeviceList() }
       throw DeviceListError(file: path, line: 0, mistake: nil)
     }
     return try DeviceList(parsing: text, file: path)

@@ -1,5 +1,5 @@
+import FileSystem
 import Positioning
-import ReceiverRuntime
 
 /// What `sextant authorize` reads and writes: the permission of each program, and the switches. A program that runs hears
 /// of each change at once.
@@ -27,8 +27,8 @@ public struct AuthorizationStore: Sendable {
 
   /// The programs that something is kept of, by name.
   public func entries() -> [Entry] {
-    let policy = LocationPolicy(parsing: System.read(LocationPolicy.path))
-    let known = WholeFile.names(in: "\(stateFolder)/apps").map { StateText.unescape($0[...]) }
+    let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
+    let known = PrivateFile.names(in: "\(stateFolder)/apps").map { StateText.unescape($0[...]) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
   }
 
@@ -55,10 +55,10 @@ public struct AuthorizationStore: Sendable {
   /// Replaces a program's permission; what else is decided about it stays.
   ///
   /// - Parameter accuracy: nil: as it was.
-  /// - Throws: ``StateFolderError``.
+  /// - Throws: `FileError`.
   public func set(
     _ status: AuthorizationStatus, accuracy: AccuracyAuthorization? = nil, for app: String
-  ) throws(StateFolderError) {
+  ) throws(FileError) {
     let store = store(app)
     var record = store.text(of: .authorization).flatMap { StateText.authorization(in: $0) } ?? .init()
     record.status = status
@@ -68,28 +68,28 @@ public struct AuthorizationStore: Sendable {
 
   /// Forgets what was decided about a program, which may ask again (AU-12).
   ///
-  /// - Throws: ``StateFolderError``.
-  public func reset(_ app: String) throws(StateFolderError) {
+  /// - Throws: `FileError`.
+  public func reset(_ app: String) throws(FileError) {
     let description = store(app).app
-    try System.remove("\(stateFolder)/\(StateFile.authorization.path(of: description))")
-    System.removeIfEmpty("\(stateFolder)/\(StateFile.appFolder(description))")
+    try PrivateFile.remove("\(stateFolder)/\(StateFile.authorization.path(of: description))")
+    PrivateFile.removeFolderIfEmpty("\(stateFolder)/\(StateFile.appFolder(description))")
   }
 
   // MARK: Switches
 
   /// What this user's switch says.
-  public var servicesAreOnForUser: Bool { ServicesSwitch.isOn(System.read(switchPath)) ?? false }
+  public var servicesAreOnForUser: Bool { ServicesSwitch.isOn(try? PrivateFile.read(switchPath)) ?? false }
 
   /// Whether location services are on, by the user and by the machine's policy.
   public var servicesAreOn: Bool {
-    servicesAreOnForUser && !LocationPolicy(parsing: System.read(LocationPolicy.path)).servicesAreOff
+    servicesAreOnForUser && !LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
   }
 
   /// Switches all location services of this user.
   ///
-  /// - Throws: ``StateFolderError``.
-  public func setServices(on isOn: Bool) throws(StateFolderError) {
-    try System.replace(switchPath, with: ServicesSwitch.text(isOn: isOn), .durably)
+  /// - Throws: `FileError`.
+  public func setServices(on isOn: Bool) throws(FileError) {
+    try PrivateFile.replace(switchPath, with: ServicesSwitch.text(isOn: isOn))
   }
 
   private var switchPath: String { "\(stateFolder)/\(ServicesSwitch.path)" }
@@ -99,12 +99,15 @@ public struct AuthorizationStore: Sendable {
   /// Changes /etc/sextant/policy.
   ///
   /// - Parameter edit: makes the new text of the old one.
-  /// - Throws: ``StateFolderError``.
-  public static func changePolicy(_ edit: (String?) -> String) throws(StateFolderError) {
-    let text = edit(try System.contents(LocationPolicy.path))
-    try System.replace(LocationPolicy.path, with: text, .forEverybody)
+  /// - Throws: `FileError`.
+  public static func changePolicy(_ edit: (String?) -> String) throws(FileError) {
+    let path = LocationPolicy.path
+    let text = edit(FileLookup.exists(path) ? try UserFile.read(path) : nil)
+    try PrivateFile.replace(path, with: text, permissions: 0o644, folderPermissions: 0o755)
   }
 
   /// What is not understood of the policy; nil when all is.
-  public static var policyComplaint: String? { LocationPolicy(parsing: System.read(LocationPolicy.path)).complaint }
+  public static var policyComplaint: String? {
+    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).complaint
+  }
 }

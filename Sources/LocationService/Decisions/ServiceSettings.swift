@@ -15,11 +15,8 @@ public struct ServiceSettings: Sendable, Equatable {
 
     /// By a device's name.
     init(_ name: String) {
-      guard name.hasPrefix("sim:") else {
-        self = .device(name)
-        return
-      }
-      self = .simulator(name == "sim:" ? "walk" : String(name.dropFirst(4)))
+      self =
+        if case .simulator(let scenario)? = try? LineAddress(name) { .simulator(scenario) } else { .device(name) }
     }
   }
 

@@ -1,3 +1,4 @@
+import FileSystem
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
@@ -13,7 +14,7 @@ final class BatchStoreHandle {
   /// - Parameters:
   ///   - folder: where batches are kept.
   ///   - line: the name of the device.
-  init(folder: String, line: String) throws(FileProblem) {
+  init(folder: String, line: String) throws(FileError) {
     self.line = line
     store = try BatchStore(folder: folder, line: line)
     hasBegun = store.unfinishedFrame == nil
@@ -27,7 +28,7 @@ final class BatchStoreHandle {
   func takeLeftover(_ receiver: ReceiverDescription?) -> (BatchJournal?, [[UInt8]])? {
     guard !hasBegun, let receiver else { return nil }
     hasBegun = true
-    do throws(FileProblem) {
+    do throws(FileError) {
       let earlier = try store.begin(receiver, line: line)
       return (store.journal, earlier)
     } catch {
@@ -39,32 +40,32 @@ final class BatchStoreHandle {
   func begin(_ receiver: ReceiverDescription?, _ journal: BatchJournal) {
     guard let receiver else { return }
     hasBegun = true
-    attempt { (store: inout BatchStore) throws(FileProblem) in
+    attempt { (store: inout BatchStore) throws(FileError) in
       _ = try store.begin(receiver, line: line)
       try store.keep(journal)
     }
   }
 
   func receive(_ bytes: RawSpan) {
-    do throws(FileProblem) { try store.receive(bytes) } catch { complain(error) }
+    do throws(FileError) { try store.receive(bytes) } catch { complain(error) }
   }
 
   func note(_ journal: BatchJournal) {
-    attempt { (store: inout BatchStore) throws(FileProblem) in try store.keep(journal) }
+    attempt { (store: inout BatchStore) throws(FileError) in try store.keep(journal) }
   }
 
   /// All is delivered; what a receiver collects further begins anew.
   func forget(collects: Bool, _ receiver: ReceiverDescription?) {
     let journal = store.journal
-    attempt { (store: inout BatchStore) throws(FileProblem) in try store.finish() }
+    attempt { (store: inout BatchStore) throws(FileError) in try store.finish() }
     if collects { begin(receiver, journal) }
   }
 
-  private func attempt(_ body: (inout BatchStore) throws(FileProblem) -> Void) {
-    do throws(FileProblem) { try body(&store) } catch { complain(error) }
+  private func attempt(_ body: (inout BatchStore) throws(FileError) -> Void) {
+    do throws(FileError) { try body(&store) } catch { complain(error) }
   }
 
-  private func complain(_ problem: FileProblem) {
+  private func complain(_ problem: FileError) {
     if !isComplained {
       System.log("fixes that the receiver keeps cannot be made safe: \(problem) (SEXTANT_STATE_DIR names it)")
     }

@@ -1,3 +1,4 @@
+import FileSystem
 import MonotonicTime
 import Positioning
 import SerialPort
@@ -42,10 +43,10 @@ final class BusSource {
   private var events: [Event] = []
 
   /// Whether there is likely a bus here.
-  static var mayHaveBus: Bool { System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || System.exists(socket) }
+  static var mayHaveBus: Bool { System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || FileLookup.exists(socket) }
 
   private static var mayHaveLogind: Bool {
-    mayHaveBus && (System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || System.exists(seats))
+    mayHaveBus && (System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || FileLookup.exists(seats))
   }
 
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }

@@ -1,4 +1,4 @@
-import ReceiverRuntime
+import FileSystem
 
 /// The file of locations that a deferral keeps on this host: it grows with each, and is emptied when they are delivered.
 final class DeferredLocationStore {
@@ -8,22 +8,18 @@ final class DeferredLocationStore {
 
   /// Holds a file, which cannot be copied, so that a class can have none.
   private final class File {
-    let value: GrowingFile
-    init(_ path: String) throws(FileProblem) { value = try GrowingFile(path, mode: 0o600) }
+    let value: AppendOnlyFile
+    init(_ path: String) throws(FileError) { value = try AppendOnlyFile(private: path) }
   }
 
   init(_ path: String) { self.path = path }
 
-  func keep(_ text: String) { attempt { file throws(FileProblem) in try file.append(text) } }
-  func forget() { attempt { file throws(FileProblem) in try file.empty() } }
+  func keep(_ text: String) { attempt { file throws(FileError) in try file.append(text) } }
+  func forget() { attempt { file throws(FileError) in try file.empty() } }
 
-  private func attempt(_ body: (borrowing GrowingFile) throws(FileProblem) -> Void) {
-    do throws(FileProblem) {
-      if file == nil {
-        try WholeFile.makeFolder(
-          path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
-        file = try File(path)
-      }
+  private func attempt(_ body: (borrowing AppendOnlyFile) throws(FileError) -> Void) {
+    do throws(FileError) {
+      if file == nil { file = try File(path) }
       if let file { try body(file.value) }
     } catch {
       if !isComplained {

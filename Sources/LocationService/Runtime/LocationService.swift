@@ -1,3 +1,4 @@
+import FileSystem
 import Hotplug
 import MonotonicTime
 import Positioning
@@ -58,7 +59,7 @@ public final class LocationService: Sendable {
     var trouble: ReceiverTrouble?
     var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
     /// The files of the newest location as they were when they were read last.
-    var newestMarks: [System.FileMark?] = []
+    var newestMarks: [FileLookup.Mark?] = []
     /// Whose requests have an answer that the delegate was not told yet.
     var answered: Set<Positioning.ClientID> = []
     var isFinished = false

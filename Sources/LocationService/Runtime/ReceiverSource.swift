@@ -1,3 +1,4 @@
+import FileSystem
 import Hotplug
 import MonotonicTime
 import Positioning
@@ -233,7 +234,7 @@ final class ReceiverSource {
   /// What an earlier process of this program left is taken up.
   private func keepBatches(of path: String, _ settings: inout SessionSettings) {
     guard !isReadOnly, batch == nil, let batchFolder else { return }
-    do throws(FileProblem) {
+    do throws(FileError) {
       let store = try BatchStoreHandle(folder: batchFolder, line: path)
       batch = store
       guard let frame = store.unfinishedFrame else { return }
@@ -337,7 +338,7 @@ final class ReceiverSource {
 
   private func storeRecovery() {
     guard let recovery = connection?.recovery, let recoveryFile else { return }
-    do throws(FileProblem) { try recoveryFile.keep(recovery, connection?.recoverySettings) } catch {
+    do throws(FileError) { try recoveryFile.keep(recovery, connection?.recoverySettings) } catch {
       complain("after a crash the receiver would be found late, as this cannot be kept: \(error.reason)")
     }
   }

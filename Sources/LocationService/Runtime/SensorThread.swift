@@ -1,3 +1,4 @@
+import FileSystem
 import HostSensors
 import MonotonicTime
 import Positioning
@@ -181,7 +182,9 @@ private struct SensorWork {
     if let magnetometer { return magnetometer }
     guard let found = tree.first(.magneticField) else { return nil }
     let reader = try SensorReader(found)
-    let kept = service.settings.stateFolder.flatMap { System.read("\($0)/\(StateFile.compass.path(of: service.app))") }
+    let kept = service.settings.stateFolder.flatMap {
+      try? PrivateFile.read("\($0)/\(StateFile.compass.path(of: service.app))")
+    }
     compass = Compass(calibration: kept.flatMap { StateText.calibration(in: $0, sensor: found.sensor.name) })
     magnetometer = reader
     return reader

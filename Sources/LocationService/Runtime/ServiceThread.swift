@@ -1,3 +1,4 @@
+import FileSystem
 import MonotonicTime
 import Positioning
 import SerialPort
@@ -175,10 +176,14 @@ struct ServiceThread: ~Copyable {
   }
 
   private mutating func store(_ file: StateFile, _ text: String) {
-    do throws(StateFolderError) {
+    do throws(FileError) {
       try service.store.store(file, text)
     } catch {
-      if !isStateComplained { service.log(error.description) }
+      if !isStateComplained {
+        service.log(
+          "\(error.path): \(error.reason); what was learnt is forgotten at the end (name a folder that can be written with "
+            + "SEXTANT_STATE_DIR)")
+      }
       isStateComplained = true
     }
   }

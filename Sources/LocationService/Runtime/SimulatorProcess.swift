@@ -1,3 +1,5 @@
+import FileSystem
+
 /// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides beside this process: clients
 /// of the service contain no simulator. It ends with the value, and with this process.
 final class SimulatorProcess {
@@ -24,7 +26,9 @@ final class SimulatorProcess {
   /// The paths at which the program is looked for.
   static var candidates: [String] {
     var folders: [String] = []
-    if let own = System.pathOfProgram?.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
+    if let own = (try? Syscalls.target(ofLink: "/proc/self/exe"))?.split(
+      separator: "/", omittingEmptySubsequences: false
+    ).dropLast() {
       folders.append(own.joined(separator: "/"))
     }
     #if DEBUG

@@ -1,4 +1,4 @@
-import ReceiverRuntime
+import FileSystem
 import Synchronization
 
 /// A record in memory that outlives the process, rewritten in place: at each fix there is time for one call, and none for a
@@ -17,18 +17,15 @@ final class RunMemory: Sendable {
       // No location is as long as that.
       guard text.utf8.count < RecordFile.size else {
         held.file = nil
-        return WholeFile.remove(path)
+        try? PrivateFile.remove(path)
+        return
       }
-      do throws(FileProblem) {
-        if held.file == nil {
-          try WholeFile.makeFolder(
-            path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
-          held.file = try RecordFile(path)
-        }
+      do throws(FileError) {
+        if held.file == nil { held.file = try RecordFile(path) }
         try held.file!.replace(with: text)
       } catch {
         held.file = nil
-        WholeFile.remove(path)
+        try? PrivateFile.remove(path)
       }
     }
   }

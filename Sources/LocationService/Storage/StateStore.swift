@@ -1,5 +1,6 @@
+import FileSystem
 import Positioning
-import ReceiverRuntime
+import SystemPackage
 
 /// What is kept of a program from one run to the next, as files; what cannot be read is set aside and told once.
 struct StateStore {
@@ -57,10 +58,10 @@ struct StateStore {
   }
 
   /// Another value, when some program has stored a newer location.
-  var newestMarks: [System.FileMark?] {
+  var newestMarks: [FileLookup.Mark?] {
     guard let folder else { return [] }
     return ["\(folder)/\(StateFile.newestLocation.path(of: app))", runFolder.map { "\($0)/newest-location" }].map {
-      $0.flatMap(System.mark)
+      $0.flatMap(FileLookup.mark)
     }
   }
 
@@ -84,15 +85,15 @@ struct StateStore {
 
   /// The text of a file as it is now; nil when there is none.
   func text(of file: StateFile) -> String? {
-    folder.flatMap { System.read("\($0)/\(file.path(of: app))") }
+    folder.flatMap { try? PrivateFile.read("\($0)/\(file.path(of: app))") }
   }
 
   /// What was decided outside the program, as it is now.
   func administration() -> Administration {
     var administration = Administration(app: app.identifier)
     administration.authorization = text(of: .authorization)
-    administration.services = folder.flatMap { System.read("\($0)/\(ServicesSwitch.path)") }
-    administration.policy = System.read(LocationPolicy.path)
+    administration.services = folder.flatMap { try? PrivateFile.read("\($0)/\(ServicesSwitch.path)") }
+    administration.policy = try? UserFile.read(LocationPolicy.path)
     return administration
   }
 
@@ -103,9 +104,9 @@ struct StateStore {
   }
 
   /// Replaces a file, and brings it to the disk.
-  func store(_ file: StateFile, _ text: String) throws(StateFolderError) {
+  func store(_ file: StateFile, _ text: String) throws(FileError) {
     guard let folder else { return }
-    try System.replace("\(folder)/\(file.path(of: app))", with: text, .durably)
+    try PrivateFile.replace("\(folder)/\(file.path(of: app))", with: text)
     if file == .newestLocation { remember(text) }
   }
 
@@ -116,7 +117,7 @@ struct StateStore {
   }
 
   private var newestOfThisRun: Location? {
-    runFolder.flatMap { System.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
+    runFolder.flatMap { try? PrivateFile.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
   }
 
   private func load<Value>(
@@ -125,33 +126,39 @@ struct StateStore {
     guard let folder else { return nil }
     let path = "\(folder)/\(file.path(of: app))"
     let text: String
-    do throws(StateFolderError) {
-      guard let found = try System.contents(path) else { return nil }
+    do throws(FileError) {
+      guard let found = try PrivateFile.read(path) else { return nil }
       text = found
     } catch {
-      log("\(path): \(error.reason); what it holds is not used (give yourself the permission, or remove it)")
+      let cure =
+        switch error.errno {
+        case .permissionDenied: "give yourself the permission, or remove it"
+        case .notPermitted: error.nextStep
+        default: "remove it"
+        }
+      log("\(path): \(error.reason); what it holds is not used (\(cure))")
       return nil
     }
     let value = read(text)
     guard let damage = StateText.damage(in: text, of: file) else { return value }
     log(damage.text(path: path))
     // The copy comes first, then what is left takes the file's place: at each instant one of both is there.
-    try? System.replace(path + StateDamage.suffix, with: text, .durably)
+    try? PrivateFile.replace(path + StateDamage.suffix, with: text)
     if damage != .foreign, let value {
-      try? System.replace(path, with: write(value), .durably)
+      try? PrivateFile.replace(path, with: write(value))
     } else {
-      WholeFile.remove(path)
+      try? PrivateFile.remove(path)
     }
     return damage == .foreign ? nil : value
   }
 
   /// Removes what writers left that were killed: a file's name, and behind it the number of a process that is gone.
   private func sweep(_ folder: String, isOurs: (String) -> Bool = StateFile.names.contains) {
-    for name in WholeFile.names(in: folder) {
+    for name in PrivateFile.names(in: folder) {
       guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
         isOurs(String(name[..<dot])), !System.isAlive(process)
       else { continue }
-      WholeFile.remove("\(folder)/\(name)")
+      try? PrivateFile.remove("\(folder)/\(name)")
     }
   }
 }

@@ -1,5 +1,10 @@
-// The one file of the module that asks the C library, for functions that the standard library has not.
-import Glibc
+// Mathematical functions that the standard library does not have: the only imports of the C library in this module.
+import func Glibc.atan
+import func Glibc.atan2
+import func Glibc.cos
+import func Glibc.pow
+import func Glibc.sin
+import func Glibc.tan
 
 /// Trigonometry in degrees, and what else is not in the standard library.
 enum Trigonometry {

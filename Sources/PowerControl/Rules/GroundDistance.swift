@@ -1,4 +1,4 @@
-import Glibc
+import func Glibc.cos
 
 /// Metres over ground between two places, on a sphere, good to half a percent below 1,000 km.
 func groundMetres(_ a: FixObservation, _ b: FixObservation) -> Double {

@@ -22,7 +22,7 @@ public struct VirtualLine: Sendable {
 
   private let hasRate: Bool
   private let origin: Instant
-  private var random: RandomSource
+  private var random: SeededRandomNumberGenerator
   private var now: Instant
   private var received: [UInt8] = []
   /// Bytes on their way to the receiver.
@@ -55,7 +55,7 @@ public struct VirtualLine: Sendable {
     self.hasRate = hasRate
     self.now = now
     origin = now
-    random = RandomSource(seed: seed ^ 0x5EED)
+    random = SeededRandomNumberGenerator(seed: seed ^ 0x5EED)
     faults = scenario.faults.map { (now + Milliseconds(seconds: $0.atSeconds), $0.fault) }
     if scenario.repeats { faultsRepeatEvery = Milliseconds(seconds: scenario.durationSeconds) }
   }

@@ -3,7 +3,7 @@ import Glibc
 /// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it wanders over minutes as
 /// real ones do.
 struct FixNoise: Sendable {
-  private var random: RandomSource
+  private var random: SeededRandomNumberGenerator
   private var north = 0.0
   private var east = 0.0
   private var up = 0.0
@@ -11,7 +11,7 @@ struct FixNoise: Sendable {
   /// Seconds after which half of an error and more is another one.
   private static let correlationSeconds = 60.0
 
-  init(seed: UInt64) { random = RandomSource(seed: seed) }
+  init(seed: UInt64) { random = SeededRandomNumberGenerator(seed: seed) }
 
   /// Standard deviation of one horizontal axis, metres.
   static func deviation(under sky: SkyView, highPrecision: Bool) -> Double {

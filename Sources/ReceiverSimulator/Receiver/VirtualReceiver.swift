@@ -37,7 +37,7 @@ public struct VirtualReceiver: Sendable {
   var batch = BatchBuffer()
   var log = FlashLog()
   var noise: FixNoise
-  var random: RandomSource
+  var random: SeededRandomNumberGenerator
 
   // Waking and sleeping.
   var hasSupply = true
@@ -90,7 +90,7 @@ public struct VirtualReceiver: Sendable {
     port = isUSB && traits.hasUSB ? 3 : 1
     configuration = ReceiverConfiguration(traits)
     settings = configuration.settings(port: port, traits)
-    random = RandomSource(seed: seed)
+    random = SeededRandomNumberGenerator(seed: seed)
     noise = FixNoise(seed: random.next())
     uniqueID = (0..<traits.uniqueIDLength).map { [id = random.next()] in UInt8(truncatingIfNeeded: id >> UInt64($0 * 8))
     }

@@ -29,7 +29,7 @@ struct ScenarioParser {
   private var scenario: Scenario?
   private var hasRepeat = false
   private(set) var words = Words("", line: 0)
-  private var random = RandomSource(seed: 1)
+  private var random = SeededRandomNumberGenerator(seed: 1)
 
   mutating func read(_ line: Substring, number: Int) throws(ScenarioError) {
     words = Words(line.prefix { $0 != "#" }, line: number)
@@ -70,7 +70,7 @@ struct ScenarioParser {
 
   private mutating func readSeed() throws(ScenarioError) {
     guard let seed = words.next().flatMap({ UInt64($0) }) else { throw words.error("`seed` takes a whole number") }
-    random = RandomSource(seed: seed)
+    random = SeededRandomNumberGenerator(seed: seed)
     try words.expectEnd()
   }
 

@@ -1,5 +1,6 @@
 import CBus
 import Glibc
+import SystemPackage
 
 /// The connection to the system's bus: calls go out, messages come in, nothing waits. Used by one thread, which waits for
 /// its descriptor.
@@ -14,8 +15,8 @@ import Glibc
     init(_ description: String) { self.description = description }
 
     init(_ doing: String, _ code: Int32) {
-      let reason = unsafe strerror(-code).map { unsafe String(cString: $0) } ?? "error \(-code)"
-      description = "\(doing): \(reason) (is dbus-daemon or dbus-broker running, and DBUS_SYSTEM_BUS_ADDRESS right?)"
+      description =
+        "\(doing): \(Errno(rawValue: -code)) (is dbus-daemon or dbus-broker running, and DBUS_SYSTEM_BUS_ADDRESS right?)"
     }
   }
 

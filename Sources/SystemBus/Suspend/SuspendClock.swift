@@ -1,4 +1,4 @@
-import Glibc
+import MonotonicTime
 
 /// For how long the computer was suspended: one of its clocks counts that time, and the other does not. It tells also where
 /// nobody announces a suspend.
@@ -22,12 +22,9 @@ public struct SuspendClock: Sendable {
     return Double(differenceNanoseconds - before) / 1e9
   }
 
-  /// CLOCK_BOOTTIME less CLOCK_MONOTONIC. clock_gettime(2) fills a value of ours, the reason for `unsafe`.
+  /// The time since boot less the monotonic time.
   public static func differenceNanoseconds() -> Int64 {
-    var monotonic = timespec()
-    var boot = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &monotonic)
-    unsafe clock_gettime(CLOCK_BOOTTIME, &boot)
-    return Int64(boot.tv_sec - monotonic.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec - monotonic.tv_nsec)
+    let monotonic = SystemClock.monotonic
+    return Int64(SystemClock.sinceBoot.nanoseconds) - Int64(monotonic.nanoseconds)
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FileSystem
 import LocationService
 import Positioning
 
@@ -54,7 +55,7 @@ extension Authorize {
 
     func run() throws {
       let status: AuthorizationStatus = extent == .always ? .authorizedAlways : .authorizedWhenInUse
-      try change(app) { (store, app) throws(StateFolderError) in
+      try change(app) { (store, app) throws(FileError) in
         try store.set(status, accuracy: accuracy.map { $0 == .full ? .full : .reduced }, for: app)
       }
     }
@@ -65,7 +66,7 @@ extension Authorize {
     @Argument(help: "The program.") var app: String
 
     func run() throws {
-      try change(app) { (store, app) throws(StateFolderError) in try store.set(.denied, for: app) }
+      try change(app) { (store, app) throws(FileError) in try store.set(.denied, for: app) }
     }
   }
 
@@ -82,7 +83,7 @@ extension Authorize {
     func run() throws {
       let store = try store()
       let apps = app.map { [$0] } ?? store.entries().map(\.app)
-      for app in apps { try change(app) { (store, app) throws(StateFolderError) in try store.reset(app) } }
+      for app in apps { try change(app) { (store, app) throws(FileError) in try store.reset(app) } }
     }
   }
 
@@ -145,15 +146,15 @@ private func store() throws -> AuthorizationStore {
 private func identifier(_ app: String) throws -> String {
   if app.isEmpty { throw CommandFailure(exitCode: CommandFailure.usage, description: "the program has no name") }
   guard app.contains("/") else { return app }
-  guard isFile(app) else {
+  guard FileLookup.isRegularFile(app) else {
     throw CommandFailure(
       exitCode: CommandFailure.noInput, description: "\(app): no such program; name one that `sextant authorize` shows")
   }
-  return BundleIdentifier.identifier(ofExecutable: app)
+  return try ProgramName.ofExecutable(app)
 }
 
 private func change(
-  _ app: String, _ body: (AuthorizationStore, String) throws(StateFolderError) -> Void
+  _ app: String, _ body: (AuthorizationStore, String) throws(FileError) -> Void
 ) throws {
   let name = try identifier(app)
   try reporting {
@@ -194,9 +195,10 @@ private enum Keeping {
 private func reporting(_ keeping: Keeping = .user, _ body: () throws -> Void) throws {
   do {
     try body()
-  } catch let error as StateFolderError {
+  } catch let error as FileError {
+    let isForbidden = error.isForbidden || error.errno == .readOnlyFileSystem
     throw CommandFailure(
-      exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-      description: "\(error.path): \(error.reason); \(keeping.cure(isForbidden: error.isForbidden))")
+      exitCode: isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
+      description: "\(error.path): \(error.reason); \(keeping.cure(isForbidden: isForbidden))")
   }
 }

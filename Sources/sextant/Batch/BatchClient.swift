@@ -1,3 +1,4 @@
+import FileSystem
 import GPSDJSON
 import MonotonicTime
 import Receiver
@@ -51,7 +52,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
   var undelivered: Int { store.undelivered }
 
   /// Makes sure that what is to be kept of a batch can be.
-  mutating func checkRoom() throws(FileProblem) { try store.checkRoom() }
+  mutating func checkRoom() throws(FileError) { try store.checkRoom() }
 
   /// What the session has to know of a reader that was killed.
   var unfinishedFrame: [UInt8]? { request == .retrieve ? store.unfinishedFrame : nil }
@@ -120,7 +121,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
         let earlier = try client.store.begin(description, line: client.path)
         let place = Output.place
         if let count = client.store.place?.bytesPrinted(until: place) {
-          client.printed = Output.last(min(count, 4096))
+          client.printed = StandardOutput.last(min(count, 4096))
         } else {
           try client.store.keep(client.store.journal, at: place)
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConfigurationEditing
+import FileSystem
 import Receiver
 import ReceiverRuntime
 
@@ -194,10 +195,10 @@ struct Configure: ParsableCommand {
     }
     let text = ConfigurationFile.text(reading.values, of: receiver, all ? .everything : .differences)
     guard file != "-" else { return try Output.write(text) }
-    do throws(FileProblem) { try WholeFile.replace(file, with: text) } catch {
+    do throws(FileError) { try UserFile.replace(file, with: text) } catch {
       throw CommandFailure(
         exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-        description: "\(file): \(error.reason); \(FileProblem.cure(error.code))")
+        description: error.description)
     }
   }
 
@@ -227,15 +228,17 @@ struct Configure: ParsableCommand {
   }
 
   private func read(_ path: String) throws -> ConfigurationFile {
-    let text: String
-    do throws(FileProblem) { text = try WholeFile.read(path) } catch {
+    let bytes: [UInt8]
+    do throws(FileError) { bytes = try InputFile.readAll(path, limit: 1 << 20) } catch {
       throw CommandFailure(
         exitCode: error.isForbidden
           ? CommandFailure.noPermission
           : error.isMissing || error.isFolder ? CommandFailure.noInput : CommandFailure.inputOutput,
-        description: "\(path): \(error.reason); \(FileProblem.cure(error.code))")
+        description: error.description)
     }
-    do throws(ConfigurationFile.Problem) { return try ConfigurationFile(text) } catch {
+    do throws(ConfigurationFile.Problem) {
+      return try ConfigurationFile(String(decoding: bytes, as: UTF8.self))
+    } catch {
       throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
     }
   }

@@ -82,7 +82,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
     self.portRate = portRate
     self.survivesSilence = survivesSilence
     showsProgress = sextant.showsProgress()
-    lastProgress = Instant(nanoseconds: MonotonicClock.now())
+    lastProgress = SystemClock.monotonic
     deadline = lastProgress + Self.longestSearch
   }
 

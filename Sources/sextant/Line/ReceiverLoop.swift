@@ -71,7 +71,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     _ source: Source, _ settings: SessionSettings, baud: UInt32?, seconds: Double?, client: consuming Client
   ) throws {
     // What can fail comes first: a value that owns descriptors cannot be left half made.
-    let now = Instant(nanoseconds: MonotonicClock.now())
+    let now = SystemClock.monotonic
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange])
     let simulator: SimulatedReceiver?
     let path: String
@@ -119,11 +119,11 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   }
 
   private mutating func runToEnd() throws {
-    deliverEvents(at: Instant(nanoseconds: MonotonicClock.now()))
+    deliverEvents(at: SystemClock.monotonic)
     while true {
       let due = deadline
       let events = try poller.wait(deadline: due?.nanoseconds)
-      let now = Instant(nanoseconds: MonotonicClock.now())
+      let now = SystemClock.monotonic
       _ = try simulator?.wake(&poller, token: Self.simulatorToken, at: now)
       for event in events {
         switch event {
@@ -163,7 +163,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       } catch {
         problem = error
         // Long may have been waited for a reader that stands still; the end has its time from now on.
-        finish(at: Instant(nanoseconds: MonotonicClock.now()))
+        finish(at: SystemClock.monotonic)
       }
       if let end, now >= end { finish(at: now) }
       connection.preview { report, sky in client.prepare(for: report, sky) }

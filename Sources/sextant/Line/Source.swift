@@ -59,7 +59,7 @@ enum Source: Equatable {
         note: "no receiver by its name; listening at \(port.node) (\(port.name ?? "USB serial bridge"))")
     }
     return Choice(
-      source: .simulator("walk"),
+      source: .simulator(LineAddress.usualScenario),
       note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
   }
 
@@ -80,13 +80,13 @@ enum Source: Equatable {
     let choice = try choose(
       named: named, environment: fromEnvironment, configuration: configuration,
       ports: isChosen ? [] : ReceiverPorts.enumerate(list: try installedList()),
-      isThere: { $0.contains(":") || exists($0) })
+      isThere: isThere)
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
         exitCode: CommandFailure.configuration,
         description: "the configuration file says read-only; name the receiver with --device to send to it")
     }
-    if use == .sending, case .device(let name) = choice.source, name.hasPrefix("replay:") {
+    if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
       throw CommandFailure(
         exitCode: CommandFailure.unavailable, description: "\(name): a file takes no orders; name a receiver's device")
     }
@@ -103,9 +103,13 @@ enum Source: Equatable {
     }
   }
 
+  /// Whether a device of the configuration can be opened now, as far as its name tells.
+  private static func isThere(_ name: String) -> Bool {
+    if case .port(let path)? = try? LineAddress(name) { exists(path) } else { true }
+  }
+
   private static func parse(_ name: String) throws -> Source {
-    guard name.hasPrefix("sim:") else { return .device(name) }
-    let scenario = name == "sim:" ? "walk" : String(name.dropFirst(4))
+    guard case .simulator(let scenario) = try LineAddress(name) else { return .device(name) }
     _ = try Scenario.read(scenario)
     return .simulator(scenario)
   }

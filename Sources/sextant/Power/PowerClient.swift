@@ -1,3 +1,4 @@
+import FileSystem
 import GPSDJSON
 import MonotonicTime
 import Receiver
@@ -12,7 +13,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   private let path: String
   private let request: PowerRequest
-  private let log: GrowingFile?
+  private let log: AppendOnlyFile?
   private let started: Instant
   private let limit: SearchLimit
   private var lines: [String] = []
@@ -26,14 +27,14 @@ struct PowerClient: ReceiverClient, ~Copyable {
   init(_ source: Source, _ request: PowerRequest, log: String?, seconds: Double?) throws {
     // What can fail comes first: a value that owns a descriptor cannot be left half made.
     if let log {
-      self.init(source, request, try GrowingFile(log), seconds)
+      self.init(source, request, try AppendOnlyFile(log), seconds)
     } else {
       self.init(source, request, nil, seconds)
     }
   }
 
-  private init(_ source: Source, _ request: PowerRequest, _ log: consuming GrowingFile?, _ seconds: Double?) {
-    started = Instant(nanoseconds: MonotonicClock.now())
+  private init(_ source: Source, _ request: PowerRequest, _ log: consuming AppendOnlyFile?, _ seconds: Double?) {
+    started = SystemClock.monotonic
     limit = SearchLimit(seconds: seconds, from: started)
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.request = request
@@ -156,7 +157,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   static func line(_ state: String, secondsSinceStart: Double) -> String {
     var time = JSONLine()
-    time.timestamp(UTCTime(nanosecondsSince1970: nanosecondsSince1970()))
+    time.timestamp(UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds))
     time.put(raw: UInt8(ascii: " "))
     time.decimal(secondsSinceStart, digits: 3)
     return "\(time.text) \(state)\n"

@@ -1,3 +1,4 @@
+import FileSystem
 import MonotonicTime
 import ReceiverRuntime
 import SerialPort
@@ -26,10 +27,10 @@ struct PowerSupply {
   }
 
   func carryOut(_ request: PowerRequest) throws {
-    let started = Instant(nanoseconds: MonotonicClock.now())
+    let started = SystemClock.monotonic
     // What can fail comes before the receiver is off.
-    let log: GrowingFile?
-    if let path = self.log { log = try GrowingFile(path) } else { log = nil }
+    let log: AppendOnlyFile?
+    if let path = self.log { log = try AppendOnlyFile(path) } else { log = nil }
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
     let supply = try taken()
     if case .off(let seconds) = request {
@@ -49,15 +50,15 @@ struct PowerSupply {
   }
 
   private func wait(_ seconds: Double?, _ poller: inout Poller) throws {
-    let end = seconds.map { Instant(nanoseconds: MonotonicClock.now()) + Milliseconds(seconds: $0) }
-    while end.map({ $0.nanoseconds > MonotonicClock.now() }) ?? true {
+    let end = seconds.map { SystemClock.monotonic + Milliseconds(seconds: $0) }
+    while end.map({ $0.nanoseconds > SystemClock.monotonic.nanoseconds }) ?? true {
       let events = try poller.wait(deadline: end?.nanoseconds)
       if events.contains(where: { if case .signal = $0 { true } else { false } }) { return }
     }
   }
 
-  private func write(_ state: String, since started: Instant, to log: borrowing GrowingFile?) throws {
-    let now = Instant(nanoseconds: MonotonicClock.now())
+  private func write(_ state: String, since started: Instant, to log: borrowing AppendOnlyFile?) throws {
+    let now = SystemClock.monotonic
     let line = PowerClient.line(state, secondsSinceStart: now.seconds(since: started))
     try Output.write(line)
     try log?.append(line)

@@ -33,7 +33,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     self.plan = plan
     self.isRaw = isRaw
     self.file = file
-    started = Instant(nanoseconds: MonotonicClock.now())
+    started = SystemClock.monotonic
     last = started
     progress = RecordProgress(isShown: showsProgress(), at: started)
   }
@@ -96,7 +96,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
   mutating func close() throws {
     progress.clear()
     if let failure { throw failure }
-    if hasHeader { try end(at: Instant(nanoseconds: MonotonicClock.now())) }
+    if hasHeader { try end(at: SystemClock.monotonic) }
     try file.finish()
   }
 
@@ -183,7 +183,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     hasHeader = false
   }
 
-  private static func arrival(_ now: Instant) -> Arrival { Arrival(now, utcNanoseconds: nanosecondsSince1970()) }
+  private static func arrival(_ now: Instant) -> Arrival { Arrival(now, utcNanoseconds: SystemClock.utcNanoseconds) }
 }
 
 /// The line that tells people how far a recording is, on standard error where that is a terminal: one a second.

@@ -56,7 +56,7 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
-    let now = Instant(nanoseconds: MonotonicClock.now())
+    let now = SystemClock.monotonic
     let device: any SimulatedDevice
     if let replay {
       device = try recorded(replay, at: now)
@@ -64,7 +64,7 @@ struct Simulate: ParsableCommand {
       device = try line(at: now)
     }
     guard forClient else { return try serve(device, link: link ?? "", at: now) }
-    let folder = try PrivateFolder()
+    let folder = try PrivateTemporaryFolder()
     defer { folder.remove() }
     try serve(device, link: "\(folder.path)/receiver", at: now)
   }

@@ -57,7 +57,7 @@ struct SimulationLoop: ~Copyable {
         case .readable, .writable, .hangUp, .timeout, .woken: break
         }
       }
-      let now = Instant(nanoseconds: MonotonicClock.now())
+      let now = SystemClock.monotonic
       switch try receiver.wake(&poller, token: Self.device, at: now) {
       case .none: break
       case .unplugged where forClient, .pluggedIn where forClient: break
@@ -81,7 +81,7 @@ struct SimulationLoop: ~Copyable {
   private mutating func carryOut(_ line: Substring) throws {
     let words = line.split(separator: " ", maxSplits: 1)
     guard let verb = words.first else { return }
-    let now = receiver.deviceTime(at: Instant(nanoseconds: MonotonicClock.now()))
+    let now = receiver.deviceTime(at: SystemClock.monotonic)
     switch verb {
     case "quit": isEnding = true
     case "status":

@@ -15,7 +15,7 @@ final class CorrectionClient {
     name = source.name
     // The connection has token 1.
     feed = CorrectionFeed(
-      source, token: Poller.Token(rawValue: 4), at: Instant(nanoseconds: MonotonicClock.now()))
+      source, token: Poller.Token(rawValue: 4), at: SystemClock.monotonic)
   }
 
   var deadline: Instant? { isOpen ? feed.deadline : .zero }

@@ -30,7 +30,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
     _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: CorrectionSource? = nil
   ) {
     self.corrections = corrections.map { CorrectionClient($0) }
-    view = WatchView(kind, limit: epochs, now: Instant(nanoseconds: MonotonicClock.now()))
+    view = WatchView(kind, limit: epochs, now: SystemClock.monotonic)
     self.source = source
     path = if case .device(let path) = source { path } else { "built-in simulator" }
     self.baud = baud

@@ -23,7 +23,7 @@ struct ProbeShell: ~Copyable {
   private static let lineLook = Milliseconds(100)
 
   init(_ options: Options) throws {
-    let now = Instant(nanoseconds: MonotonicClock.now())
+    let now = SystemClock.monotonic
     var poller = try Poller(catching: [.terminate])
     var monitor = DeviceMonitor(source: options.source)
     let events = monitor.drain(at: now)
@@ -70,7 +70,7 @@ struct ProbeShell: ~Copyable {
     }
   }
 
-  private var now: Instant { Instant(nanoseconds: MonotonicClock.now()) }
+  private var now: Instant { SystemClock.monotonic }
 
   private var deadline: Instant? {
     let ofLine: Instant? =

@@ -15,7 +15,7 @@ struct ManyReceivers {
       let connection = ReceiverConnection(
         path: path, settings: SessionSettings(intent: .readOnly, line: .serial), baud: 115_200,
         token: Poller.Token(rawValue: UInt32(index)), reference: { nil })
-      try connection.open(&poller, at: Instant(nanoseconds: MonotonicClock.now()))
+      try connection.open(&poller, at: SystemClock.monotonic)
       connections.append(connection)
     }
     var epochs = [Int](repeating: 0, count: connections.count)
@@ -23,7 +23,7 @@ struct ManyReceivers {
       var due: Instant?
       for connection in connections { due = Instant.earlier(due, connection.deadline) }
       let events = try poller.wait(deadline: due?.nanoseconds)
-      let now = Instant(nanoseconds: MonotonicClock.now())
+      let now = SystemClock.monotonic
       for event in events {
         switch event {
         case .signal: break serving

@@ -1,8 +1,8 @@
-// The calls that Swift cannot import: variadic ioctl(2); termios2, whose header <asm/termbits.h> clashes with
-// <termios.h>; the headers that Swift's Glibc module leaves out. Each function returns 0 (or the value it names) on
-// success and the negative errno on failure; none of them retries, keeps state or allocates.
-#ifndef SEXTANT_CSERIAL_H
-#define SEXTANT_CSERIAL_H
+// The calls and constants of Linux that Swift cannot import: variadic ioctl(2); structures whose headers clash or have
+// nested arrays of pointers; headers that the Glibc module leaves out. Each function returns 0 (or the value it names) on
+// success and the negative errno on failure, unless it says otherwise. No function retries, keeps state or allocates.
+#ifndef SEXTANT_CLINUX_H
+#define SEXTANT_CLINUX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,15 @@
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
+
+// MARK: Files
+
+/// O_PATH of open(2) and AT_EMPTY_PATH of fchownat(2), which <fcntl.h> hides without _GNU_SOURCE.
+extern const int clinux_o_path;
+extern const int clinux_at_empty_path;
+
+// MARK: Serial lines and pseudo-terminals
 
 /// A struct termios2 that only this library looks into: its layout differs between architectures.
 struct cserial_settings {
@@ -84,5 +93,30 @@ int cserial_unsent(int descriptor);
 int cserial_open_pty(void);
 /// The node of the slave: ptsname_r(3).
 int cserial_pty_slave_path(int master, char *path, size_t size);
+
+// MARK: I2C: <linux/i2c-dev.h>
+
+/// I2C_FUNCS: 1 if the adapter does plain transfers (I2C_FUNC_I2C), 0 if it speaks SMBus alone.
+int ci2c_does_transfers(int descriptor);
+/// I2C_RDWR: one transfer that writes `out_count` bytes and, behind a repeated start, reads `in_count` bytes. Either may
+/// be 0, not both.
+int ci2c_transfer(
+    int descriptor, uint16_t address, const uint8_t *out, uint16_t out_count, uint8_t *in, uint16_t in_count);
+
+// MARK: GPIO: <linux/gpio.h>, the character device, version 2
+
+/// GPIO_GET_CHIPINFO_IOCTL: the number of lines of a chip.
+int cgpio_line_count(int chip);
+/// GPIO_V2_GET_LINEINFO_IOCTL: 1 if the line's name is `name`.
+int cgpio_is_named(int chip, uint32_t offset, const char *name);
+/// GPIO_V2_GET_LINE_IOCTL: the descriptor of the line, as an output that is active, from now on until it is closed.
+int cgpio_open_output(int chip, uint32_t offset, int is_active_low, int is_active, const char *consumer);
+/// GPIO_V2_LINE_SET_VALUES_IOCTL.
+int cgpio_set(int line, int is_active);
+
+// MARK: Sensors: <linux/iio/events.h>
+
+/// IIO_GET_EVENT_FD_IOCTL: the descriptor of an IIO device's events, not blocking; the negative errno on failure.
+int ciio_open_events(int device);
 
 #endif

@@ -1,12 +1,16 @@
-// For ptsname_r(3).
+// For O_PATH and ptsname_r(3).
 #define _GNU_SOURCE
 
-#include "CSerial.h"
+#include "CLinux.h"
 
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/gpio.h>
+#include <linux/i2c-dev.h>
+#include <linux/i2c.h>
+#include <linux/ioctl.h>
 #include <linux/serial.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +19,16 @@
 // <sys/ioctl.h> would bring in <bits/ioctl-types.h>, which clashes with <asm/termbits.h> on some architectures.
 extern int ioctl(int descriptor, unsigned long request, ...);
 
-_Static_assert(sizeof(struct termios2) <= sizeof(struct cserial_settings), "termios2 does not fit");
-
 static int result(int returned) { return returned < 0 ? -errno : returned; }
+
+// MARK: Files
+
+const int clinux_o_path = O_PATH;
+const int clinux_at_empty_path = AT_EMPTY_PATH;
+
+// MARK: Serial lines and pseudo-terminals
+
+_Static_assert(sizeof(struct termios2) <= sizeof(struct cserial_settings), "termios2 does not fit");
 
 static struct termios2 opened(const struct cserial_settings *settings) {
   struct termios2 inner;
@@ -175,3 +186,75 @@ int cserial_open_pty(void) {
 }
 
 int cserial_pty_slave_path(int master, char *path, size_t size) { return -ptsname_r(master, path, size); }
+
+// MARK: I2C
+
+int ci2c_does_transfers(int descriptor) {
+  unsigned long functions = 0;
+  if (ioctl(descriptor, I2C_FUNCS, &functions) < 0) return -errno;
+  return (functions & I2C_FUNC_I2C) != 0;
+}
+
+int ci2c_transfer(
+    int descriptor, uint16_t address, const uint8_t *out, uint16_t out_count, uint8_t *in, uint16_t in_count) {
+  struct i2c_msg messages[2];
+  uint32_t count = 0;
+  if (out_count > 0) {
+    // The kernel does not write to the buffer of a message that is sent.
+    messages[count++] = (struct i2c_msg){.addr = address, .len = out_count, .buf = (uint8_t *)out};
+  }
+  if (in_count > 0) {
+    messages[count++] = (struct i2c_msg){.addr = address, .flags = I2C_M_RD, .len = in_count, .buf = in};
+  }
+  struct i2c_rdwr_ioctl_data transfer = {.msgs = messages, .nmsgs = count};
+  return ioctl(descriptor, I2C_RDWR, &transfer) < 0 ? -errno : 0;
+}
+
+// MARK: GPIO
+
+int cgpio_line_count(int chip) {
+  struct gpiochip_info info;
+  memset(&info, 0, sizeof info);
+  if (ioctl(chip, GPIO_GET_CHIPINFO_IOCTL, &info) < 0) return -errno;
+  return (int)info.lines;
+}
+
+int cgpio_is_named(int chip, uint32_t offset, const char *name) {
+  struct gpio_v2_line_info info;
+  memset(&info, 0, sizeof info);
+  info.offset = offset;
+  if (ioctl(chip, GPIO_V2_GET_LINEINFO_IOCTL, &info) < 0) return -errno;
+  return strncmp(info.name, name, sizeof info.name) == 0;
+}
+
+int cgpio_open_output(int chip, uint32_t offset, int is_active_low, int is_active, const char *consumer) {
+  struct gpio_v2_line_request request;
+  memset(&request, 0, sizeof request);
+  request.offsets[0] = offset;
+  request.num_lines = 1;
+  strncpy(request.consumer, consumer, sizeof request.consumer - 1);
+  request.config.flags = GPIO_V2_LINE_FLAG_OUTPUT | (is_active_low ? GPIO_V2_LINE_FLAG_ACTIVE_LOW : 0);
+  request.config.num_attrs = 1;
+  request.config.attrs[0].mask = 1;
+  request.config.attrs[0].attr.id = GPIO_V2_LINE_ATTR_ID_OUTPUT_VALUES;
+  request.config.attrs[0].attr.values = is_active ? 1 : 0;
+  if (ioctl(chip, GPIO_V2_GET_LINE_IOCTL, &request) < 0) return -errno;
+  return request.fd;
+}
+
+int cgpio_set(int line, int is_active) {
+  struct gpio_v2_line_values values = {.bits = is_active ? 1 : 0, .mask = 1};
+  return ioctl(line, GPIO_V2_LINE_SET_VALUES_IOCTL, &values) < 0 ? -errno : 0;
+}
+
+// MARK: Sensors
+
+// As <linux/iio/events.h> has it, which Debian's kernel headers for user space may lack.
+#define EVENT_DESCRIPTOR _IOR('i', 0x90, int)
+
+int ciio_open_events(int device) {
+  int descriptor = -1;
+  if (ioctl(device, EVENT_DESCRIPTOR, &descriptor) < 0) return -errno;
+  if (fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0 || fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return -errno;
+  return descriptor;
+}

@@ -1,0 +1,90 @@
+import SystemPackage
+
+/// The reason why a file could not be read or written: the path, the error of the system, and the next step.
+public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The path that is at fault. It is a part of the path that the caller gave where a folder in it is at fault.
+  public let path: String
+  /// The error that the system call left. The refusals of this module have the error of the system call that is closest.
+  public let errno: Errno
+  let refusal: Refusal?
+
+  /// The reasons for which this module itself refuses a file that the system would have opened.
+  enum Refusal: Equatable {
+    /// A FIFO, a device or a socket, where a regular file is expected.
+    case notRegular
+    case longerThan(bytes: Int)
+    /// A symbolic link in a state folder.
+    case link
+    /// A file with a second name, or one that belongs to another user.
+    case foreign
+    /// A state folder in which another user can write.
+    case folderOfOthers
+    /// The folder of a file that is to be written does not exist.
+    case missingFolder
+  }
+
+  public init(_ path: String, _ errno: Errno) {
+    self.path = path
+    self.errno = errno
+    refusal = nil
+  }
+
+  init(_ path: String, _ refusal: Refusal) {
+    self.path = path
+    self.refusal = refusal
+    errno =
+      switch refusal {
+      case .notRegular: .invalidArgument
+      case .longerThan: .fileTooLarge
+      case .link: .tooManySymbolicLinkLevels
+      case .foreign, .folderOfOthers: .notPermitted
+      case .missingFolder: .noSuchFileOrDirectory
+      }
+  }
+
+  /// The reason in words, without the path.
+  public var reason: String {
+    switch refusal {
+    case .notRegular: "it is not a regular file"
+    case .longerThan(let bytes): "it is longer than \(bytes) bytes"
+    case .link: "it is a symbolic link in a state folder"
+    case .foreign: "it belongs to another user or has a second name"
+    case .folderOfOthers: "other users can write in this folder"
+    case .missingFolder, nil: errno.description
+    }
+  }
+
+  /// What the user can do about it.
+  public var nextStep: String {
+    switch refusal {
+    case .notRegular: "name a regular file"
+    case .longerThan: "check the name; this is not a file of this program"
+    case .link, .foreign: "remove it, or name another state folder with SEXTANT_STATE_DIR"
+    case .folderOfOthers: "take the permission away (`chmod go-w`), or name a folder of yours with SEXTANT_STATE_DIR"
+    case .missingFolder: "make this folder first, or name another one"
+    case nil:
+      switch errno {
+      case .noSpace, .diskQuotaExceeded: "make room, or name another folder"
+      case .readOnlyFileSystem, .permissionDenied, .notPermitted: "name a folder of yours that can be written"
+      case .noSuchFileOrDirectory: "check the name, and that its folder is there"
+      case .notDirectory: "a part of the path is no folder; check the name"
+      case .isDirectory: "it is a folder; name a file"
+      default: "check the path and the disk"
+      }
+    }
+  }
+
+  /// One line: the path, what happened, and the next step.
+  public var description: String { "\(path): \(reason); \(nextStep)" }
+
+  public var isFolder: Bool { errno == .isDirectory }
+  public var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+  public var isForbidden: Bool { errno == .permissionDenied || errno == .notPermitted }
+}
+
+/// Makes calls for one path and adds the path to their error.
+func naming<Result: ~Copyable>(
+  _ path: String, _ body: () throws(Errno) -> Result
+) throws(FileError) -> Result {
+  do { return try body() } catch { throw FileError(path, error) }
+}

@@ -1,0 +1,66 @@
+import SystemPackage
+
+/// Questions about paths. Symbolic links are followed.
+public enum FileLookup {
+  /// Whether there is anything at a path, as far as this user may see. The corresponding C function is access(2).
+  public static func exists(_ path: String) -> Bool { Syscalls.exists(path) }
+
+  /// Whether there is a regular file.
+  public static func isRegularFile(_ path: String) -> Bool {
+    (try? Syscalls.status(ofPath: path))?.type == .regular
+  }
+
+  /// The names in a folder without `.` and `..`, sorted; empty if it cannot be listed.
+  public static func names(in folder: String) -> [String] {
+    guard let descriptor = try? Syscalls.open(folder, OpenFlags.path) else { return [] }
+    return ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted()
+  }
+
+  /// Which file a path names, and when it was written. Another value means another content.
+  public struct Mark: Hashable, Sendable {
+    var inode: UInt64
+    var seconds: Int
+    var nanoseconds: Int
+  }
+
+  /// The mark of a file; nil where there is none. The corresponding C function is stat(2).
+  public static func mark(_ path: String) -> Mark? {
+    guard let status = try? Syscalls.status(ofPath: path) else { return nil }
+    return Mark(inode: status.inode, seconds: status.modified.seconds, nanoseconds: status.modified.nanoseconds)
+  }
+
+  /// Splits a path into its folder and the name in it. The folder of a plain name is `.`.
+  static func split(_ path: String) -> (folder: String, name: String) {
+    let path = FilePath(path)
+    let folder = path.removingLastComponent().string
+    return (folder.isEmpty ? "." : folder, path.lastComponent?.string ?? ".")
+  }
+}
+
+/// The text of a file as a whole.
+func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+/// Reads a regular file from its start. The size that the system states is not used: files of /proc and /sys state 0.
+///
+/// - Parameter descriptor: open for reading without blocking.
+func readWhole(_ descriptor: borrowing OwnedDescriptor, _ path: String, limit: Int) throws(FileError) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16_384)
+  while true {
+    let count: Int
+    do { count = try Syscalls.read(descriptor.number, into: &buffer) } catch { throw FileError(path, error) }
+    if count == 0 { return bytes }
+    bytes += buffer[..<count]
+    if bytes.count > limit { throw FileError(path, .longerThan(bytes: limit)) }
+  }
+}
+
+/// Refuses what is not a regular file. Opening a device or a FIFO has effects, so this comes before the opening as well.
+func requireRegular(_ status: NodeStatus, _ path: String) throws(FileError) {
+  switch status.type {
+  case .regular: return
+  case .directory: throw FileError(path, .isDirectory)
+  case .link: throw FileError(path, .link)
+  default: throw FileError(path, .notRegular)
+  }
+}

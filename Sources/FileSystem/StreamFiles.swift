@@ -1,0 +1,141 @@
+// Files that are read or written piece by piece: recordings, and what the user pipes into a program.
+import SystemPackage
+
+/// A file, FIFO or terminal that the user named, read in pieces into memory that is allocated once.
+public struct InputFile: ~Copyable {
+  private let path: String
+  private let descriptor: OwnedDescriptor
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// Opens a file; `-` is standard input. Opening a FIFO waits for its writer.
+  public init(opening path: String) throws(FileError) {
+    let name = path == "-" ? "standard input" : path
+    let descriptor = try naming(name) { () throws(Errno) in
+      try path == "-" ? Syscalls.duplicate(Syscalls.standardInput) : Syscalls.open(path, OpenFlags.stream)
+    }
+    self.init(name, descriptor)
+  }
+
+  private init(_ path: String, _ descriptor: consuming OwnedDescriptor) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  /// The next piece; nil at the end.
+  @_lifetime(&self)
+  public mutating func next() throws(FileError) -> RawSpan? {
+    let count = try fill()
+    return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0..<count)
+  }
+
+  private mutating func fill() throws(FileError) -> Int {
+    do throws(Errno) { return try Syscalls.read(descriptor.number, into: &buffer) } catch {
+      // A receiver's pseudo-terminal ends with EIO when the other side closes it.
+      if error == .ioError, Syscalls.isTerminal(descriptor.number) { return 0 }
+      throw FileError(path, error)
+    }
+  }
+
+  /// Returns all bytes of a file, FIFO or terminal; `-` is standard input.
+  ///
+  /// - Parameter limit: the most bytes; more are an error (EFBIG).
+  public static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
+    var file = try InputFile(opening: path)
+    var bytes: [UInt8] = []
+    while case let count = try file.fill(), count > 0 {
+      bytes += file.buffer[..<count]
+      if bytes.count > limit { throw FileError(path, .longerThan(bytes: limit)) }
+    }
+    return bytes
+  }
+}
+
+/// A file that is written piece by piece: the content that it has stays, and one program at a time writes to it.
+public final class OutputFile: Sendable {
+  public let path: String
+  public let isRegular: Bool
+  private let descriptor: OwnedDescriptor
+
+  /// Opens a file that the user named at its end, and makes it where there is none.
+  public convenience init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
+    let descriptor = try naming(path) { () throws(Errno) in
+      try Syscalls.open(path, OpenFlags.recordingForUser, permissions: permissions)
+    }
+    self.init(path, descriptor)
+  }
+
+  /// Standard output as such a file.
+  public static func standardOutput() throws(FileError) -> OutputFile {
+    let path = "standard output"
+    return OutputFile(
+      path, try naming(path) { () throws(Errno) in try Syscalls.duplicate(Syscalls.standardOutput) })
+  }
+
+  private init(_ path: String, _ descriptor: consuming OwnedDescriptor) {
+    self.path = path
+    isRegular = (try? Syscalls.status(of: descriptor.number))?.type == .regular
+    self.descriptor = descriptor
+  }
+
+  /// Takes the file for this program alone; false where another program has it. A file system without locks is no obstacle.
+  public func lock() -> Bool {
+    do throws(Errno) { try Syscalls.lockExclusively(descriptor.number) } catch { return error != .wouldBlock }
+    return true
+  }
+
+  /// Bytes.
+  public func size() throws(FileError) -> UInt64 {
+    try naming(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number).size }
+  }
+
+  /// Reads on from the last place, into the beginning of `buffer`; 0 at the end.
+  public func read(into buffer: inout [UInt8]) throws(FileError) -> Int {
+    do { return try Syscalls.read(descriptor.number, into: &buffer) } catch { throw FileError(path, error) }
+  }
+
+  /// Writes at the end; the number of bytes that were taken.
+  public func write(_ bytes: RawSpan) throws(FileError) -> Int {
+    do { return try Syscalls.write(descriptor.number, bytes) } catch { throw FileError(path, error) }
+  }
+
+  /// Ends the file at a place.
+  public func cut(to length: UInt64) throws(FileError) {
+    guard isRegular else { return }
+    try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: length) }
+  }
+
+  /// Brings the content to the disk. This may take seconds.
+  public func sync() throws(FileError) {
+    try naming(path) { () throws(Errno) in try Syscalls.syncData(descriptor.number) }
+  }
+
+  /// Gives a file another name in its folder.
+  public static func rename(_ path: String, to newPath: String) throws(FileError) {
+    try naming(path) { () throws(Errno) in try Syscalls.rename(path, to: newPath) }
+  }
+
+  /// Brings the name of a file to the disk.
+  public static func syncName(of path: String) {
+    guard let folder = try? Syscalls.open(FileLookup.split(path).folder, OpenFlags.path) else { return }
+    syncFolder(folder.number)
+  }
+}
+
+/// The end of the standard output's file.
+public enum StandardOutput {
+  /// The file behind standard output; nil if that is not a regular file.
+  public static var file: (device: UInt64, inode: UInt64, size: UInt64)? {
+    guard let status = try? Syscalls.status(of: Syscalls.standardOutput), status.type == .regular else { return nil }
+    return (status.fileSystem, status.inode, status.size)
+  }
+
+  /// The last bytes of that file; none if it is shorter or cannot be read.
+  public static func last(_ count: Int) -> [UInt8] {
+    // The shell opens it for writing alone.
+    guard let size = file?.size, size >= UInt64(count),
+      let copy = try? Syscalls.open("/proc/self/fd/\(Syscalls.standardOutput)", OpenFlags.read),
+      let bytes = try? Syscalls.read(copy.number, count: count, at: size - UInt64(count))
+    else { return [] }
+    return bytes.count == count ? bytes : []
+  }
+}

@@ -1,0 +1,105 @@
+import SystemPackage
+
+/// Files that the user names: configurations, backups. Symbolic links are followed.
+public enum UserFile {
+  /// Returns the text of a regular file; bytes that are not UTF-8 are replaced.
+  ///
+  /// - Parameters:
+  ///   - path: its path.
+  ///   - limit: the most bytes; a longer file is an error (EFBIG).
+  public static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String {
+    text(try readBytes(path, limit: limit))
+  }
+
+  /// Returns the bytes of a regular file; see `read`.
+  public static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
+    try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }, path)
+    let file = try naming(path) { () throws(Errno) in try Syscalls.open(path, OpenFlags.read) }
+    // Another file may have taken its place in between.
+    try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(of: file.number) }, path)
+    return try readWhole(file, path, limit: limit)
+  }
+
+  /// Replaces a file in one step: a reader, and the next program after a crash or a loss of power, finds the old text or the
+  /// new one, whole. Behind a symbolic link it is the link's target that is replaced. A device or a FIFO is written to.
+  ///
+  /// - Parameters:
+  ///   - path: its path.
+  ///   - text: the new content.
+  ///   - permissions: the permissions of the file, less the umask.
+  public static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
+    // A path that leads nowhere yet is that of a new file.
+    let target = Syscalls.resolved(path) ?? path
+    if let status = try? Syscalls.status(ofPath: target) {
+      if status.type == .directory { throw FileError(path, .isDirectory) }
+      if status.type != .regular { return try write(text, to: target, named: path) }
+    }
+    let (folder, name) = FileLookup.split(target)
+    let descriptor = try open(folder, forWriting: path)
+    try naming(path) { () throws(Errno) in
+      try replaceFile(name, in: descriptor.number, with: text, permissions: permissions, .durable, owner: nil)
+    }
+  }
+
+  private static func open(_ folder: String, forWriting path: String) throws(FileError) -> OwnedDescriptor {
+    do { return try Syscalls.open(folder, OpenFlags.path) } catch {
+      throw error == .noSuchFileOrDirectory ? FileError(folder, .missingFolder) : FileError(path, error)
+    }
+  }
+
+  private static func write(_ text: String, to device: String, named path: String) throws(FileError) {
+    try naming(path) { () throws(Errno) in
+      let descriptor = try Syscalls.open(device, OpenFlags.write)
+      try Syscalls.writeAll(descriptor.number, text)
+    }
+  }
+
+  /// Deletes a file; one that does not exist is deleted already.
+  public static func remove(_ path: String) { try? Syscalls.unlink(path) }
+}
+
+/// What a replaced file outlives.
+public enum Durability: Sendable {
+  /// A loss of power: the file and its new name are brought to the disk.
+  case durable
+  /// The process.
+  case thisRun
+}
+
+/// Replaces a file of an open folder in one step. The temporary file is called as the file, with the number of this process
+/// behind a dot, and is new: what is in its place was left by a process that was killed.
+///
+/// - Parameter owner: the user and group that get the file; nil for those of this process.
+func replaceFile(
+  _ name: String, in folder: Int32, with text: String, permissions: UInt32, _ durability: Durability,
+  owner: (user: UInt32, group: UInt32)?
+) throws(Errno) {
+  let temporary = "\(name).\(Syscalls.processID)"
+  do throws(Errno) {
+    let file = try create(temporary, in: folder, permissions)
+    try Syscalls.writeAll(file.number, text)
+    if let owner { try Syscalls.changeOwner(file.number, to: owner.user, owner.group) }
+    if durability == .durable { try Syscalls.sync(file.number) }
+    try Syscalls.rename(temporary, to: name, in: folder)
+  } catch {
+    try? Syscalls.unlink(temporary, in: folder)
+    throw error
+  }
+  if durability == .durable { syncFolder(folder) }
+}
+
+private func create(_ name: String, in folder: Int32, _ permissions: UInt32) throws(Errno) -> OwnedDescriptor {
+  do throws(Errno) {
+    return try Syscalls.open(name, OpenFlags.create, permissions: permissions, in: folder)
+  } catch {
+    guard error == .fileExists else { throw error }
+    try Syscalls.unlink(name, in: folder)
+    return try Syscalls.open(name, OpenFlags.create, permissions: permissions, in: folder)
+  }
+}
+
+/// Brings the names in a folder to the disk. Some file systems cannot; the files themselves are brought to it anyway.
+func syncFolder(_ folder: Int32) {
+  guard let descriptor = try? Syscalls.open(".", OpenFlags.folder, in: folder) else { return }
+  try? Syscalls.sync(descriptor.number)
+}

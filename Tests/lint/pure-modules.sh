@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Fails when a pure module reads a clock of the computer or imports the C library: what decides is handed bytes and the time.
+# A mathematical function may be imported by its name (`import func Glibc.cos`). `make lint` calls it.
+set -euo pipefail
+cd "$(dirname "$0")/../../Sources"
+modules=(NMEA UBX RTCM3 SPARTN WireBytes ReceiverStream Positioning PowerControl ReceiverPower Receiver)
+found=$(grep -rnE '\bSystemClock\b|^ *(@.* )?import +(Glibc|Musl|CLinux|Foundation)' --include='*.swift' "${modules[@]}" || true)
+[ -z "$found" ] || { printf '%s\na pure module may not use this\n' "$found" >&2; exit 1; }
