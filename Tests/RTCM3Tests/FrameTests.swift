@@ -51,7 +51,7 @@ struct FrameTests {
       let bytes = random.bytes(start + count + random.int(0...20))
       let expected = Wire.crc24(bytes[start..<start + count])
       #expect(crc24q(of: bytes.raw, from: start, count: count) == expected, "\(count) bytes")
-      #expect(tabledCRC24Q(of: bytes.raw, from: start, count: count) == expected, "\(count) bytes by tables")
+      #expect(crc24qByTables(of: bytes.raw, from: start, count: count) == expected, "\(count) bytes by tables")
     }
   }
 
