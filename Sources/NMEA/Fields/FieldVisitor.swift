@@ -118,18 +118,12 @@ public protocol SentenceContent: Sendable, Equatable {
   static var messageNumber: Int32? { get }
   /// All fields absent.
   init()
-  /// The content of nearly all sentences of this kind, read in a shorter way than field by field, where the processor has one;
-  /// nil for the others. None of its fields is one that is rejected.
-  static func atOnce(_ sentence: borrowing Sentence) -> Self?
   /// Visits the fields in order.
   mutating func fields<Visitor: FieldVisitor & ~Copyable & ~Escapable>(_ visitor: inout Visitor)
 }
 
 extension SentenceContent {
   @inlinable public static var messageNumber: Int32? { nil }
-
-  @inlinable @inline(__always)
-  public static func atOnce(_ sentence: borrowing Sentence) -> Self? { nil }
 }
 
 extension Sentence {
@@ -152,13 +146,8 @@ extension Sentence {
   }
 
   /// The fields as `Content`, whatever the formatter.
-  @inlinable @inline(__always)
-  public func decode<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
-    Content.atOnce(self) ?? fieldByField(Content.self, rejected: &rejected)
-  }
-
   @inlinable @inline(never)
-  func fieldByField<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
+  public func decode<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
     var content = Content()
     var reader = fields
     content.fields(&reader)

@@ -22,7 +22,7 @@ extension FieldReader {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int? {
-    guard room == 3 || room == 4, places > 0, NumbersByEnd.suits(bytes.byteCount, from: base) else { return nil }
+    guard room == 3 || room == 4, places > 0, base >= 3 else { return nil }
     let mayBeFewer = if case .asWritten = count { laterEnds == 0 } else { false }
     guard
       let numbers = NumbersByEnd.read(

@@ -22,26 +22,13 @@ public enum Look: Equatable, Sendable {
 /// The longest sentence that is believed, in bytes. The standard says 82; PUBX,03 and vendors' own go far beyond.
 @inlinable public var longestSentence: Int { 1024 }
 
-/// Whether the processor has vectors of 32 bytes, by which `quickLook` is faster. To ask for each sentence would cost as much as
-/// a part of the look.
-@inlinable public var hasWideVectors: Bool { WideLook.isThere }
-
 /// The sentence at `offset` of `bytes` if it is like nearly all: a `$`, up to 80 characters to the `*`, CR LF or LF at its
 /// end, none of the characters from the space to the `+` in it but commas, and a few bytes behind it. Else nil, and `look`
 /// has to tell what it is. There must be a `$` at `offset`.
 ///
 /// Without a loop, and so without a branch that depends on the sentence's length.
 @inlinable @inline(__always)
-public func quickLook(
-  at bytes: SizedBytes, from offset: Int, byWideVectors isWide: Bool = hasWideVectors
-) -> (length: Int, ends: FieldEnds)? {
-  if isWide { return WideLook.sentence(in: bytes, from: offset) }
-  return narrowLook(at: bytes.bytes, from: offset)
-}
-
-/// The same by vectors of 16 bytes, which every processor has.
-@inlinable @inline(__always)
-func narrowLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends: FieldEnds)? {
+public func quickLook(at bytes: RawSpan, from offset: Int) -> (length: Int, ends: FieldEnds)? {
   guard bytes.byteCount &- offset >= 88, isLetter(bytes.u1(offset &+ 1)) else { return nil }
   let text = bytes.blocks80(offset)
   let comma = UInt8(ascii: ",")

@@ -47,25 +47,6 @@ public struct GSA: SentenceContent {
     if v.hasMore(isPresent: systemID != nil) { v.hexadecimal("systemId", &systemID) }
   }
 
-  @inlinable @inline(__always)
-  public static func atOnce(_ sentence: borrowing Sentence) -> GSA? {
-    guard let found = NumbersByEnd.used(of: sentence, Mode.ranges, SatelliteIDs.ranges) else { return nil }
-    return GSA(found)
-  }
-
-  @inlinable @inline(__always)
-  init(_ found: c_used_satellites) {
-    operationMode = found.before
-    mode.numbers = SIMD4(word: found.numbers.head)
-    satellites.blocks[0].numbers = SIMD4(word: found.numbers.first)
-    satellites.blocks[1].numbers = SIMD4(word: found.numbers.second)
-    satellites.blocks[2].numbers = SIMD4(word: found.numbers.third)
-    pdop = FixedPoint(Int64(truncatingIfNeeded: found.hundredths.0), fractionDigits: 2)
-    hdop = FixedPoint(Int64(truncatingIfNeeded: found.hundredths.1), fractionDigits: 2)
-    vdop = FixedPoint(Int64(truncatingIfNeeded: found.hundredths.2), fractionDigits: 2)
-    systemID = found.last < 0 ? nil : found.last
-  }
-
   /// Twelve places for a satellite's number, each of which may be empty.
   public struct SatelliteIDs: Sequence, Equatable, Sendable {
     @usableFromInline var blocks = InlineArray<3, Block>(repeating: Block())

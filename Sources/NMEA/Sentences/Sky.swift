@@ -1,4 +1,3 @@
-import CByteMask
 import WireBytes
 
 /// GSV: satellites in view, up to four in a sentence, several sentences in a group.
@@ -116,23 +115,6 @@ public struct GSV: SentenceContent {
     satelliteCount = v.integers(
       &group, places: 3, Group.ranges, &satellites, .asWritten(have: satelliteCount), Satellite.ranges)
     if v.hasMore(isPresent: signalID != nil) { v.hexadecimal("signalID", &signalID) }
-  }
-
-  @inlinable @inline(__always)
-  public static func atOnce(_ sentence: borrowing Sentence) -> GSV? {
-    guard let found = NumbersByEnd.group(of: sentence, Group.ranges, Satellite.ranges) else { return nil }
-    return GSV(found)
-  }
-
-  @inlinable @inline(__always)
-  init(_ found: c_group) {
-    group.numbers = SIMD4(word: found.numbers.head)
-    satellites[0].numbers = SIMD4(word: found.numbers.first)
-    satellites[1].numbers = SIMD4(word: found.numbers.second)
-    satellites[2].numbers = SIMD4(word: found.numbers.third)
-    satellites[3].numbers = SIMD4(word: found.numbers.fourth)
-    satelliteCount = found.numbers.blocks
-    signalID = found.last < 0 ? nil : found.last
   }
 
   public static func == (a: GSV, b: GSV) -> Bool {

@@ -63,9 +63,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
   var skyLacksMarks = false
   /// Whether UBX told of the satellites: NMEA's say less and are left out.
   var hasUBXSky = false
-
-  /// Whether the processor has the vectors by which GSV and GSA are read at once; tests go the other way too.
-  var hasWideVectors = SatelliteGroup.isThere
   private var end = EpochEnd()
   private var lastKey: EpochEnd.Key = 0
   private var runLength: UInt64 = 0

@@ -98,15 +98,6 @@ struct NMEAEpoch: Sendable {
 
 // What each NMEA sentence adds to the fix of its epoch.
 extension EpochAssembler {
-  @inline(__always)
-  mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    // Most of what receivers write, in functions that keep little.
-    let address = sentence.shortAddress
-    if address & 0xFF_FFFF == UInt64(GSV.formatter.code), hasWideVectors { return receiveGSV(sentence, body) }
-    if address & 0xFF_FFFF == UInt64(GSA.formatter.code), hasWideVectors { return receiveGSA(sentence, body) }
-    receiveOther(sentence, body)
-  }
-
   /// A sentence's place in the receiver's order, as far as its address tells.
   @inline(__always)
   private static func id(_ talker: Talker, _ formatter: Formatter) -> UInt64 {
@@ -120,44 +111,29 @@ extension EpochAssembler {
     id(talker, GSV.formatter) | (isLast ? 1 << 42 : 0) | (signal & 0xF) << 44
   }
 
+  mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
+    // Most sentences are GSV or GSA: their functions save fewer registers than the one for all others.
+    switch sentence.shortAddress & 0xFF_FFFF {
+    case UInt64(GSV.formatter.code): receiveGSV(sentence, body)
+    case UInt64(GSA.formatter.code): receiveGSA(sentence, body)
+    default: receiveOther(sentence, body)
+    }
+  }
+
   @inline(never)
   private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let talker = Talker(code: sentence.bytes.bigEndian(1, as: UInt16.self))
-    // After a silence it begins an epoch, and what is used now counts no more.
-    guard !wasIdle, let group = SatelliteGroup(sentence, of: Satellite.system(talker), &nmea.used) else {
-      return receiveOther(sentence, body)
-    }
-    begin(nil, Self.id(talker, isLast: group.isLast, signal: group.signal), body)
-    if !hasUBXSky {
-      startSky()
-      sky.add(group.satellites, count: group.count, numbers: group.numbers, of: group.system)
-      fix.satellitesInView = sky.count
-    }
+    let content = sentence.decode(GSV.self, rejected: &rejectedFields)
+    let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
+    begin(nil, Self.id(sentence.talker, isLast: content.isLast, signal: signal), body)
+    apply(content, sentence.talker)
     complete(body)
   }
 
   @inline(never)
   private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let talker = Talker(code: sentence.bytes.bigEndian(1, as: UInt16.self))
-    guard let said = SatelliteUse(sentence, of: Satellite.system(talker)) else { return receiveOther(sentence, body) }
-    begin(nil, Self.id(talker, GSA.formatter), body)
-    apply(said.mode, pdop: said.pdop, hdop: said.hdop, vdop: said.vdop)
-    use(said.numbers, said.count, of: said.system)
-    complete(body)
-  }
-
-  @inline(__always)
-  private mutating func take(_ content: GSV, _ talker: Talker, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    begin(
-      nil, Self.id(talker, isLast: content.isLast, signal: UInt64(truncatingIfNeeded: content.signalID ?? 0)), body)
-    apply(content, talker)
-    complete(body)
-  }
-
-  @inline(__always)
-  private mutating func take(_ content: GSA, _ talker: Talker, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    begin(nil, Self.id(talker, GSA.formatter), body)
-    apply(content, talker)
+    let content = sentence.decode(GSA.self, rejected: &rejectedFields)
+    begin(nil, Self.id(sentence.talker, GSA.formatter), body)
+    apply(content, sentence.talker)
     complete(body)
   }
 
@@ -167,8 +143,8 @@ extension EpochAssembler {
     let formatter = sentence.formatter
     let id = Self.id(sentence.talker, formatter)
     switch formatter {
-    case GSV.formatter: return take(sentence.decode(GSV.self, rejected: &rejectedFields), sentence.talker, body)
-    case GSA.formatter: return take(sentence.decode(GSA.self, rejected: &rejectedFields), sentence.talker, body)
+    case GSV.formatter: return receiveGSV(sentence, body)
+    case GSA.formatter: return receiveGSA(sentence, body)
     case GGA.formatter:
       let content = sentence.decode(GGA.self, rejected: &rejectedFields)
       begin(.gga, sentence.talker, content.time, content.latitude, content.longitude, id, body)
@@ -470,9 +446,12 @@ extension EpochAssembler {
   }
 
   private mutating func apply(_ content: GSA, _ talker: Talker) {
-    apply(
-      content.fixMode.map(Int.init), pdop: dilution(content.pdop), hdop: dilution(content.hdop),
-      vdop: dilution(content.vdop))
+    if let mode = content.fixMode { nmea.fixMode = max(nmea.fixMode ?? 0, Int(mode)) }
+    if fix.source < .ubx {
+      if let pdop = dilution(content.pdop) { fix.pdop = pdop }
+      if let hdop = dilution(content.hdop) { fix.hdop = hdop }
+    }
+    if let vdop = dilution(content.vdop) { fix.vdop = vdop }
     let system = Satellite.system(talker: talker, systemID: content.systemID.map(Int.init))
     if let numbering = SatelliteNumbering(first: content.satellites.first, of: system) {
       let numbers = content.satellites.numbers(after: numbering.base, most: numbering.most)
@@ -484,16 +463,6 @@ extension EpochAssembler {
         markLater()
       }
     }
-  }
-
-  @inline(__always)
-  private mutating func apply(_ mode: Int?, pdop: Double?, hdop: Double?, vdop: Double?) {
-    if let mode { nmea.fixMode = max(nmea.fixMode ?? 0, mode) }
-    if fix.source < .ubx {
-      if let pdop { fix.pdop = pdop }
-      if let hdop { fix.hdop = hdop }
-    }
-    if let vdop { fix.vdop = vdop }
   }
 
   /// GSA names so many satellites of a system, with a bit for each number.

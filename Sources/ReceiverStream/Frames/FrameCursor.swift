@@ -21,7 +21,6 @@ public struct FrameCursor: ~Escapable {
   @usableFromInline let base: UInt64
   @usableFromInline let isEnd: Bool
   @usableFromInline let protocols: Frame.Protocols
-  @usableFromInline let isWide = hasWideVectors
 
   /// - Parameters:
   ///   - bytes: where to look.
@@ -59,7 +58,7 @@ public struct FrameCursor: ~Escapable {
     while at < bytes.size {
       // Nearly all frames are found here.
       let first = bytes.u1(at)
-      if first == UInt8(ascii: "$"), let sentence = quickLook(at: bytes, from: at, byWideVectors: isWide) {
+      if first == UInt8(ascii: "$"), let sentence = quickLook(at: bytes.bytes, from: at) {
         let start = at
         at &+= sentence.length
         counters.nmeaFrames &+= 1

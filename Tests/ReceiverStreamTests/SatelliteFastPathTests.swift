@@ -2,48 +2,53 @@ import NMEA
 import TestSupport
 import Testing
 
-// Which way the assembler goes is told it: no machine takes both by itself.
 @testable import ReceiverStream
 
-/// GSV and GSA are read for a fix in a way of their own where the processor has the vectors for it, and four satellites come into
-/// the sky at a time. Each way must lead where reading field by field leads.
-@Suite("Satellites read at once, and one by one")
-struct AtOnceTests {
+/// The numbers of GSV and GSA are read at once, and up to four satellites are added to the sky at a time. Sentences that the fast
+/// path does not take must give the same result on the slow path.
+@Suite("Satellites on the fast path and on the slow path")
+struct SatelliteFastPathTests {
   private static let talkers = ["GP", "GP", "GN", "GN", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "II", "XX"]
   /// Manufacturers whose own sentences are called as if these were talkers.
   private static let manufacturers = ["PQ", "PA"]
   private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
 
-  /// What comes out of the ways for the same stream.
-  private func heard(_ pieces: [[UInt8]?]) -> [[Playback.Heard]] {
-    [true, false].map { isWide in
-      var stream = FrameStream()
-      var assembler = EpochAssembler()
-      assembler.hasWideVectors = assembler.hasWideVectors && isWide
-      var heard: [Playback.Heard] = []
-      for piece in pieces {
-        if let piece {
-          stream.receive(piece.raw) { frame in
-            assembler.receive(frame) { report, sky in heard.append(Playback.Heard(report, sky)) }
-          }
-        } else {
-          assembler.idle { report, sky in heard.append(Playback.Heard(report, sky)) }
-        }
-      }
-      stream.finish { frame in
-        assembler.receive(frame) { report, sky in heard.append(Playback.Heard(report, sky)) }
-      }
-      assembler.finish { report, sky in heard.append(Playback.Heard(report, sky)) }
-      var rejected = Playback.Heard(EpochAssembler.Report(fix: Fix()), Sky())
-      rejected.fix.satellitesInView = assembler.rejectedFields
-      return heard + [rejected]
-    }
+  /// The same sentence on the slow path: the fast path takes no number of more than three digits.
+  private static func padded(_ line: String) -> String {
+    guard line.contains("GSA,") || line.contains("GSV,") else { return line }
+    let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+    return fields.map { $0.isEmpty || !$0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? String($0) : "000\($0)" }
+      .joined(separator: ",")
   }
 
-  @Test("Both ways report the same of any stream, satellites, dilutions and what was rejected", arguments: 0..<40)
+  /// The reports of a stream, and the number of rejected fields in a last one. Nil is a silence of the line.
+  private func reports(_ pieces: [[UInt8]?]) -> [Playback.Heard] {
+    var stream = FrameStream()
+    var assembler = EpochAssembler()
+    var reports: [Playback.Heard] = []
+    for piece in pieces {
+      if let piece {
+        stream.receive(piece.raw) { frame in
+          assembler.receive(frame) { report, sky in reports.append(Playback.Heard(report, sky)) }
+        }
+      } else {
+        assembler.idle { report, sky in reports.append(Playback.Heard(report, sky)) }
+      }
+    }
+    stream.finish { frame in
+      assembler.receive(frame) { report, sky in reports.append(Playback.Heard(report, sky)) }
+    }
+    assembler.finish { report, sky in reports.append(Playback.Heard(report, sky)) }
+    var rejected = Playback.Heard(EpochAssembler.Report(fix: Fix()), Sky())
+    rejected.fix.satellitesInView = assembler.rejectedFields
+    return reports + [rejected]
+  }
+
+  @Test("Both paths report the same of any stream, satellites, dilutions and rejected fields", arguments: 0..<40)
   func anyStream(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)
     var pieces: [[UInt8]?] = []
+    var paddedPieces: [[UInt8]?] = []
     for second in 10..<50 {
       var lines = [rmc("1011\(second)"), gga("1011\(second)")]
       for _ in 0..<random.int(0...3) { lines.append(gsa(&random)) }
@@ -52,15 +57,27 @@ struct AtOnceTests {
       for _ in 0..<2 where random.oneIn(3) { lines.swapAt(random.int(0...(lines.count - 1)), lines.count - 1) }
       for line in lines {
         var bytes = Wire.nmea(line)
-        if random.oneIn(20) { bytes[random.int(0...(bytes.count - 1))] = random.element(of: Self.surprises) }
+        var paddedBytes = Wire.nmea(Self.padded(line))
+        if random.oneIn(20) {
+          bytes[random.int(0...(bytes.count - 1))] = random.element(of: Self.surprises)
+          paddedBytes = bytes
+        }
         pieces.append(bytes)
+        paddedPieces.append(paddedBytes)
       }
-      if random.oneIn(6) { pieces.append(navSAT([1, 2, 3], second: second)) }
-      if random.oneIn(4) { pieces.append(nil) }
+      if random.oneIn(6) {
+        let message = navSAT([1, 2, 3], second: second)
+        pieces.append(message)
+        paddedPieces.append(message)
+      }
+      if random.oneIn(4) {
+        pieces.append(nil)
+        paddedPieces.append(nil)
+      }
     }
-    let ways = heard(pieces)
-    #expect(ways[0] == ways[1])
-    #expect(ways[0].count > 30)
+    let fast = reports(pieces)
+    #expect(fast == reports(paddedPieces))
+    #expect(fast.count > 30)
   }
 
   @Test("The satellites of an epoch are those that its sentences name, each once, its strongest signal, in their order")
@@ -71,9 +88,11 @@ struct AtOnceTests {
       let used = (0..<random.int(0...3)).map { _ in gsa(&random, isProper: true) }
       let said = (0..<random.int(1...40)).map { _ in gsv(&random, isProper: true) }
       let expected = Self.sky(of: said, used: used)
-      for way in heard(([rmc("101112")] + used + said).map { Wire.nmea($0) }) {
-        #expect(way[0].satellites == expected)
-        #expect(way[0].fix.satellitesInView ?? 0 == expected.count)
+      let lines = [rmc("101112")] + used + said
+      for path in [lines, lines.map(Self.padded)] {
+        let report = reports(path.map { Wire.nmea($0) })[0]
+        #expect(report.satellites == expected)
+        #expect(report.fix.satellitesInView ?? 0 == expected.count)
       }
       found += expected.count
     }
