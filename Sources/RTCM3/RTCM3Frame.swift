@@ -14,7 +14,7 @@ public struct RTCM3Frame: ~Escapable {
   @inlinable public static var overhead: Int { 6 }
 
   /// What the bytes at the start of a span are.
-  public enum Look: Equatable, Sendable {
+  public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
     /// The beginning of a frame that needs this many bytes in all.
@@ -27,7 +27,7 @@ public struct RTCM3Frame: ~Escapable {
 
   /// Looks for a frame at `offset` of `bytes`.
   @inlinable @inline(__always)
-  public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
+  public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != preamble { return .noSync }
     // The reserved bits are the cheapest way to tell a frame from a stray 0xD3.
@@ -45,7 +45,7 @@ public struct RTCM3Frame: ~Escapable {
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
-    guard Self.look(at: bytes) == .frame(bytes.byteCount) else { return nil }
+    guard Self.scan(bytes) == .frame(bytes.byteCount) else { return nil }
     self.bytes = bytes
   }
 

@@ -22,7 +22,7 @@ public struct SPARTNFrame: ~Escapable {
   @inlinable public static var longest: Int { 12 + 1023 + 64 + 4 }
 
   /// What the bytes at the start of a span are.
-  public enum Look: Equatable, Sendable {
+  public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
     /// The beginning of a frame that needs this many bytes at least.
@@ -35,12 +35,12 @@ public struct SPARTNFrame: ~Escapable {
 
   /// Looks for a frame at `offset` of `bytes`.
   @inlinable
-  public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
+  public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != preamble { return .noSync }
     if left >= 2, !isType(bytes.u1(offset &+ 1) &>> 1) { return .noSync }
     guard left >= 4 else { return .needs(shortest) }
-    return lookBehindStart(bytes, offset, left)
+    return scanBehindStart(bytes, offset, left)
   }
 
   /// Types 5…119 and above 120 are reserved (TF002); 120 is for firms' own messages.
@@ -49,7 +49,7 @@ public struct SPARTNFrame: ~Escapable {
 
   /// The frame whose type is one, when four bytes of it are there at least.
   @usableFromInline
-  static func lookBehindStart(_ bytes: RawSpan, _ offset: Int, _ left: Int) -> Look {
+  static func scanBehindStart(_ bytes: RawSpan, _ offset: Int, _ left: Int) -> Scan {
     let flags = bytes.u1(offset + 3)
     let check = headerCheck(headerCheck(headerCheck(0, bytes.u1(offset + 1)), bytes.u1(offset + 2)), flags & 0xF0)
     guard check == flags & 15 else { return .noSync }
@@ -89,7 +89,7 @@ public struct SPARTNFrame: ~Escapable {
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
-    guard Self.look(at: bytes) == .frame(bytes.byteCount) else { return nil }
+    guard Self.scan(bytes) == .frame(bytes.byteCount) else { return nil }
     self.bytes = bytes
   }
 

@@ -39,18 +39,6 @@ extension RawSpan {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
   }
 
-  /// Sixteen bytes from `offset` (1 or more), and the sixteen bytes from the one before: both moved back to the end of
-  /// the span where fewer are left. Returns where the first were found. Traps when the span has fewer than seventeen.
-  @inlinable @inline(__always)
-  public func block16AndBefore(_ offset: Int) -> (block: SIMD16<UInt8>, before: SIMD16<UInt8>, at: Int) {
-    precondition(offset >= 1 && byteCount >= 17)
-    let at = min(offset, byteCount &- 16)
-    return unsafe (
-      unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: SIMD16<UInt8>.self),
-      unsafeLoadUnaligned(fromUncheckedByteOffset: at &- 1, as: SIMD16<UInt8>.self), at
-    )
-  }
-
   /// Eighty bytes from `offset` as five vectors. Traps when fewer are left; the bounds are checked once for all.
   @inlinable @inline(__always)
   public func blocks80(_ offset: Int) -> Blocks80 {
@@ -79,13 +67,6 @@ public struct Blocks80: Sendable {
 }
 
 extension MutableRawSpan {
-  /// Stores sixteen bytes at `offset`. Traps when they do not fit.
-  @inlinable @inline(__always)
-  @_lifetime(self: copy self)
-  public mutating func setBlock16(_ bytes: SIMD16<UInt8>, at offset: Int) {
-    storeBytes(of: bytes, toByteOffset: offset, as: SIMD16<UInt8>.self)
-  }
-
   /// Stores `value` at `offset` in little-endian order. Traps when it does not fit.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)

@@ -31,13 +31,6 @@ extension SIMD16<UInt8> {
     SIMD16(repeating: 0).replacing(with: 0xFF, where: self .>= SIMD16(repeating: byte))
   }
 
-  /// By how much the bytes are above `byte`; zero where they are below.
-  @inlinable @inline(__always)
-  public func aboveOrZero(_ byte: UInt8) -> SIMD16<UInt8> {
-    let bytes = SIMD16(repeating: byte)
-    return replacing(with: bytes, where: self .< bytes) &- bytes
-  }
-
   /// All ones where the bytes, as signed ones, are below `limit`.
   @inlinable @inline(__always)
   public func belowSigned(_ limit: Int8) -> SIMD16<UInt8> {

@@ -1,20 +1,17 @@
-/// Bytes with their size and their place at hand, for loops that go through long streams: in those the compiler asks a span for
-/// its size by a call, several times a frame.
+/// Bytes with a stored count, for loops over long streams: for a span, the compiler calls a function for its count, several times a
+/// frame.
 ///
-/// What is unsafe here: the pointer is the span's, which lives as long as this value may, and nothing is read that is not
-/// inside the size.
-@safe public struct SizedBytes: ~Escapable {
+/// What is unsafe here: the loads are not checked by the span. They are checked against the stored count.
+public struct SizedBytes: ~Escapable {
   public let bytes: RawSpan
-  /// The span's `byteCount`.
+  /// The `byteCount` of the span.
   public let size: Int
-  @usableFromInline let start: UnsafeRawPointer?
 
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan) {
     self.bytes = bytes
     self.size = bytes.byteCount
-    unsafe self.start = bytes.withUnsafeBytes { buffer in buffer.baseAddress }
   }
 
   /// The byte at `offset`. Traps when `offset` is outside.
@@ -30,13 +27,5 @@
   public func part(_ offset: Int, _ count: Int) -> RawSpan {
     precondition(offset >= 0 && count >= 0 && size &- offset >= count)
     return unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (offset, offset &+ count)))
-  }
-
-  /// Lends the `count` characters from `offset` to `body`, which must not keep the pointer nor read others; nil when they are
-  /// not all inside.
-  @unsafe @inlinable @inline(__always)
-  public func withCharacters<Result>(_ offset: Int, _ count: Int, _ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
-    guard offset >= 0, size &- offset >= count, let start = unsafe start else { return nil }
-    return unsafe body(start.advanced(by: offset).assumingMemoryBound(to: UInt8.self))
   }
 }

@@ -30,9 +30,9 @@ struct FastPathTests {
       for _ in 0..<Int(random.next() % 3) {
         bytes[Int(random.next() % UInt64(length))] = Self.surprises[Int(random.next() % UInt64(Self.surprises.count))]
       }
-      guard let quick = quickLook(at: bytes.raw, from: 0) else { continue }
+      guard let quick = Sentence.fastScan(bytes.raw, from: 0) else { continue }
       found += 1
-      #expect(look(at: bytes.raw) == .sentence(quick.length))
+      #expect(Sentence.scan(bytes.raw) == .sentence(quick.length))
       #expect(quick.ends == FieldEnds(in: bytes.raw.extracting(0..<quick.length)))
     }
     #expect(found > 6000)
@@ -42,13 +42,13 @@ struct FastPathTests {
   func lengths(count: Int) {
     let bytes = Wire.nmea("G" + String(repeating: ",", count: count)) + [UInt8](repeating: 0, count: 96)
     let isShort = count + 2 < 80
-    #expect((quickLook(at: bytes.raw, from: 0) != nil) == isShort)
-    #expect(look(at: bytes.raw) == .sentence(count + 7))
+    #expect((Sentence.fastScan(bytes.raw, from: 0) != nil) == isShort)
+    #expect(Sentence.scan(bytes.raw) == .sentence(count + 7))
     var short = bytes
     short.remove(at: count + 5)
     short.append(0)
-    #expect((quickLook(at: short.raw, from: 0) != nil) == isShort)
-    #expect(look(at: short.raw) == .sentence(count + 6))
+    #expect((Sentence.fastScan(short.raw, from: 0) != nil) == isShort)
+    #expect(Sentence.scan(short.raw) == .sentence(count + 6))
   }
 
   @Test("The fast path of the frame scan finds what the slow path finds, for every byte at every place")
@@ -59,8 +59,8 @@ struct FastPathTests {
         for value in UInt8.min...UInt8.max where value != bytes[place] {
           var broken = bytes
           broken[place] = value
-          guard let quick = quickLook(at: broken.raw, from: 0) else { continue }
-          #expect(look(at: broken.raw) == .sentence(quick.length))
+          guard let quick = Sentence.fastScan(broken.raw, from: 0) else { continue }
+          #expect(Sentence.scan(broken.raw) == .sentence(quick.length))
           #expect(quick.ends == FieldEnds(in: broken.raw.extracting(0..<quick.length)))
         }
       }
@@ -71,7 +71,7 @@ struct FastPathTests {
   func tooFew() {
     for count in 0...100 {
       let bytes = Array((Wire.nmea(Self.contents[1]) + [UInt8](repeating: 0x0A, count: 100)).prefix(count))
-      #expect((quickLook(at: bytes.raw, from: 0) != nil) == (count >= 88))
+      #expect((Sentence.fastScan(bytes.raw, from: 0) != nil) == (count >= 88))
     }
   }
 
@@ -96,7 +96,7 @@ struct FastPathTests {
       let content = sentence.decode(GSV.self, rejected: &rejected)
       var expected = GSV()
       var reader = sentence.fields
-      expected.fieldsOneByOne(&reader)
+      expected.fieldsOnSlowPath(&reader)
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
       #expect(Array(content.present) == (0..<expected.satelliteCount).map { expected.satellites[$0] })
@@ -122,7 +122,7 @@ struct FastPathTests {
       let content = sentence.decode(GSA.self, rejected: &rejected)
       var expected = GSA()
       var reader = sentence.fields
-      expected.fieldsOneByOne(&reader)
+      expected.fieldsOnSlowPath(&reader)
       #expect(content == expected, "\(text)")
       #expect(rejected == reader.rejected, "\(text)")
       #expect(Array(content.satellites) == (0..<12).compactMap { expected.satellites[$0].map(Int16.init) })
@@ -146,7 +146,7 @@ struct FastPathTests {
       let used = (0..<12).map { _ in random.oneIn(2) ? "" : "\(random.int(1...99))" }
       let mode = random.oneIn(9) ? random.element(of: ["", "AA", ",", " "]) : "A"
       let text = "GNGSA,\(mode),3," + (used + dilutions + system).joined(separator: ",")
-      expectGSAOneByOne(text)
+      expectGSAOnSlowPath(text)
     }
   }
 
@@ -159,12 +159,12 @@ struct FastPathTests {
         text[random.int(6...(text.count - 1))] = random.element(of: ascii(",,,.0123459AFx- "))
       }
       let characters = String(decoding: text, as: UTF8.self)
-      if turn % 2 == 0 { expectGSVOneByOne(characters) } else { expectGSAOneByOne(characters) }
+      if turn % 2 == 0 { expectGSVOnSlowPath(characters) } else { expectGSAOnSlowPath(characters) }
     }
   }
 
   /// A GSA is the same, and rejected the same, as one field after the other.
-  private func expectGSAOneByOne(_ text: String) {
+  private func expectGSAOnSlowPath(_ text: String) {
     let bytes = Wire.nmea(text)
     guard let sentence = Sentence(bytes.raw) else {
       Issue.record("no sentence: \(text)")
@@ -173,13 +173,13 @@ struct FastPathTests {
     var rejected = 0
     var expected = GSA()
     var reader = sentence.fields
-    expected.fieldsOneByOne(&reader)
+    expected.fieldsOnSlowPath(&reader)
     #expect(sentence.decode(GSA.self, rejected: &rejected) == expected, "\(text)")
     #expect(rejected == reader.rejected, "\(text)")
   }
 
   /// The same of a GSV.
-  private func expectGSVOneByOne(_ text: String) {
+  private func expectGSVOnSlowPath(_ text: String) {
     let bytes = Wire.nmea(text)
     guard let sentence = Sentence(bytes.raw) else {
       Issue.record("no sentence: \(text)")
@@ -188,7 +188,7 @@ struct FastPathTests {
     var rejected = 0
     var expected = GSV()
     var reader = sentence.fields
-    expected.fieldsOneByOne(&reader)
+    expected.fieldsOnSlowPath(&reader)
     #expect(sentence.decode(GSV.self, rejected: &rejected) == expected, "\(text)")
     #expect(rejected == reader.rejected, "\(text)")
   }
@@ -212,7 +212,7 @@ struct FastPathTests {
 
 extension GSA {
   /// The fields of the sentence, each number for itself.
-  fileprivate mutating func fieldsOneByOne(_ reader: inout FieldReader) {
+  fileprivate mutating func fieldsOnSlowPath(_ reader: inout FieldReader) {
     reader.character("", &operationMode)
     reader.integer("", &fixMode, 1...3)
     for place in 0..<12 { reader.integer("", &satellites[place], 0...999) }
@@ -225,7 +225,7 @@ extension GSA {
 
 extension GSV {
   /// The fields of the sentence, each number for itself.
-  fileprivate mutating func fieldsOneByOne(_ reader: inout FieldReader) {
+  fileprivate mutating func fieldsOnSlowPath(_ reader: inout FieldReader) {
     reader.integer("", &sentences, 0...99)
     reader.integer("", &number, 0...99)
     reader.integer("", &satellitesInView, 0...99)

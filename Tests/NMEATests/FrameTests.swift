@@ -6,15 +6,15 @@ import Testing
 struct FrameTests {
   private let content = "GPGLL,4717.1,N,00833.9,E,101112.00,A,A"
 
-  private func look(_ bytes: [UInt8], from offset: Int = 0, isEnd: Bool = false) -> Look {
-    NMEA.look(at: bytes.raw, from: offset, isEnd: isEnd)
+  private func scan(_ bytes: [UInt8], from offset: Int = 0, isEnd: Bool = false) -> Sentence.Scan {
+    Sentence.scan(bytes.raw, from: offset, isEnd: isEnd)
   }
 
   @Test("A sentence ends with CR LF, or one of them, or with the next byte", arguments: ["\r\n", "\n", "\r"])
   func ending(ending: String) {
     let bytes = Wire.nmea(content, ending: ending)
-    #expect(look(bytes + ascii("$")) == .sentence(bytes.count))
-    #expect(look(Wire.nmea(content, ending: "") + ascii("x")) == .sentence(content.utf8.count + 4))
+    #expect(scan(bytes + ascii("$")) == .sentence(bytes.count))
+    #expect(scan(Wire.nmea(content, ending: "") + ascii("x")) == .sentence(content.utf8.count + 4))
   }
 
   @Test("The checksum may be written in small letters")
@@ -23,14 +23,14 @@ struct FrameTests {
     let content = "GPGLL,4717.1,N,00833.9,E,101112.00,A,AE"
     let sum = Wire.checksum(ofSentence: content)
     let line = ascii("$\(content)*\(sum.lowercased())\r\n")
-    #expect(look(line) == .sentence(line.count))
+    #expect(scan(line) == .sentence(line.count))
   }
 
   @Test(
     "A wrong checksum, or what is no hexadecimal digit, is no sentence",
     arguments: ["00", "G0", "0G", "*1", "$G", "\r\n"])
   func wrongChecksum(sum: String) {
-    #expect(look(ascii("$\(content)*\(sum)\r\n")) == .badChecksum(content.utf8.count + 2))
+    #expect(scan(ascii("$\(content)*\(sum)\r\n")) == .badChecksum(content.utf8.count + 2))
   }
 
   @Test("One wrong bit anywhere before the end of the checksum makes it no sentence")
@@ -42,15 +42,15 @@ struct FrameTests {
         wrong[index] ^= 1 << bit
         // A bit decides between small and capital hexadecimal letters; both mean the same.
         if index >= bytes.count - 4, wrong[index] == bytes[index] ^ 0x20, bytes[index] >= 65 { continue }
-        #expect(look(wrong) != .sentence(bytes.count), "byte \(index), bit \(bit)")
+        #expect(scan(wrong) != .sentence(bytes.count), "byte \(index), bit \(bit)")
       }
     }
   }
 
   @Test("A line without a checksum is none, and told apart")
   func noChecksum() {
-    #expect(look(ascii("$\(content)\r\n")) == .noChecksum(content.utf8.count + 1))
-    #expect(look(ascii("$\(content)\n")) == .noChecksum(content.utf8.count + 1))
+    #expect(scan(ascii("$\(content)\r\n")) == .noChecksum(content.utf8.count + 1))
+    #expect(scan(ascii("$\(content)\n")) == .noChecksum(content.utf8.count + 1))
   }
 
   @Test(
@@ -59,42 +59,42 @@ struct FrameTests {
   func broken(byte: UInt8) {
     let bytes = Wire.nmea(content)
     for index in [2, 10, 17, 34] {
-      #expect(look(Array(bytes[..<index]) + [byte] + Array(bytes[index...])) == .broken(index), "at \(index)")
+      #expect(scan(Array(bytes[..<index]) + [byte] + Array(bytes[index...])) == .broken(index), "at \(index)")
     }
   }
 
   @Test("A start is $ or ! and a capital letter", arguments: ["GPGLL,1*00", "$1PGLL", "$$GPGLL", "$,", "!a"])
   func noStart(text: String) {
-    #expect(look(ascii(text)) == .noStart)
+    #expect(scan(ascii(text)) == .noStart)
   }
 
   @Test("! begins a sentence as $ does")
   func encapsulated() {
     var bytes = Wire.nmea("AIVDM,1,1,,A,15RTgt0PAso;90TKcjM8h6g208CQ,0")
     bytes[0] = UInt8(ascii: "!")
-    #expect(look(bytes + [0]) == .sentence(bytes.count))
+    #expect(scan(bytes + [0]) == .sentence(bytes.count))
   }
 
   @Test("Every beginning of a sentence needs more; at the end of the stream the CR LF may be missing")
   func prefixes() {
     let bytes = Wire.nmea(content)
-    for count in 0..<bytes.count { #expect(look(Array(bytes[..<count])) == .needsMore, "\(count) bytes") }
-    #expect(look(bytes) == .sentence(bytes.count))
+    for count in 0..<bytes.count { #expect(scan(Array(bytes[..<count])) == .needsMore, "\(count) bytes") }
+    #expect(scan(bytes) == .sentence(bytes.count))
     for count in 0..<bytes.count - 2 {
-      #expect(look(Array(bytes[..<count]), isEnd: true) == .needsMore, "\(count) bytes at the end")
+      #expect(scan(Array(bytes[..<count]), isEnd: true) == .needsMore, "\(count) bytes at the end")
     }
     for count in bytes.count - 2...bytes.count {
-      #expect(look(Array(bytes[..<count]), isEnd: true) == .sentence(count))
+      #expect(scan(Array(bytes[..<count]), isEnd: true) == .sentence(count))
     }
   }
 
   @Test("What is longer than any sentence is none")
   func tooLong() {
     let longest = Wire.nmea("GPTXT," + String(repeating: "x", count: longestSentence - 12))
-    #expect(look(longest) == .sentence(longest.count))
+    #expect(scan(longest) == .sentence(longest.count))
     let endless = ascii("$GPTXT,") + [UInt8](repeating: 0x78, count: longestSentence)
-    #expect(look(endless) == .tooLong)
-    #expect(look(Array(endless[..<(longestSentence - 1)])) == .needsMore)
+    #expect(scan(endless) == .tooLong)
+    #expect(scan(Array(endless[..<(longestSentence - 1)])) == .needsMore)
   }
 
   @Test("It is found at any place and any length", arguments: 0...40)
@@ -102,7 +102,7 @@ struct FrameTests {
     for length in 5...60 {
       let bytes = Wire.nmea("GP" + String(repeating: "A", count: length))
       let padded = [UInt8](repeating: 0x24, count: offset) + bytes + [0]
-      #expect(look(padded, from: offset) == .sentence(bytes.count), "length \(length)")
+      #expect(scan(padded, from: offset) == .sentence(bytes.count), "length \(length)")
     }
   }
 
@@ -112,7 +112,7 @@ struct FrameTests {
     for _ in 0..<500 {
       let alphabet = ascii("$!*,.0123456789ABCGPN\r\n ~\u{7F}")
       let bytes = (0..<random.int(1...90)).map { _ in random.element(of: alphabet) }
-      guard case .sentence(let count) = look(bytes, isEnd: true) else { continue }
+      guard case .sentence(let count) = scan(bytes, isEnd: true) else { continue }
       #expect(Wire.isFrame(Array(bytes[..<count])))
     }
   }

@@ -8,8 +8,8 @@ struct FrameTests {
   /// Message 1005, a reference station's place: the example of the standard (RTCM 10403, 4.2).
   private let example = hex("D3 00 13 3E D7 D3 02 02 98 0E DE EF 34 B4 BD 62 AC 09 41 98 6F 33 36 0B 98")
 
-  private func look(_ bytes: [UInt8], from offset: Int = 0) -> RTCM3Frame.Look {
-    RTCM3Frame.look(at: bytes.raw, from: offset)
+  private func scan(_ bytes: [UInt8], from offset: Int = 0) -> RTCM3Frame.Scan {
+    RTCM3Frame.scan(bytes.raw, from: offset)
   }
 
   private func frame(_ payload: [UInt8]) -> [UInt8] {
@@ -23,7 +23,7 @@ struct FrameTests {
 
   @Test("The standard's example is a frame of message 1005")
   func knownFrame() throws {
-    #expect(look(example) == .frame(25))
+    #expect(scan(example) == .frame(25))
     #expect(RTCM3Frame(example.raw)?.messageNumber == 1005)
     #expect(frame(Array(example[3..<22])) == example)
   }
@@ -61,7 +61,7 @@ struct FrameTests {
     for length in 0...1023 {
       let payload = random.bytes(length)
       let bytes = frame(payload)
-      #expect(look(bytes) == .frame(length + 6))
+      #expect(scan(bytes) == .frame(length + 6))
       #expect(self.payload(bytes) == payload, "length \(length)")
       #expect(length % 64 != 0 || bytes == Wire.rtcm3(payload), "length \(length)")
     }
@@ -69,16 +69,16 @@ struct FrameTests {
 
   @Test("Every beginning of a frame says how much it needs")
   func prefixes() {
-    for count in 0..<3 { #expect(look(Array(example[..<count])) == .needs(6)) }
-    for count in 3..<25 { #expect(look(Array(example[..<count])) == .needs(25)) }
+    for count in 0..<3 { #expect(scan(Array(example[..<count])) == .needs(6)) }
+    for count in 3..<25 { #expect(scan(Array(example[..<count])) == .needs(25)) }
   }
 
   @Test("Set reserved bits are no frame", arguments: 2...7)
   func reservedBits(bit: Int) {
     var bytes = example
     bytes[1] |= 1 << bit
-    #expect(look(bytes) == .noSync)
-    #expect(look(Array(bytes[..<2])) == .noSync)
+    #expect(scan(bytes) == .noSync)
+    #expect(scan(Array(bytes[..<2])) == .noSync)
   }
 
   @Test("One wrong bit anywhere is no frame of these bytes")
@@ -86,7 +86,7 @@ struct FrameTests {
     for index in 0..<example.count * 8 {
       var bytes = example
       bytes[index / 8] ^= 1 << (index % 8)
-      #expect(look(bytes) != .frame(25), "bit \(index)")
+      #expect(scan(bytes) != .frame(25), "bit \(index)")
     }
   }
 
@@ -94,7 +94,7 @@ struct FrameTests {
   func offsets() {
     for offset in 0...20 {
       let padded = [UInt8](repeating: 0xD3, count: offset) + example
-      #expect(look(padded, from: offset) == .frame(25))
+      #expect(scan(padded, from: offset) == .frame(25))
     }
   }
 

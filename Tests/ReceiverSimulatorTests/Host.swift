@@ -55,7 +55,7 @@ struct Host {
     scan: while at < pending.count {
       switch pending[at] {
       case 0xB5:
-        switch UBXFrame.look(at: pending.raw, from: at) {
+        switch UBXFrame.scan(pending.raw, from: at) {
         case .frame(let length):
           let frame = Array(pending[at..<at + length])
           messages.append(

@@ -88,7 +88,7 @@ struct SPARTNStreamTests {
       #expect(found.contains { $0.offset == UInt64(piece.offset) && $0.bytes == piece.bytes })
     }
     for frame in found where frame.kind == .spartn {
-      #expect(SPARTNFrame.look(at: frame.bytes.raw) == .frame(frame.bytes.count))
+      #expect(SPARTNFrame.scan(frame.bytes.raw) == .frame(frame.bytes.count))
     }
   }
 

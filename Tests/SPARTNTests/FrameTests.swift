@@ -63,8 +63,8 @@ struct FrameTests {
     return Content(header: header, payload: array(frame.payload), authentication: array(frame.authentication))
   }
 
-  private func look(_ bytes: [UInt8], from offset: Int = 0) -> SPARTNFrame.Look {
-    SPARTNFrame.look(at: bytes.raw, from: offset)
+  private func scan(_ bytes: [UInt8], from offset: Int = 0) -> SPARTNFrame.Scan {
+    SPARTNFrame.scan(bytes.raw, from: offset)
   }
 
   /// The results that ubxlib's tests state for the same characters; that of CRC-24 is RFC 4880's code, started at 0.
@@ -86,7 +86,7 @@ struct FrameTests {
 
   @Test("Messages that were broadcast are frames, and the encoder writes the same", arguments: corrections)
   func known(bytes: [UInt8]) throws {
-    #expect(look(bytes) == .frame(bytes.count))
+    #expect(scan(bytes) == .frame(bytes.count))
     let content = try #require(read(bytes))
     #expect(content.header.check == .crc24)
     #expect(content.header.encryption != nil)
@@ -110,7 +110,7 @@ struct FrameTests {
       let payload = random.bytes(length)
       let authentication = random.bytes(header.encryption?.authenticationBytes ?? 0)
       let bytes = frame(header, payload, authentication)
-      #expect(look(bytes) == .frame(bytes.count))
+      #expect(scan(bytes) == .frame(bytes.count))
       let content = Content(header: header, payload: payload, authentication: authentication)
       #expect(read(bytes) == content)
     }
@@ -124,7 +124,7 @@ struct FrameTests {
       messageType: 120, subtype: 0, check: .crc32, time: .since2010(0), encryption: encryption)
     let bytes = frame(header, [UInt8](repeating: 0x73, count: 1023), [UInt8](repeating: 0x73, count: 64))
     #expect(bytes.count == SPARTNFrame.longest)
-    #expect(look(bytes) == .frame(SPARTNFrame.longest))
+    #expect(scan(bytes) == .frame(SPARTNFrame.longest))
   }
 
   @Test("One wrong bit anywhere is no frame of these bytes", arguments: corrections)
@@ -132,7 +132,7 @@ struct FrameTests {
     for index in 0..<bytes.count * 8 {
       var bytes = bytes
       bytes[index / 8] ^= 1 << (index % 8)
-      #expect(look(bytes) != .frame(bytes.count), "bit \(index)")
+      #expect(scan(bytes) != .frame(bytes.count), "bit \(index)")
     }
   }
 
@@ -140,8 +140,8 @@ struct FrameTests {
   func prefixes(bytes: [UInt8]) {
     var most = 0
     for count in 0..<bytes.count {
-      guard case .needs(let needed) = look(Array(bytes[..<count])) else {
-        Issue.record("\(count) bytes are \(look(Array(bytes[..<count])))")
+      guard case .needs(let needed) = scan(Array(bytes[..<count])) else {
+        Issue.record("\(count) bytes are \(scan(Array(bytes[..<count])))")
         continue
       }
       #expect(needed > count && needed <= bytes.count && needed >= most)
@@ -152,13 +152,13 @@ struct FrameTests {
   @Test("It is found at any place")
   func offsets() {
     for offset in 0...20 {
-      #expect(look([UInt8](repeating: 0x73, count: offset) + corrections[3], from: offset) == .frame(28))
+      #expect(scan([UInt8](repeating: 0x73, count: offset) + corrections[3], from: offset) == .frame(28))
     }
   }
 
   @Test("No printable character behind the s, and no line end, begins a frame")
   func text() {
-    for byte in Array(0x20...0x7E) + [13, 10] as [UInt8] { #expect(look([0x73, byte]) == .noSync) }
+    for byte in Array(0x20...0x7E) + [13, 10] as [UInt8] { #expect(scan([0x73, byte]) == .noSync) }
   }
 
   @Test("A length of authentication that is reserved is no frame", arguments: 5...7 as ClosedRange<UInt8>)
@@ -167,7 +167,7 @@ struct FrameTests {
     let header = SPARTNHeader(messageType: 0, subtype: 0, time: .ofHalfDay(7), encryption: encryption)
     var bytes = frame(header, [1, 2, 3], [UInt8](repeating: 0, count: 8))
     bytes[9] |= length
-    #expect(look(bytes) == .noSync)
+    #expect(scan(bytes) == .noSync)
   }
 
   @Test("A header whose numbers are set within their ranges is written as it is")

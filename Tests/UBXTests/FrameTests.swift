@@ -4,8 +4,8 @@ import UBX
 
 @Suite("UBX frames")
 struct FrameTests {
-  private func look(_ bytes: [UInt8], from offset: Int = 0) -> UBXFrame.Look {
-    UBXFrame.look(at: bytes.raw, from: offset)
+  private func scan(_ bytes: [UInt8], from offset: Int = 0) -> UBXFrame.Scan {
+    UBXFrame.scan(bytes.raw, from: offset)
   }
 
   @Test("The checksum is that of the plain loop, at all lengths and alignments")
@@ -37,7 +37,7 @@ struct FrameTests {
     ])
   func knownFrames(digits: String, identity: MessageIdentity) {
     let bytes = hex(digits)
-    #expect(look(bytes) == .frame(bytes.count))
+    #expect(scan(bytes) == .frame(bytes.count))
     #expect(UBXFrame(bytes.raw)?.identity == identity)
     let payload = Array(bytes[6..<bytes.count - 2])
     #expect(written { encodeFrame(identity, payload: payload.raw, into: &$0) } == bytes)
@@ -56,23 +56,23 @@ struct FrameTests {
 
   @Test("A length of more than 8192 is no frame; 8192 is one")
   func tooLong() {
-    #expect(look([0xB5, 0x62, 1, 7, 0x01, 0x20]) == .tooLong)
-    #expect(look([0xB5, 0x62, 1, 7, 0xFF, 0xFF]) == .tooLong)
-    #expect(look([0xB5, 0x62, 1, 7, 0x00, 0x20]) == .needs(8200))
+    #expect(scan([0xB5, 0x62, 1, 7, 0x01, 0x20]) == .tooLong)
+    #expect(scan([0xB5, 0x62, 1, 7, 0xFF, 0xFF]) == .tooLong)
+    #expect(scan([0xB5, 0x62, 1, 7, 0x00, 0x20]) == .needs(8200))
   }
 
   @Test("Every beginning of a frame says how much it needs")
   func prefixes() {
     let bytes = Wire.ubx(5, 1, [6, 1])
-    for count in 0..<6 { #expect(look(Array(bytes[..<count])) == .needs(8), "\(count) bytes") }
-    for count in 6..<10 { #expect(look(Array(bytes[..<count])) == .needs(10), "\(count) bytes") }
+    for count in 0..<6 { #expect(scan(Array(bytes[..<count])) == .needs(8), "\(count) bytes") }
+    for count in 6..<10 { #expect(scan(Array(bytes[..<count])) == .needs(10), "\(count) bytes") }
   }
 
   @Test("Without both sync characters there is no frame")
   func noSync() {
-    #expect(look([0xB5, 0x63]) == .noSync)
-    #expect(look([0xB4]) == .noSync)
-    #expect(look([0x62, 0xB5, 1, 7, 0, 0, 8, 0x19]) == .noSync)
+    #expect(scan([0xB5, 0x63]) == .noSync)
+    #expect(scan([0xB4]) == .noSync)
+    #expect(scan([0x62, 0xB5, 1, 7, 0, 0, 8, 0x19]) == .noSync)
   }
 
   @Test("One wrong bit anywhere is no frame of these bytes")
@@ -81,7 +81,7 @@ struct FrameTests {
     for index in 0..<bytes.count * 8 {
       var wrong = bytes
       wrong[index / 8] ^= 1 << (index % 8)
-      if look(wrong) == .frame(bytes.count) { Issue.record("bit \(index)") }
+      if scan(wrong) == .frame(bytes.count) { Issue.record("bit \(index)") }
     }
   }
 
@@ -89,6 +89,6 @@ struct FrameTests {
   func whole() {
     let longer = Wire.ubx(5, 1, [6, 1]) + [0]
     #expect(UBXTests.payload(of: longer) == nil)
-    #expect(look(longer) == .frame(10))
+    #expect(scan(longer) == .frame(10))
   }
 }

@@ -11,7 +11,7 @@ extension JSONLine {
     if let number = frame.messageNumber { integer(Int64(number)) }
     put(raw: UInt8(ascii: "\""))
     place(offset, frame.bytes.byteCount)
-    if let header = MultipleSignalHeader(frame) {
+    if let header = MSMHeader(frame) {
       fields(header)
     } else if let position = StationPosition(frame) {
       fields(position)
@@ -26,7 +26,7 @@ extension JSONLine {
   }
 
   /// The header alone: the observations behind it are for a positioning engine.
-  private mutating func fields(_ header: MultipleSignalHeader) {
+  private mutating func fields(_ header: MSMHeader) {
     beginObject("fields")
     field("stationID", header.stationID)
     if header.system == .glonass {

@@ -78,12 +78,12 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int {
-    integersOneByOne(&head, places: places, headRanges, &blocks, count, ranges)
+    slowIntegers(&head, places: places, headRanges, &blocks, count, ranges)
   }
 
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  mutating func integersOneByOne<Head: FourIntegers, Block: FourIntegers, let room: Int>(
+  mutating func slowIntegers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int {

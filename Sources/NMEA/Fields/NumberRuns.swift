@@ -8,8 +8,8 @@ extension FieldReader {
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int {
-    if let present = takeAtOnce(&head, places: places, headRanges, &blocks, count, ranges) { return present }
-    return integersOneByOne(&head, places: places, headRanges, &blocks, count, ranges)
+    if let present = fastIntegers(&head, places: places, headRanges, &blocks, count, ranges) { return present }
+    return slowIntegers(&head, places: places, headRanges, &blocks, count, ranges)
   }
 
   /// Takes all the numbers, if their ends are known and each of them is absent or in its range, and returns how many blocks
@@ -18,7 +18,7 @@ extension FieldReader {
   /// It goes through all blocks that there is room for, also where fewer are written: what is behind the last is absent.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  mutating func takeAtOnce<Head: FourIntegers, Block: FourIntegers, let room: Int>(
+  mutating func fastIntegers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
     _ count: BlockCount, _ ranges: FourRanges
   ) -> Int? {

@@ -82,7 +82,7 @@ public struct Sentence: ~Escapable {
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
-    guard look(at: bytes, isEnd: true) == .sentence(bytes.byteCount) else { return nil }
+    guard Self.scan(bytes, isEnd: true) == .sentence(bytes.byteCount) else { return nil }
     self.init(checked: bytes)
   }
 

@@ -54,7 +54,7 @@ struct InputBuffer: Sendable {
     scan: while at < bytes.count {
       switch bytes[at] {
       case UBXFrame.sync1:
-        switch UBXFrame.look(at: bytes.raw, from: at) {
+        switch UBXFrame.scan(bytes.raw, from: at) {
         case .frame(let length):
           let identity = MessageIdentity(bytes[at + 2], bytes[at + 3])
           found = (.ubx(identity, Array(bytes[at + 6..<at + length - 2])), length)
@@ -63,7 +63,7 @@ struct InputBuffer: Sendable {
         default: at += 1
         }
       case UInt8(ascii: "$"):
-        switch look(at: bytes.raw, from: at, isEnd: false) {
+        switch NMEA.Sentence.scan(bytes.raw, from: at) {
         case .sentence(let length):
           found = (.sentence(Array(bytes[at..<at + length])), length)
           break scan
@@ -71,7 +71,7 @@ struct InputBuffer: Sendable {
         default: at += 1
         }
       case RTCM3Frame.preamble:
-        switch RTCM3Frame.look(at: bytes.raw, from: at) {
+        switch RTCM3Frame.scan(bytes.raw, from: at) {
         case .frame(let length):
           found = (.correction, length)
           break scan

@@ -19,20 +19,20 @@ struct NMEAEpoch: Sendable {
   var positionDigits: UInt8 = 0
   /// Satellites that GSA names.
   var used = SatelliteSet()
-  /// The sentences of the epoch that tell a place: a bit for each `Teller` and talker.
-  private var tellers: UInt32 = 0
+  /// The sentences of the epoch that tell a place: a bit for each `PositionSentence` and talker.
+  private var positionSentences: UInt32 = 0
   /// RMC's date.
   private var date: ShortDate?
 
   /// The sentences that tell a place.
-  enum Teller: UInt32 { case gga, rmc, gns, gll }
+  enum PositionSentence: UInt32 { case gga, rmc, gns, gll }
 
   init() {}
 
   /// Whether a sentence may be of another epoch though no time says so: one of its kind, or another date, was there.
   @inline(__always)
-  func knows(_ teller: Teller, date: ShortDate?) -> Bool {
-    tellers >> (8 * teller.rawValue) & 0xFF != 0 || (self.date != nil && date != nil)
+  func mayBeRepeated(_ kind: PositionSentence, date: ShortDate?) -> Bool {
+    positionSentences >> (8 * kind.rawValue) & 0xFF != 0 || (self.date != nil && date != nil)
   }
 
   /// Whether it is.
@@ -43,21 +43,21 @@ struct NMEAEpoch: Sendable {
   ///   - hasMoved: whether it tells another place than the sentences before it.
   @inline(never)
   func isRepeated(
-    _ teller: Teller, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
+    _ kind: PositionSentence, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
     hasMoved: Bool
   ) -> Bool {
     if let date, let said = self.date, date != said { return true }
-    let all = tellers >> (8 * teller.rawValue) & 0xFF
-    let isHeard = all & Self.bit(talker) != 0
+    let all = positionSentences >> (8 * kind.rawValue) & 0xFF
+    let isKnown = all & Self.bit(talker) != 0
     // A receiver that has lost its time, or never says one, or is asked once a day, says the same sentence again.
-    guard time != nil else { return isHeard || all != 0 && isTimed }
-    return all != 0 && !isTimed || isHeard && (isAfterSilence || hasMoved)
+    guard time != nil else { return isKnown || all != 0 && isTimed }
+    return all != 0 && !isTimed || isKnown && (isAfterSilence || hasMoved)
   }
 
   /// A sentence that tells a place belongs to the epoch.
   @inline(__always)
-  mutating func add(_ teller: Teller, _ talker: Talker, date: ShortDate? = nil) {
-    tellers |= Self.bit(talker) << (8 * teller.rawValue)
+  mutating func add(_ kind: PositionSentence, _ talker: Talker, date: ShortDate? = nil) {
+    positionSentences |= Self.bit(talker) << (8 * kind.rawValue)
     if let date { self.date = date }
   }
 
@@ -197,18 +197,18 @@ extension EpochAssembler {
   /// Comes before a sentence that tells a place is applied.
   @inline(__always)
   private mutating func begin(
-    _ teller: NMEAEpoch.Teller, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?, _ longitude: Coordinate?,
+    _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?, _ longitude: Coordinate?,
     date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
     // What has another time, or is heard for the first time, as nearly always, costs no more.
     let own = tag(time)
     let isOther =
-      (own == nil || tag == nil || own == tag) && nmea.knows(teller, date: date)
+      (own == nil || tag == nil || own == tag) && nmea.mayBeRepeated(kind, date: date)
       && nmea.isRepeated(
-        teller, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: wasIdle,
+        kind, talker, time: time, date: date, isTimed: tag != nil, isAfterSilence: wasIdle,
         hasMoved: hasMoved(latitude, longitude))
     begin(own, id, isOther: isOther, body)
-    nmea.add(teller, talker, date: date)
+    nmea.add(kind, talker, date: date)
   }
 
   /// Whether a place is another one than the sentences of the epoch have told, and not for its digits.
@@ -501,7 +501,7 @@ extension EpochAssembler {
     guard !hasUBXSky else { return }
     startSky()
     let system = Satellite.system(talker)
-    if !addAtOnce(content, of: system) {
+    if !fastAdd(content, of: system) {
       for satellite in content.present { add(satellite, of: system) }
     }
     fix.satellitesInView = sky.count
@@ -527,7 +527,7 @@ extension EpochAssembler {
   /// Adds the satellites of a sentence, if they are numbered in one way and each is another one; else nothing. The work
   /// is C's (`satellites.h`), as Swift would go through the lanes of its vectors one by one.
   @inline(__always)
-  private mutating func addAtOnce(_ content: GSV, of system: Satellite.System?) -> Bool {
+  private mutating func fastAdd(_ content: GSV, of system: Satellite.System?) -> Bool {
     let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
     let (third, fourth) = (content.satellites[2].numbers, content.satellites[3].numbers)
     // GLONASS's ids of the numbering that all systems share meet no other system's.

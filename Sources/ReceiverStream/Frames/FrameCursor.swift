@@ -43,7 +43,7 @@ public struct FrameCursor: ~Escapable {
   }
 
   /// What the bytes at a place are.
-  @usableFromInline enum Verdict {
+  @usableFromInline enum ScanResult {
     case frame(Frame.Kind, Int)
     case incomplete
     /// No frame begins here.
@@ -58,20 +58,20 @@ public struct FrameCursor: ~Escapable {
     while at < bytes.size {
       // Nearly all frames are found here.
       let first = bytes.u1(at)
-      if first == UInt8(ascii: "$"), let sentence = quickLook(at: bytes.bytes, from: at) {
+      if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
         let start = at
         at &+= sentence.length
         counters.nmeaFrames &+= 1
         return Frame(
           bytes.part(start, sentence.length), .nmea, offset: base &+ UInt64(start), ends: sentence.ends)
       }
-      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.look(at: bytes.bytes, from: at) {
+      if first == UBXFrame.sync1, case .frame(let length) = UBXFrame.scan(bytes.bytes, from: at) {
         let start = at
         at &+= length
         counters.ubxFrames &+= 1
         return Frame(bytes.part(start, length), .ubx, offset: base &+ UInt64(start), ends: .none)
       }
-      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.look(at: bytes.bytes, from: at) {
+      if first == RTCM3Frame.preamble, case .frame(let length) = RTCM3Frame.scan(bytes.bytes, from: at) {
         let start = at
         at &+= length
         counters.rtcm3Frames &+= 1
@@ -83,7 +83,7 @@ public struct FrameCursor: ~Escapable {
         counters.skippedBytes &+= UInt64(at &- start)
         continue
       }
-      switch FrameCursor.verdict(bytes.bytes, at, isEnd: isEnd, protocols) {
+      switch FrameCursor.slowScan(bytes.bytes, at, isEnd: isEnd, protocols) {
       case .frame(let kind, let length):
         let start = at
         at &+= length
@@ -126,19 +126,19 @@ public struct FrameCursor: ~Escapable {
 
   // Not inlined, and without the cursor: the loop that calls it is short then, and the cursor stays in registers.
   @inlinable @inline(never)
-  static func verdict(_ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols) -> Verdict {
+  static func slowScan(_ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols) -> ScanResult {
     switch bytes.u1(at) {
-    case UBXFrame.sync1: ubxVerdict(bytes, at)
-    case UInt8(ascii: "$"), UInt8(ascii: "!"): nmeaVerdict(bytes, at, isEnd: isEnd)
-    case RTCM3Frame.preamble: rtcm3Verdict(bytes, at)
-    case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : spartnVerdict(bytes, at)
+    case UBXFrame.sync1: scanUBX(bytes, at)
+    case UInt8(ascii: "$"), UInt8(ascii: "!"): scanNMEA(bytes, at, isEnd: isEnd)
+    case RTCM3Frame.preamble: scanRTCM3(bytes, at)
+    case SPARTNFrame.preamble: protocols == .ofReceivers ? .nothing : scanSPARTN(bytes, at)
     default: .nothing
     }
   }
 
   @inlinable @inline(__always)
-  static func ubxVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
-    switch UBXFrame.look(at: bytes, from: at) {
+  static func scanUBX(_ bytes: RawSpan, _ at: Int) -> ScanResult {
+    switch UBXFrame.scan(bytes, from: at) {
     case .frame(let length): .frame(.ubx, length)
     case .needs: .incomplete
     case .noSync: .nothing
@@ -148,8 +148,8 @@ public struct FrameCursor: ~Escapable {
   }
 
   @inlinable @inline(__always)
-  static func rtcm3Verdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
-    switch RTCM3Frame.look(at: bytes, from: at) {
+  static func scanRTCM3(_ bytes: RawSpan, _ at: Int) -> ScanResult {
+    switch RTCM3Frame.scan(bytes, from: at) {
     case .frame(let length): .frame(.rtcm3, length)
     case .needs: .incomplete
     case .noSync: .nothing
@@ -158,8 +158,8 @@ public struct FrameCursor: ~Escapable {
   }
 
   @inlinable @inline(__always)
-  static func spartnVerdict(_ bytes: RawSpan, _ at: Int) -> Verdict {
-    switch SPARTNFrame.look(at: bytes, from: at) {
+  static func scanSPARTN(_ bytes: RawSpan, _ at: Int) -> ScanResult {
+    switch SPARTNFrame.scan(bytes, from: at) {
     case .frame(let length): .frame(.spartn, length)
     case .needs: .incomplete
     case .noSync: .nothing
@@ -168,8 +168,8 @@ public struct FrameCursor: ~Escapable {
   }
 
   @inlinable @inline(__always)
-  static func nmeaVerdict(_ bytes: RawSpan, _ at: Int, isEnd: Bool) -> Verdict {
-    switch NMEA.look(at: bytes, from: at, isEnd: isEnd) {
+  static func scanNMEA(_ bytes: RawSpan, _ at: Int, isEnd: Bool) -> ScanResult {
+    switch NMEA.Sentence.scan(bytes, from: at, isEnd: isEnd) {
     case .sentence(let length): .frame(.nmea, length)
     case .needsMore: .incomplete
     case .noStart: .nothing

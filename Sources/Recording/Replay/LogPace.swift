@@ -55,7 +55,7 @@ struct LogPace: ~Copyable {
     assembler.receive(frame) { report, _ in
       if !report.isUpdate { ends.list.append((end, report.fix.time?.nanosecondsSince1970)) }
     }
-    guard let correction = frame.rtcm3, let header = MultipleSignalHeader(correction), header.system == .gps else {
+    guard let correction = frame.rtcm3, let header = MSMHeader(correction), header.system == .gps else {
       return
     }
     if let last = ends.observation, last != header.epoch {

@@ -19,7 +19,7 @@ public struct UBXFrame: ~Escapable {
   @inlinable public static var longestPayload: Int { 8192 }
 
   /// What the bytes at the start of a span are.
-  public enum Look: Equatable, Sendable {
+  public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
     /// The beginning of a frame that needs this many bytes in all.
@@ -34,7 +34,7 @@ public struct UBXFrame: ~Escapable {
 
   /// Looks for a frame at `offset` of `bytes`.
   @inlinable @inline(__always)
-  public static func look(at bytes: RawSpan, from offset: Int = 0) -> Look {
+  public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
     // The shortest frame has eight bytes: its header is loaded at once.
     guard left >= overhead else { return beginning(of: bytes, from: offset) }
@@ -51,7 +51,7 @@ public struct UBXFrame: ~Escapable {
 
   /// Looks at fewer bytes than a frame has.
   @inlinable @inline(never)
-  static func beginning(of bytes: RawSpan, from offset: Int) -> Look {
+  static func beginning(of bytes: RawSpan, from offset: Int) -> Scan {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != sync1 { return .noSync }
     if left >= 2, bytes.u1(offset &+ 1) != sync2 { return .noSync }
@@ -64,7 +64,7 @@ public struct UBXFrame: ~Escapable {
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
-    guard Self.look(at: bytes) == .frame(bytes.byteCount) else { return nil }
+    guard Self.scan(bytes) == .frame(bytes.byteCount) else { return nil }
     self.bytes = bytes
   }
 

@@ -6,7 +6,7 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   let input = unsafe [UInt8](start, count)
   for bytes in [input, repaired(input)] {
     printMessages(bytes)
-    guard case .frame(let length) = SPARTNFrame.look(at: bytes.raw) else { continue }
+    guard case .frame(let length) = SPARTNFrame.scan(bytes.raw) else { continue }
     guard let frame = SPARTNFrame(bytes.raw.extracting(..<length)) else { fatalError("no frame of \(length) bytes") }
     let again = framed(frame.header, copy(frame.payload), copy(frame.authentication))
     guard again == Array(bytes[..<length]) else { fatalError("\(bytes[..<length]) became \(again)") }
@@ -21,12 +21,12 @@ private func repaired(_ input: [UInt8]) -> [UInt8] {
   bytes[0] = SPARTNFrame.preamble
   for check in 0..<16 as Range<UInt8> {
     bytes[3] = bytes[3] & 0xF0 | check
-    guard case .needs = SPARTNFrame.look(at: bytes.raw.extracting(..<4)) else { continue }
+    guard case .needs = SPARTNFrame.scan(bytes.raw.extracting(..<4)) else { continue }
     break
   }
   let sum = [MessageCheck.crc8, .crc16, .crc24, .crc32][Int(bytes[3] >> 4 & 3)]
   let length: Int
-  switch SPARTNFrame.look(at: bytes.raw) {
+  switch SPARTNFrame.scan(bytes.raw) {
   case .needs(let needed) where needed <= SPARTNFrame.longest && needed > bytes.count:
     bytes += [UInt8](repeating: 0, count: needed - bytes.count)
     length = needed

@@ -1,5 +1,5 @@
 /// The header of every multiple signal message, MSM1 to MSM7 of each constellation (RTCM 10403.3, section 3.5.16).
-public struct MultipleSignalHeader: Equatable, Sendable {
+public struct MSMHeader: Equatable, Sendable {
   /// The constellations that have multiple signal messages, by the tens of their message numbers.
   public enum System: Int, Sendable {
     case gps = 107, glonass = 108, galileo = 109, sbas = 110, qzss = 111, beiDou = 112, navIC = 113
