@@ -1,6 +1,5 @@
-// The operations on vectors that Swift does not have: a compare's result as an integer with a bit for each byte, and the sum
-// of all bytes. Every processor with vectors has a short way for them, and clang finds it; on the others they become plain
-// code.
+// Vector operations that Swift does not have: the result of a comparison as an integer with a bit for each byte, and the sum of
+// all bytes. clang emits a few instructions for each on processors with vectors, and plain code on others.
 
 #ifndef C_BYTE_MASK_H
 #define C_BYTE_MASK_H
@@ -9,7 +8,7 @@ typedef unsigned char c_bytes16 __attribute__((ext_vector_type(16)));
 typedef signed char c_signed_bytes16 __attribute__((ext_vector_type(16)));
 typedef _Bool c_bools16 __attribute__((ext_vector_type(16)));
 
-/// The high bit of each byte, the first byte's in the low bit.
+/// The high bit of each byte, that of the first byte in the low bit.
 static inline __attribute__((always_inline)) unsigned short c_high_bits(c_bytes16 bytes) {
   return __builtin_bit_cast(unsigned short, __builtin_convertvector((c_signed_bytes16)bytes < 0, c_bools16));
 }

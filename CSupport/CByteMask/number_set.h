@@ -1,4 +1,4 @@
-// Twelve small numbers as a set: what Swift's vectors would do lane by lane.
+// Twelve small numbers as a set. Swift's vectors would be processed lane by lane.
 
 #ifndef C_NUMBER_SET_H
 #define C_NUMBER_SET_H
@@ -6,23 +6,23 @@
 #include "small_numbers.h"
 
 typedef struct {
-  /// A bit for each number, counted from the base: the lowest bit would be the base's own, and is 0.
+  /// A bit for each number, counted from the base. The lowest bit, that of the base, is 0.
   unsigned long long bits;
-  /// How many numbers there are.
+  /// The count of present numbers.
   long count;
-  /// Not 0 when a number is not among those that were asked for.
+  /// Not 0 when a number is outside the range.
   unsigned long long others;
 } c_number_set;
 
-/// The bits of the four numbers that a word's lanes are, each below 64.
+/// The bits of the four numbers in the lanes of a word, each below 64.
 static inline __attribute__((always_inline)) unsigned long long c_bits_of(unsigned long long numbers) {
   return 1ULL << (numbers & 63) | 1ULL << (numbers >> 16 & 63) | 1ULL << (numbers >> 32 & 63) | 1ULL << (numbers >> 48 & 63);
 }
 
 /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. Those that are absent are negative.
 ///
-/// All places are gone through in the same way, also the empty ones: how many there are depends on the sky, which no
-/// processor foresees.
+/// Empty places take the same instructions as the others: their number depends on the sky, so a branch would often be
+/// mispredicted.
 static inline __attribute__((always_inline)) c_number_set c_numbers_after(
     c_lanes4 first, c_lanes4 second, c_lanes4 third, short base, unsigned short most) {
   typedef unsigned long long c_words __attribute__((ext_vector_type(2)));
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) c_number_set c_numbers_after(
   c_numbers8 from_a = (c_numbers8)(a - base), from_b = (c_numbers8)(b - base);
   c_lanes8 inside_a = from_a - (c_numbers8)1 < (c_numbers8)most, inside_b = from_b - (c_numbers8)1 < (c_numbers8)most;
   c_words other = (c_words)((here_a ^ inside_a) | (here_b ^ inside_b));
-  // What is not among them becomes 0, whose bit is taken out.
+  // Numbers outside the range become 0, whose bit is removed.
   c_words in_a = (c_words)(from_a & (c_numbers8)inside_a), in_b = (c_words)(from_b & (c_numbers8)inside_b);
   c_number_set set;
   set.bits = (c_bits_of(in_a[0]) | c_bits_of(in_a[1]) | c_bits_of(in_b[0])) & ~1ULL;

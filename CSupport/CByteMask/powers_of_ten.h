@@ -1,4 +1,4 @@
-// The powers of ten that a double has exactly: a table that Swift reads in place.
+// The powers of ten that are exact as a double. Swift would copy a table of its own at each read.
 
 #ifndef C_POWERS_OF_TEN_H
 #define C_POWERS_OF_TEN_H

@@ -1,21 +1,21 @@
-// The satellites of a GSV sentence as a sky keeps them: what Swift's vectors would do lane by lane.
+// The satellites of a GSV sentence in the form of a sky. Swift's vectors would be processed lane by lane.
 
 #ifndef C_SATELLITES_H
 #define C_SATELLITES_H
 
 #include "small_numbers.h"
 
-/// Four satellites, eight bytes each: system, number, elevation, 0, azimuth in two, signal, and 1 where it is used.
+/// Four satellites, eight bytes each: system, number, elevation, 0, azimuth in two bytes, signal, and 1 when used.
 typedef struct {
   unsigned long long first, second, third, fourth;
   /// A bit for each of their numbers; the lowest is 0.
   unsigned long long numbers;
-  /// Not 0 when one of them has another id than those that were asked for, or two have the same.
+  /// Not 0 when an id is outside the range, or two are equal.
   unsigned long long wrong;
 } c_satellites;
 
-/// How ids become numbers: those of a system that counts from 1, by its number (gnssId); at place 9 GLONASS's from 65 on, of
-/// the numbering that all systems share. Where no id is one, the highest is 0. Two satellites side by side.
+/// The ranges of ids, by the number of the system (gnssId) for systems whose ids start at 1; at place 9 the GLONASS ids from 65 on,
+/// of the shared numbering. The highest number is 0 for systems without such ids. The lanes are those of two satellites.
 static const struct {
   c_lanes8 base, highest, name;
 } c_numberings[10] __attribute__((unused, aligned(16))) = {
@@ -28,9 +28,9 @@ static const struct {
 
 enum { C_SHARED_NUMBERING = 9 };
 
-/// What the lanes of two satellites become, each 0 where it is outside; which are inside.
+/// The lanes of two satellites in the form of a sky, and whether each is inside its range.
 static inline __attribute__((always_inline)) c_lanes8 c_two_satellites(c_lanes8 said, int numbering, c_lanes8 *inside) {
-  // Id, elevation, azimuth, signal. An id counts from its base, and 360 degrees are 0.
+  // Id, elevation, azimuth, signal. Ids are counted from the base, and 360 degrees become 0.
   const c_lanes8 unknown = {0, 0x80, -128, 0, 0, 0x80, -128, 0}, north = {-1, -1, 360, -1, -1, -1, 360, -1};
   const c_lanes8 bytes = {-1, 0xFF, -1, -1, -1, 0xFF, -1, -1}, below = {0, -91, -1, -1, 0, -91, -1, -1};
   const c_lanes8 places = {256, 1, 1, 1, 256, 1, 1, 1};
@@ -40,11 +40,11 @@ static inline __attribute__((always_inline)) c_lanes8 c_two_satellites(c_lanes8 
   return values * places | c_numberings[numbering].name;
 }
 
-/// The satellites of which GSV says `first` to `fourth`.
+/// The satellites of a GSV with the numbers `first` to `fourth`.
 ///
-/// - count: how many there are, 0...4; what is behind them means nothing.
-/// - numbering: a place in `c_numberings`.
-/// - used: a bit for each number that is used.
+/// - count: the number of satellites, 0...4. The lanes behind them have no meaning.
+/// - numbering: an index of `c_numberings`.
+/// - used: a bit for each used number.
 static inline __attribute__((always_inline)) c_satellites c_satellites_of(
     c_lanes4 first, c_lanes4 second, c_lanes4 third, c_lanes4 fourth, long count, int numbering, unsigned long long used) {
   typedef unsigned long long c_words __attribute__((ext_vector_type(2)));
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) c_satellites c_satellites_of(
   result.satellite |= (used >> (result.satellite >> 8 & 63) & 1) << 56;
   C_ONE(first) C_ONE(second) C_ONE(third) C_ONE(fourth)
 #undef C_ONE
-  // Absent ones, and those behind the last, have no number.
+  // Absent satellites, and those behind the last, have no number.
   result.numbers &= ~1ULL;
   result.wrong |= twice & ~1ULL;
   return result;

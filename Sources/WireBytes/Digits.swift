@@ -1,7 +1,7 @@
-/// Decimal digits eight at a time: text becomes a number without a loop, so without a branch that depends on how long it
-/// is. The words are little-endian: the first character is in the low byte.
+/// Decimal digits, eight at a time. There is no loop, so no branch depends on the number of digits. The words are
+/// little-endian: the first character is in the low byte.
 public enum Digits {
-  /// The characters' digit values; what is no digit has other bits set, which `areDigits` tells.
+  /// The values of the digits. Other characters have further bits set, which `areDigits` finds.
   @inlinable @inline(__always)
   public static func values(_ text: UInt64) -> UInt64 { text ^ 0x3030_3030_3030_3030 }
 
@@ -11,7 +11,7 @@ public enum Digits {
     ((values &+ 0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080 == 0
   }
 
-  /// The number that eight digit values are, the first the most significant.
+  /// The number made of eight digit values, the first the most significant.
   @inlinable @inline(__always)
   public static func number(_ values: UInt64) -> UInt32 {
     // Pairs, then fours, then all eight: three multiplications.
@@ -22,7 +22,7 @@ public enum Digits {
     return UInt32(truncatingIfNeeded: sum &>> 32)
   }
 
-  /// The places of `character` among eight: the high bit of each; only the first is sure.
+  /// The places of `character` among eight: the high bit of each byte. Only the lowest one is reliable.
   @inlinable @inline(__always)
   public static func places(of character: UInt8, in text: UInt64) -> UInt64 {
     let difference = text ^ (0x0101_0101_0101_0101 &* UInt64(character))

@@ -1,7 +1,7 @@
-/// Reading integers out of borrowed bytes: the one place where the wire formats load from memory.
+/// Loads of integers from borrowed bytes: the only place where the wire formats load from memory.
 ///
-/// `RawSpan`'s loads are called unsafe because some types have invalid bit patterns. The types below have none, and
-/// every load checks its bounds, so nothing that is reachable from here can read outside the span.
+/// The loads of `RawSpan` are unsafe because some types have invalid bit patterns. The types below have none, and every
+/// load checks its bounds.
 extension RawSpan {
   /// The byte at `offset`. Traps when `offset` is outside the span.
   @inlinable @inline(__always)

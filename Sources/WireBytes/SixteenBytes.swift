@@ -1,17 +1,18 @@
 import CByteMask
 
-/// What the wire formats do with sixteen bytes at a time. A compare's result is a byte of ones where it holds, and of zeros
-/// where not.
+/// Operations on sixteen bytes at a time. A comparison gives a byte of ones where it is true, and of zeros where it is
+/// false.
 extension SIMD16<UInt8> {
   /// The bytes as two integers, the first in the low byte of `low`.
   @inlinable @inline(__always)
   public var halves: (low: UInt64, high: UInt64) {
-    // Called unsafe because a cast could make an invalid value; integers have none.
+    // Marked unsafe because a cast can make an invalid value; integers have no invalid values.
     let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
     return (UInt64(littleEndian: words.x), UInt64(littleEndian: words.y))
   }
 
-  /// A bit for each byte whose high bit is set, the first byte's in the low bit: of a compare's result, where it holds.
+  /// The high bit of each byte, that of the first byte in the low bit. For a comparison: a bit for each byte where it
+  /// is true.
   @inlinable @inline(__always)
   public var highBits: UInt64 { UInt64(c_high_bits(self)) }
 
