@@ -1,21 +1,21 @@
 import WireBytes
 
-/// Reads the fields of a sentence one after the other.
+/// Reads the fields of a sentence in their order.
 ///
-/// A field that is empty, cannot be read or is out of range is absent; what was there but could not be taken is counted.
-/// The ends of the fields are found for 64 characters at a time; a field's place then depends on none before it.
+/// A field that is empty, invalid or out of range is absent. Invalid and out-of-range fields are counted. The ends of
+/// the fields are known for 64 characters at a time, so the place of a field does not depend on the fields before it.
 public struct FieldReader: FieldVisitor, ~Escapable {
   @usableFromInline let bytes: RawSpan
-  /// The field that is read: its first character.
+  /// The first character of the current field.
   @usableFromInline var start: Int
-  /// The comma or `*` behind the field.
+  /// The comma or `*` behind the current field.
   @usableFromInline var end: Int
-  /// Where commas and the `*` stand: a bit for each character from `base` on, those that were passed cleared.
+  /// The commas and the `*`: a bit for each character from `base` on, without those behind which the reader is.
   @usableFromInline var ends: UInt64
-  /// The same, of the 64 characters behind these, as far as they are among the sentence's first 128.
+  /// The same for the next 64 characters, as far as they are among the first 128 of the sentence.
   @usableFromInline var laterEnds: UInt64
-  /// `base` in the low 16 bits, `rejected` above. A reader of more than seven words would be kept in memory instead of
-  /// registers, since the compiler then calls a function where its life ends.
+  /// `base` in the low 16 bits, `rejected` above. The compiler keeps a reader of more than seven words in memory
+  /// instead of registers, because it calls a function at the end of its life.
   @usableFromInline var counts: Int
 
   @inlinable var base: Int {
@@ -23,7 +23,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     @inline(__always) @_lifetime(self: copy self) set { counts = counts & ~0xFFFF | newValue }
   }
 
-  /// Fields that were there but could not be read or were out of range.
+  /// The number of fields that were invalid or out of range.
   @inlinable public var rejected: Int {
     @inline(__always) get { counts &>> 16 }
     @inline(__always) @_lifetime(self: copy self) set { counts = newValue &<< 16 | base }
@@ -37,7 +37,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     self.start = offset
     self.end = offset
     self.counts = offset &+ 1
-    // Counted from the first field on, the fields of most sentences end within 64 characters.
+    // From the first field on, most sentences end within 64 characters.
     if counts < 64 {
       self.ends = ends.low &>> UInt64(counts) | ends.high &<< UInt64(64 &- counts)
       self.laterEnds = ends.high &>> UInt64(counts)
@@ -48,10 +48,10 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     }
   }
 
-  /// The offset in the sentence of the comma before the next field; of the `*` behind the last.
+  /// The offset of the comma before the next field; of the `*` behind the last field.
   @inlinable public var position: Int { end }
 
-  /// Goes on to the next field; false when there is none. Behind the `*` no more ends stand.
+  /// Moves to the next field; false when there is none.
   @inlinable @inline(__always)
   mutating func enter() -> Bool {
     if ends == 0 {
@@ -64,10 +64,10 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return true
   }
 
-  // The slow ways take and return values and do not touch the reader, so that it can live in registers.
+  // The slow paths are static functions of values, so that the reader stays in registers.
 
-  /// The ends behind the 64 characters from `base` on, from where they count, and what is known of those behind them;
-  /// none at the end of the sentence.
+  /// The ends behind the 64 characters from `base` on, the new base, and the known ends behind those; no ends at the
+  /// end of the sentence.
   @inlinable @inline(never)
   static func moreEnds(
     in bytes: RawSpan, behind base: Int, _ laterEnds: UInt64
@@ -82,16 +82,16 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return (0, base, 0)
   }
 
-  /// The field's length.
+  /// The length of the field.
   @inlinable @inline(__always)
   var length: Int { end &- start }
 
-  /// Counts the field as one that could not be taken.
+  /// Counts the field as rejected.
   @inlinable @inline(__always)
   mutating func reject() { rejected &+= 1 }
 
-  /// The eight characters that end with the field, as a little-endian word; what is before the field is in the low
-  /// bytes. The address before the first field is long enough for that.
+  /// The last eight characters up to the end of the field as a little-endian word. The characters before the field are
+  /// in the low bytes. The address before the first field is long enough for that.
   @inlinable @inline(__always)
   var tail: UInt64 { bytes.littleEndian(end &- 8, as: UInt64.self) }
 
@@ -101,7 +101,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
 
   // MARK: Numbers
 
-  /// A decimal number in the field; nil when it is empty or no number, which is counted.
+  /// The decimal number of the field; nil when it is empty, or invalid, which is counted.
   @inlinable @inline(__always)
   mutating func number() -> FixedPoint? {
     let length = length
@@ -115,7 +115,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
         if Digits.areDigits(values) { return FixedPoint(Int64(Digits.number(values))) }
       } else {
         let place = UInt64(point.trailingZeroBitCount &- 7)
-        // The whole part moves up over the point.
+        // The whole part moves up by the place of the point.
         let values = Digits.values(text) & region
         let above = values & (~0xFF &<< place)
         let below = (values & ~(~0 &<< place)) &<< 8
@@ -130,7 +130,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     return slow.value
   }
 
-  /// Numbers with a sign, spaces, or more than eight characters: up to nineteen digits, as far as they fit in 64 bits.
+  /// The slow path for numbers with a sign, with spaces, or with more than eight characters: up to nineteen digits that
+  /// fit in 64 bits.
   @inlinable @inline(never)
   static func slowNumber(_ bytes: RawSpan, _ start: Int, _ end: Int) -> (value: FixedPoint?, rejected: Int) {
     var scan = CharacterScan(bytes, start, end)
@@ -143,7 +144,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     let places = scan.fraction(&mantissa)
     scan.skipSpaces()
     guard whole &+ places > 0, whole &+ places <= 19, scan.isAtEnd else { return (nil, 1) }
-    // The nineteenth is a zero in front. Nineteen digits are less than 2^64, of which the wrapped number has the bits.
+    // Nineteen digits are less than 2^64, so the wrapped number has their bits.
     guard UInt64(bitPattern: mantissa) < FixedPoint.tooLarge else { return (nil, 1) }
     return (FixedPoint(isNegative ? 0 &- mantissa : mantissa, fractionDigits: UInt8(places)), 0)
   }
@@ -161,8 +162,8 @@ public struct FieldReader: FieldVisitor, ~Escapable {
     _ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int
   ) {
     guard enter() else { return }
-    // Up to four digits: the word that ends with the field. Where a field is empty depends on the sky, which no processor
-    // foresees; so an empty one is gone through as the others are, and makes 0.
+    // Up to four digits: the word that ends with the field. An empty field takes the same instructions and gives 0:
+    // which fields are empty depends on the sky, so a branch would often be mispredicted.
     let length = length
     let word = bytes.littleEndian(max(end, 4) &- 4, as: UInt32.self)
     let inside = UInt32(truncatingIfNeeded: 0xFFFF_FFFF_0000_0000 &>> UInt64(truncatingIfNeeded: length &* 8))
@@ -196,7 +197,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func hexadecimal(_ name: StaticString, _ value: inout Int32?, digits: Int) {
     guard enter() else { return }
-    // The standard's own identifiers have one digit.
+    // The identifiers of the standard have one digit.
     if length == 1, case let digit = hexValue(bytes.u1(start)), digit < 16 {
       value = Int32(digit)
     } else if length > 0 {
@@ -506,7 +507,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   }
 }
 
-/// Reads a field character by character: for what the fast ways do not cover.
+/// Reads a field character by character: the slow paths.
 @usableFromInline
 struct CharacterScan: ~Escapable {
   @usableFromInline let bytes: RawSpan
@@ -530,7 +531,7 @@ struct CharacterScan: ~Escapable {
     while current == UInt8(ascii: " ") { at &+= 1 }
   }
 
-  /// Up to `most` digits; how many were read.
+  /// Reads up to `most` digits and returns their number.
   @inlinable
   @_lifetime(self: copy self)
   mutating func digits(_ value: inout Int64, most: Int = 18) -> Int {
@@ -542,7 +543,7 @@ struct CharacterScan: ~Escapable {
     return at &- start
   }
 
-  /// The digits behind a point, if there is one.
+  /// Reads the digits behind a point, if there is one, and returns their number.
   @inlinable
   @_lifetime(self: copy self)
   mutating func fraction(_ value: inout Int64) -> Int {

@@ -1,7 +1,7 @@
-/// Walks the fields of a sentence in the order in which they are written.
+/// Visits the fields of a sentence in the order of the wire.
 ///
-/// A sentence says what its fields are in one place, its `fields` function; a reader, a writer and a printer of names
-/// are three visitors of that one declaration.
+/// The fields of a sentence are declared once, in its `fields` function. A reader, a writer and a printer of names are
+/// visitors of that declaration.
 public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// hhmmss or hhmmss.ss
   @_lifetime(self: copy self)
@@ -18,12 +18,12 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// A decimal number
   @_lifetime(self: copy self)
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?)
-  /// A whole number within `range`; a writer writes at least `digits` digits, as the standard says: readers that go by
-  /// columns need its leading zeros
+  /// A whole number within `range`. A writer writes at least `digits` digits, as the standard demands: readers that go
+  /// by columns need the leading zeros
   @_lifetime(self: copy self)
   mutating func integer(_ name: StaticString, _ value: inout Int32?, _ range: ClosedRange<Int32>, digits: Int)
-  /// Whole numbers side by side: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
-  /// `ranges`. Returns how many blocks there are.
+  /// Adjacent whole numbers: the last `places` (0…4) of `head` within `headRanges`, then blocks of four within
+  /// `ranges`. Returns the number of blocks
   @_lifetime(self: copy self)
   mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
     _ head: inout Head, places: Int, _ headRanges: FourRanges, _ blocks: inout InlineArray<room, Block>,
@@ -35,23 +35,24 @@ public protocol FieldVisitor: ~Copyable, ~Escapable {
   /// One character
   @_lifetime(self: copy self)
   mutating func character(_ name: StaticString, _ value: inout UInt8?)
-  /// A character that always is the same, such as a unit; nothing when the field before it is absent
+  /// A constant character, such as a unit; empty when the field before it is absent
   @_lifetime(self: copy self)
   mutating func constant(_ name: StaticString, _ character: StaticString, isPresent: Bool)
   /// Up to fifteen characters
   @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout ShortText?)
-  /// Characters of any number. The value only says where they stand, so that nothing is copied
+  /// Any number of characters. The value is their place in the sentence, so nothing is copied
   @_lifetime(self: copy self)
   mutating func text(_ name: StaticString, _ value: inout TextRange?)
-  /// Says that the next fields are `count` blocks of `size` fields, always so many
+  /// The next fields are `count` blocks of `size` fields, in every sentence
   @_lifetime(self: copy self)
   mutating func repeated(_ count: Int, of size: Int)
-  /// How many blocks of `size` fields come next. A reader counts what is there and keeps to `most`; a writer has `have`.
+  /// The number of blocks of `size` fields that come next. A reader counts the fields and returns at most `most`; a
+  /// writer returns `have`.
   @_lifetime(self: copy self)
   mutating func blocks(of size: Int, have: Int, most: Int) -> Int
-  /// Whether there is another field, of those that later versions of the standard added at the end. A writer has it
-  /// when `isPresent`.
+  /// Whether another field follows, of those that later versions of the standard added at the end. A writer has it when
+  /// `isPresent`.
   @_lifetime(self: copy self)
   mutating func hasMore(isPresent: Bool) -> Bool
 }
@@ -71,7 +72,7 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     hexadecimal(name, &value, digits: 1)
   }
 
-  /// One number after the other.
+  /// Visits the numbers one by one.
   @inlinable
   @_lifetime(self: copy self)
   public mutating func integers<Head: FourIntegers, Block: FourIntegers, let room: Int>(
@@ -103,18 +104,18 @@ extension FieldVisitor where Self: ~Copyable & ~Escapable {
     return present
   }
 
-  /// Only who shows the blocks as such needs to be told.
+  /// Only visitors that show the blocks need it.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func repeated(_ count: Int, of size: Int) {}
 }
 
-/// The content of a sentence: a plain value. Each type says its fields once, in `fields`.
+/// The content of a sentence: a plain value. Each type declares its fields in `fields`.
 public protocol SentenceContent: Sendable, Equatable {
   /// The formatter in the sentence's address.
   static var formatter: Formatter { get }
-  /// The number in the first field, by which a manufacturer tells sentences of one formatter apart; nil where the
-  /// formatter says it all.
+  /// The number in the first field, which distinguishes a manufacturer's sentences of one formatter; nil for a
+  /// formatter with one sentence.
   static var messageNumber: Int32? { get }
   /// All fields absent.
   init()
@@ -127,7 +128,8 @@ extension SentenceContent {
 }
 
 extension Sentence {
-  /// The whole number in the first field, in decimal; nil when there is none. Manufacturers tell sentences apart by it.
+  /// The whole number in the first field, in decimal; nil when there is none. It distinguishes a manufacturer's
+  /// sentences.
   @inlinable
   public var messageNumber: Int32? {
     var number: Int32?
@@ -137,7 +139,7 @@ extension Sentence {
   }
 
   /// The fields as `Content`; nil when the sentence has another formatter or message number. Fields that are empty,
-  /// cannot be read or are out of their range are absent; how many were not empty is added to `rejected`.
+  /// invalid or out of range are absent. The number of invalid and out-of-range fields is added to `rejected`.
   @inlinable
   public func content<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content? {
     guard formatter == Content.formatter else { return nil }
@@ -145,7 +147,7 @@ extension Sentence {
     return decode(Content.self, rejected: &rejected)
   }
 
-  /// The fields as `Content`, whatever the formatter.
+  /// The fields as `Content`, for any formatter.
   @inlinable @inline(never)
   public func decode<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
     var content = Content()

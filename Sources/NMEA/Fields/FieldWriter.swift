@@ -2,17 +2,17 @@ import WireBytes
 
 /// Writes sentences: `$`, address, fields, checksum, CR LF.
 ///
-/// What a reader would not take, because it is out of its range or the sentence would be longer than any that is believed,
-/// is left out: its field stays empty.
+/// A field stays empty when a reader would reject it: its value is out of range, or the sentence would exceed the
+/// longest accepted length.
 public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @usableFromInline var output: MutableRawSpan
-  /// Where the characters of `TextRange` fields stand.
+  /// The characters of `TextRange` fields.
   private let texts: RawSpan
-  /// Bytes written so far.
+  /// The number of bytes written.
   public private(set) var count = 0
-  /// Where the field that is written began.
+  /// The start of the current field.
   private var fieldStart = 0
-  /// Fields that are still to come in blocks: each has a comma at least.
+  /// The number of fields to come in blocks; each needs a comma.
   private var fieldsToCome = 0
 
   /// Starts a sentence at the start of `output`. Traps when the sentence does not fit.
@@ -24,7 +24,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 
   @_lifetime(self: copy self)
   mutating func put(_ byte: UInt8) {
-    // What goes beyond the room may still be taken back; `finish` has the last word.
+    // A field beyond the room may still be removed, so `finish` decides.
     if count < output.byteCount { output.setLittleEndian(byte, at: count) }
     count += 1
   }
@@ -54,7 +54,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
   }
 
-  /// Bytes behind the last field.
+  /// The number of bytes behind the last field.
   private static var ending: Int { 5 }
 
   /// Begins a field.
@@ -66,7 +66,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     fieldsToCome = max(0, fieldsToCome - 1)
   }
 
-  /// Empties the field that was written if it leaves no room for the others.
+  /// Empties the current field if it leaves no room for the others.
   @_lifetime(self: copy self)
   private mutating func endField() {
     if count + fieldsToCome + Self.ending > longestSentence { count = fieldStart }
@@ -95,10 +95,10 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
     put(10)
   }
 
-  /// A character of a text. Those that the standard reserves, and those that are no ASCII, are written as `^` and the two
-  /// digits of their code (IEC 61162-1, table of reserved characters).
+  /// A character of a text. Reserved characters and those that are not ASCII are written as `^` and the two digits of
+  /// their code (IEC 61162-1, table of reserved characters).
   ///
-  /// - Parameter isPlain: whether the character is written as it is.
+  /// - Parameter isPlain: whether the character is written without a code.
   @_lifetime(self: copy self)
   private mutating func putText(_ character: UInt8, isPlain: Bool) {
     if isPlain { return put(character) }
@@ -207,7 +207,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func character(_ name: StaticString, _ value: inout UInt8?) {
     comma()
-    // Who reads one character takes no code for it, and a space for nothing.
+    // A reader of one character does not decode `^`, and takes a space for an empty field.
     if let value, value != UInt8(ascii: " "), !ReservedCharacters.contain(value) { put(value) }
   }
 
@@ -230,7 +230,7 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
   public mutating func text(_ name: StaticString, _ value: inout TextRange?) {
     comma()
     guard let value else { return }
-    // Texts of any length stand last in their sentences: a code and the ending still fit, and receivers write commas in them.
+    // Texts of any length are last in their sentences: a code and the ending still fit. Receivers write commas in them.
     for offset in value.offsets.clamped(to: 0..<texts.byteCount) where count + 3 + Self.ending <= longestSentence {
       putText(texts.u1(offset), isPlain: !isEndOfContent(texts.u1(offset)))
     }
@@ -251,16 +251,16 @@ public struct FieldWriter: FieldVisitor, ~Copyable, ~Escapable {
 }
 
 extension SentenceContent {
-  /// Writes the sentence at the start of `output` and returns how many bytes it has, CR LF included. Traps when
-  /// `output` is too short; `longestSentence` bytes are always enough. A field out of the range that the standard or the
-  /// sentence's maker gives it is left empty, and so is one for which the longest sentence has no room.
+  /// Writes the sentence at the start of `output` and returns its length in bytes, with CR LF. Traps when `output` is
+  /// too short; `longestSentence` bytes are always enough. A field is left empty when its value is out of the range of
+  /// the standard or the manufacturer, or when the longest sentence has no room for it.
   public func encode(talker: Talker, into output: inout MutableRawSpan) -> Int {
     encode(talker: talker, texts: RawSpan(), into: &output)
   }
 
-  /// The same for a sentence that has text of any length: its `TextRange`s are places in `texts`, as characters of a sentence,
-  /// where `^` begins a code such as `^2A` for a `*`. What would end the sentence is written as such a code; what lies
-  /// outside `texts`, or beyond the longest sentence, is cut off.
+  /// Writes a sentence with text of any length. Its `TextRange`s are places in `texts`, which has the characters of a
+  /// sentence: `^` begins a code such as `^2A` for a `*`. Characters that would end the sentence are written as such a
+  /// code. Text outside `texts`, or beyond the longest sentence, is cut off.
   @_lifetime(output: copy output)
   public func encode(talker: Talker, texts: RawSpan, into output: inout MutableRawSpan) -> Int {
     var copy = self

@@ -1,14 +1,14 @@
 import WireBytes
 
-/// Four whole numbers of up to three digits that stand side by side in a sentence, such as a satellite's of GSV, each of
-/// which may be absent. Sentences that list satellites are most of what a receiver writes, so they are read four at a time.
+/// Four adjacent whole numbers of up to three digits, such as those of a satellite in GSV. Each may be absent. Most of
+/// a receiver's output is lists of satellites, so the numbers are read four at a time.
 public protocol FourIntegers: Equatable, Sendable {
-  /// The numbers; `Int16.min` for one that is absent.
+  /// The numbers; `Int16.min` for an absent one.
   var numbers: SIMD4<Int16> { get set }
 }
 
 extension FourIntegers {
-  /// The number at a place, 0…3; nil when it is absent. One that has no place in 16 bits becomes absent.
+  /// The number at a place, 0…3; nil when it is absent. A number that does not fit in 16 bits becomes absent.
   @inlinable @inline(__always)
   subscript(place: Int) -> Int32? {
     get { raw(place) == .min ? nil : Int32(raw(place)) }
@@ -26,7 +26,7 @@ extension FourIntegers {
   static var none: SIMD4<Int16> { SIMD4(repeating: .min) }
 }
 
-/// The names of four numbers, what each may be, and how many digits it has at least when it is written.
+/// The names of four numbers, their ranges, and the minimum of digits that are written.
 public struct FourRanges: Sendable {
   public var names: (StaticString, StaticString, StaticString, StaticString)
   public var lowest: SIMD4<Int16>
@@ -44,7 +44,7 @@ public struct FourRanges: Sendable {
     self.digits = digits
   }
 
-  /// What the number at a place may be.
+  /// The range of the number at a place.
   @inlinable
   subscript(_ place: Int) -> ClosedRange<Int32> { Int32(lowest[place])...Int32(highest[place]) }
 
@@ -62,10 +62,10 @@ public struct FourRanges: Sendable {
   }
 }
 
-/// How many blocks of numbers a sentence has.
+/// The number of blocks in a sentence.
 public enum BlockCount: Sendable {
-  /// Always as many as there is room for, each number of which may be empty.
+  /// Always as many as there is room for. Each number may be empty.
   case all
-  /// As many as are written; a writer has so many.
+  /// As many as are written. A writer writes `have`.
   case asWritten(have: Int)
 }

@@ -1,6 +1,6 @@
 import WireBytes
 
-// Small whole numbers that stand side by side, read all at once.
+// Adjacent small whole numbers, read all at once.
 extension FieldReader {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
@@ -12,10 +12,8 @@ extension FieldReader {
     return slowIntegers(&head, places: places, headRanges, &blocks, count, ranges)
   }
 
-  /// Takes all the numbers, if their ends are known and each of them is absent or in its range, and returns how many blocks
-  /// there are; else nil, and nothing is taken.
-  ///
-  /// It goes through all blocks that there is room for, also where fewer are written: what is behind the last is absent.
+  /// The fast path: reads all numbers and returns the number of blocks, if the ends of the fields are known and each
+  /// number is absent or in its range. Otherwise nil, and the reader does not move. Blocks behind the last are absent.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   mutating func fastIntegers<Head: FourIntegers, Block: FourIntegers, let room: Int>(

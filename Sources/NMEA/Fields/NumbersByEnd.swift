@@ -1,20 +1,21 @@
 import CByteMask
 
-/// All of a sentence's small numbers at once, wherever its fields are. The work is C's (`small_numbers.h`): Swift would go through the lanes of its vectors one by one.
+/// All small numbers of a sentence at once. C does the work (`small_numbers.h`), because Swift would process the lanes
+/// of its vectors one by one.
 ///
-/// The characters are lent to C, which keeps no pointer to them: that is what is unsafe here. Which of them C reads is checked
-/// before.
+/// What is unsafe here: the characters are lent to C, which keeps no pointer to them. The places that C reads are
+/// checked before.
 @usableFromInline
 enum NumbersByEnd {
-  /// Reads the last `places` (1…3) numbers of a head and behind them `rooms` (3 or 4) blocks of four. Nil when there are too
-  /// few, or when a field is not empty and no number of up to three digits, or out of its range.
+  /// Reads the last `places` (1…3) numbers of a head and behind them `rooms` (3 or 4) blocks of four. Nil when there
+  /// are too few, or when a field is neither empty nor a number of up to three digits within its range.
   ///
   /// - Parameters:
   ///   - sentence: its characters.
-  ///   - base: the character that places are counted from, 3 or more.
+  ///   - base: the character at place 0, at least 3.
   ///   - ends: the ends, a bit for each place.
-  ///   - from: the place where the first number's field begins.
-  ///   - mayBeFewer: whether there may be fewer blocks than `rooms`: `blocks` of the result is their number. `ends` must be all
+  ///   - from: the place of the first character of the first number.
+  ///   - mayBeFewer: whether fewer blocks than `rooms` are accepted; the result has their number. `ends` must be all
   ///     ends behind `base` then.
   @inlinable @inline(__always)
   static func read(

@@ -1,6 +1,6 @@
 import CByteMask
 
-/// A decimal number as it was written: `mantissa` / 10^`fractionDigits`.
+/// A decimal number as written: `mantissa` / 10^`fractionDigits`.
 public struct FixedPoint: Hashable, Sendable {
   public var mantissa: Int64
   /// Digits behind the point, 0…18.
@@ -12,13 +12,13 @@ public struct FixedPoint: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
-  /// The most digits behind the point: with more a number is neither read nor written.
+  /// The maximum of digits behind the point. Numbers with more are neither read nor written.
   @inlinable public static var mostFractionDigits: UInt8 { 18 }
-  /// The least magnitude of a mantissa that is neither read nor written: it has nineteen digits.
+  /// The least magnitude of a mantissa that is neither read nor written: nineteen digits.
   @inlinable public static var tooLarge: UInt64 { 1_000_000_000_000_000_000 }
 
-  /// `value` rounded to `fractionDigits` digits, 18 at the most; nil when it is no number, or one that has no place in 64
-  /// bits with so many digits.
+  /// `value` rounded to `fractionDigits` digits, at most 18; nil when it is not a number, or does not fit in 64 bits
+  /// with so many digits.
   @inlinable
   public init?(rounding value: Double, fractionDigits: UInt8) {
     let digits = min(fractionDigits, FixedPoint.mostFractionDigits)
@@ -36,7 +36,7 @@ public struct FixedPoint: Hashable, Sendable {
 @inlinable @inline(__always)
 public func powerOfTen(_ digits: UInt8) -> Double { c_power_of_ten(digits) }
 
-/// A latitude or longitude as it was written: minutes of arc and a hemisphere letter.
+/// A latitude or longitude as written: minutes of arc and a hemisphere letter.
 public struct Coordinate: Hashable, Sendable {
   /// The whole angle in minutes of arc, not negative, with up to 11 digits behind the point.
   public var minutes: FixedPoint
@@ -49,20 +49,19 @@ public struct Coordinate: Hashable, Sendable {
     self.hemisphere = hemisphere
   }
 
-  /// The most digits behind the point of the minutes: the millionth part of a micrometre. With more a coordinate is not
-  /// read; a writer cuts them off.
+  /// The maximum of digits behind the point of the minutes. Coordinates with more are not read; a writer cuts them off.
   @inlinable public static var mostFractionDigits: UInt8 { 11 }
 
-  /// A latitude in degrees, −90…90, north positive, rounded to `fractionDigits` digits of a minute, 11 at the most; nil
-  /// when there is no such latitude.
+  /// A latitude in degrees, −90…90, north positive, rounded to `fractionDigits` digits of a minute, at most 11; nil
+  /// when it is out of range.
   public init?(latitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
       degrees: degrees, most: 90, fractionDigits: fractionDigits,
       hemisphere: degrees < 0 ? UInt8(ascii: "S") : UInt8(ascii: "N"))
   }
 
-  /// A longitude in degrees, −180…180, east positive, rounded to `fractionDigits` digits of a minute, 11 at the most; nil
-  /// when there is no such longitude.
+  /// A longitude in degrees, −180…180, east positive, rounded to `fractionDigits` digits of a minute, at most 11; nil
+  /// when it is out of range.
   public init?(longitudeDegrees degrees: Double, fractionDigits: UInt8 = 5) {
     self.init(
       degrees: degrees, most: 180, fractionDigits: fractionDigits,
@@ -85,7 +84,7 @@ public struct Coordinate: Hashable, Sendable {
   }
 }
 
-/// A time of day, UTC, as it was written.
+/// A time of day, UTC, as written.
 public struct TimeOfDay: Hashable, Sendable {
   /// 0…23.
   public var hour: UInt8
@@ -135,12 +134,12 @@ public struct ShortDate: Hashable, Sendable {
     self.year = year
   }
 
-  /// The year with its century. Two digits of 80 and more are of the twentieth: GPS begins in 1980.
+  /// The year with its century. Years from 80 on are in the twentieth century: GPS time begins in 1980.
   @inlinable
   public var fullYear: Int { year >= 80 ? 1900 + Int(year) : 2000 + Int(year) }
 }
 
-/// Up to fifteen characters, kept by value, as they are meant: a sentence has `^2C` for a comma.
+/// Up to fifteen decoded characters, stored by value: a comma for the `^2C` of a sentence.
 public struct ShortText: Hashable, Sendable {
   /// The characters, zero behind the last.
   public var characters: SIMD16<UInt8>
@@ -159,7 +158,7 @@ public struct ShortText: Hashable, Sendable {
     for index in 0..<min(15, text.utf8CodeUnitCount) { append(unsafe text.utf8Start[index]) }
   }
 
-  /// The characters as a whole number; nil when they are not digits alone.
+  /// The characters as a whole number; nil when there are other characters than digits.
   @inlinable
   public var wholeNumber: Int? {
     guard count > 0 else { return nil }
@@ -180,14 +179,14 @@ public struct ShortText: Hashable, Sendable {
   }
 }
 
-/// Where in a sentence, or in the text that a writer was given, the characters of a field stand. Nothing is copied; the
-/// value means something only together with those bytes.
+/// The place of a field's characters in a sentence, or in the text of a writer. The value is only meaningful together
+/// with those bytes.
 public struct TextRange: Hashable, Sendable {
   /// The first character's offset.
   public var offset: UInt16
   public var count: UInt16
 
-  /// The characters at `offsets`, which lie below 65,536.
+  /// The characters at `offsets`, which are below 65,536.
   @inlinable
   public init(_ offsets: Range<Int>) {
     self.offset = UInt16(offsets.lowerBound)
@@ -200,8 +199,7 @@ public struct TextRange: Hashable, Sendable {
 }
 
 extension Sentence {
-  /// The characters of a field of this sentence, as they were received. Traps when `range` is not of this sentence and
-  /// lies outside it.
+  /// The characters of a field of this sentence, as received. Traps when `range` is outside the sentence.
   @inlinable
   @_lifetime(copy self)
   public func text(_ range: TextRange) -> RawSpan { bytes.extracting(range.offsets) }

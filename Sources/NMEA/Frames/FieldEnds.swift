@@ -1,9 +1,9 @@
 import WireBytes
 
-/// Where the fields of a sentence end: a bit for each of its first 128 characters that is a comma or the `*`.
+/// The ends of a sentence's fields: a bit for each comma and the `*` among its first 128 characters.
 ///
-/// They are found while the sentence is looked for, as its characters are at hand then, and are kept with it, so that
-/// nobody has to look for them again.
+/// The frame scan finds them while it has the characters in registers. They are stored with the sentence for the field
+/// reader.
 public struct FieldEnds: Equatable, Sendable {
   /// Characters 0…63 of the sentence, the `$` in the low bit.
   public var low: UInt64
@@ -16,10 +16,10 @@ public struct FieldEnds: Equatable, Sendable {
     self.high = high
   }
 
-  /// The ends in something that is no sentence: none.
+  /// No ends, for frames that are not sentences.
   @inlinable public static var none: FieldEnds { FieldEnds(low: 0, high: 0) }
 
-  /// Looks for them in `sentence`.
+  /// Finds the ends in `sentence`.
   @inlinable
   public init(in sentence: RawSpan) {
     self.init(
@@ -27,7 +27,7 @@ public struct FieldEnds: Equatable, Sendable {
       high: sentence.byteCount > 64 ? FieldEnds.among64(sentence, from: 64) : 0)
   }
 
-  /// A bit for each of the 64 characters from `base` on that is a comma or a `*`.
+  /// A bit for each comma or `*` among the 64 characters from `base` on.
   @inlinable @inline(never)
   static func among64(_ sentence: RawSpan, from base: Int) -> UInt64 {
     let end = max(base, min(base &+ 64, sentence.byteCount))

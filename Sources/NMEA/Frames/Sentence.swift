@@ -1,6 +1,6 @@
 import WireBytes
 
-/// Who speaks: the two letters behind the `$`, or `P` for a manufacturer's own sentence.
+/// The talker of a sentence: the two letters behind the `$`, or `P` for a proprietary sentence.
 public struct Talker: Hashable, Sendable {
   /// The letters as one number, the first in the high byte.
   public var code: UInt16
@@ -16,7 +16,7 @@ public struct Talker: Hashable, Sendable {
   @inlinable public static var gps: Talker { Talker(code: 0x4750) }
   @inlinable public static var glonass: Talker { Talker(code: 0x474C) }
   @inlinable public static var galileo: Talker { Talker(code: 0x4741) }
-  /// BeiDou since NMEA 4.10; some receivers say BD.
+  /// BeiDou since NMEA 4.10. Some receivers write BD.
   @inlinable public static var beiDou: Talker { Talker(code: 0x4742) }
   @inlinable public static var beiDouOld: Talker { Talker(code: 0x4244) }
   @inlinable public static var qzss: Talker { Talker(code: 0x4751) }
@@ -24,11 +24,11 @@ public struct Talker: Hashable, Sendable {
   @inlinable public static var navIC: Talker { Talker(code: 0x4749) }
   /// A solution of several constellations.
   @inlinable public static var combined: Talker { Talker(code: 0x474E) }
-  /// A manufacturer's own sentence: the first letter is P.
+  /// A proprietary sentence: the first letter is P.
   @inlinable public static var proprietary: Talker { Talker(code: 0x5000) }
 }
 
-/// What is said: the letters behind the talker. Up to four characters, the last in the low byte.
+/// The formatter of a sentence: the letters behind the talker. Up to four characters, the last in the low byte.
 public struct Formatter: Hashable, Sendable {
   public var code: UInt32
 
@@ -42,19 +42,19 @@ public struct Formatter: Hashable, Sendable {
   }
 }
 
-/// A whole sentence whose checksum is right: a view, nothing is copied.
+/// A whole sentence with a right checksum: a view without a copy.
 public struct Sentence: ~Escapable {
   /// All bytes from `$` to the end of the line.
   public let bytes: RawSpan
-  /// Where its fields end.
+  /// The ends of its fields.
   public let ends: FieldEnds
 
-  /// The sentence that `look` found in `bytes`.
+  /// The sentence that `scan` found in `bytes`.
   @inlinable
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) { self.init(checked: bytes, ends: FieldEnds(in: bytes)) }
 
-  /// The sentence that `quickLook` found in `bytes`.
+  /// The sentence that `fastScan` found in `bytes`.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan, ends: FieldEnds) {
@@ -64,7 +64,7 @@ public struct Sentence: ~Escapable {
 
   /// The length of the address, the characters between `$` and the first comma.
   @inlinable public var addressLength: Int {
-    // The first end is the one behind the address, and no receiver's address is so long that it is not among them.
+    // The first end is behind the address. No receiver's address is so long that it is missing.
     @inline(__always)
     get { (ends.low != 0 ? ends.low.trailingZeroBitCount : Sentence.laterEnd(bytes, ends)) &- 1 }
   }
@@ -78,7 +78,7 @@ public struct Sentence: ~Escapable {
     return at
   }
 
-  /// The sentence that `bytes` is, whole and with a right checksum; else nil.
+  /// A sentence that fills `bytes`; nil when `bytes` is not one whole sentence with a right checksum.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -86,29 +86,29 @@ public struct Sentence: ~Escapable {
     self.init(checked: bytes)
   }
 
-  /// An address of two letters for the talker and three, as nearly all have, as one number with the last character in the low
-  /// byte; 0 for another, and for a manufacturer's own.
+  /// An address of a two-letter talker and a three-letter formatter as one number, the last character in the low byte;
+  /// 0 for other addresses and for proprietary sentences.
   @inlinable public var shortAddress: UInt64 {
     @inline(__always) get {
-      // The first end is the sixth character behind the `$`.
+      // The first end is six characters behind the `$`.
       guard ends.low & 0x7F == 0x40, bytes.byteCount >= 8 else { return 0 }
       let address = bytes.bigEndian(0, as: UInt64.self) &>> 16 & 0xFF_FFFF_FFFF
       return address &>> 32 == UInt64(UInt8(ascii: "P")) ? 0 : address
     }
   }
 
-  /// Whether a manufacturer's own sentence: the address begins with P.
+  /// Whether the sentence is proprietary: its address begins with P.
   @inlinable @inline(__always)
   public var isProprietary: Bool { bytes.u1(1) == UInt8(ascii: "P") }
 
-  /// Who speaks.
+  /// The talker.
   @inlinable @inline(__always)
   public var talker: Talker {
     if isProprietary { return .proprietary }
     return addressLength >= 2 ? Talker(code: bytes.bigEndian(1, as: UInt16.self)) : Talker(code: 0)
   }
 
-  /// What is said: three letters, or the manufacturer's three or four; 0 when the address is too short.
+  /// The formatter: three letters, or three or four of a manufacturer; 0 when the address is too short.
   @inlinable @inline(__always)
   public var formatter: Formatter {
     if addressLength == 5, !isProprietary {
@@ -125,7 +125,7 @@ public struct Sentence: ~Escapable {
     return Formatter(code: code)
   }
 
-  /// The sentence's fields, from the first behind the address.
+  /// A reader of the fields, before the first field behind the address.
   @inlinable
   public var fields: FieldReader {
     @inline(__always) @_lifetime(copy self) get { FieldReader(bytes, from: 1 &+ addressLength, ends: ends) }

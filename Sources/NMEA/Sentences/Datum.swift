@@ -1,7 +1,7 @@
-/// DTM: the datum of the positions, and how far it lies from the reference datum.
+/// DTM: the datum of the positions, and its offset from the reference datum.
 public struct DTM: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x44544D) }
-  /// W84 WGS 84, P90 PZ-90, 999 the user's own, or another code of the IHO's list.
+  /// W84 WGS 84, P90 PZ-90, 999 user-defined, or another code of the IHO's list.
   public var datum: ShortText?
   /// Part of the datum.
   public var subdivision: ShortText?

@@ -13,7 +13,7 @@ public struct HDT: SentenceContent {
   }
 }
 
-/// HDM: magnetic heading. The standard has given it up for HDG; instruments still send it.
+/// HDM: magnetic heading. The standard replaced it by HDG; instruments still send it.
 public struct HDM: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x48444D) }
   /// Degrees from magnetic north.
@@ -28,10 +28,10 @@ public struct HDM: SentenceContent {
   }
 }
 
-/// HDG: the compass's heading, its deviation and the variation.
+/// HDG: compass heading, deviation and variation.
 public struct HDG: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x484447) }
-  /// Degrees from magnetic north, as the compass shows it.
+  /// Degrees from magnetic north, without the deviation.
   public var heading: FixedPoint?
   /// Degrees; its direction is in `deviationDirection`.
   public var deviation: FixedPoint?
@@ -76,7 +76,7 @@ public struct ROT: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x524F54) }
   /// Degrees per minute, negative when the bow turns to port.
   public var rate: FixedPoint?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var status: UInt8?
 
   @inlinable public init() {}

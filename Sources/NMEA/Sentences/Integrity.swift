@@ -1,4 +1,4 @@
-/// GBS: detection of satellite faults (RAIM), with the errors that the probably faulty one would cause.
+/// GBS: detection of satellite faults (RAIM), with the errors that the most probably faulty satellite would cause.
 public struct GBS: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x474253) }
   public var time: TimeOfDay?
@@ -10,7 +10,7 @@ public struct GBS: SentenceContent {
   public var altitudeError: FixedPoint?
   /// The most probably faulty satellite, in NMEA numbering.
   public var satellite: Int32?
-  /// Probability that a fault of it is missed.
+  /// Probability of a missed detection.
   public var missedDetection: FixedPoint?
   /// Estimated bias of its range, metres.
   public var bias: FixedPoint?
@@ -42,11 +42,11 @@ public struct GBS: SentenceContent {
   }
 }
 
-/// GRS: range residuals of the satellites that GSA names, in the same order.
+/// GRS: range residuals of the satellites in GSA, in the same order.
 public struct GRS: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x475253) }
   public var time: TimeOfDay?
-  /// 0 residuals were used to compute the position of GGA, 1 they were computed after it.
+  /// 0 the residuals were used for the position of GGA, 1 they were computed after it.
   public var mode: Int32?
   /// Metres.
   public var residuals = InlineArray<12, FixedPoint?>(repeating: nil)

@@ -1,11 +1,11 @@
-/// TXT: a text for people. A long one comes in several sentences.
+/// TXT: a text for people. Several sentences form a long text.
 public struct TXT: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x545854) }
-  /// Sentences of the text.
+  /// The number of sentences of the text.
   public var sentences: Int32?
-  /// Which of them this is, from 1.
+  /// The number of this sentence, from 1.
   public var number: Int32?
-  /// What the text is about; u-blox: 0 error, 1 warning, 2 notice, 7 the user's.
+  /// The kind of text; u-blox: 0 error, 1 warning, 2 notice, 7 user.
   public var identifier: Int32?
   /// The characters.
   public var text: TextRange?
@@ -21,16 +21,16 @@ public struct TXT: SentenceContent {
   }
 }
 
-/// RLM: a message by which the search and rescue service answers a beacon (Galileo return link).
+/// RLM: the search and rescue service's message to a beacon (Galileo return link).
 public struct RLM: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x524C4D) }
   /// The beacon's id, fifteen hexadecimal digits.
   public var beacon: ShortText?
-  /// When it was received.
+  /// The time of its reception.
   public var time: TimeOfDay?
   /// Kind of message; 1 acknowledges the distress call.
   public var code: UInt8?
-  /// Hexadecimal digits, encoded as the service defines.
+  /// Hexadecimal digits, in the encoding of the service.
   public var body: TextRange?
 
   @inlinable public init() {}

@@ -6,7 +6,7 @@ public struct GGA: SentenceContent {
   public var longitude: Coordinate?
   /// 0 none, 1 autonomous, 2 differential, 3 PPS, 4 RTK fixed, 5 RTK float, 6 estimated, 7 manual, 8 simulator.
   public var quality: Int32?
-  /// Satellites used.
+  /// The number of used satellites.
   public var satellitesUsed: Int32?
   public var hdop: FixedPoint?
   /// Antenna altitude above mean sea level, metres.
@@ -46,7 +46,7 @@ public struct GNS: SentenceContent {
   /// A letter for each constellation (GPS, GLONASS, Galileo, BeiDou, QZSS, NavIC): N none, A autonomous,
   /// D differential, P precise, R RTK fixed, F RTK float, E estimated, M manual, S simulator.
   public var positionModes: ShortText?
-  /// Satellites used.
+  /// The number of used satellites.
   public var satellitesUsed: Int32?
   public var hdop: FixedPoint?
   /// Antenna altitude above mean sea level, metres.
@@ -84,7 +84,7 @@ public struct GLL: SentenceContent {
   public var latitude: Coordinate?
   public var longitude: Coordinate?
   public var time: TimeOfDay?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var status: UInt8?
   /// Position mode, since 2.3.
   public var positionMode: UInt8?

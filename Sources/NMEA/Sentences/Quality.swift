@@ -1,7 +1,7 @@
 import CByteMask
 import WireBytes
 
-/// GSA: fix type, satellites used and dilution of precision. One for each constellation in an epoch.
+/// GSA: fix type, used satellites and dilution of precision. One for each constellation in an epoch.
 public struct GSA: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x475341) }
   /// M manual, A automatic.
@@ -11,7 +11,7 @@ public struct GSA: SentenceContent {
     get { mode[3] }
     set { mode[3] = newValue }
   }
-  /// Satellites used, in NMEA numbering.
+  /// Used satellites, in NMEA numbering.
   public var satellites = SatelliteIDs()
   public var pdop: FixedPoint?
   public var hdop: FixedPoint?
@@ -19,7 +19,7 @@ public struct GSA: SentenceContent {
   /// 1 GPS and SBAS, 2 GLONASS, 3 Galileo, 4 BeiDou, 5 QZSS, 6 NavIC. Since 4.10.
   public var systemID: Int32?
 
-  /// The fix mode in the last place: it stands side by side with the satellites.
+  /// The fix mode in the last place: the numbers of the satellites follow it.
   @usableFromInline
   struct Mode: FourIntegers {
     @usableFromInline var numbers = Self.none
@@ -47,7 +47,7 @@ public struct GSA: SentenceContent {
     if v.hasMore(isPresent: systemID != nil) { v.hexadecimal("systemId", &systemID) }
   }
 
-  /// Twelve places for a satellite's number, each of which may be empty.
+  /// Twelve places for satellite numbers. Each may be empty.
   public struct SatelliteIDs: Sequence, Equatable, Sendable {
     @usableFromInline var blocks = InlineArray<3, Block>(repeating: Block())
 
@@ -72,9 +72,9 @@ public struct GSA: SentenceContent {
       set { blocks[place &>> 2][place & 3] = newValue }
     }
 
-    /// Goes through the numbers that are there.
+    /// Iterates over the present numbers.
     public struct Iterator: IteratorProtocol {
-      // Words of four numbers, which move down by one each time.
+      // Words of four numbers, which move down by one number each time.
       @usableFromInline var first, second, third: UInt64
 
       @inlinable @inline(__always)
@@ -87,7 +87,7 @@ public struct GSA: SentenceContent {
       @inlinable @inline(__always)
       public mutating func next() -> Int16? {
         while true {
-          // Most places are empty, and mostly the last.
+          // Most empty places are behind the last number.
           while first == Block.none.word {
             if second == Block.none.word, third == Block.none.word { return nil }
             (first, second, third) = (second, third, Block.none.word)
@@ -109,11 +109,11 @@ public struct GSA: SentenceContent {
 
     /// The numbers as a set.
     public struct Numbers: Sendable {
-      /// A bit for each number, counted from the base: the lowest bit would be the base's own, and is 0.
+      /// A bit for each number, counted from the base. The lowest bit, that of the base, is 0.
       public let bits: UInt64
-      /// How many places have a number.
+      /// The count of present numbers.
       public let count: Int
-      /// Whether a number is not among those that were asked for.
+      /// Whether a number is outside the range.
       public let hasOthers: Bool
 
       @inlinable @inline(__always)
@@ -124,8 +124,8 @@ public struct GSA: SentenceContent {
       }
     }
 
-    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. The work is C's (`number_set.h`): Swift would go
-    /// through the lanes of its vectors one by one.
+    /// The numbers from `base` + 1 to `base` + `most` (1…63) as a set. C does the work (`number_set.h`), because Swift
+    /// would process the lanes of its vectors one by one.
     @inlinable @inline(__always)
     public func numbers(after base: Int16, most: UInt16) -> Numbers {
       Numbers(c_numbers_after(blocks[0].numbers, blocks[1].numbers, blocks[2].numbers, base, most))

@@ -25,7 +25,7 @@ public struct GSV: SentenceContent {
       get { self[2] }
       set { self[2] = newValue }
     }
-    /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
+    /// Carrier-to-noise density ratio, dBHz; nil when the satellite is not tracked.
     @inlinable public var signal: Int32? {
       get { self[3] }
       set { self[3] = newValue }
@@ -55,36 +55,36 @@ public struct GSV: SentenceContent {
 
   @usableFromInline var group = Group()
 
-  /// Sentences in the group.
+  /// The number of sentences in the group.
   @inlinable public var sentences: Int32? {
     get { group[1] }
     set { group[1] = newValue }
   }
-  /// Which of them this is, from 1.
+  /// The number of this sentence, from 1.
   @inlinable public var number: Int32? {
     get { group[2] }
     set { group[2] = newValue }
   }
-  /// Satellites in view, of the whole group.
+  /// The number of satellites in view, of the whole group.
   @inlinable public var satellitesInView: Int32? {
     get { group[3] }
     set { group[3] = newValue }
   }
   /// The satellites of this sentence.
   public var satellites = InlineArray<4, Satellite>(repeating: Satellite())
-  /// How many of `satellites` there are.
+  /// The number of present `satellites`.
   public var satelliteCount = 0
   /// The signal (hexadecimal in the sentence). Since 4.10.
   public var signalID: Int32?
 
   @inlinable public init() {}
 
-  /// Whether it is the last sentence of its group.
+  /// Whether this is the last sentence of its group.
   @inlinable public var isLast: Bool { group.raw(1) == group.raw(2) }
 
-  /// The satellites that there are, one after the other.
+  /// Iterates over the present satellites.
   ///
-  /// They move up by one each time: an element at a place that is not known while compiling would cost a copy of all.
+  /// The satellites move up by one each time: access to an element at a variable place would copy all of them.
   public struct Present: Sequence, IteratorProtocol {
     @usableFromInline var first, second, third, fourth: Satellite
     @usableFromInline var count: Int

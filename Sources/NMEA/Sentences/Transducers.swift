@@ -8,16 +8,16 @@ public struct XDR: SentenceContent {
     /// L salinity, N force, P pressure, R flow, S switch, T tachometer, U voltage, V volume.
     public var kind: UInt8?
     public var value: FixedPoint?
-    /// By the kind, such as D degrees, C degrees Celsius, B bars, P pascals or per cent, V volts.
+    /// The unit depends on the kind: D degrees, C degrees Celsius, B bars, P pascals or per cent, V volts and others.
     public var unit: UInt8?
-    /// The transducer's name.
+    /// The name of the transducer.
     public var name: TextRange?
 
     @inlinable public init() {}
   }
 
   public var measurements = InlineArray<24, Measurement>(repeating: Measurement())
-  /// How many of `measurements` there are.
+  /// The number of present `measurements`.
   public var measurementCount = 0
 
   @inlinable public init() {}

@@ -5,21 +5,21 @@ public struct VBW: SentenceContent {
   public var waterAhead: FixedPoint?
   /// Knots through water, to starboard positive.
   public var waterStarboard: FixedPoint?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var waterStatus: UInt8?
   /// Knots over ground, ahead positive.
   public var groundAhead: FixedPoint?
   /// Knots over ground, to starboard positive.
   public var groundStarboard: FixedPoint?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var groundStatus: UInt8?
   /// The stern's knots through water, to starboard positive. Since 3.0.
   public var sternWaterStarboard: FixedPoint?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var sternWaterStatus: UInt8?
   /// The stern's knots over ground, to starboard positive.
   public var sternGroundStarboard: FixedPoint?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var sternGroundStatus: UInt8?
 
   @inlinable public init() {}
@@ -73,11 +73,11 @@ public struct VHW: SentenceContent {
 /// VLW: distance travelled, in nautical miles; u-blox's odometer.
 public struct VLW: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x564C57) }
-  /// Through water, in all.
+  /// Through water, total.
   public var waterTotal: FixedPoint?
   /// Through water, since reset.
   public var water: FixedPoint?
-  /// Over ground, in all. Since 3.0.
+  /// Over ground, total. Since 3.0.
   public var groundTotal: FixedPoint?
   /// Over ground, since reset. Since 3.0.
   public var ground: FixedPoint?

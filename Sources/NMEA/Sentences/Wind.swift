@@ -1,9 +1,9 @@
 /// MWD: direction and speed of the wind over ground.
 public struct MWD: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x4D5744) }
-  /// Whence it blows, degrees from true north.
+  /// The direction from which the wind blows, degrees from true north.
   public var directionTrue: FixedPoint?
-  /// Whence it blows, degrees from magnetic north.
+  /// The direction from which the wind blows, degrees from magnetic north.
   public var directionMagnetic: FixedPoint?
   public var speedKnots: FixedPoint?
   public var speedMetresPerSecond: FixedPoint?
@@ -23,18 +23,18 @@ public struct MWD: SentenceContent {
   }
 }
 
-/// MWV: angle and speed of the wind as seen from the ship.
+/// MWV: angle and speed of the wind relative to the ship.
 public struct MWV: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x4D5756) }
   /// Degrees clockwise from the bow.
   public var angle: FixedPoint?
   /// R apparent (relative), T true (theoretical).
   public var reference: UInt8?
-  /// In `unit`.
+  /// The speed in `unit`.
   public var speed: FixedPoint?
   /// K km/h, M m/s, N knots, S statute miles per hour.
   public var unit: UInt8?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var status: UInt8?
 
   @inlinable public init() {}

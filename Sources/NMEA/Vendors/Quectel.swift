@@ -1,4 +1,4 @@
-// Quectel's own sentences for systems that its talkers have no place for: the standard's GSV and GSA with the system behind
+// Quectel's sentences for systems without a talker of their own: GSV and GSA of the standard, followed by the system
 // (Quectel, "EC2x&EG9x&EG2x-G&EM05 Series GNSS Application Note", PQGSV and PQGSA).
 
 /// PQGSV: satellites of BeiDou or QZSS in view, up to four in a sentence.
@@ -13,20 +13,20 @@ public struct PQGSV: SentenceContent {
     public var elevation: Int32?
     /// Degrees from true north.
     public var azimuth: Int32?
-    /// Carrier-to-noise density ratio, dBHz; nil when not tracked.
+    /// Carrier-to-noise density ratio, dBHz; nil when the satellite is not tracked.
     public var signal: Int32?
 
     @inlinable public init() {}
   }
 
-  /// Sentences in the group.
+  /// The number of sentences in the group.
   public var sentences: Int32?
-  /// Which of them this is, from 1.
+  /// The number of this sentence, from 1.
   public var number: Int32?
-  /// Satellites in view, of the whole group.
+  /// The number of satellites in view, of the whole group.
   public var satellitesInView: Int32?
   public var satellites = InlineArray<4, Satellite>(repeating: Satellite())
-  /// How many of `satellites` there are.
+  /// The number of present `satellites`.
   public var satelliteCount = 0
   /// The signal; 0 for all.
   public var signalID: Int32?
@@ -64,7 +64,7 @@ public struct PQGSV: SentenceContent {
 public struct PQGSA: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x5147_5341) }
 
-  /// What it says, with its system.
+  /// The content of GSA, with the system.
   public var content = GSA()
 
   @inlinable public init() {}

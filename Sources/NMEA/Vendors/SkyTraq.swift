@@ -1,10 +1,10 @@
 /// PSTI,030: SkyTraq's recommended minimum in three dimensions (SkyTraq application note, "PSTI messages").
 public struct PSTI030: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x53_5449) }
-  /// 30 for this sentence; with another number the fields behind mean something else.
+  /// 30 for this sentence. With another number the other fields have other meanings.
   public var messageID: Int32?
   public var time: TimeOfDay?
-  /// A valid, V not.
+  /// A valid, V not valid.
   public var status: UInt8?
   public var latitude: Coordinate?
   public var longitude: Coordinate?

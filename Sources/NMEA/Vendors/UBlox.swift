@@ -1,5 +1,5 @@
-// PUBX: u-blox's own sentences (u-blox interface descriptions, "NMEA PUBX messages"). The first field says which one it
-// is. The same sentence without the other fields polls it.
+// PUBX: u-blox's sentences (u-blox interface descriptions, "NMEA PUBX messages"). The first field is the number of the
+// sentence. A sentence with this field alone is a poll.
 
 /// PUBX,00: position, velocity and accuracy.
 public struct PUBX00: SentenceContent {
@@ -75,16 +75,16 @@ public struct PUBX03: SentenceContent {
     public var elevation: Int32?
     /// Carrier-to-noise density ratio, dBHz.
     public var signal: Int32?
-    /// How long the carrier has been tracked, seconds; 64 for that or longer.
+    /// The time for which the carrier has been tracked, seconds; 64 for 64 s or more.
     public var lockSeconds: Int32?
 
     @inlinable public init() {}
   }
 
-  /// Satellites as the receiver counts them.
+  /// The receiver's count of satellites.
   public var count: Int32?
   public var satellites = InlineArray<48, Satellite>(repeating: Satellite())
-  /// How many of `satellites` there are.
+  /// The number of present `satellites`.
   public var satelliteCount = 0
 
   @inlinable public init() {}
@@ -122,7 +122,7 @@ public struct PUBX04: SentenceContent {
   public var timeOfWeek: FixedPoint?
   /// UTC week number.
   public var week: Int32?
-  /// GPS − UTC, seconds; a D behind it says that it is the firmware's default and not yet the satellites'.
+  /// GPS − UTC, seconds. A D behind it marks the default of the firmware, before the satellites' value is received.
   public var leapSeconds: ShortText?
   /// Nanoseconds.
   public var clockBias: FixedPoint?
@@ -147,13 +147,13 @@ public struct PUBX04: SentenceContent {
   }
 }
 
-/// PUBX,40: how often a sentence is sent on each port. To the receiver.
+/// PUBX,40: the rate of a sentence on each port. To the receiver.
 public struct PUBX40: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x554258) }
   @inlinable public static var messageNumber: Int32? { 40 }
-  /// Its formatter, such as GLL.
+  /// The formatter of the sentence, such as GLL.
   public var sentence: ShortText?
-  /// Every so many navigation epochs; 0 never.
+  /// One sentence in so many navigation epochs; 0 for none.
   public var rateI2C: Int32?
   public var rateUART1: Int32?
   public var rateUART2: Int32?
