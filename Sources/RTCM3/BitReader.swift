@@ -1,18 +1,18 @@
 import WireBytes
 
-/// Reads fields of any number of bits, most significant bit first, as RTCM 3 packs them (RTCM 10403, "data types").
+/// Reads fields of any number of bits, most significant bit first (RTCM 10403, "data types").
 public struct BitReader: ~Escapable {
   @usableFromInline let bytes: RawSpan
-  /// The next bit, counted from the start.
+  /// The offset of the next bit from the start.
   public private(set) var position = 0
-  /// Whether more was asked for than there is; what was read beyond the end is 0.
+  /// Whether a read went beyond the end. Bits beyond the end are 0.
   public private(set) var isExhausted = false
 
   /// Starts at the first bit of `bytes`.
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan) { self.bytes = bytes }
 
-  /// The next `count` bits as an unsigned number, 64 at the most.
+  /// The next `count` bits as an unsigned number; at most 64 bits.
   @_lifetime(self: copy self)
   public mutating func unsigned(_ count: Int) -> UInt64 {
     guard position + count <= bytes.byteCount * 8 else {
@@ -42,11 +42,11 @@ public struct BitReader: ~Escapable {
   /// The next bit.
   public mutating func flag() -> Bool { unsigned(1) != 0 }
 
-  /// The next `count` bits as a whole number that fits `Int`, 63 at the most.
+  /// The next `count` bits as a whole number that fits `Int`; at most 63 bits.
   @_lifetime(self: copy self)
   public mutating func int(_ count: Int) -> Int { Int(unsigned(count)) }
 
-  /// The next `count` characters, of eight bits each. Nil when they do not begin at a byte or are not all there.
+  /// The next `count` characters of eight bits. Nil when they do not begin at a byte or are not complete.
   @_lifetime(copy self)
   public mutating func characters(_ count: Int) -> RawSpan? {
     guard position % 8 == 0, position / 8 + count <= bytes.byteCount else {

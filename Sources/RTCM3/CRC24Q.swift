@@ -12,7 +12,7 @@ func crc24qByTables(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
   unsafe lend(bytes, from: offset, count: count) { unsafe c_crc24q_by_tables($0, UInt(count)) }
 }
 
-/// Lends bytes to C (`crc24q.h`), which reads `count` of them and keeps no pointer: that is what is unsafe here.
+/// Lends bytes to C (`crc24q.h`). What is unsafe here: C reads `count` bytes from a pointer. It keeps no pointer.
 @inline(__always)
 private func lend(
   _ bytes: RawSpan, from offset: Int, count: Int, _ body: (UnsafePointer<UInt8>) -> UInt32

@@ -1,6 +1,6 @@
 import WireBytes
 
-/// A whole RTCM 3 frame whose CRC is right: a view, nothing is copied.
+/// A whole RTCM 3 frame with a right CRC: a view without a copy.
 ///
 /// Layout (RTCM 10403, transport layer): 0xD3, six zero bits and a ten-bit payload length, payload, CRC-24Q. The
 /// payload begins with the twelve-bit message number.
@@ -10,14 +10,14 @@ public struct RTCM3Frame: ~Escapable {
 
   /// The first byte of a frame.
   @inlinable public static var preamble: UInt8 { 0xD3 }
-  /// Bytes around the payload.
+  /// The number of bytes around the payload.
   @inlinable public static var overhead: Int { 6 }
 
-  /// What the bytes at the start of a span are.
+  /// The result of a frame scan.
   public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
-    /// The beginning of a frame that needs this many bytes in all.
+    /// The beginning of a frame that has at least this many bytes.
     case needs(Int)
     /// No frame: the preamble or the reserved bits are not there.
     case noSync
@@ -25,12 +25,12 @@ public struct RTCM3Frame: ~Escapable {
     case badChecksum
   }
 
-  /// Looks for a frame at `offset` of `bytes`.
+  /// The frame scan at `offset` of `bytes`.
   @inlinable @inline(__always)
   public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
     if left >= 1, bytes.u1(offset) != preamble { return .noSync }
-    // The reserved bits are the cheapest way to tell a frame from a stray 0xD3.
+    // The reserved bits are the cheapest way to reject a stray 0xD3.
     if left >= 2, bytes.u1(offset &+ 1) & 0xFC != 0 { return .noSync }
     guard left >= 3 else { return .needs(overhead) }
     let total = Int(bytes.bigEndian(offset &+ 1, as: UInt16.self)) &+ overhead
@@ -41,7 +41,7 @@ public struct RTCM3Frame: ~Escapable {
     return sum == sent ? .frame(total) : .badChecksum
   }
 
-  /// The frame that `bytes` is, whole and with a right CRC; else nil.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a right CRC.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -49,7 +49,7 @@ public struct RTCM3Frame: ~Escapable {
     self.bytes = bytes
   }
 
-  /// The frame that `look` found in `bytes`. Traps when `bytes` is shorter than a frame.
+  /// The frame that `scan` found in `bytes`. Traps when `bytes` is shorter than a frame.
   @inlinable
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) {
@@ -63,7 +63,7 @@ public struct RTCM3Frame: ~Escapable {
     @_lifetime(copy self) get { bytes.extracting(3..<bytes.byteCount &- 3) }
   }
 
-  /// The message number, 0…4095; nil when the payload is too short to have one.
+  /// The message number, 0…4095; nil when the payload is too short for one.
   @inlinable
   public var messageNumber: Int? {
     guard bytes.byteCount >= Self.overhead &+ 2 else { return nil }
@@ -71,8 +71,8 @@ public struct RTCM3Frame: ~Escapable {
   }
 }
 
-/// Writes a frame around `payload` (0…1023 bytes) at the start of `output`; returns the bytes written. Traps when the
-/// payload is longer or does not fit.
+/// Writes a frame around `payload` (0…1023 bytes) at the start of `output` and returns its length in bytes. Traps when
+/// the payload is longer or does not fit.
 @_lifetime(output: copy output)
 public func encodeFrame(payload: RawSpan, into output: inout MutableRawSpan) -> Int {
   let count = payload.byteCount

@@ -1,10 +1,10 @@
-/// 1230: by how much the station's GLONASS code and phase observations are apart (RTCM 10403.3, table 3.5-103).
+/// 1230: the offset between the GLONASS code and phase observations of a station (RTCM 10403.3, table 3.5-103).
 public struct GLONASSBiases: Equatable, Sendable {
   /// Reference station, DF003.
   public var stationID: Int
   /// Whether code and phase observations are aligned, DF421.
   public var isAligned: Bool
-  /// A bit for each signal whose bias follows, DF422: L1 C/A in the highest of four, then L1 P, L2 C/A, L2 P.
+  /// The signals with a bias, a bit for each, DF422: L1 C/A in the highest of four, then L1 P, L2 C/A, L2 P.
   public var signals: Int
   /// The biases of the signals in the mask, in 0.02 m, DF423 to DF426; 0 for signals that are not in it.
   public var biases: InlineArray<4, Int>
@@ -23,7 +23,7 @@ public struct GLONASSBiases: Equatable, Sendable {
     if bits.isExhausted { return nil }
   }
 
-  /// Whether the bias of signal `index` (0 L1 C/A, 1 L1 P, 2 L2 C/A, 3 L2 P) is told.
+  /// Whether the message has the bias of signal `index` (0 L1 C/A, 1 L1 P, 2 L2 C/A, 3 L2 P).
   public func has(_ index: Int) -> Bool { signals >> (3 - index) & 1 != 0 }
 
   public static func == (a: GLONASSBiases, b: GLONASSBiases) -> Bool {

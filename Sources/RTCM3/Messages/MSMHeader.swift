@@ -1,46 +1,46 @@
-/// The header of every multiple signal message, MSM1 to MSM7 of each constellation (RTCM 10403.3, section 3.5.16).
+/// The header of the multiple signal messages (MSM), MSM1 to MSM7 of each constellation (RTCM 10403.3, section 3.5.16).
 public struct MSMHeader: Equatable, Sendable {
-  /// The constellations that have multiple signal messages, by the tens of their message numbers.
+  /// The constellations with multiple signal messages: the message number divided by ten.
   public enum System: Int, Sendable {
     case gps = 107, glonass = 108, galileo = 109, sbas = 110, qzss = 111, beiDou = 112, navIC = 113
   }
 
   public var system: System
-  /// 1 to 7: which observables follow, and how precise.
+  /// The kind of the message, 1…7: its observables and their precision.
   public var kind: Int
   /// Reference station, DF003.
   public var stationID: Int
-  /// The epoch as it is sent, 30 bits: milliseconds of the constellation's week; for GLONASS the day of the week in the
-  /// upper three bits and the milliseconds of the day, Moscow time, in the others.
+  /// The epoch as sent, 30 bits: milliseconds of the constellation's week. GLONASS: the day of the week in the upper
+  /// three bits and milliseconds of the day, Moscow time, below.
   public var epoch: UInt32
   /// Whether more messages of the same epoch follow, DF393.
   public var hasMore: Bool
-  /// Issue of data of the station, DF409.
+  /// Issue of the station's data, DF409.
   public var stationIssue: Int
   /// DF411: 0 clock not steered, 1 steered, 2 unknown.
   public var clockSteering: Int
-  /// DF412: 0 internal clock, 1 external and locked, 2 external and perhaps not locked, 3 unknown.
+  /// DF412: 0 internal clock, 1 external and locked, 2 external and possibly not locked, 3 unknown.
   public var externalClock: Int
-  /// Whether pseudoranges are smoothed without divergence, DF417.
+  /// Whether divergence-free smoothing is applied to the pseudoranges, DF417.
   public var isSmoothed: Bool
-  /// Smoothing interval, a code, DF418.
+  /// The code of the smoothing interval, DF418.
   public var smoothingInterval: Int
-  /// A bit for each satellite, number 1 in the highest, DF394.
+  /// A bit for each satellite, satellite 1 in the highest bit, DF394.
   public var satellites: UInt64
-  /// A bit for each signal, number 1 in the highest, DF395.
+  /// A bit for each signal, signal 1 in the highest bit, DF395.
   public var signals: UInt32
-  /// A bit for each pair of a satellite and a signal that is observed, satellite by satellite, the first in the highest
-  /// of `satelliteCount` × `signalCount` bits, DF396.
+  /// A bit for each observed pair of satellite and signal, satellite by satellite, the first in the highest of
+  /// `satelliteCount` × `signalCount` bits, DF396.
   public var cells: UInt64
 
-  /// How many satellites are observed.
+  /// The number of observed satellites.
   public var satelliteCount: Int { satellites.nonzeroBitCount }
-  /// How many signals are observed.
+  /// The number of observed signals.
   public var signalCount: Int { signals.nonzeroBitCount }
-  /// How many pairs of a satellite and a signal are observed.
+  /// The number of observed pairs of satellite and signal.
   public var cellCount: Int { cells.nonzeroBitCount }
 
-  /// The header of a message; nil when it is none of these or too short.
+  /// The header of a message; nil for other messages and when the message is too short.
   public init?(_ frame: borrowing RTCM3Frame) {
     guard let number = frame.messageNumber, let system = System(rawValue: number / 10), (1...7).contains(number % 10)
     else { return nil }
@@ -60,7 +60,7 @@ public struct MSMHeader: Equatable, Sendable {
     satellites = bits.unsigned(64)
     signals = UInt32(bits.unsigned(32))
     let pairs = satellites.nonzeroBitCount * signals.nonzeroBitCount
-    // The standard bounds the mask at 64 bits; more is no message that a receiver may send.
+    // The standard limits the mask to 64 bits.
     guard pairs <= 64 else { return nil }
     cells = bits.unsigned(pairs)
     if bits.isExhausted { return nil }

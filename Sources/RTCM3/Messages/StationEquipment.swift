@@ -1,11 +1,11 @@
-/// 1007 and 1033: which antenna and which receiver the reference station has (RTCM 10403.3, tables 3.5-8 and 3.5-82).
-/// A view: the texts are ASCII bytes of the frame.
+/// 1007 and 1033: antenna and receiver of the reference station (RTCM 10403.3, tables 3.5-8 and 3.5-82). A view: the
+/// texts are ASCII bytes of the frame.
 public struct StationEquipment: ~Escapable {
   /// Reference station, DF003.
   public let stationID: Int
-  /// The antenna's name as the IGS writes it, DF030.
+  /// The IGS name of the antenna, DF030.
   public let antenna: RawSpan
-  /// How the antenna is set up, DF031; 0 for the standard model of its phase centre.
+  /// Antenna setup, DF031; 0 for the standard model of the phase centre.
   public let antennaSetup: Int
   /// DF033; empty in 1007.
   public let antennaSerial: RawSpan
@@ -16,7 +16,7 @@ public struct StationEquipment: ~Escapable {
   /// DF232; empty in 1007.
   public let receiverSerial: RawSpan
 
-  /// The content of a message; nil when it is neither 1007 nor 1033, or too short.
+  /// The content of a message; nil for messages other than 1007 and 1033, and when the message is too short.
   @_lifetime(copy frame)
   public init?(_ frame: RTCM3Frame) {
     guard let number = frame.messageNumber, number == 1007 || number == 1033 else { return nil }
