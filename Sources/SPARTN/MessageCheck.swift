@@ -1,24 +1,24 @@
 import WireBytes
 
-/// The cyclic redundancy checks that stand at the end of a SPARTN message; the header says which (SPARTN 2.0 interface
-/// control document, TF005 and TF018). Most significant bit first, all of them.
+/// The cyclic redundancy checks at the end of SPARTN messages, most significant bit first. The header selects one
+/// (SPARTN 2.0 interface control document, TF005 and TF018).
 public enum MessageCheck: UInt8, Sendable, CaseIterable {
   /// Polynomial 0x07, start value 0.
   case crc8
   /// Polynomial 0x1021, start value 0.
   case crc16
-  /// Polynomial 0x864CFB, start value 0: the one of RTCM 3, and of the corrections that u-blox broadcasts.
+  /// Polynomial 0x864CFB, start value 0: the check of RTCM 3. The corrections that u-blox broadcasts use it.
   case crc24
   /// Polynomial 0x04C11DB7, start value and final exclusive or 0xFFFFFFFF.
   case crc32
 
-  /// Bytes of the check.
+  /// The length of the check in bytes.
   @inlinable public var size: Int { Int(rawValue) &+ 1 }
 
   /// The check of `count` bytes from `offset`.
   public func value(of bytes: RawSpan, from offset: Int, count: Int) -> UInt32 {
-    // The remainder is kept in the upper bits of the word, so that one loop serves all widths. It takes four bits at a
-    // time: corrections come at 600 bytes a second, and a table of 256 for each width would not pay.
+    // The remainder is in the upper bits of the word, so one loop serves all widths. It takes four bits at a time:
+    // corrections arrive at 600 bytes a second, so larger tables would not pay.
     let steps = NibbleSteps.of(self)
     let inversion: UInt32 = self == .crc32 ? 0xFFFF_FFFF : 0
     var remainder = inversion
@@ -31,7 +31,7 @@ public enum MessageCheck: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What four bits do to the remainder, by polynomial.
+/// The remainders of four bits, by polynomial.
 private enum NibbleSteps {
   typealias Table = InlineArray<16, UInt32>
 
@@ -49,7 +49,7 @@ private enum NibbleSteps {
   private static let crc24 = table(0x864C_FB00)
   private static let crc32 = table(0x04C1_1DB7)
 
-  /// - Parameter polynomial: in the upper bits.
+  /// - Parameter polynomial: the polynomial in the upper bits.
   private static func table(_ polynomial: UInt32) -> Table {
     var table = Table(repeating: 0)
     for value in 0..<16 {
@@ -61,11 +61,11 @@ private enum NibbleSteps {
   }
 }
 
-/// The four-bit check of a frame's start, moved on by a byte: polynomial 0x9 and start value 0, least significant bit
+/// The four-bit check of a frame's start after one more byte: polynomial 0x9, start value 0, least significant bit
 /// first (SPARTN 2.0 interface control document, TF006).
 @inlinable
 func headerCheck(_ remainder: UInt8, _ byte: UInt8) -> UInt8 {
-  // What four bits do to the remainder: the step of 0 in the lowest digit, that of 15 in the highest.
+  // The remainders of four bits: that of 0 in the lowest digit, that of 15 in the highest.
   let steps: UInt64 = 0x5BA4_8679_C23D_1FE0
   let half = UInt8(truncatingIfNeeded: steps &>> UInt64((remainder ^ byte & 15) &* 4)) & 15
   return UInt8(truncatingIfNeeded: steps &>> UInt64((half ^ byte &>> 4) &* 4)) & 15

@@ -1,39 +1,39 @@
 import WireBytes
 
-/// A whole SPARTN frame whose checks are right: a view, nothing is copied.
+/// A whole SPARTN frame with right checks: a view without a copy.
 ///
 /// Layout (SPARTN 2.0 interface control document, "transport layer"): 0x73; type 7 bits, payload length 10, encryption
 /// and authentication flag 1, kind of message check 2, check of these bits 4; subtype and time (4 or 6 bytes); with the
-/// flag two bytes of encryption; payload; authentication; message check. The message check is over all before it but
-/// the preamble.
+/// flag two bytes of encryption; payload; authentication; message check. The message check covers everything before it
+/// except the preamble.
 ///
-/// The preamble is the letter s. What keeps text from being taken for frames is the type, which is reserved for every
-/// printable character, and the check of the header.
+/// The preamble is the letter s. Text is not taken for a frame because all printable characters are reserved types, and
+/// because of the header check.
 public struct SPARTNFrame: ~Escapable {
   /// All bytes of the frame.
   public let bytes: RawSpan
 
   /// The first byte of a frame.
   @inlinable public static var preamble: UInt8 { 0x73 }
-  /// Bytes of the shortest frame: no payload, a time of two bytes, a check of one.
+  /// The shortest frame in bytes: no payload, a time of two bytes, a check of one.
   @inlinable public static var shortest: Int { 9 }
-  /// Bytes of the longest frame: a payload of 1023, a time of four bytes, encryption, 64 of authentication, a check of
-  /// four.
+  /// The longest frame in bytes: a payload of 1023, a time of four bytes, encryption, 64 bytes of authentication, a
+  /// check of four.
   @inlinable public static var longest: Int { 12 + 1023 + 64 + 4 }
 
-  /// What the bytes at the start of a span are.
+  /// The result of a frame scan.
   public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
-    /// The beginning of a frame that needs this many bytes at least.
+    /// The beginning of a frame that has at least this many bytes.
     case needs(Int)
-    /// No frame: preamble, type, the check of the header or the length of the authentication is not one.
+    /// No frame: the preamble, the type, the header check or the length of the authentication is wrong.
     case noSync
     /// No frame: the message check is wrong.
     case badChecksum
   }
 
-  /// Looks for a frame at `offset` of `bytes`.
+  /// The frame scan at `offset` of `bytes`.
   @inlinable
   public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
@@ -43,11 +43,11 @@ public struct SPARTNFrame: ~Escapable {
     return scanBehindStart(bytes, offset, left)
   }
 
-  /// Types 5…119 and above 120 are reserved (TF002); 120 is for firms' own messages.
+  /// Types 5…119 and above 120 are reserved (TF002). 120 is for proprietary messages.
   @inlinable
   static func isType(_ type: UInt8) -> Bool { type <= 4 || type == 120 }
 
-  /// The frame whose type is one, when four bytes of it are there at least.
+  /// The rest of the scan, for a valid type and at least four bytes.
   @usableFromInline
   static func scanBehindStart(_ bytes: RawSpan, _ offset: Int, _ left: Int) -> Scan {
     let flags = bytes.u1(offset + 3)
@@ -65,14 +65,14 @@ public struct SPARTNFrame: ~Escapable {
     return sum.value(of: bytes, from: offset + 1, count: total - 1 - sum.size) == sent ? .frame(total) : .badChecksum
   }
 
-  /// Bytes before the payload, told from the first five.
+  /// The number of bytes before the payload, from the first five bytes.
   static func headerLength(_ bytes: RawSpan, _ offset: Int) -> Int {
     let hasLongTime = bytes.u1(offset + 4) & 0x08 != 0
     let isEncrypted = bytes.u1(offset + 3) & 0x40 != 0
     return 8 + (hasLongTime ? 2 : 0) + (isEncrypted ? 2 : 0)
   }
 
-  /// Bytes of authentication behind the payload; nil when the header says a length that is reserved.
+  /// The number of authentication bytes behind the payload; nil for a reserved length.
   static func authenticationLength(_ bytes: RawSpan, _ offset: Int, header: Int) -> Int? {
     guard bytes.u1(offset + 3) & 0x40 != 0 else { return 0 }
     return SPARTNHeader.Encryption.authenticationLength(bytes.u1(offset + header - 1))
@@ -85,7 +85,7 @@ public struct SPARTNFrame: ~Escapable {
     return value
   }
 
-  /// The frame that `bytes` is, whole and with right checks; else nil.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with right checks.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -93,7 +93,7 @@ public struct SPARTNFrame: ~Escapable {
     self.bytes = bytes
   }
 
-  /// The frame that `look` found in `bytes`. Traps when `bytes` is shorter than a frame.
+  /// The frame that `scan` found in `bytes`. Traps when `bytes` is shorter than a frame.
   @inlinable
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) {
@@ -101,16 +101,16 @@ public struct SPARTNFrame: ~Escapable {
     self.bytes = bytes
   }
 
-  /// What the message is about: 0 orbits, clocks and biases, 1 and 3 the atmosphere, 2 areas, 4 keys, 120 a firm's own.
+  /// The type: 0 orbits, clocks and biases, 1 and 3 atmosphere, 2 areas, 4 keys, 120 proprietary.
   @inlinable public var messageType: Int { Int(bytes.u1(1) &>> 1) }
 
-  /// Which of its type: the satellite system for corrections.
+  /// The subtype: for corrections the satellite system.
   @inlinable public var subtype: Int { Int(bytes.u1(4) &>> 4) }
 
-  /// What stands before the payload.
+  /// The fields before the payload.
   public var header: SPARTNHeader { SPARTNHeader(bytes) }
 
-  /// The payload's bytes, encrypted where the header says so.
+  /// The bytes of the payload; encrypted when the header says so.
   public var payload: RawSpan {
     @_lifetime(copy self) get {
       let start = Self.headerLength(bytes, 0)
@@ -119,7 +119,7 @@ public struct SPARTNFrame: ~Escapable {
     }
   }
 
-  /// The bytes that authenticate the message; empty when there are none.
+  /// The authentication bytes; empty without authentication.
   public var authentication: RawSpan {
     @_lifetime(copy self) get {
       let start = Self.headerLength(bytes, 0) + payload.byteCount
@@ -129,7 +129,7 @@ public struct SPARTNFrame: ~Escapable {
 }
 
 extension MessageCheck {
-  /// The kind of check that the fourth byte of a frame says.
+  /// The kind of message check, from the fourth byte of a frame.
   init(header flags: UInt8) {
     switch flags >> 4 & 3 {
     case 0: self = .crc8
@@ -140,8 +140,8 @@ extension MessageCheck {
   }
 }
 
-/// Writes a frame around `payload` (0…1023 bytes) at the start of `output`; returns the bytes written. Traps when the
-/// payload is longer, does not fit, or `authentication` has another length than the header says.
+/// Writes a frame around `payload` (0…1023 bytes) at the start of `output` and returns its length in bytes. Traps when
+/// the payload is longer, does not fit, or when the length of `authentication` differs from the header's.
 @_lifetime(output: copy output)
 public func encodeFrame(
   _ header: SPARTNHeader, payload: RawSpan, authentication: RawSpan = RawSpan(), into output: inout MutableRawSpan

@@ -1,8 +1,8 @@
 import WireBytes
 
-/// What stands before the payload of a SPARTN frame (SPARTN 2.0 interface control document, TF002…TF015).
+/// The fields before the payload of a SPARTN frame (SPARTN 2.0 interface control document, TF002…TF015).
 public struct SPARTNHeader: Equatable, Sendable {
-  /// When the correction is for, in the time of its satellite system.
+  /// The time of the correction, in the time of its satellite system.
   public enum Time: Equatable, Sendable {
     /// Seconds of the half day.
     case ofHalfDay(UInt16)
@@ -10,18 +10,18 @@ public struct SPARTNHeader: Equatable, Sendable {
     case since2010(UInt32)
   }
 
-  /// How the payload is encrypted and the message authenticated.
+  /// Encryption of the payload and authentication of the message.
   public struct Encryption: Equatable, Sendable {
-    /// Which key, 0…15. Traps when it is set to another number.
+    /// The number of the key, 0…15. Traps when set to another number.
     public var keyID: UInt8 { didSet { precondition(keyID < 16) } }
-    /// Counts within the key's time, 0…63. Traps when it is set to another number.
+    /// The sequence number within the time of the key, 0…63. Traps when set to another number.
     public var sequence: UInt8 { didSet { precondition(sequence < 64) } }
-    /// 0 none, 1 outside of the message, from 2 on within it; 0…7. Traps when it is set to another number, or to one from 2
-    /// on where `authenticationLength` is none of a message.
+    /// 0 none, 1 outside of the message, from 2 on within it; 0…7. Traps when set to another number, or to 2 or more
+    /// where `authenticationLength` is invalid.
     public var authenticationIndicator: UInt8 {
       didSet { precondition(authenticationIndicator < 8 && (authenticationIndicator < 2 || authenticationLength < 5)) }
     }
-    /// 0…4: 8, 12, 16, 32 or 64 bytes of authentication, when they are within the message. Traps when it is set to another
+    /// 0…4: 8, 12, 16, 32 or 64 bytes of authentication, if they are within the message. Traps when set to another
     /// number.
     public var authenticationLength: UInt8 { didSet { precondition(authenticationLength < 5) } }
 
@@ -45,10 +45,10 @@ public struct SPARTNHeader: Equatable, Sendable {
       UInt16(keyID) << 12 | UInt16(sequence) << 6 | UInt16(authenticationIndicator) << 3 | UInt16(authenticationLength)
     }
 
-    /// Bytes of authentication that follow the payload.
+    /// The number of authentication bytes behind the payload.
     public var authenticationBytes: Int { Self.authenticationLength(UInt8(truncatingIfNeeded: bits)) ?? 0 }
 
-    /// Bytes of authentication by the last byte of the header; nil for a length that is reserved.
+    /// The number of authentication bytes, from the last byte of the header; nil for a reserved length.
     static func authenticationLength(_ last: UInt8) -> Int? {
       guard last >> 3 & 7 > 1 else { return 0 }
       switch last & 7 {
@@ -62,15 +62,15 @@ public struct SPARTNHeader: Equatable, Sendable {
     }
   }
 
-  /// What the message is about: 0…4, or 120 for a firm's own. Traps when it is set to another number.
+  /// The type: 0…4, or 120 for proprietary messages. Traps when set to another number.
   public var messageType: UInt8 { didSet { precondition(SPARTNFrame.isType(messageType)) } }
-  /// Which of its type, 0…15. Traps when it is set to another number.
+  /// The subtype, 0…15. Traps when set to another number.
   public var subtype: UInt8 { didSet { precondition(subtype < 16) } }
   public var check: MessageCheck
   public var time: Time
-  /// Who makes the corrections, 0…127. Traps when it is set to another number.
+  /// The provider of the corrections, 0…127. Traps when set to another number.
   public var solutionID: UInt8 { didSet { precondition(solutionID < 128) } }
-  /// Which of the maker's computers, 0…15. Traps when it is set to another number.
+  /// The computer of the provider, 0…15. Traps when set to another number.
   public var processorID: UInt8 { didSet { precondition(processorID < 16) } }
   /// Nil when the payload is neither encrypted nor authenticated.
   public var encryption: Encryption?
@@ -95,7 +95,7 @@ public struct SPARTNHeader: Equatable, Sendable {
     messageType = bytes.u1(1) >> 1
     check = MessageCheck(header: bytes.u1(3))
     subtype = bytes.u1(4) >> 4
-    // Behind the five bits of subtype and kind of time, the time's bits begin in the middle of a byte.
+    // The bits of the time begin in the middle of a byte, behind five bits of subtype and kind of time.
     let start: Int
     let last: UInt64
     if bytes.u1(4) & 0x08 == 0 {
@@ -112,7 +112,7 @@ public struct SPARTNHeader: Equatable, Sendable {
     encryption = bytes.u1(3) & 0x40 == 0 ? nil : Encryption(bits: bytes.bigEndian(start, as: UInt16.self))
   }
 
-  /// Writes preamble and header for a payload of `length` bytes; returns where the payload begins.
+  /// Writes preamble and header for a payload of `length` bytes and returns the offset of the payload.
   func write(_ length: Int, into output: inout MutableRawSpan) -> Int {
     let first = messageType << 1 | UInt8(length >> 9)
     let second = UInt8(length >> 1 & 0xFF)
