@@ -1,12 +1,12 @@
-/// An item of the receivers' configuration database (interface descriptions, "configuration interface"). The items are
-/// made from `Layouts/configuration-items.keys`.
+/// An item of the configuration database (interface descriptions, "configuration interface"). The items are generated
+/// from `Layouts/configuration-items.keys`.
 public struct ConfigurationItem: Sendable {
-  /// The key by which CFG-VALSET, VALGET and VALDEL name the item.
+  /// The key of the item in CFG-VALSET, VALGET and VALDEL.
   public var id: UInt32
   /// The interface description's name, such as `CFG-RATE-MEAS`.
   public var name: StaticString
   public var type: FieldLayout.WireType
-  /// What a value on the wire is multiplied by to be in the unit.
+  /// The factor between a value on the wire and the unit.
   public var scale: FieldLayout.Scale
   /// The unit as the interface description writes it; empty for none.
   public var unit: StaticString
@@ -21,7 +21,7 @@ public struct ConfigurationItem: Sendable {
     self.unit = unit
   }
 
-  /// The item with a key; nil when the database does not have it.
+  /// The item with a key; nil when the database has no such item.
   public static func with(id: UInt32) -> ConfigurationItem? {
     var low = 0
     var high = all.count
@@ -32,16 +32,16 @@ public struct ConfigurationItem: Sendable {
     return low < all.count && all[low].id == id ? all[low] : nil
   }
 
-  /// The item with a name, such as `CFG-RATE-MEAS`; nil when the database does not have it. It looks at each item:
-  /// a program that needs one often keeps what it found.
+  /// The item with a name, such as `CFG-RATE-MEAS`; nil when the database has no such item. The search is linear: a
+  /// program that needs an item often stores the result.
   public static func named(_ name: StaticString) -> ConfigurationItem? { all.first { $0.name.equals(name) } }
 
-  /// The item whose name is the characters of `name`.
+  /// The item with the characters of `name` as its name.
   public static func named(_ name: Span<UInt8>) -> ConfigurationItem? { all.first { $0.name.equals(name) } }
 }
 
-/// How many bytes the value of the item with this key has: bits 28 to 30 of the key say it, so that a list can be walked
-/// over items that are not known. Nil when the key is none.
+/// The length of the value of a key, in bytes, from bits 28 to 30 of the key: so a list with unknown items can be read.
+/// Nil for an invalid key.
 @inlinable
 public func configurationValueSize(_ id: UInt32) -> Int? {
   switch id >> 28 & 7 {

@@ -1,6 +1,6 @@
 import WireBytes
 
-/// A key and its value, as they stand in CFG-VALSET and CFG-VALGET.
+/// A key and its value, as in CFG-VALSET and CFG-VALGET.
 public struct ConfigurationPair: Sendable, Equatable {
   /// The item's key.
   public var id: UInt32
@@ -13,7 +13,7 @@ public struct ConfigurationPair: Sendable, Equatable {
     self.bits = bits
   }
 
-  /// The item; nil when the database does not have it.
+  /// The item; nil when the database has no such item.
   public var item: ConfigurationItem? { ConfigurationItem.with(id: id) }
 
   /// The value as a whole number on the wire, sign-extended for an item of an I type.
@@ -26,7 +26,7 @@ public struct ConfigurationPair: Sendable, Equatable {
     }
   }
 
-  /// The value in the item's unit, rounded to what a `Double` can hold.
+  /// The value in the unit of the item, rounded to a `Double`.
   public func value(of item: ConfigurationItem) -> Double {
     let number: Double =
       switch item.type {
@@ -42,8 +42,8 @@ public struct ConfigurationPair: Sendable, Equatable {
     }
   }
 
-  /// The pair that sets `item` to `value` in its unit, rounded to the nearest that the wire can say; nil when the value
-  /// is infinite or no number, or does not fit the item's type.
+  /// The pair that sets `item` to `value` in its unit, rounded to the nearest value of the wire. Nil when the value is
+  /// not finite or does not fit the type of the item.
   public init?(_ item: ConfigurationItem, _ value: Double) {
     let number =
       switch item.scale {
@@ -87,7 +87,7 @@ public struct ConfigurationPair: Sendable, Equatable {
   }
 }
 
-/// Walks the pairs of a CFG-VALSET or CFG-VALGET: the bytes of `cfgData`.
+/// Reads the pairs of a CFG-VALSET or CFG-VALGET: the bytes of `cfgData`.
 public struct ConfigurationPairs: ~Escapable {
   private let bytes: RawSpan
   private var at = 0
@@ -96,8 +96,8 @@ public struct ConfigurationPairs: ~Escapable {
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan) { self.bytes = bytes }
 
-  /// Whether all bytes belong to pairs that were read. When the walk ends without that, the list is cut or a key is
-  /// none.
+  /// Whether all bytes belong to the pairs that were read. If it is false at the end, the list is truncated or a key is
+  /// invalid.
   public var isComplete: Bool { at == bytes.byteCount }
 
   /// The next pair; nil at the end.

@@ -1,6 +1,6 @@
 import WireBytes
 
-/// Writes the frames of the configuration interface: CFG-VALSET, and CFG-VALGET's and CFG-VALDEL's lists of keys.
+/// Writes the frames of the configuration interface: CFG-VALSET, and the key lists of CFG-VALGET and CFG-VALDEL.
 ///
 ///     var writer = ConfigurationWriter(.valset(layers: 1), output.mutableBytes)
 ///     _ = writer.append(ConfigurationPair(id: 0x3021_0001, bits: 1000))
@@ -10,20 +10,21 @@ public struct ConfigurationWriter: ~Copyable, ~Escapable {
   public enum Kind: Sendable {
     /// Sets items in the layers of the mask (1 RAM, 2 battery-backed RAM, 4 flash), without a transaction.
     case valset(layers: UInt8)
-    /// Asks for items of a layer (0 RAM, 1 battery-backed RAM, 2 flash, 7 default), from the result number `position`.
+    /// Requests items of a layer (0 RAM, 1 battery-backed RAM, 2 flash, 7 default), from the result number `position`
+    /// on.
     case valget(layer: UInt8, position: UInt16)
     /// Deletes items from the layers of the mask.
     case valdel(layers: UInt8)
   }
 
-  /// Keys in one frame, at the most (interface descriptions, CFG-VALSET).
+  /// The maximum number of keys in a frame (interface descriptions, CFG-VALSET).
   public static var mostItems: Int { 64 }
 
   private var output: MutableRawSpan
   private var end = 10
   private var items = 0
 
-  /// Starts a frame at the start of `output`, which must have room for 12 bytes at least.
+  /// Starts a frame at the start of `output`, which must have room for at least 12 bytes.
   @_lifetime(copy output)
   public init(_ kind: Kind, _ output: consuming MutableRawSpan) {
     self.output = output
@@ -42,8 +43,8 @@ public struct ConfigurationWriter: ~Copyable, ~Escapable {
     }
   }
 
-  /// Adds a key with its value, for CFG-VALSET. False, and nothing is added, when the frame or `output` is full or the
-  /// key is none.
+  /// Adds a key with its value, for CFG-VALSET. Returns false, and adds nothing, when the frame or `output` is full or
+  /// the key is invalid.
   @_lifetime(self: copy self)
   public mutating func append(_ pair: ConfigurationPair) -> Bool {
     guard let size = configurationValueSize(pair.id), hasRoom(4 + size) else { return false }
@@ -59,7 +60,7 @@ public struct ConfigurationWriter: ~Copyable, ~Escapable {
     return true
   }
 
-  /// Adds a key alone, for CFG-VALGET and CFG-VALDEL. False when the frame or `output` is full.
+  /// Adds a key without a value, for CFG-VALGET and CFG-VALDEL. Returns false when the frame or `output` is full.
   @_lifetime(self: copy self)
   public mutating func append(key id: UInt32) -> Bool {
     guard hasRoom(4) else { return false }
@@ -71,7 +72,7 @@ public struct ConfigurationWriter: ~Copyable, ~Escapable {
 
   private func hasRoom(_ size: Int) -> Bool { items < Self.mostItems && end + size + 2 <= output.byteCount }
 
-  /// Writes length and checksum; returns how many bytes the frame has.
+  /// Writes length and checksum, and returns the length of the frame in bytes.
   @_lifetime(self: copy self)
   public mutating func finish() -> Int {
     output.setLittleEndian(UInt16(end - 6), at: 4)

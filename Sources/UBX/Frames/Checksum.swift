@@ -1,11 +1,11 @@
 import WireBytes
 
-/// The 8-bit Fletcher checksum over `count` bytes from `offset`: CK_A in the low byte, CK_B in the high one, as the two
-/// bytes stand on the wire when read in little-endian order.
+/// The 8-bit Fletcher checksum over `count` bytes from `offset`: CK_A in the low byte, CK_B in the high one, as a
+/// little-endian load of the two bytes gives it.
 ///
-/// CK_A is the sum of the bytes and CK_B the sum of all values that CK_A took, both modulo 256: a byte at place i of n
-/// counts once in CK_A and n − i times in CK_B. Zeros before the first byte change neither, so the bytes are taken as
-/// whole blocks of sixteen of which the first is filled up with zeros, and sixteen columns are summed side by side.
+/// CK_A is the sum of the bytes and CK_B the sum of all values of CK_A, both modulo 256: byte i of n counts once in
+/// CK_A and n − i times in CK_B. Zeros in front change neither. So the bytes are processed in blocks of sixteen, the
+/// first filled up with zeros in front, as sixteen columns side by side.
 @inlinable @inline(__always)
 public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   guard let sums = ColumnSums(of: bytes, from: offset, count: count) else {
@@ -16,7 +16,7 @@ public func checksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 
   return UInt16(b) << 8 | UInt16(sums.columns.sum)
 }
 
-/// The same, byte by byte: for the start of a buffer, before which there is nothing to load.
+/// The same checksum byte by byte, for the start of a buffer: there is nothing to load before it.
 @inlinable @inline(never)
 func slowChecksum(of bytes: RawSpan, from offset: Int, count: Int) -> UInt16 {
   var a: UInt8 = 0

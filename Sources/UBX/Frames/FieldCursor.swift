@@ -1,11 +1,11 @@
 import WireBytes
 
-/// Walks the fields of a payload in the order of the wire.
+/// Visits the fields of a payload in the order of the wire.
 public struct FieldCursor: Sendable {
-  /// A field at a place of the payload.
+  /// A field of a payload.
   public struct Place: Sendable {
     public var field: FieldLayout
-    /// Bytes from the start of the payload.
+    /// The offset in the payload, bytes.
     public var offset: Int
     /// The index of the item in the layout.
     public var item: Int
@@ -22,12 +22,12 @@ public struct FieldCursor: Sendable {
   private var times = 0
   /// The offset of the next field.
   public private(set) var offset = 0
-  /// Whether the walk came to the layout's end, or to the end of a payload that may end there.
+  /// Whether the cursor is at the end of the layout, or of a payload that may end there.
   public private(set) var isComplete = false
 
   public init(_ layout: MessageLayout) { self.layout = layout }
 
-  /// The next field that `payload` has; nil at the end.
+  /// The next field of `payload`; nil at the end.
   public mutating func next(in payload: RawSpan) -> Place? {
     while item < layout.items.count {
       switch layout.items[item] {

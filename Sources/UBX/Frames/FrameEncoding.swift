@@ -1,7 +1,7 @@
 import WireBytes
 
-/// Starts a frame at the start of `output`: sync characters, class, id and length, and a zeroed payload.
-/// Returns the bytes of the whole frame. Traps when `output` is shorter.
+/// Writes the sync characters, class, id, length and a zeroed payload at the start of `output`. Returns the length of
+/// the whole frame in bytes. Traps when `output` is shorter.
 @inlinable
 public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inout MutableRawSpan) -> Int {
   precondition(length >= 0 && length <= 0xFFFF)
@@ -14,15 +14,15 @@ public func beginFrame(_ identity: MessageIdentity, length: Int, in output: inou
   return total
 }
 
-/// Ends a frame of `total` bytes at the start of `output` with its checksum.
+/// Writes the checksum of a frame of `total` bytes at the start of `output`.
 @inlinable
 public func finishFrame(_ total: Int, in output: inout MutableRawSpan) {
   let sum = checksum(of: output.bytes, from: 2, count: total &- 4)
   output.setLittleEndian(sum, at: total &- 2)
 }
 
-/// Writes a frame around a payload that is there already: for messages without a layout and for polls, whose payload
-/// is empty. Returns the number of bytes written; traps when `output` has no room for the payload and 8 bytes more.
+/// Writes a frame around an existing payload: for messages without a layout, and for polls with an empty payload.
+/// Returns the length of the frame in bytes. Traps when `output` has no room for the payload and 8 bytes more.
 @inlinable
 @_lifetime(output: copy output)
 public func encodeFrame(_ identity: MessageIdentity, payload: RawSpan, into output: inout MutableRawSpan) -> Int {

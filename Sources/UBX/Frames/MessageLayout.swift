@@ -1,30 +1,30 @@
 import WireBytes
 
-/// A message's layout as data: what a program needs that treats all messages alike (names, JSON, tables, tests).
+/// The layout of a message as data, for programs that treat all messages alike (names, JSON, tables, tests).
 public struct MessageLayout: Sendable {
-  /// Who sends the message.
+  /// The sender of a message.
   public enum Direction: Sendable {
     /// From the receiver.
     case output
     /// To the receiver.
     case input
-    /// To the receiver, to ask for the message: an empty payload, or the fields that say which one.
+    /// To the receiver, as a poll: an empty payload, or the fields that select a message.
     case poll
   }
 
-  /// What tells this layout from another of the same class and id.
+  /// The condition that distinguishes layouts of the same class and id.
   public enum Condition: Sendable, Equatable {
-    /// The payload has just this many bytes.
+    /// The payload has exactly this many bytes.
     case length(Int)
     /// The byte at this offset of the payload has this value: a version or a type.
     case byte(at: Int, is: UInt8)
   }
 
-  /// How often a group of fields stands in the message.
+  /// The number of rounds of a group of fields.
   public enum Times: Sendable {
     /// The value of an earlier field, shifted right and masked.
     case field(StaticString, shift: UInt64, mask: UInt64)
-    /// As often as the interface description says.
+    /// A constant of the interface description.
     case fixed(Int)
     /// Until the payload ends.
     case rest
@@ -33,7 +33,7 @@ public struct MessageLayout: Sendable {
   /// A field, or fields that repeat.
   public enum Item: Sendable {
     case field(FieldLayout)
-    /// `size` is the bytes of one round.
+    /// `size` is the length of one round in bytes.
     case group(Times, size: Int, fields: [FieldLayout])
   }
 
@@ -44,7 +44,7 @@ public struct MessageLayout: Sendable {
   /// The shortest payload in bytes.
   public var minimumLength: Int
   public var conditions: [Condition]
-  /// In the order of the wire.
+  /// The items in the order of the wire.
   public var items: [Item]
 
   /// Whether a payload has the length and the version bytes of this layout.
@@ -60,7 +60,7 @@ public struct MessageLayout: Sendable {
     return true
   }
 
-  /// The layouts that are declared for a class and id, in the order of their declaration.
+  /// The layouts of a class and id, in the order of their declaration.
   public static func candidates(for identity: MessageIdentity) -> ArraySlice<MessageLayout> {
     var low = all.startIndex
     var high = all.endIndex
@@ -72,8 +72,8 @@ public struct MessageLayout: Sendable {
     return rest.prefix { $0.identity == identity }
   }
 
-  /// The layout of a frame's payload. Where several fit, it is the one that leaves the fewest bytes over; of equals, the first
-  /// in the order of declaration, whoever sends it. Nil when the class and id are not declared or no layout fits.
+  /// The layout of a frame's payload. If several fit, it is the one that leaves the fewest bytes over, and of these the
+  /// first in the order of declaration, for either direction. Nil when the class and id have no layout, or none fits.
   public static func of(_ frame: borrowing UBXFrame) -> MessageLayout? {
     let payload = frame.payload
     var best: MessageLayout?
@@ -86,7 +86,7 @@ public struct MessageLayout: Sendable {
     return best
   }
 
-  /// How many bytes of `payload` the layout accounts for; nil when a group's count says more than there are.
+  /// The number of bytes of `payload` that the layout covers; nil when the count of a group exceeds the payload.
   public func length(of payload: RawSpan) -> Int? {
     var cursor = FieldCursor(self)
     while let place = cursor.next(in: payload) {
@@ -109,7 +109,7 @@ public struct FieldLayout: Sendable {
     case r4, r8
     case ch
 
-    /// Bytes of one value.
+    /// The length of one value in bytes.
     public var size: Int {
       switch self {
       case .u1, .i1, .x1, .e1, .l, .ch: 1
@@ -121,7 +121,7 @@ public struct FieldLayout: Sendable {
     }
   }
 
-  /// What a value on the wire is multiplied by to be in the field's unit.
+  /// The factor between a value on the wire and the field's unit.
   public enum Scale: Sendable, Equatable {
     case one
     /// 10 to the power of minus `digits`: the product is exact in decimal.
@@ -132,9 +132,9 @@ public struct FieldLayout: Sendable {
   /// The interface description's name.
   public var name: StaticString
   public var type: WireType
-  /// How many values; 0 when as many as the payload has room for.
+  /// The number of values; 0 for as many as the payload has room for.
   public var count: Int
-  /// Whether the field is written with a count, be it 1.
+  /// Whether the field is written with a count, even if it is 1.
   public var isArray: Bool
   public var scale: Scale
   /// The unit as the interface description writes it; empty for none.
@@ -151,18 +151,19 @@ public struct FieldLayout: Sendable {
     self.unit = unit
   }
 
-  /// Bytes of the field when `room` bytes are left in the payload.
+  /// The length of the field in bytes when `room` bytes are left in the payload.
   public func size(within room: Int) -> Int { type.size * values(within: room) }
 
-  /// Number of values when `room` bytes are left in the payload.
+  /// The number of values when `room` bytes are left in the payload.
   public func values(within room: Int) -> Int { count == 0 ? max(0, room) / type.size : count }
 
-  /// Whether the field carries nothing, by its name.
+  /// Whether the field is reserved, by its name.
   public var isReserved: Bool { name.hasPrefix("reserved") }
 }
 
 extension StaticString {
-  /// Whether the text begins with `prefix`. Both live as long as the program, which is why their bytes may be looked at.
+  /// Whether the text begins with `prefix`. What is unsafe here: the bytes of static strings are read. They live as
+  /// long as the program.
   func hasPrefix(_ prefix: StaticString) -> Bool {
     guard utf8CodeUnitCount >= prefix.utf8CodeUnitCount else { return false }
     for index in 0..<prefix.utf8CodeUnitCount
@@ -175,7 +176,7 @@ extension StaticString {
     utf8CodeUnitCount == other.utf8CodeUnitCount && hasPrefix(other)
   }
 
-  /// Whether the text is these characters.
+  /// Whether the text has these characters.
   func equals(_ characters: Span<UInt8>) -> Bool {
     guard utf8CodeUnitCount == characters.count else { return false }
     for index in 0..<utf8CodeUnitCount where unsafe utf8Start[index] != characters[index] { return false }

@@ -1,9 +1,8 @@
 import WireBytes
 
-/// Characters of a CH field: ASCII by the interface descriptions, filled up with zeros where they are fewer than the
-/// field has room for.
+/// The characters of a CH field: ASCII by the interface descriptions, filled up with zeros behind.
 public struct Text: ~Escapable {
-  /// The characters without the fill.
+  /// The characters without the zeros behind them.
   public let bytes: RawSpan
 
   @inlinable

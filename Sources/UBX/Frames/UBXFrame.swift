@@ -1,6 +1,6 @@
 import WireBytes
 
-/// A whole UBX frame whose checksum is right: a view, nothing is copied.
+/// A whole UBX frame with a right checksum: a view without a copy.
 ///
 /// Layout: 0xB5 0x62, class U1, id U1, payload length U2, payload, CK_A, CK_B (interface descriptions, "UBX frame
 /// structure").
@@ -8,35 +8,34 @@ public struct UBXFrame: ~Escapable {
   /// All bytes of the frame, from the first sync character to CK_B.
   public let bytes: RawSpan
 
-  /// Bytes around the payload.
+  /// The number of bytes around the payload.
   @inlinable public static var overhead: Int { 8 }
   /// The first sync character.
   @inlinable public static var sync1: UInt8 { 0xB5 }
   /// The second sync character.
   @inlinable public static var sync2: UInt8 { 0x62 }
-  /// The longest payload that is believed, in bytes: RXM-RAWX with 255 measurements has 8176. A header with more is
-  /// taken for noise.
+  /// The longest accepted payload in bytes: RXM-RAWX with 255 measurements has 8176. A longer one in a header is noise.
   @inlinable public static var longestPayload: Int { 8192 }
 
-  /// What the bytes at the start of a span are.
+  /// The result of a frame scan.
   public enum Scan: Equatable, Sendable {
     /// A frame of this many bytes.
     case frame(Int)
-    /// The beginning of a frame that needs this many bytes in all.
+    /// The beginning of a frame that has at least this many bytes.
     case needs(Int)
     /// No frame: the sync characters are not there.
     case noSync
-    /// No frame: the length is more than any message has.
+    /// No frame: the length exceeds `longestPayload`.
     case tooLong
     /// No frame: the checksum is wrong.
     case badChecksum
   }
 
-  /// Looks for a frame at `offset` of `bytes`.
+  /// The frame scan at `offset` of `bytes`.
   @inlinable @inline(__always)
   public static func scan(_ bytes: RawSpan, from offset: Int = 0) -> Scan {
     let left = bytes.byteCount &- offset
-    // The shortest frame has eight bytes: its header is loaded at once.
+    // The shortest frame has eight bytes, so the header is one load.
     guard left >= overhead else { return beginning(of: bytes, from: offset) }
     let header = bytes.littleEndian(offset, as: UInt64.self)
     guard header & 0xFFFF == 0x62B5 else { return .noSync }
@@ -49,7 +48,7 @@ public struct UBXFrame: ~Escapable {
     return .frame(total)
   }
 
-  /// Looks at fewer bytes than a frame has.
+  /// The scan of fewer bytes than a frame has.
   @inlinable @inline(never)
   static func beginning(of bytes: RawSpan, from offset: Int) -> Scan {
     let left = bytes.byteCount &- offset
@@ -60,7 +59,7 @@ public struct UBXFrame: ~Escapable {
     return length <= longestPayload ? .needs(length &+ overhead) : .tooLong
   }
 
-  /// The frame that `bytes` is, whole and with a right checksum; else nil.
+  /// A frame that fills `bytes`; nil when `bytes` is not one whole frame with a right checksum.
   @inlinable
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan) {
@@ -68,7 +67,7 @@ public struct UBXFrame: ~Escapable {
     self.bytes = bytes
   }
 
-  /// The frame that `look` found in `bytes`. Traps when `bytes` is shorter than a frame.
+  /// The frame that `scan` found in `bytes`. Traps when `bytes` is shorter than a frame.
   @inlinable
   @_lifetime(copy bytes)
   public init(checked bytes: RawSpan) {
