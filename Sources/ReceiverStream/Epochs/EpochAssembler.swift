@@ -2,28 +2,30 @@ import NMEA
 import UBX
 import WireBytes
 
-/// Collects the messages of an epoch into a `Fix`, and says when the epoch is whole.
+/// Collects the messages of an epoch into a `Fix`, and reports the epoch when it is complete.
 ///
-/// An epoch is closed by NAV-EOE, by the message with which the receiver was learned to end its epochs, by `idle` when
-/// the line falls silent, or at the latest by the first message of the next epoch. What comes behind the close and
-/// still belongs to the epoch is added, and the epoch is reported again as an update.
+/// An epoch is closed by NAV-EOE, by the message with which the receiver usually ends its epochs (`EpochEnd`), by
+/// `idle` when the line is silent, or at the latest by the first message of the next epoch. A message of the epoch that
+/// arrives after the close is added, and the epoch is reported again as an update.
 ///
-/// It takes frames and returns reports; it has no clock and no file. `reference` is what the computer's clock says.
+/// The assembler takes frames and returns reports. It has no clock and no file. `reference` is the time of the
+/// computer's clock.
 public struct EpochAssembler: ~Copyable, Sendable {
-  /// A fix, and why it is handed out.
+  /// A fix, and the reason of the report.
   public struct Report: Sendable {
     public var fix: Fix
     /// Whether the epoch was reported before and has changed since.
     public var isUpdate: Bool
-    /// Whether more than satellites and dilutions changed since the report before; true of an epoch's first.
+    /// Whether anything except satellites and dilutions changed since the report before; true for the first report of
+    /// an epoch.
     public var fixChanged: Bool
     /// Whether the satellites changed since the last report.
     public var skyChanged: Bool
-    /// Whether the receiver tells dilutions and no satellites, and the dilutions are new.
+    /// Whether the dilutions are new and the receiver sends no satellites.
     public var hasDilutionsAlone: Bool
 
-    /// A report as an assembler makes it, for who takes reports from elsewhere: an epoch's first, without satellites, unless
-    /// it is said otherwise.
+    /// A report as the assembler makes it, for reports from other sources. By default the first report of an epoch,
+    /// without satellites.
     public init(
       fix: Fix, isUpdate: Bool = false, fixChanged: Bool = true, skyChanged: Bool = false,
       hasDilutionsAlone: Bool = false
@@ -36,48 +38,48 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  /// Fields that were out of range or could not be read, and are therefore absent from the fixes.
+  /// The number of invalid and out-of-range fields, which are absent from the fixes.
   public internal(set) var rejectedFields = 0
   var fix = Fix()
-  /// Velocity and accuracy of receivers that give earth-centred coordinates alone.
+  /// Velocity and accuracy of receivers that send only earth-centred coordinates.
   var ecefVelocity: SIMD3<Double>?
   var ecefAccuracyMetres: Double?
-  /// Whether the earth-centred position is NAV-HPPOSECEF's.
+  /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
-  /// Epochs since the first output (NAV) told a place; those of the second (NAV2) count when there were more than
-  /// `epochsUntilSecondOutput`, as at the beginning.
+  /// The number of epochs since the first output (NAV) had a position. The second output (NAV2) is used above
+  /// `epochsUntilSecondOutput`, and at the start.
   var epochsWithoutFirstOutput = EpochAssembler.epochsUntilSecondOutput + 1
   static var epochsUntilSecondOutput: Int { 10 }
   var tag: EpochTag?
   var calendar = ReceiverCalendar()
   var leapSeconds: Int?
-  /// What the NMEA sentences of the epoch say, until the fix is made of it.
+  /// The state of the epoch's NMEA sentences, from which the fix is completed.
   var nmea = NMEAEpoch()
-  /// The satellites: those of the last report, until the epoch says something of them.
+  /// The satellites of the last report, until the epoch has satellites.
   var sky = Sky()
-  /// Whether the satellites are this epoch's.
+  /// Whether the satellites are of this epoch.
   var hasSky = false
-  /// Whether something was said of the satellites since the last report.
+  /// Whether the satellites changed since the last report.
   var skyIsTouched = false
-  /// Whether satellites are in the sky that were not compared with those that GSA names as used.
+  /// Whether the sky has satellites that were not compared with the used satellites of GSA.
   var skyLacksMarks = false
-  /// Whether UBX told of the satellites: NMEA's say less and are left out.
+  /// Whether UBX sent the satellites. Those of NMEA have less detail and are ignored then.
   var hasUBXSky = false
   private var end = EpochEnd()
   private var lastKey: EpochEnd.Key = 0
   private var runLength: UInt64 = 0
   private var hasContent = false
   private var isReported = false
-  /// The last report, which the next one is made of in place: its fix is long.
+  /// The last report. The next one is made in place, because a fix is large.
   private var last = Report(fix: Fix())
   var wasIdle = false
 
-  /// - Parameter reference: the computer's time, if its clock is set: dates that are 1024 weeks before it are mended.
+  /// - Parameter reference: the computer's time, if its clock is set. It corrects dates that are 1024 weeks early.
   public init(reference: UTCTime? = nil) {
     calendar.reference = reference
   }
 
-  /// Takes the next frame of the stream; `body` gets each report that follows from it, with the satellites.
+  /// Takes the next frame of the stream. `body` receives each report that results, with the satellites.
   public mutating func receive(_ frame: borrowing Frame, _ body: (borrowing Report, borrowing Sky) -> Void) {
     switch frame.kind {
     case .ubx: if let frame = frame.ubx { receive(frame, body) }
@@ -86,33 +88,33 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  /// Says that the line has been silent for so long that nothing more of this epoch will come (100 ms are enough for any
-  /// receiver). The epoch is reported if it was not.
+  /// The line is silent, and no more messages of this epoch will come (100 ms are enough for any receiver). An
+  /// unreported epoch is reported.
   public mutating func idle(_ body: (borrowing Report, borrowing Sky) -> Void) {
     if hasContent, !isReported { report(body) }
     wasIdle = true
   }
 
-  /// Says that the stream has ended: what has been collected is reported.
+  /// The stream has ended. Collected messages are reported.
   public mutating func finish(_ body: (borrowing Report, borrowing Sky) -> Void) {
     idle(body)
   }
 
-  /// What would be reported were the epoch over now, or was reported last if nothing more was collected; nothing follows from
-  /// it, and satellites need not be marked as used yet. Who waits for an epoch brings near the processor in this way what its
-  /// report takes.
+  /// The report that would result if the epoch ended now, or the last report if nothing was collected since. It changes
+  /// nothing. Used satellites may not be marked yet. A caller that waits for an epoch brings code and data of the
+  /// report into the caches with it.
   public mutating func preview(_ body: (borrowing Report, borrowing Sky) -> Void) {
     body(Report(fix: isOpen ? finished() : last.fix, skyChanged: sky.count > 0), sky)
   }
 
-  /// Whether an epoch is open: something was collected that no report has told.
+  /// Whether messages were collected that no report has covered.
   public var isOpen: Bool { hasContent && !isReported }
 
-  // MARK: The way of a message
+  // MARK: Messages
 
-  /// Comes before a message is applied: closes the epoch before it when the message belongs to a new one.
+  /// Called before a message is applied. Closes the epoch when the message belongs to a new one.
   ///
-  /// - Parameter isOther: whether it is of another epoch whatever its time.
+  /// - Parameter isOther: whether the message is of another epoch, whatever its time.
   mutating func begin(
     _ tag: EpochTag?, _ id: UInt64, isOther: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
@@ -130,7 +132,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     lastKey = id | runLength << 48
   }
 
-  /// Comes after a message is applied: reports the epoch when it is whole, or has changed since it was reported.
+  /// Called after a message is applied. Reports the epoch when it is complete, or has changed since its report.
   mutating func complete(isEnd: Bool = false, _ body: (borrowing Report, borrowing Sky) -> Void) {
     hasContent = true
     if !isReported {
@@ -141,12 +143,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
     }
   }
 
-  // It changes nothing. It is mutating because the compiler copies the whole value, 2.5 kB, for a call that borrows it.
+  // Mutating without a change: for a borrowing call the compiler copies the whole value, 2.5 kB.
   @inline(__always)
   private mutating func isNewEpoch(_ tag: EpochTag?) -> Bool {
     guard let current = self.tag else {
-      // Messages without a time were collected; the first with one tells their time. After a silence they are of an
-      // epoch that never said it.
+      // Messages without a time were collected. The first message with a time belongs to them; after a silence it does
+      // not.
       return wasIdle && hasContent
     }
     guard let tag else { return wasIdle }
@@ -155,7 +157,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
 
   @inline(never)
   private mutating func startEpoch(_ tag: EpochTag?) {
-    // The reported fix has the time also where it was made of a time of day alone.
+    // A reported fix has its time even if the epoch had only a time of day.
     if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
     self.tag = tag
     fix = Fix()
@@ -170,19 +172,19 @@ public struct EpochAssembler: ~Copyable, Sendable {
     hasSky = false
     skyIsTouched = false
     skyLacksMarks = false
-    // A receiver of one message alone ends each epoch with the first of its like, not with one more each time.
+    // With one kind of message, each message ends its epoch. A growing run length would hide that.
     lastKey = 0
     runLength = 0
   }
 
-  /// GPS − UTC: what the receiver said, else what the table says for the date.
+  /// GPS − UTC: the receiver's value, else that of the table for the date.
   var leapSecondsNow: Int {
     mutating get {
       leapSeconds ?? LeapSeconds.on(calendar.last?.day ?? calendar.reference?.day ?? Day(since1970: 20_000))
     }
   }
 
-  /// The epoch's time of week, if its messages bear one and not the time, and what is needed to make a time of it.
+  /// The epoch's time of week and the leap seconds, if its messages have a time of week and no time.
   private var timeOfWeek: (iTOW: UInt32, leapSeconds: Int)? {
     mutating get {
       guard fix.time == nil, case .timeOfWeek(let iTOW)? = tag else { return nil }
@@ -197,15 +199,15 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return whole
   }
 
-  /// Makes what is reported of what was collected.
-  // Not inlined, so that a preview runs what a report does.
+  /// Completes a fix for its report.
+  // Not inlined, so that a preview executes the code of a report.
   @inline(never)
   private static func finish(
     _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ calendar: ReceiverCalendar,
     _ timeOfWeek: (iTOW: UInt32, leapSeconds: Int)?, _ ecefVelocity: SIMD3<Double>?, _ ecefAccuracyMetres: Double?
   ) {
     nmea.settle(&whole, calendar)
-    // The week goes on where a receiver tells the date less often than the place.
+    // The week continues for receivers that send the date less often than the position.
     if whole.time == nil, whole.kind != .none, let timeOfWeek {
       whole.time = calendar.time(atTimeOfWeek: timeOfWeek.iTOW, leapSeconds: timeOfWeek.leapSeconds)
     }
@@ -218,12 +220,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private mutating func isChanged() -> Bool { finished() != last.fix }
 
-  // MARK: Fixes between the epochs
+  // MARK: Fixes between epochs
 
-  /// Sets the fix of the open epoch aside and starts one of a single message, for `reportBetween`.
+  /// Saves the fix of the open epoch and starts the fix of a single message, for `reportBetween`.
   ///
-  /// HNR-PVT is one, up to thirty in a second: what the receiver reckons since the last epoch. The epoch's own messages come
-  /// up to half a second after its time, with newer HNR messages among them, and still belong together.
+  /// HNR-PVT is such a message, up to thirty times a second: an extrapolation since the last epoch. The messages of the
+  /// epoch itself arrive up to half a second after its time, between newer HNR messages, and belong together.
   mutating func startBetween() -> Fix {
     let epoch = fix
     fix = Fix()
@@ -231,7 +233,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     return epoch
   }
 
-  /// Reports the fix of a single message, and takes the open epoch's up again.
+  /// Reports the fix of a single message, and restores that of the open epoch.
   mutating func reportBetween(_ epoch: inout Fix, _ body: (borrowing Report, borrowing Sky) -> Void) {
     swap(&fix, &epoch)
     if epoch.kind == .none || epoch.kind == .timeOnly { epoch.removePlace() }
@@ -241,7 +243,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
       Report(fix: epoch, isUpdate: false, fixChanged: true, skyChanged: false, hasDilutionsAlone: false), sky)
   }
 
-  // Not inlined, so that what comes before it for each message is short.
+  // Not inlined, so that the code for each message is short.
   @inline(never)
   private mutating func report(_ body: (borrowing Report, borrowing Sky) -> Void) {
     let skyChanged = hasSky && skyIsTouched
@@ -265,7 +267,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     body(last, sky)
   }
 
-  /// Makes the report of an epoch that was reported before.
+  /// Makes a further report of an epoch.
   @inline(never)
   private mutating func update() {
     let whole = finished()
@@ -274,7 +276,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     last.fix = whole
   }
 
-  /// Makes room for the satellites of this epoch, once.
+  /// Removes the satellites of the epoch before, once in an epoch.
   mutating func startSky() {
     skyIsTouched = true
     guard !hasSky else { return }

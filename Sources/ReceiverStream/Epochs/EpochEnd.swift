@@ -1,20 +1,20 @@
-/// Learns with which message a receiver ends an epoch, so that the epoch can be closed when that message is there and
-/// not only when the next epoch begins.
+/// Learns the message with which a receiver ends its epochs. So an epoch can be closed at that message, and not only at
+/// the start of the next epoch.
 ///
-/// A receiver writes its messages in a fixed order. The message before one with a new time was the last of its epoch;
-/// when the same message ended two epochs in a row, it is believed. It is no longer believed when a message of the same
-/// epoch comes behind it.
+/// A receiver writes its messages in a fixed order. The message before one with a new time was the last of its epoch.
+/// After it ended two epochs in a row it is used as the end. It is no longer used after a message of the same epoch
+/// followed it.
 struct EpochEnd: Sendable {
-  /// Names a message's place in the receiver's order: its id, and which in a row of its like it is.
+  /// The place of a message in the receiver's order: its id, and its number in a run of the same id.
   typealias Key = UInt64
 
   private var candidate: Key?
   private var confirmations = 0
 
-  /// Whether `key` is known to end epochs.
+  /// Whether `key` usually ends epochs.
   func isEnd(_ key: Key) -> Bool { confirmations >= 2 && candidate == key }
 
-  /// An epoch ended with `key`.
+  /// Records that an epoch ended with `key`.
   mutating func learn(_ key: Key) {
     if candidate == key {
       confirmations = min(confirmations + 1, 3)
@@ -24,7 +24,7 @@ struct EpochEnd: Sendable {
     }
   }
 
-  /// The end was believed and was none.
+  /// Records that the learned end was wrong.
   mutating func forget() {
     candidate = nil
     confirmations = 0

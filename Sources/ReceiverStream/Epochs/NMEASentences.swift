@@ -2,45 +2,46 @@ import CByteMask
 import NMEA
 import WireBytes
 
-/// What the sentences of an epoch say about the fix as a whole; one sentence alone does not know it.
+/// The state of an epoch that several sentences determine together.
 struct NMEAEpoch: Sendable {
-  /// Whether a sentence with a status said that the solution is valid; the more telling sentence wins.
+  /// Whether a sentence with a status has a valid solution. The sentence of the highest rank counts.
   var isValid: Bool?
   var validityRank = 0
-  /// GSA's 1, 2 or 3: the best of the epoch.
+  /// GSA's fix mode 1, 2 or 3: the best of the epoch.
   var fixMode: Int?
-  /// GSA's of an epoch before, for receivers that do not send it in each.
+  /// The fix mode of an earlier epoch, for receivers that do not send GSA in each epoch.
   private var earlierFixMode: Int?
   private var earlierAge = 0
   var timeOfDay: Int64?
-  /// Satellites that GSA names as used.
+  /// The number of used satellites in GSA.
   var usedSatellites = 0
-  /// Digits behind the point of the position's minutes.
+  /// Digits behind the point of the minutes of the position.
   var positionDigits: UInt8 = 0
-  /// Satellites that GSA names.
+  /// The used satellites in GSA.
   var used = SatelliteSet()
-  /// The sentences of the epoch that tell a place: a bit for each `PositionSentence` and talker.
+  /// The position sentences of the epoch: a bit for each kind and talker.
   private var positionSentences: UInt32 = 0
-  /// RMC's date.
+  /// The date of RMC.
   private var date: ShortDate?
 
-  /// The sentences that tell a place.
+  /// Sentences with a position.
   enum PositionSentence: UInt32 { case gga, rmc, gns, gll }
 
   init() {}
 
-  /// Whether a sentence may be of another epoch though no time says so: one of its kind, or another date, was there.
+  /// Whether a sentence may be of another epoch although its time is the same or absent: the epoch has one of its kind,
+  /// or another date.
   @inline(__always)
   func mayBeRepeated(_ kind: PositionSentence, date: ShortDate?) -> Bool {
     positionSentences >> (8 * kind.rawValue) & 0xFF != 0 || (self.date != nil && date != nil)
   }
 
-  /// Whether it is.
+  /// Whether the sentence is of another epoch.
   ///
   /// - Parameters:
-  ///   - isTimed: whether the open epoch has a time; by it the sentence belongs to it, if it has one itself.
+  ///   - isTimed: whether the open epoch has a time. A sentence with a time belongs to the epoch by it.
   ///   - isAfterSilence: whether the line was silent before.
-  ///   - hasMoved: whether it tells another place than the sentences before it.
+  ///   - hasMoved: whether its position differs from that of the sentences before it.
   @inline(never)
   func isRepeated(
     _ kind: PositionSentence, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
@@ -49,23 +50,24 @@ struct NMEAEpoch: Sendable {
     if let date, let said = self.date, date != said { return true }
     let all = positionSentences >> (8 * kind.rawValue) & 0xFF
     let isKnown = all & Self.bit(talker) != 0
-    // A receiver that has lost its time, or never says one, or is asked once a day, says the same sentence again.
+    // A sentence is repeated without a time when the receiver has lost its time, never sends it, or is polled once a
+    // day.
     guard time != nil else { return isKnown || all != 0 && isTimed }
     return all != 0 && !isTimed || isKnown && (isAfterSilence || hasMoved)
   }
 
-  /// A sentence that tells a place belongs to the epoch.
+  /// Adds a position sentence to the epoch.
   @inline(__always)
   mutating func add(_ kind: PositionSentence, _ talker: Talker, date: ShortDate? = nil) {
     positionSentences |= Self.bit(talker) << (8 * kind.rawValue)
     if let date { self.date = date }
   }
 
-  /// One of eight, by the talker's second letter.
+  /// One of eight bits, by the talker's second letter.
   @inline(__always)
   private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
 
-  /// A new epoch. What GSA said holds for as many epochs as receivers leave it out.
+  /// A new epoch. The fix mode of GSA holds for ten epochs without GSA.
   init(after earlier: NMEAEpoch) {
     let mode = earlier.fixMode ?? earlier.earlierFixMode
     earlierAge = earlier.fixMode == nil ? earlier.earlierAge + 1 : 1
@@ -80,7 +82,7 @@ struct NMEAEpoch: Sendable {
     validityRank = rank
   }
 
-  /// Makes the fix's time and kind of what the sentences said, where no UBX message did.
+  /// Completes the time and the kind of the fix, where no UBX message did.
   func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
     if fix.time == nil, let timeOfDay { fix.time = calendar.time(at: timeOfDay) }
     if !isEmpty { fix.tellsKind = true }
@@ -89,30 +91,30 @@ struct NMEAEpoch: Sendable {
     guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }
     switch fixMode ?? (hasHeight ? nil : earlierFixMode) {
     case 3: fix.kind = .threeD
-    // Four satellites determine a height; receivers that give one and say 2D have not updated GSA.
+    // Four satellites determine a height. Receivers that send a height with mode 2 have not updated GSA.
     case 2: fix.kind = hasHeight && usedSatellites >= 4 ? .threeD : .twoD
     default: fix.kind = hasHeight ? .threeD : .twoD
     }
   }
 }
 
-// What each NMEA sentence adds to the fix of its epoch.
+// The contribution of each NMEA sentence to the fix of its epoch.
 extension EpochAssembler {
-  /// A sentence's place in the receiver's order, as far as its address tells.
+  /// The place of a sentence in the receiver's order, by its address.
   @inline(__always)
   private static func id(_ talker: Talker, _ formatter: Formatter) -> UInt64 {
     UInt64(talker.code) << 24 | UInt64(formatter.code & 0xFF_FFFF) | 2 << 40
   }
 
-  /// The same of a GSV. A group's length varies from epoch to epoch: its last page is what can be recognised again. Another
-  /// signal's last page is another.
+  /// The place of a GSV. The length of a group varies from epoch to epoch, so only its last page can be recognised.
+  /// Each signal has its own last page.
   @inline(__always)
   private static func id(_ talker: Talker, isLast: Bool, signal: UInt64) -> UInt64 {
     id(talker, GSV.formatter) | (isLast ? 1 << 42 : 0) | (signal & 0xF) << 44
   }
 
   mutating func receive(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    // Most sentences are GSV or GSA: their functions save fewer registers than the one for all others.
+    // Most sentences are GSV or GSA. Their functions save fewer registers than the one for all others.
     switch sentence.shortAddress & 0xFF_FFFF {
     case UInt64(GSV.formatter.code): receiveGSV(sentence, body)
     case UInt64(GSA.formatter.code): receiveGSA(sentence, body)
@@ -194,13 +196,14 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// Comes before a sentence that tells a place is applied.
+  /// Called before a position sentence is applied.
   @inline(__always)
   private mutating func begin(
-    _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?, _ longitude: Coordinate?,
+    _ kind: NMEAEpoch.PositionSentence, _ talker: Talker, _ time: TimeOfDay?, _ latitude: Coordinate?,
+    _ longitude: Coordinate?,
     date: ShortDate? = nil, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
-    // What has another time, or is heard for the first time, as nearly always, costs no more.
+    // Nearly all sentences have another time or are the first of their kind: they skip the other checks.
     let own = tag(time)
     let isOther =
       (own == nil || tag == nil || own == tag) && nmea.mayBeRepeated(kind, date: date)
@@ -211,7 +214,7 @@ extension EpochAssembler {
     nmea.add(kind, talker, date: date)
   }
 
-  /// Whether a place is another one than the sentences of the epoch have told, and not for its digits.
+  /// Whether a position differs from that of the epoch by more than its digits.
   @inline(never)
   private mutating func hasMoved(_ latitude: Coordinate?, _ longitude: Coordinate?) -> Bool {
     guard let latitude, let longitude, fix.source < .ubx, let north = fix.latitudeDegrees,
@@ -221,7 +224,7 @@ extension EpochAssembler {
       && (latitude.degrees != north || longitude.degrees != east)
   }
 
-  /// Manufacturers' own sentences, where they tell what the standard's do not.
+  /// Proprietary sentences with content that the standard's sentences lack.
   private mutating func receiveProprietary(
     _ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void
   ) {
@@ -229,7 +232,7 @@ extension EpochAssembler {
     let id = UInt64(formatter.code) | 3 << 40
     switch formatter {
     case PSTI030.formatter:
-      // The numbers of the other PSTI sentences' fields mean other things, and are no errors.
+      // The fields of other PSTI sentences have other meanings and are not errors.
       var rejected = 0
       let content = sentence.decode(PSTI030.self, rejected: &rejected)
       guard content.messageID == 30 else { return }
@@ -245,7 +248,7 @@ extension EpochAssembler {
     case PGRME.formatter:
       let content = sentence.decode(PGRME.self, rejected: &rejectedFields)
       begin(nil, id, body)
-      // Zero is what receivers write that do not compute it.
+      // Receivers that do not compute the error send zero.
       guard fix.source < .ubx, let horizontal = content.horizontalError?.value, horizontal > 0 else { break }
       fix.horizontalAccuracyMetres = horizontal
       fix.verticalAccuracyMetres = content.verticalError.flatMap { $0.mantissa < 0 ? nil : $0.value }
@@ -267,7 +270,7 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// u-blox's sentences; false for those that say nothing of the fix.
+  /// u-blox's sentences; false for those without content for the fix.
   private mutating func receiveUBlox(
     _ sentence: NMEA.Sentence, _ number: Int32, _ id: UInt64, _ body: (borrowing Report, borrowing Sky) -> Void
   ) -> Bool {
@@ -300,7 +303,7 @@ extension EpochAssembler {
     if status == ShortText("G3") || status == ShortText("D3") { nmea.fixMode = 3 }
     if status == ShortText("DR") { fix.kind = .deadReckoning }
     if status == ShortText("RK") { fix.kind = .combined }
-    // GGA and GNS tell RTK from other corrections.
+    // GGA and GNS distinguish RTK from other corrections.
     if fix.quality == .unknown {
       let isDifferential = status == ShortText("D2") || status == ShortText("D3")
       fix.quality = status == ShortText("DR") ? .estimated : isDifferential ? .differential : .autonomous
@@ -326,7 +329,7 @@ extension EpochAssembler {
     setTime(content.time)
     setDate(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
-    // A letter behind the number says that it is the firmware's guess.
+    // A letter behind the number marks the default of the firmware.
     if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
@@ -337,7 +340,8 @@ extension EpochAssembler {
     fix.headingSource = .sentence
   }
 
-  /// What the compass shows, without its deviation, is magnetic; with the variation it is true, for who has nothing better.
+  /// The compass heading with its deviation is magnetic. With the variation it is true, and used where there is no
+  /// better source.
   private mutating func apply(_ content: HDG) {
     guard let shown = content.heading?.value else { return }
     let deviation = signed(content.deviation, content.deviationDirection)
@@ -356,7 +360,7 @@ extension EpochAssembler {
     if fix.headingSource == .none { fix.headingSource = .compass }
   }
 
-  /// An angle whose sign is a letter: east positive; nil when either is missing or makes no sense.
+  /// An angle with a direction letter: east positive; nil when either is missing or invalid.
   private func signed(_ angle: FixedPoint?, _ direction: UInt8?) -> Double? {
     guard let degrees = angle?.value, degrees >= 0, degrees <= 180 else { return nil }
     switch direction {
@@ -382,14 +386,14 @@ extension EpochAssembler {
   private mutating func setDate(_ day: Day?, _ timeOfDay: TimeOfDay?) {
     guard let day, let timeOfDay else { return }
     guard let time = calendar.time(on: day, nanosecondsOfDay: timeOfDay.nanoseconds) else { return reject() }
-    // A UBX message of the same epoch knows the time to the nanosecond.
+    // A UBX message of the same epoch has the time to the nanosecond.
     if fix.time == nil || fix.source < .ubx { fix.time = time }
   }
 
   private mutating func apply(_ content: GGA) {
     setTime(content.time)
     let quality = content.quality ?? 0
-    // Without latitude there is no fix, whatever the quality says.
+    // Without a latitude there is no fix, whatever the quality.
     nmea.setValid(quality > 0 && content.latitude != nil && content.longitude != nil, rank: 3)
     guard quality > 0 else { return }
     setPosition(content.latitude, content.longitude, .gga, content.altitude, content.geoidSeparation)
@@ -465,14 +469,14 @@ extension EpochAssembler {
     }
   }
 
-  /// GSA names so many satellites of a system, with a bit for each number.
+  /// Adds used satellites of a system: a bit for each number.
   @inline(__always)
   private mutating func use(_ numbers: UInt64, _ count: Int, of system: Satellite.System) {
     nmea.usedSatellites &+= count
     if nmea.used.insert(system, numbers) { markLater() }
   }
 
-  /// Another satellite is used: those that follow are marked when they are added, those in the sky later.
+  /// Another satellite is used. Later satellites are marked when they are added, those in the sky at the report.
   @inline(__always)
   private mutating func markLater() {
     skyIsTouched = true
@@ -524,13 +528,13 @@ extension EpochAssembler {
     fix.satellitesInView = sky.count
   }
 
-  /// Adds the satellites of a sentence, if they are numbered in one way and each is another one; else nothing. The work
-  /// is C's (`satellites.h`), as Swift would go through the lanes of its vectors one by one.
+  /// The fast path: adds the satellites of a sentence, if all are numbered in one way and different; else nothing. C
+  /// does the work (`satellites.h`), because Swift would process the lanes of its vectors one by one.
   @inline(__always)
   private mutating func fastAdd(_ content: GSV, of system: Satellite.System?) -> Bool {
     let (first, second) = (content.satellites[0].numbers, content.satellites[1].numbers)
     let (third, fourth) = (content.satellites[2].numbers, content.satellites[3].numbers)
-    // GLONASS's ids of the numbering that all systems share meet no other system's.
+    // GLONASS ids of the shared numbering do not overlap with those of another system.
     let isShared = UInt16(bitPattern: content.satellites[0].raw(0) &- 65) < 32
     let system = isShared ? .glonass : system ?? .gps
     let packed = c_satellites_of(
@@ -546,7 +550,7 @@ extension EpochAssembler {
     return true
   }
 
-  /// Adds a satellite of GSV whose id has to be told for itself.
+  /// The slow path: adds a satellite of GSV whose id needs a lookup of its own.
   @inline(never)
   private mutating func add(_ satellite: GSV.Satellite, of system: Satellite.System?) {
     // Absent numbers are Int16.min.
@@ -560,7 +564,7 @@ extension EpochAssembler {
     _ separation: FixedPoint?
   ) {
     guard fix.source < .ubx else { return }
-    // The later sentence is the newer one, unless it was rounded more.
+    // The later sentence is newer, unless it has fewer digits.
     if let latitude, let longitude {
       let digits = min(latitude.minutes.fractionDigits, longitude.minutes.fractionDigits)
       if digits >= nmea.positionDigits {
@@ -592,7 +596,7 @@ extension EpochAssembler {
   }
 
   private func dilution(_ value: FixedPoint?) -> Double? {
-    // 99.99 and 50.0 (some makers' 99.9) stand for "none", and 0 for a field that is not computed.
+    // 99.99 and 50.0 (99.9 of some vendors) stand for no value, and 0 for a field that is not computed.
     guard let value = value?.value, value > 0, value < 99 else { return nil }
     return value
   }
@@ -625,7 +629,7 @@ extension EpochAssembler {
     }
   }
 
-  /// The best of GNS's modes; nil when no constellation has a fix.
+  /// The best mode of GNS; nil when no constellation has a fix.
   private static func quality(ofModes modes: ShortText?) -> Fix.Quality? {
     guard let modes else { return nil }
     var best: Fix.Quality?
@@ -638,7 +642,7 @@ extension EpochAssembler {
 }
 
 extension Satellite {
-  /// What GSV says of a satellite. Absent numbers are Int16.min.
+  /// A satellite of GSV. Absent numbers are Int16.min.
   @inline(__always)
   fileprivate init(_ system: System, _ number: UInt8, _ said: GSV.Satellite, isUsed: Bool) {
     self.init(

@@ -1,21 +1,21 @@
-/// Keeps the date for messages that bear only a time of day, and mends dates that are 1024 weeks off.
+/// Stores the date for messages that have only a time of day, and corrects dates that are 1024 weeks early.
 struct ReceiverCalendar: Sendable {
-  /// Days in 1024 weeks: after so many the week number of GPS's older messages begins again at 0.
+  /// Days in 1024 weeks: after that time the week number of GPS's older messages begins again at 0.
   static var rolloverDays: Int64 { 7168 }
 
-  /// What the computer's clock says, if it can be believed.
+  /// The time of the computer's clock, if it is credible.
   var reference: UTCTime?
-  /// The last time of which the date is known.
+  /// The last time with a known date.
   private(set) var last: UTCTime?
-  /// Days that are added to the receiver's dates.
+  /// The number of days to add to the receiver's dates.
   private(set) var correctionDays: Int64 = 0
 
-  /// A date that the receiver said, mended when it is 1024 weeks (or twice as many) off.
+  /// A date of the receiver, corrected if it is 1024 weeks (or twice as many) early.
   ///
-  /// It is when adding the weeks leads to the computer's date, give or take a day, or on from the dates before it. A date
-  /// that fits neither is left as it is: a recording is played, or the clock is not set.
+  /// It is early if the corrected date is that of the computer within a day, or continues the dates before it. Other
+  /// dates stay as they are: for recordings, and when the clock is not set.
   mutating func mended(_ day: Day) -> Day {
-    // Some receivers find the right week later by themselves.
+    // Some receivers correct the week later by themselves.
     if let last, correctionDays > 0, abs(day.since1970 - last.day.since1970) <= 1 { correctionDays = 0 }
     if let last, correctionDays == 0 || day.since1970 + correctionDays < last.day.since1970 - 1 {
       let back = last.day.since1970 - day.since1970 - correctionDays
@@ -30,8 +30,8 @@ struct ReceiverCalendar: Sendable {
     return Day(since1970: day.since1970 + correctionDays)
   }
 
-  /// The time of an epoch of which the receiver said date and time: nil when it is in no year that is believed. The day lies
-  /// within some hundred years of 1970.
+  /// The time of an epoch with date and time; nil when the year is not credible. The day is within some hundred years
+  /// of 1970.
   mutating func time(on day: Day, nanosecondsOfDay: Int64) -> UTCTime? {
     let time = UTCTime(day: mended(day), nanosecondsOfDay: nanosecondsOfDay)
     guard time.isBelieved else { return nil }
@@ -39,8 +39,8 @@ struct ReceiverCalendar: Sendable {
     return time
   }
 
-  /// The time of an epoch of which only the time of day is known: nil as long as no date was said. Midnight is between
-  /// two epochs when the time of day steps back, or forth, by more than half a day.
+  /// The time of an epoch with a time of day alone; nil until a date is known. Midnight is between two epochs when the
+  /// time of day changes by more than half a day.
   func time(at nanosecondsOfDay: Int64) -> UTCTime? {
     guard let last else { return nil }
     let halfDay = UTCTime.nanosecondsPerDay / 2
@@ -52,8 +52,8 @@ struct ReceiverCalendar: Sendable {
     return time.isBelieved ? time : nil
   }
 
-  /// The time of an epoch of which only the time of week is known (GPS time, milliseconds): nil as long as no date was said,
-  /// and for what is no time of week. The first such time after the last one, which it may precede by an hour.
+  /// The time of an epoch with a time of week alone (GPS time, milliseconds); nil until a date is known, and for an
+  /// invalid time of week. It is the first such time from one hour before the last one on.
   func time(atTimeOfWeek milliseconds: UInt32, leapSeconds: Int) -> UTCTime? {
     guard let last, milliseconds < 604_800_000 else { return nil }
     let week: Int64 = 604_800_000_000_000
@@ -65,6 +65,6 @@ struct ReceiverCalendar: Sendable {
     return time.isBelieved ? time : nil
   }
 
-  /// Keeps `time` as the one that the next time of day is compared with.
+  /// Stores `time` for comparison with the next time of day.
   mutating func advance(to time: UTCTime) { last = time }
 }

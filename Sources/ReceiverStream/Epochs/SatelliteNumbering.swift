@@ -3,21 +3,21 @@ import NMEA
 extension Satellite {
   /// The system and number behind a satellite id of NMEA.
   ///
-  /// Ids up to 4.0 are of one number space in which a range belongs to a system (1–32 GPS, 33–64 SBAS, 65–96 GLONASS,
-  /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou); since 4.10 each system counts from 1 and the talker, or GSA's
-  /// system id, says which it is. u-blox interface descriptions, "Satellite numbering".
+  /// Up to 4.0 all ids are in one number space, with a range for each system (1–32 GPS, 33–64 SBAS, 65–96 GLONASS,
+  /// 193–202 QZSS, 301–336 Galileo, 401–463 BeiDou). Since 4.10 the numbers of each system start at 1, and the talker,
+  /// or the system id of GSA, selects the system. u-blox interface descriptions, "Satellite numbering".
   ///
-  /// - Parameter system: what `system(talker:systemID:)` says of the sentence.
+  /// - Parameter system: the result of `system(talker:systemID:)` for the sentence.
   @inline(__always)
   static func from(id: Int, of system: System?) -> (system: System, number: UInt8)? {
-    // Nearly all: a number that is the same in its system.
+    // Nearly all ids: the number is the same in its system.
     if id >= 1, id <= 32 {
       switch system ?? .gps {
       case .qzss, .navIC, .sbas, .imes, .unknown: break
       case let known: return (known, UInt8(truncatingIfNeeded: id))
       }
     }
-    // GLONASS's in the old numbering, which no other system's ids meet.
+    // GLONASS in the old numbering. It does not overlap with another system.
     if id >= 65, id <= 96 { return (.glonass, UInt8(truncatingIfNeeded: id &- 64)) }
     return fromRange(id: id, of: system)
   }
@@ -25,14 +25,14 @@ extension Satellite {
   @inline(never)
   private static func fromRange(id: Int, of system: System?) -> (system: System, number: UInt8)? {
     switch (system, id) {
-    // Who says Galileo means Galileo: by some makers' numbers too (Quectel counts from 101).
+    // The talker Galileo decides, also for the numbers of some vendors (Quectel starts at 101).
     case (.galileo?, 1...36): return (.galileo, UInt8(id))
     case (.galileo?, 101...136): return (.galileo, UInt8(id - 100))
     case (.galileo?, 211...246): return (.galileo, UInt8(id - 210))
     case (.galileo?, 301...336): return (.galileo, UInt8(id - 300))
     case (.beiDou?, 1...63): return (.beiDou, UInt8(id))
     case (.beiDou?, 159...163): return (.beiDou, UInt8(id - 158))
-    // MediaTek, older Chinese receivers; without the talker it meets QZSS's range.
+    // MediaTek, older Chinese receivers. Without the talker the range overlaps with that of QZSS.
     case (.beiDou?, 201...263): return (.beiDou, UInt8(id - 200))
     case (.beiDou?, 401...463): return (.beiDou, UInt8(id - 400))
     case (.qzss?, 1...10): return (.qzss, UInt8(id))
@@ -54,7 +54,7 @@ extension Satellite {
     }
   }
 
-  /// The system that a sentence's ids are of, by GSA's system id or else by the talker.
+  /// The system of a sentence's ids, by the system id of GSA or else by the talker.
   @inline(__always)
   static func system(talker: Talker, systemID: Int?) -> System? {
     switch systemID {
@@ -68,7 +68,7 @@ extension Satellite {
     }
   }
 
-  /// The system that a sentence's ids are of, by the talker alone.
+  /// The system of a sentence's ids, by the talker.
   @inline(__always)
   static func system(_ talker: Talker) -> System? {
     switch talker.code {
@@ -99,16 +99,17 @@ extension Satellite {
     }
   }
 
-  /// Whether the two numbers of NAV-SAT or NAV-SIG name a satellite: not in a system that no document has, nor of GLONASS while
-  /// its slot is not known (255).
+  /// Whether the two numbers of NAV-SAT or NAV-SIG identify a satellite: the system is documented, and a GLONASS slot
+  /// is known (not 255).
   @inline(__always)
   static func isNumbered(gnssId: UInt8, svId: UInt8) -> Bool {
     gnssId < System.unknown.rawValue && svId &- 1 < 254
   }
 }
 
-/// How the satellites of a sentence are numbered, where they are of one system and numbered in one way, as in nearly all: the
-/// ids from `base` + 1 to `base` + `most` are what `Satellite.from(id:of:)` takes for the numbers from 1 on of `system`.
+/// The numbering of a sentence's satellites, if they are of one system and numbered in one way, as in nearly all
+/// sentences: ids from `base` + 1 to `base` + `most` are the numbers from 1 on of `system`, as in
+/// `Satellite.from(id:of:)`.
 struct SatelliteNumbering {
   var system: Satellite.System
   var base: Int16
@@ -116,9 +117,9 @@ struct SatelliteNumbering {
   var most: UInt16
 
   /// - Parameters:
-  ///   - id: the sentence's first id; negative when it has none.
-  ///   - system: what `Satellite.system(talker:systemID:)` says of the sentence.
-  /// - Returns: nil for systems of which `Satellite.from(id:of:)` has to tell each id for itself.
+  ///   - id: the first id of the sentence; negative when there is none.
+  ///   - system: the result of `Satellite.system(talker:systemID:)` for the sentence.
+  /// - Returns: nil for systems whose ids need `Satellite.from(id:of:)` one by one.
   @inline(__always)
   init?(first id: Int16, of system: Satellite.System?) {
     if id >= 65, id <= 96 {

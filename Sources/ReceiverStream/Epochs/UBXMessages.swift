@@ -1,6 +1,7 @@
 import UBX
 
-// What each UBX message adds to the fix of its epoch. Ranges are checked here: a receiver is not trusted.
+// The contribution of each UBX message to the fix of its epoch. Ranges are checked here: input from a receiver is not
+// trusted.
 extension EpochAssembler {
   mutating func receive(_ frame: UBXFrame, _ body: (borrowing Report, borrowing Sky) -> Void) {
     let id = UInt64(frame.identity.key) | 1 << 40
@@ -50,7 +51,7 @@ extension EpochAssembler {
     case NavATT.identity:
       guard let message = NavATT(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
-      // An accuracy of 0 says that there is no such angle (interface descriptions, NAV-ATT).
+      // An accuracy of 0 marks an absent angle (interface descriptions, NAV-ATT).
       if message.accHeading > 0 { setHeading(message.heading, accuracy: message.accHeading) }
     case NavRELPOSNED.identity:
       // Version 0 has no heading.
@@ -107,10 +108,10 @@ extension EpochAssembler {
     complete(body)
   }
 
-  /// The message of the first output (NAV) that a message counts as; nil when it does not count.
+  /// The message of the first output (NAV) as which a message is handled; nil when it is ignored.
   ///
-  /// The second output (NAV2) has the same messages with the same payloads, of a solution that the same receiver makes with
-  /// other settings. It is used where the first says nothing of a place; the two are never mixed.
+  /// The second output (NAV2) has the same messages with the same payloads, of a solution of the same receiver with
+  /// other settings. It is used when the first has no position. The two are never mixed.
   private mutating func ofFirstOutput(_ identity: MessageIdentity) -> MessageIdentity? {
     switch identity.messageClass {
     case NavPVT.identity.messageClass:
@@ -128,9 +129,9 @@ extension EpochAssembler {
     }
   }
 
-  /// Whether a message of the open epoch's time of week says another date than those before it: a receiver that is on for
-  /// moments alone, or a log of such.
-  // It changes nothing; see `isNewEpoch`.
+  /// Whether a message with the time of week of the open epoch has another date than those before it: from a receiver
+  /// that is switched on only for moments.
+  // Mutating without a change; see `isNewEpoch`.
   private mutating func isOtherWeek(_ message: borrowing NavPVT) -> Bool {
     guard case .timeOfWeek(message.iTOW)? = tag, let time = fix.time, message.valid & 3 == 3,
       let day = Day(year: Int(message.year), month: Int(message.month), day: Int(message.day))
@@ -246,8 +247,8 @@ extension EpochAssembler {
     fix.courseAccuracyDegrees = angleAccuracy(message.cAcc)
   }
 
-  /// Where the line from one antenna to the other points to is the heading if both are on the same vehicle: only then the
-  /// base moves. The line from a base station to the vehicle says nothing of it.
+  /// The line from one antenna to the other is the heading if both are on the same vehicle, as a moving base shows. The
+  /// line from a fixed base station to the vehicle is no heading.
   private mutating func apply(_ message: borrowing NavRELPOSNED) {
     guard message.flags_gnssFixOK, message.flags_relPosValid, message.flags_relPosHeadingValid, message.flags_isMoving,
       message.flags_carrSoln != 0
@@ -311,9 +312,9 @@ extension EpochAssembler {
     fix.timeAccuracySeconds = accuracy(message.tAcc, 1e-9)
   }
 
-  /// GPS − UTC as the receiver says it.
+  /// GPS − UTC of the receiver.
   mutating func setLeapSeconds(_ seconds: Int) {
-    // Since 1980 there were 18; a count far from that is not believed.
+    // There were 18 since 1980. A very different count is not credible.
     guard seconds >= 0, seconds <= 60 else { return reject() }
     leapSeconds = seconds
     fix.leapSeconds = seconds
@@ -332,14 +333,14 @@ extension EpochAssembler {
     fix.time = time
   }
 
-  /// The time from GPS week and time of week, unless the message of UTC itself is there.
+  /// The time from GPS week and time of week, unless a message with UTC has arrived.
   private mutating func setGPSTime(week: Int, timeOfWeek: UInt32, fraction: Int64) {
-    // Beyond these weeks, 2203, a day has no place in nanoseconds since 1970; the year is looked at below.
+    // Days beyond these weeks, the year 2203, do not fit in nanoseconds since 1970. The year is checked below.
     guard week > 0, week < 11_700, timeOfWeek < 604_800_000, abs(fraction) <= 1_000_000 else { return reject() }
     guard fix.time == nil else { return }
     let nanoseconds = Int64(timeOfWeek) * 1_000_000 + fraction
     let gpsDay = Day(since1970: Day.gpsEpoch.since1970 + Int64(week) * 7)
-    // The day itself is asked for: the week's first is not near enough to the computer's date to be mended.
+    // The check needs the day itself: the first day of the week may be too far from the computer's date.
     let today = Day(since1970: gpsDay.since1970 + Int64(timeOfWeek / 86_400_000))
     let offset = leapSeconds ?? LeapSeconds.on(calendar.mended(today))
     let utc = UTCTime(day: gpsDay, nanosecondsOfDay: nanoseconds - Int64(offset) * 1_000_000_000)
@@ -378,7 +379,7 @@ extension EpochAssembler {
     fix.satellitesInView = sky.count
   }
 
-  /// Signals without angles: they complete NAV-SAT's satellites, or stand for them where that is off.
+  /// Signals without angles: they complete the satellites of NAV-SAT, or replace them where NAV-SAT is off.
   private mutating func apply(_ message: borrowing NavSIG) {
     if !(hasUBXSky && hasSky) { startUBXSky() }
     skyIsTouched = true
@@ -402,12 +403,12 @@ extension EpochAssembler {
     skyLacksMarks = true
   }
 
-  // MARK: Values that are believed
+  // MARK: Credible values
 
   mutating func reject() { rejectedFields += 1 }
 
-  /// A receiver that has the time alone knows its place all the same when it is a timing receiver whose antenna was
-  /// surveyed. Without that, the accuracy is a number beyond all limits; 100 m is the receivers' own default limit.
+  /// A receiver with kind "time only" has a position if it is a timing receiver with a surveyed antenna. Otherwise its
+  /// accuracy is beyond all limits; 100 m is the default limit of the receivers.
   private mutating func settleSurveyed(accuracyMetres: Double) {
     guard fix.kind == .timeOnly, fix.isWithinLimits, accuracyMetres < 100 else { return }
     fix.kind = .surveyed
@@ -438,7 +439,7 @@ extension EpochAssembler {
       }
   }
 
-  /// Takes a position unless a better source has given one.
+  /// Sets a position unless a better source has set one.
   mutating func setPosition(lat: Double, lon: Double, source: Fix.Source, height: Double?, seaLevel: Double?) {
     guard source >= fix.source else { return }
     guard abs(lat) <= 90, abs(lon) <= 180 else { return reject() }
@@ -463,7 +464,7 @@ extension EpochAssembler {
     setSpeed(speed, course: course)
   }
 
-  /// Takes an earth-centred position, unless NAV-HPPOSECEF has said it to the tenth of a millimetre.
+  /// Sets an earth-centred position, unless NAV-HPPOSECEF has set it to the tenth of a millimetre.
   private mutating func setECEF(_ metres: SIMD3<Double>, accuracyMetres: Double?, isPrecise: Bool = false) {
     guard isPrecise || !hasPreciseECEF else { return }
     hasPreciseECEF = isPrecise
@@ -471,7 +472,7 @@ extension EpochAssembler {
     ecefAccuracyMetres = accuracyMetres
   }
 
-  /// Takes an earth-centred velocity in centimetres a second.
+  /// Sets an earth-centred velocity in centimetres per second.
   private mutating func setECEFVelocity(_ x: Int32, _ y: Int32, _ z: Int32) {
     let velocity = SIMD3(Double(x), Double(y), Double(z)) / 100
     guard (velocity * velocity).sum() < 10_000 * 10_000 else { return reject() }
@@ -479,13 +480,13 @@ extension EpochAssembler {
   }
 
   private mutating func setSpeed(_ speed: Double, course degrees: Double) {
-    // No satellite receiver works beyond this speed; it is export control's limit, and then some.
+    // Export control limits satellite receivers to a lower speed.
     guard speed >= 0, speed < 10_000 else { return reject() }
     fix.speedMetresPerSecond = speed
     fix.courseDegrees = course(degrees)
   }
 
-  /// A heading in 1e-5 degrees; the last one of an epoch counts.
+  /// Sets a heading in 1e-5 degrees. The last one of an epoch counts.
   private mutating func setHeading(_ heading: Int32, accuracy: UInt32) {
     guard let degrees = course(Double(heading) / 1e5) else { return reject() }
     fix.headingDegrees = degrees
@@ -501,7 +502,7 @@ extension EpochAssembler {
     return rest < 0 ? rest + 360 : rest
   }
 
-  /// An accuracy; the largest values stand for "none".
+  /// An accuracy; the largest values stand for no value.
   private func accuracy(_ raw: UInt32, _ scale: Double) -> Double? {
     raw >= 0xFFFF_FFF0 ? nil : Double(raw) * scale
   }
@@ -510,7 +511,7 @@ extension EpochAssembler {
     raw > 36_000_000 ? nil : Double(raw) / 1e5
   }
 
-  /// A dilution of precision; 99.99 stands for "none".
+  /// A dilution of precision; 99.99 stands for no value.
   private func dilution(_ raw: UInt16) -> Double? {
     raw >= 9999 || raw == 0 ? nil : Double(raw) / 100
   }

@@ -1,7 +1,7 @@
 extension Fix {
-  /// The user-equivalent range error that turns a dilution of precision into metres, one standard deviation, for
-  /// receivers that say no accuracy. Autonomous: GPS Standard Positioning Service performance with ionosphere and
-  /// multipath of an open sky; the others by what each method corrects.
+  /// The user-equivalent range error, metres, one standard deviation: it converts a dilution of precision to metres for
+  /// receivers that send no accuracy. Autonomous: GPS Standard Positioning Service performance with ionosphere and
+  /// multipath of an open sky. Others: by the errors that each method corrects.
   static func rangeErrorMetres(_ quality: Quality) -> Double {
     switch quality {
     case .rtkFixed: 0.02
@@ -12,15 +12,16 @@ extension Fix {
     }
   }
 
-  /// The dilution that is assumed when a receiver does not say it either: a fair sky.
+  /// The assumed dilution when the receiver does not send one: a fair sky.
   static var assumedHorizontalDilution: Double { 2 }
   static var assumedVerticalDilution: Double { 3 }
 
-  /// Fills in what accuracy the receiver left out, and says so in `accuracySource`.
+  /// Estimates missing accuracies, and sets `accuracySource`.
   mutating func estimateAccuracy() {
     guard hasPosition, accuracySource != .receiver else { return }
     let error = Self.rangeErrorMetres(quality)
-    // Under an open sky the vertical dilution is half as much again as the horizontal one; the two make up that of the position.
+    // Under an open sky the vertical dilution is 1.5 times the horizontal one. Both together are the dilution of the
+    // position.
     let horizontal = hdop ?? pdop.map { $0 / (1 + 1.5 * 1.5).squareRoot() }
     horizontalAccuracyMetres = error * (horizontal ?? Self.assumedHorizontalDilution)
     verticalAccuracyMetres =

@@ -1,6 +1,7 @@
-/// What a receiver says of one epoch: where, when, how fast, how well. A plain value; what is not known is nil.
+/// The solution of a receiver for one epoch: position, time, velocity and their accuracy. A plain value; unknown values
+/// are nil.
 public struct Fix: Sendable, Equatable {
-  /// What kind of solution it is.
+  /// The kind of a solution.
   public enum Kind: UInt8, Sendable {
     /// No position.
     case none
@@ -18,31 +19,31 @@ public struct Fix: Sendable, Equatable {
     case surveyed
   }
 
-  /// What corrections and which method the position rests on.
+  /// The method and the corrections of the position.
   public enum Quality: UInt8, Sendable {
     case unknown, autonomous, differential, preciseService, rtkFloat, rtkFixed, estimated, manual, simulated
   }
 
-  /// Where an accuracy comes from.
+  /// The origin of an accuracy.
   public enum AccuracySource: UInt8, Sendable {
-    /// There is none.
+    /// No accuracy is known.
     case none
-    /// The receiver said it.
+    /// The receiver sent it.
     case receiver
     /// Estimated here, from dilution of precision and the kind of fix.
     case estimated
-    /// Assumed here, of a fair sky: the receiver says no dilution of precision either.
+    /// Assumed here, for a fair sky: the receiver sends no dilution of precision either.
     case assumed
   }
 
-  /// Which message the position was taken from. A higher value is preferred within an epoch.
+  /// The message with the position. A higher value is preferred within an epoch.
   public enum Source: UInt8, Sendable, Comparable {
     case none, gll, rmc, gga, pubx, ubx, ubxHighPrecision
 
     public static func < (a: Source, b: Source) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// Which kind of message the heading was taken from. A higher value is preferred within an epoch.
+  /// The kind of message with the heading. A higher value is preferred within an epoch.
   public enum HeadingSource: UInt8, Sendable, Comparable {
     case none
     /// A compass on the line: HDM, HDG.
@@ -59,22 +60,22 @@ public struct Fix: Sendable, Equatable {
 
   /// The time of the epoch, UTC; nil while date or time are not valid.
   public var time: UTCTime?
-  /// Whether the receiver is sure of the time: it has resolved seconds and date from the satellites.
+  /// Whether the time is confirmed: the receiver has resolved seconds and date from the satellites.
   public var timeIsResolved = false
   /// One standard deviation of the time, seconds.
   public var timeAccuracySeconds: Double?
-  /// GPS − UTC, seconds, as the receiver knows it.
+  /// GPS − UTC, seconds, of the receiver.
   public var leapSeconds: Int?
 
   // MARK: Position
 
   public var kind = Kind.none
-  /// Whether the receiver said in this epoch what kind of solution it has: one that tells the time and its satellites alone
-  /// has not said that it has no position.
+  /// Whether the receiver sent its kind of solution in this epoch. An epoch with only time and satellites does not mean that
+  /// the receiver has no position.
   public var tellsKind = false
   public var quality = Quality.unknown
-  /// Whether the receiver says that the fix keeps its own limits of accuracy and dilution (UBX gnssFixOK). A position
-  /// that does not is good for a look, not for a decision.
+  /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). A position outside of them
+  /// may be displayed, but no decision should depend on it.
   public var isWithinLimits = true
   /// The source of the position.
   public var source = Source.none
@@ -100,12 +101,12 @@ public struct Fix: Sendable, Equatable {
   public var climbMetresPerSecond: Double?
   /// North, east, down.
   public var velocityMetresPerSecond: SIMD3<Double>?
-  /// 0…360 from true north, where the vehicle's bow points to. It is never made of the course: a vehicle that stands has a
-  /// heading, and one that drifts has another one than its course.
+  /// The direction of the vehicle's bow, 0…360 from true north. It is never derived from the course: a vehicle that stands has
+  /// a heading, and the heading of one that drifts differs from its course.
   public var headingDegrees: Double?
   /// 0…360 from magnetic north, of the bow; from a compass on the line, with its deviation taken off.
   public var magneticHeadingDegrees: Double?
-  /// One standard deviation of the heading; nil where the source does not tell it.
+  /// One standard deviation of the heading; nil when the source does not send it.
   public var headingAccuracyDegrees: Double?
   /// The source of the heading.
   public var headingSource = HeadingSource.none
@@ -118,7 +119,7 @@ public struct Fix: Sendable, Equatable {
   public var verticalAccuracyMetres: Double?
   public var speedAccuracyMetresPerSecond: Double?
   public var courseAccuracyDegrees: Double?
-  /// Where the accuracies of the position come from.
+  /// The origin of the position's accuracies.
   public var accuracySource = AccuracySource.none
 
   // MARK: Geometry

@@ -1,18 +1,20 @@
 /// Geodetic coordinates from earth-centred ones, on the WGS 84 ellipsoid.
 ///
-/// The standard library has square roots only, and this module links nothing else; so the arc tangent is here as well.
+/// The standard library has only square roots, and this module links nothing else: so the arc tangent is implemented
+/// here.
 enum Geodesy {
   private static var semiMajorAxis: Double { 6_378_137 }
   private static var flattening: Double { 1 / 298.257223563 }
 
-  /// Latitude and longitude in degrees and height in metres; nil near the earth's centre, where a position that is zero
-  /// stands for none.
+  /// Latitude and longitude in degrees and height in metres; nil near the earth's centre: a position of zero stands for
+  /// no position.
   static func geodetic(_ ecef: SIMD3<Double>) -> (latitude: Double, longitude: Double, height: Double)? {
     let radius = (ecef * ecef).sum().squareRoot()
     guard radius > 6_000_000, radius < 100_000_000 else { return nil }
     let eccentricity = flattening * (2 - flattening)
     let horizontal = (ecef.x * ecef.x + ecef.y * ecef.y).squareRoot()
-    // Bowring's iteration on the tangent of the latitude: three rounds are below a micrometre up to satellite heights.
+    // Bowring's iteration on the tangent of the latitude: the error of three rounds is below a micrometre up to
+    // satellite heights.
     var tangent = ecef.z / (horizontal * (1 - eccentricity))
     for _ in 0..<6 {
       let normal = semiMajorAxis / (1 + (1 - eccentricity) * tangent * tangent).squareRoot()
@@ -24,7 +26,7 @@ enum Geodesy {
     let secant = (1 + tangent * tangent).squareRoot()
     let sine = tangent.isInfinite ? 1 : tangent / secant
     let normal = semiMajorAxis / (1 - eccentricity * sine * sine).squareRoot()
-    // Near the poles the horizontal distance says nothing of the height.
+    // Near the poles the horizontal distance does not determine the height.
     let height =
       horizontal > abs(ecef.z)
       ? horizontal * secant - normal : abs(ecef.z) / abs(sine) - normal * (1 - eccentricity)
@@ -65,7 +67,7 @@ enum Geodesy {
     return y > 0 ? Double.pi / 2 : y < 0 ? -Double.pi / 2 : 0
   }
 
-  /// The arc tangent, −π/2…π/2: the argument is halved as an angle until the series is short.
+  /// The arc tangent, −π/2…π/2: the angle is halved until the series is short.
   static func arcTangent(_ value: Double) -> Double {
     if value < 0 { return -arcTangent(-value) }
     if value > 1 { return Double.pi / 2 - arcTangent(1 / value) }
@@ -83,8 +85,8 @@ enum Geodesy {
 }
 
 extension Fix {
-  /// Old receivers that were asked for NAV-SOL alone, and those that gpsd configured, give place or velocity in
-  /// earth-centred coordinates only.
+  /// Old receivers with NAV-SOL alone, and those that gpsd configured, send position or velocity only in earth-centred
+  /// coordinates.
   mutating func settle(ecefVelocity: SIMD3<Double>?, accuracyMetres: Double?) {
     guard kind != .none, kind != .timeOnly, let ecefMetres else { return }
     if latitudeDegrees == nil, let place = Geodesy.geodetic(ecefMetres) {

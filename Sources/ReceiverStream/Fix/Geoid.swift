@@ -1,8 +1,8 @@
-/// Height of the geoid above the WGS 84 ellipsoid: what turns one kind of height into the other where a receiver gives
-/// only one of them.
+/// Height of the geoid above the WGS 84 ellipsoid. It converts one kind of height to the other where a receiver sends
+/// only one.
 ///
-/// A grid of five degrees, interpolated linearly, as gpsd has it, so that heights agree with gpsd's: the error is some
-/// metres in rough country. A receiver's own separation is always preferred.
+/// A grid of five degrees with linear interpolation, as in gpsd, so that heights agree with gpsd's. The error is some
+/// metres in rough country. The separation of a receiver is always preferred.
 enum Geoid {
   /// The separation at a place, metres; degrees of latitude −90…90 and longitude −180…180.
   static func separationMetres(latitude: Double, longitude: Double) -> Double {
@@ -178,7 +178,7 @@ enum Geoid {
 }
 
 extension Fix {
-  /// Fills in the height that the receiver left out, by the geoid model.
+  /// Computes the missing height by the geoid model.
   mutating func settleHeights() {
     guard let latitudeDegrees, let longitudeDegrees else { return }
     switch (heightAboveEllipsoidMetres, heightAboveSeaLevelMetres) {

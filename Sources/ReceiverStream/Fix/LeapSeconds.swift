@@ -1,7 +1,6 @@
-/// Leap seconds of GPS time, as far as they are announced.
+/// Leap seconds of GPS time, as far as announced.
 public enum LeapSeconds {
-  /// The days at whose beginning GPS − UTC grew by one second, from 1 on (IERS Bulletin C; the last so far is of
-  /// 2017-01-01).
+  /// The days at whose start GPS − UTC grew by one second (IERS Bulletin C; the last one is 2017-01-01).
   private static func beginning(_ index: Int) -> Int64 {
     switch index {
     case 0: 4199  // 1981-07-01

@@ -1,7 +1,7 @@
 extension Fix {
-  /// Takes out where, how fast and how well, of an epoch whose status says that there is no position: receivers send
-  /// NAV-POSLLH and NAV-VELNED before their first fix too, with zeros or with what they last knew, and sentences whose status
-  /// is void with the last place. A place of nought north and nought east is one, in the Gulf of Guinea.
+  /// Removes position, velocity and accuracy from an epoch whose status is "no position". Receivers send NAV-POSLLH and
+  /// NAV-VELNED before their first fix too, with zeros or old values, and sentences with a void status and the last
+  /// position. Latitude 0, longitude 0 is a valid position, in the Gulf of Guinea.
   mutating func removePlace() {
     source = .none
     latitudeDegrees = nil

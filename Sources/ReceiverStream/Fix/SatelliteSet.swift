@@ -1,36 +1,36 @@
-/// A set of satellites, by system and number: a bit for each.
+/// A set of satellites by system and number: a bit for each.
 struct SatelliteSet: Sendable {
   private var words = InlineArray<9, UInt64>(repeating: 0)
 
   init() {}
 
-  // A word is only ever touched in place: reading an element of an array in a value copies the array.
+  // Words are accessed in place: a read of an array element in a value copies the array.
 
-  /// Adds a satellite; false when it was there, or has a number that no satellite of its system has.
+  /// Adds a satellite; false when it was present, or has a number that its system does not use.
   @discardableResult @inline(__always)
   mutating func insert(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
     return Self.set(bit, in: &words[Int(system.rawValue)])
   }
 
-  /// Adds satellites of a system, a bit for each number; whether one of them is new.
+  /// Adds satellites of a system, a bit for each number. Returns whether one of them is new.
   @discardableResult @inline(__always)
   mutating func insert(_ system: Satellite.System, _ numbers: UInt64) -> Bool {
     Self.set(numbers, in: &words[Int(system.rawValue)])
   }
 
-  /// The satellites of a system that counts from 1 that were added, a bit for each number. Mutating as `contains` is.
+  /// The added satellites of a system whose numbers start at 1, a bit for each number. Mutating as `contains` is.
   @inline(__always)
   mutating func numbers(of system: Satellite.System) -> UInt64 { Self.word(&words[Int(system.rawValue)]) }
 
-  /// Whether a satellite was added. Mutating, so that it can look in place.
+  /// Whether a satellite was added. Mutating for access in place.
   @inline(__always)
   mutating func contains(_ system: Satellite.System, _ number: UInt8) -> Bool {
     guard let bit = Self.bit(system, number) else { return false }
     return Self.has(bit, in: &words[Int(system.rawValue)])
   }
 
-  /// Whether one of a system's satellites, a bit for each number, was added. Mutating likewise.
+  /// Whether one of a system's satellites, a bit for each number, was added. Mutating for access in place.
   @inline(__always)
   mutating func has(_ numbers: UInt64, of system: Satellite.System) -> Bool {
     Self.has(numbers, in: &words[Int(system.rawValue)])
@@ -55,7 +55,8 @@ struct SatelliteSet: Sendable {
     return place > 0 && place < 64 ? 1 &<< UInt64(place) : nil
   }
 
-  /// SBAS counts from 120, the others from 1; all have fewer than 64. What is 0, or 64 and more, is no satellite's number.
+  /// The numbers of SBAS start at 120, the others at 1; all have fewer than 64. 0, and 64 or more, is no satellite's
+  /// place.
   @inline(__always)
   static func place(of number: UInt8, in system: Satellite.System) -> UInt8 { system == .sbas ? number &- 119 : number }
 }

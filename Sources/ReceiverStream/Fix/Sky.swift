@@ -1,4 +1,4 @@
-/// A satellite that the receiver knows of.
+/// A satellite in view.
 public struct Satellite: Equatable, Sendable {
   /// A satellite system, in UBX numbering (gnssId).
   public enum System: UInt8, Sendable {
@@ -22,8 +22,8 @@ public struct Satellite: Equatable, Sendable {
     }
   }
 
-  /// System, number, elevation and 0, a byte each; azimuth in two; signal, and 1 where it is used: eight bytes that are set and
-  /// copied at once.
+  /// System, number, elevation and 0, a byte each; azimuth in two bytes; signal, and 1 when used: eight bytes that are
+  /// stored and copied at once.
   var word: UInt64
 
   @inline(__always)
@@ -38,12 +38,12 @@ public struct Satellite: Equatable, Sendable {
     get { byte(1) }
     set { setByte(1, newValue) }
   }
-  /// Degrees above the horizon; `unknownAngle` when not known.
+  /// Degrees above the horizon; `unknownAngle` when unknown.
   public var elevationDegrees: Int8 {
     get { Int8(bitPattern: byte(2)) }
     set { setByte(2, UInt8(bitPattern: newValue)) }
   }
-  /// Degrees from true north; `unknownAngle` when not known.
+  /// Degrees from true north; `unknownAngle` when unknown.
   public var azimuthDegrees: Int16 {
     get { Int16(truncatingIfNeeded: word &>> 32) }
     set { word = word & ~(0xFFFF &<< 32) | UInt64(UInt16(bitPattern: newValue)) &<< 32 }
@@ -53,7 +53,7 @@ public struct Satellite: Equatable, Sendable {
     get { byte(6) }
     set { setByte(6, newValue) }
   }
-  /// Whether the solution uses it.
+  /// Whether the satellite is used in the solution.
   public var isUsed: Bool {
     get { word &>> 56 != 0 }
     set { setByte(7, newValue ? 1 : 0) }
@@ -69,16 +69,16 @@ public struct Satellite: Equatable, Sendable {
 
   public static var unknownAngle: Int8 { -128 }
 
-  /// An elevation as a receiver says it; `unknownAngle` where it is none.
+  /// An elevation in degrees; `unknownAngle` when it is out of range.
   @inline(__always)
   static func elevation(_ degrees: Int16) -> Int8 {
     degrees.magnitude <= 90 ? Int8(truncatingIfNeeded: degrees) : unknownAngle
   }
 
-  /// An azimuth likewise. 360° is north.
+  /// An azimuth in degrees, 360 as 0; `unknownAngle` when it is out of range.
   @inline(__always)
   static func azimuth(_ degrees: Int16) -> Int16 {
-    // Two choices by value, none by a branch.
+    // Two selections by value, without a branch.
     let turned = degrees == 360 ? 0 : degrees
     return UInt16(bitPattern: turned) < 360 ? turned : Int16(unknownAngle)
   }
@@ -93,18 +93,18 @@ public struct Satellite: Equatable, Sendable {
   }
 }
 
-/// The satellites of an epoch. Room for `capacity`; what is beyond is counted in `dropped`.
+/// The satellites of an epoch, up to `capacity`. Further ones are counted in `dropped`.
 public struct Sky: ~Copyable, Sendable {
   public static var capacity: Int { 128 }
 
   private var store = InlineArray<128, Satellite>(repeating: Satellite(system: .unknown, number: 0))
   public private(set) var count = 0
-  /// Satellites for which there was no room.
+  /// The number of satellites without room.
   public private(set) var dropped = 0
-  /// The satellites that are there, of those that have a number of their system.
+  /// The satellites with a regular number that are present.
   private var known = SatelliteSet()
-  /// Where in `store` a satellite is, by system and number, of the first `noted` ones: only what another signal is told of
-  /// is looked for.
+  /// The places of satellites in `store`, by system and number, for the first `noted` ones. Only satellites with
+  /// another signal are looked up.
   private var places = InlineArray<576, UInt8>(repeating: 0)
   private var noted = 0
 
@@ -118,7 +118,7 @@ public struct Sky: ~Copyable, Sendable {
     @_lifetime(borrow self) get { store.span.extracting(0..<count) }
   }
 
-  /// How many of them the solution uses.
+  /// The number of used satellites.
   public var used: Int {
     var used = 0
     let satellites = satellites
@@ -133,7 +133,7 @@ public struct Sky: ~Copyable, Sendable {
     known = SatelliteSet()
   }
 
-  /// Adds a satellite, or what another of its signals says: the strongest signal stands for it.
+  /// Adds a satellite, or another of its signals. The strongest signal counts.
   @inline(__always)
   mutating func add(_ satellite: Satellite) {
     let number = SatelliteSet.place(of: satellite.number, in: satellite.system)
@@ -141,10 +141,10 @@ public struct Sky: ~Copyable, Sendable {
     add(satellite, at: number)
   }
 
-  /// The same, where it is known that its number stands at `number` (1…63) of its system.
+  /// Adds a satellite with the place `number` (1…63) in its system.
   @inline(__always)
   mutating func add(_ satellite: Satellite, at number: UInt8) {
-    // Where there is no room, nothing is noted.
+    // Without room nothing is recorded.
     guard count < Self.capacity || known.has(1 &<< UInt64(number), of: satellite.system) else {
       dropped += 1
       return
@@ -156,7 +156,7 @@ public struct Sky: ~Copyable, Sendable {
     }
   }
 
-  /// Adds up to four satellites of a system, each another one, or what another signal says of them.
+  /// Adds up to four different satellites of a system, or other signals of them.
   ///
   /// - Parameter numbers: a bit for each of their numbers.
   @inline(__always)
@@ -191,7 +191,7 @@ public struct Sky: ~Copyable, Sendable {
     count += 1
   }
 
-  /// Adds what another signal of a satellite says that is there.
+  /// Adds another signal of a present satellite.
   @inline(never)
   private mutating func addSignal(_ satellite: Satellite, at number: UInt8) {
     while noted < count {
@@ -204,7 +204,7 @@ public struct Sky: ~Copyable, Sendable {
     Self.merge(satellite, into: &store[Int(place) &- 1])
   }
 
-  /// Adds what another signal of a satellite says.
+  /// Adds another signal to a satellite.
   @inline(__always)
   private static func merge(_ satellite: Satellite, into known: inout Satellite) {
     if known.signalDecibelHertz < satellite.signalDecibelHertz {
@@ -213,8 +213,7 @@ public struct Sky: ~Copyable, Sendable {
     if satellite.isUsed { known.isUsed = true }
   }
 
-  /// A satellite with a number that no satellite of its system has: each is another one if the number is 0, which stands
-  /// for none.
+  /// Adds a satellite with an irregular number. With number 0, which stands for none, each is a different satellite.
   @inline(never)
   private mutating func addUnusual(_ satellite: Satellite) {
     if satellite.number != 0 {
@@ -238,7 +237,7 @@ public struct Sky: ~Copyable, Sendable {
     dropped = other.dropped
     known = other.known
     noted = 0
-    // By spans: reading an element of another's array copies the array.
+    // By spans: a read of an element of another value's array copies the array.
     let source = other.store.span
     var target = store.mutableSpan
     for index in 0..<other.count { target[index] = source[index] }

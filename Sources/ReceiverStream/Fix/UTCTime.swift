@@ -10,7 +10,7 @@ public struct UTCTime: Hashable, Comparable, Sendable {
   ///
   /// - Parameters:
   ///   - day: the day in UTC.
-  ///   - nanosecondsOfDay: may be negative or beyond a day: UBX rounds to the nearest second and corrects.
+  ///   - nanosecondsOfDay: may be negative or beyond a day, because UBX rounds to the nearest second and corrects.
   @inlinable
   public init(day: Day, nanosecondsOfDay: Int64) {
     nanosecondsSince1970 = day.since1970 &* UTCTime.nanosecondsPerDay &+ nanosecondsOfDay
@@ -19,7 +19,7 @@ public struct UTCTime: Hashable, Comparable, Sendable {
   @inlinable
   public static func < (a: UTCTime, b: UTCTime) -> Bool { a.nanosecondsSince1970 < b.nanosecondsSince1970 }
 
-  /// The day that the time is in.
+  /// The day of the time.
   @inlinable
   public var day: Day {
     let days = nanosecondsSince1970 / UTCTime.nanosecondsPerDay
@@ -32,7 +32,7 @@ public struct UTCTime: Hashable, Comparable, Sendable {
 
   @inlinable public static var nanosecondsPerDay: Int64 { 86_400_000_000_000 }
 
-  /// Years of which a receiver's date is believed: from GPS's beginning to what nanoseconds since 1970 have room for.
+  /// The years of credible dates: from the start of GPS to the limit of nanoseconds since 1970.
   @inlinable public static var believedYears: ClosedRange<Int> { 1980...2199 }
 
   /// Whether the time lies in `believedYears`.
@@ -51,7 +51,7 @@ public struct Day: Hashable, Comparable, Sendable {
 
   @inlinable public init(since1970: Int64) { self.since1970 = since1970 }
 
-  /// Month 1…12, day 1…31; nil when there is no such day, and for years more than a thousand million away.
+  /// Month 1…12, day 1…31; nil when there is no such day, and for years beyond a thousand million.
   @inlinable
   public init?(year: Int, month: Int, day: Int) {
     guard year.magnitude <= 1_000_000_000 else { return nil }

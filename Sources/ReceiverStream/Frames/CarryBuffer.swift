@@ -1,7 +1,7 @@
-/// Memory for the piece of a frame that one read ended with, until the next read brings the rest.
+/// Memory for the incomplete frame at the end of a read, until the next read.
 ///
-/// This file is the only one of the stream that holds a raw pointer: the memory is allocated once, owned by this value
-/// alone, and freed with it; every access goes through a span with bounds.
+/// This is the only file of the stream with a raw pointer. The memory is allocated once, owned by this value alone, and
+/// freed with it. Every access is through a span with bounds.
 @usableFromInline @safe struct CarryBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
   /// Bytes in use, from the start.
@@ -15,7 +15,7 @@
   @usableFromInline
   deinit { unsafe memory.deallocate() }
 
-  /// Bytes that can still be added.
+  /// The number of bytes that can be added.
   @usableFromInline var room: Int { unsafe memory.count - count }
 
   /// The bytes in use.

@@ -3,28 +3,28 @@ import RTCM3
 import SPARTN
 import UBX
 
-/// A frame of any protocol, whole and with a right checksum: a view of the bytes it was found in.
+/// A frame of any protocol, whole and with a right checksum: a view of the received bytes.
 public struct Frame: ~Escapable {
-  /// The protocols that are told apart.
+  /// The protocols of frames.
   public enum Kind: UInt8, Sendable {
     case nmea, ubx, rtcm3, spartn
   }
 
-  /// Which protocols are looked for in a stream.
+  /// The protocols to find in a stream.
   public enum Protocols: Sendable {
-    /// NMEA, UBX and RTCM 3: what receivers write.
+    /// NMEA, UBX and RTCM 3: the output of receivers.
     case ofReceivers
-    /// SPARTN too: what is sent to receivers, or comes from a satellite. Its preamble is the letter s, so it is only
-    /// looked for where it is expected.
+    /// SPARTN too: data for receivers, or from a satellite. Its preamble is the letter s, so it is found only where it
+    /// is expected.
     case ofReceiversAndSPARTN
   }
 
   /// All bytes of the frame.
   public let bytes: RawSpan
   public let kind: Kind
-  /// Bytes of the stream before the frame.
+  /// The number of bytes of the stream before the frame.
   public let offset: UInt64
-  /// Where a sentence's fields end.
+  /// The ends of a sentence's fields.
   @usableFromInline let ends: FieldEnds
 
   @inlinable @inline(__always)
@@ -36,25 +36,25 @@ public struct Frame: ~Escapable {
     self.ends = ends
   }
 
-  /// The frame as a UBX frame; nil when it is none.
+  /// The frame as a UBX frame; nil for another protocol.
   @inlinable @inline(__always)
   public var ubx: UBXFrame? {
     @_lifetime(copy self) get { kind == .ubx ? UBXFrame(checked: bytes) : nil }
   }
 
-  /// The frame as an NMEA sentence; nil when it is none.
+  /// The frame as an NMEA sentence; nil for another protocol.
   @inlinable @inline(__always)
   public var nmea: NMEA.Sentence? {
     @_lifetime(copy self) get { kind == .nmea ? NMEA.Sentence(checked: bytes, ends: ends) : nil }
   }
 
-  /// The frame as an RTCM 3 frame; nil when it is none.
+  /// The frame as an RTCM 3 frame; nil for another protocol.
   @inlinable @inline(__always)
   public var rtcm3: RTCM3Frame? {
     @_lifetime(copy self) get { kind == .rtcm3 ? RTCM3Frame(checked: bytes) : nil }
   }
 
-  /// The frame as a SPARTN frame; nil when it is none.
+  /// The frame as a SPARTN frame; nil for another protocol.
   @inlinable @inline(__always)
   public var spartn: SPARTNFrame? {
     @_lifetime(copy self) get { kind == .spartn ? SPARTNFrame(checked: bytes) : nil }

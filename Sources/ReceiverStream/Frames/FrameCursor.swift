@@ -9,25 +9,25 @@ import WireBytes
 ///     var cursor = FrameCursor(bytes)
 ///     while let frame = cursor.next() { … }
 ///
-/// What is not a frame is skipped and counted. When a frame turns out to be none (wrong checksum, absurd length), the
-/// search goes on at the byte behind its first one, so that a false start hides no frame behind it.
+/// Bytes outside of frames are skipped and counted. After a false start (wrong checksum, absurd length) the scan
+/// continues at the byte behind the start, so that no frame behind it is lost.
 public struct FrameCursor: ~Escapable {
   @usableFromInline let bytes: SizedBytes
   @usableFromInline var at: Int
-  /// The next byte to look at: everything before it is settled.
+  /// The next byte to scan. Everything before it is in a frame or skipped.
   @inlinable public var position: Int { at }
-  /// What was found and skipped so far.
+  /// The counts of frames and skipped bytes so far.
   public var counters: StreamCounters
   @usableFromInline let base: UInt64
   @usableFromInline let isEnd: Bool
   @usableFromInline let protocols: Frame.Protocols
 
   /// - Parameters:
-  ///   - bytes: where to look.
-  ///   - offset: bytes of the stream before `bytes`, for the frames' offsets.
-  ///   - isEnd: whether no bytes follow. If not, the cursor stops before a frame that is not whole.
-  ///   - counters: what was found and skipped before.
-  ///   - protocols: what is looked for.
+  ///   - bytes: the bytes to scan.
+  ///   - offset: the number of bytes of the stream before `bytes`, for the frames' offsets.
+  ///   - isEnd: whether no bytes follow. If not, the cursor stops before an incomplete frame.
+  ///   - counters: the counts before.
+  ///   - protocols: the protocols to find.
   @inlinable
   @_lifetime(copy bytes)
   public init(
@@ -42,7 +42,7 @@ public struct FrameCursor: ~Escapable {
     self.protocols = protocols
   }
 
-  /// What the bytes at a place are.
+  /// The result of a frame scan.
   @usableFromInline enum ScanResult {
     case frame(Frame.Kind, Int)
     case incomplete
@@ -51,12 +51,12 @@ public struct FrameCursor: ~Escapable {
     case tooLong, brokenSentence, withoutChecksum, badChecksum
   }
 
-  /// The next frame; nil when there is none in the bytes that are left.
+  /// The next frame; nil when the rest of the bytes has none.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   public mutating func next() -> Frame? {
     while at < bytes.size {
-      // Nearly all frames are found here.
+      // The fast path: nearly all frames.
       let first = bytes.u1(at)
       if first == UInt8(ascii: "$"), let sentence = NMEA.Sentence.fastScan(bytes.bytes, from: at) {
         let start = at
@@ -117,14 +117,14 @@ public struct FrameCursor: ~Escapable {
     }
   }
 
-  /// Whether a byte begins the frames of a protocol. Most of what is between frames does not.
+  /// Whether a byte is the first byte of a frame in some protocol. Most bytes between frames are not.
   @inlinable @inline(__always)
   static func mayBegin(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "$") || byte == UInt8(ascii: "!") || byte == UBXFrame.sync1 || byte == RTCM3Frame.preamble
       || byte == SPARTNFrame.preamble
   }
 
-  // Not inlined, and without the cursor: the loop that calls it is short then, and the cursor stays in registers.
+  // The slow path. Not inlined and without the cursor, so that the loop is short and the cursor stays in registers.
   @inlinable @inline(never)
   static func slowScan(_ bytes: RawSpan, _ at: Int, isEnd: Bool, _ protocols: Frame.Protocols) -> ScanResult {
     switch bytes.u1(at) {

@@ -1,42 +1,42 @@
 import UBX
 import WireBytes
 
-/// Turns a stream that arrives in pieces of any size into frames.
+/// Finds frames in a stream that arrives in pieces of any size.
 ///
-/// Frames are found in the caller's bytes, in place. Only a frame that a piece cuts in two is copied, into a buffer
-/// that is allocated once; so how the stream is cut never changes what comes out of it.
+/// Frames are found in the caller's bytes, in place. Only a frame that is split over two pieces is copied, to a buffer
+/// that is allocated once. The result does not depend on the sizes of the pieces.
 public struct FrameStream: ~Copyable {
-  /// What was found and skipped so far.
+  /// The counts of frames and skipped bytes so far.
   public internal(set) var counters = StreamCounters()
-  /// Bytes of the stream that are settled: belonging to a frame that was delivered, or skipped.
+  /// The number of bytes of the stream that are in a delivered frame or skipped.
   public internal(set) var offset: UInt64 = 0
   @usableFromInline var carry: CarryBuffer
   @usableFromInline let protocols: Frame.Protocols
 
   public init(protocols: Frame.Protocols = .ofReceivers) {
     self.protocols = protocols
-    // The longest frame cut at its end, and as much again to look behind a false start.
+    // Room for the longest incomplete frame, and as much again for the scan behind a false start.
     carry = CarryBuffer(capacity: 2 * (UBXFrame.longestPayload + UBXFrame.overhead))
   }
 
-  /// Whether a frame has begun and is not whole.
+  /// Whether an incomplete frame is stored.
   public var isInsideFrame: Bool { carry.count > 0 }
 
-  // What takes a body is compiled into who gives it: a call for each frame costs as much as a tenth of its fix.
+  // Functions with a closure are inlined into the caller: a call for each frame costs a tenth of its fix.
 
-  /// Takes the next piece of the stream and hands out each frame that is whole with it.
+  /// Takes the next piece of the stream. `body` receives each frame that is whole with it.
   @inlinable @inline(__always)
   public mutating func receive(_ bytes: RawSpan, _ body: (borrowing Frame) -> Void) {
     var used = 0
     while carry.count > 0 {
-      // The frame that the last piece began is in the carry; its rest comes from this one.
+      // The carry has the start of a frame. The rest is in this piece.
       let before = carry.count
       let taken = min(carry.room, bytes.byteCount - used)
       carry.append(bytes.extracting(used..<used + taken))
       used += taken
       let settled = scanCarry(isEnd: false, body)
       if settled >= before {
-        // The rest is whole again in the caller's bytes.
+        // The remaining bytes are whole in the caller's bytes.
         used -= carry.count - settled
         carry.removeFirst(carry.count)
         break
@@ -49,8 +49,8 @@ public struct FrameStream: ~Copyable {
     carry.append(rest.extracting(settled..<rest.byteCount))
   }
 
-  /// Says that nothing follows what was received, or that the line is silent for so long that a frame that has begun
-  /// will not be finished: what is kept is searched for frames behind its false start, and forgotten.
+  /// The stream has ended, or the line is silent for so long that the incomplete frame will not be completed: its bytes
+  /// are scanned for frames behind the false start, and dropped.
   @inlinable
   public mutating func finish(_ body: (borrowing Frame) -> Void) {
     guard carry.count > 0 else { return }
@@ -58,20 +58,20 @@ public struct FrameStream: ~Copyable {
     carry.removeFirst(carry.count)
   }
 
-  /// Forgets a frame that has begun, without looking at it: after the baud rate was changed, say.
+  /// Drops an incomplete frame without a scan, for example after a change of the baud rate.
   public mutating func reset() {
     counters.skippedBytes += UInt64(carry.count)
     offset += UInt64(carry.count)
     carry.removeFirst(carry.count)
   }
 
-  /// Goes through what is in the carry; how much of it is settled.
+  /// Scans the carry and returns the number of its bytes that are done.
   @usableFromInline
   mutating func scanCarry(isEnd: Bool, _ body: (borrowing Frame) -> Void) -> Int {
     take(Self.scan(carry.bytes, isEnd: isEnd, counters, offset, protocols, body))
   }
 
-  /// What a scan leaves behind, apart from the frames.
+  /// The state after a scan.
   @usableFromInline
   struct Progress {
     @usableFromInline var counters: StreamCounters
