@@ -13,12 +13,15 @@ struct SatelliteFastPathTests {
   private static let manufacturers = ["PQ", "PA"]
   private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
 
-  /// The same sentence on the slow path: the fast path takes no number of more than three digits.
+  /// The same sentence on the slow path: the fast path takes no number of more than three digits. The first field of a GSA is a
+  /// character and stays as it is.
   private static func padded(_ line: String) -> String {
     guard line.contains("GSA,") || line.contains("GSV,") else { return line }
     let fields = line.split(separator: ",", omittingEmptySubsequences: false)
-    return fields.map { $0.isEmpty || !$0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? String($0) : "000\($0)" }
-      .joined(separator: ",")
+    let numbers = fields.dropFirst(2).map { field in
+      field.isEmpty || !field.utf8.allSatisfy { (0x30...0x39).contains($0) } ? String(field) : "000\(field)"
+    }
+    return (fields.prefix(2).map(String.init) + numbers).joined(separator: ",")
   }
 
   /// The reports of a stream, and the number of rejected fields in a last one. Nil is a silence of the line.
