@@ -159,7 +159,7 @@ rig-service: rig-programs
 
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
-	$(SWIFT) build --product StateKeeper
+	$(SWIFT) build --product StateStoreWriter
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextant-track
 

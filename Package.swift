@@ -151,7 +151,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // What the rigs run: the driver's lower floors, with a line for each thing that happens.
+    // Programs for the rigs: the driver's lower layers, with a line for each event.
     .executableTarget(
       name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],
       path: "Tests/rig/HotplugProbe", swiftSettings: settings),
@@ -160,8 +160,8 @@ let package = Package(
       name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
     .executableTarget(
-      name: "StateKeeper", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
-      path: "Tests/rig/StateKeeper", swiftSettings: settings),
+      name: "StateStoreWriter", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
+      path: "Tests/rig/StateStoreWriter", swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["ReceiverStream", "ReceiverSimulator", "FileSystem"],
       path: "Tests/TestSupport",

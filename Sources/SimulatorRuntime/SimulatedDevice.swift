@@ -5,6 +5,8 @@ import ReceiverSimulator
 public protocol SimulatedDevice {
   /// The rate that the host has set, baud.
   var hostRate: UInt32 { get set }
+  /// The rate at which it understands the host, baud; nil if any rate will do.
+  var ownRate: UInt32? { get }
   /// False while it is unplugged.
   var isPresent: Bool { get }
   /// When something happens or arrives by itself.
@@ -17,4 +19,10 @@ public protocol SimulatedDevice {
   mutating func takeReceived() -> [UInt8]
 }
 
-extension VirtualLine: SimulatedDevice {}
+extension SimulatedDevice {
+  public var ownRate: UInt32? { nil }
+}
+
+extension VirtualLine: SimulatedDevice {
+  public var ownRate: UInt32? { receiver.baudRate }
+}

@@ -1,105 +1,90 @@
 #!/usr/bin/env python3
 """Permission that is granted, denied, asked for and switched off while `sextant track` runs on a terminal.
 
-usage: authorize.py FOLDER
-
-FOLDER has the programs. It says ok, or what is wrong; it takes about half a minute.
+usage: authorize.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 """
 import os
-import subprocess
-import sys
-import tempfile
 
-from terminal import Failure, Track, expect
-
-SEXTANT = os.path.join(os.path.abspath(sys.argv[1]), "sextant")
+import harness
+import phrases
+from harness import Track, environment, expect, expect_equal, matches
 
 
-def authorize(state, *arguments, code=0, says="", without="\0", user=None):
-    done = subprocess.run([SEXTANT, "authorize", *arguments], env={**os.environ, "SEXTANT_STATE_DIR": state},
-                          capture_output=True, text=True, user=user, cwd="/")
-    expect(done.returncode, code, f"the exit code of authorize {arguments} ({done.stderr.strip()})")
-    expect(says in done.stderr and without not in done.stderr, True, f"what authorize {arguments} says ({done.stderr.strip()})")
-    return done.stdout
+def authorize(folder, *words, code=0, state=None, says="", without="(?!)", user=None):
+    variables = environment(folder) | ({"SEXTANT_STATE_DIR": state} if state else {})
+    done = harness.run(harness.program(), "authorize", *words, code=code, user=user, env=variables, cwd="/")
+    expect(matches(says, done.errors) and not matches(without, done.errors),
+           f"authorize {words} says {done.errors!r}, and not {says!r} without {without!r}")
 
 
-def changes(state):
-    """Each change is heard at once, and the delegate is told (AU-3, AU-15, AU-16, GE-1)."""
-    track = Track(SEXTANT, "--device", "sim:walk", environment={"SEXTANT_STATE_DIR": state})
-    track.wait_for("didChangeAuthorization", status="authorizedAlways")
-    track.wait_for("didUpdateLocations")
-    for off, on, status in (
-        (["deny", "sextant-track"], ["grant", "sextant-track", "whenInUse"], "authorizedWhenInUse"),
-        (["services", "off"], ["services", "on"], "authorizedWhenInUse"),
-        (["grant", "sextant-track", "always"], None, "authorizedAlways"),
-        (["deny", "sextant-track"], ["reset", "sextant-track"], "authorizedAlways"),
-    ):
-        authorize(state, *off)
-        if on:
-            track.wait_for("didChangeAuthorization", 5, status="denied")
-            track.wait_for("didFailWithError", 5, code=1)
-            track.silence("didUpdateLocations", 1.5)
-            authorize(state, *on)
-        track.wait_for("didChangeAuthorization", 5, status=status)
-        track.wait_for("didUpdateLocations")
-    expect(track.interrupt(), 0, "the exit code after the interrupt key")
+def changes(folder):
+    """Each change is noticed at once, and the delegate is called (AU-3, AU-15, AU-16, GE-1)."""
+    with Track(folder, "--device", "sim:walk") as track:
+        track.wait_for_event("didChangeAuthorization", status="authorizedAlways")
+        track.wait_for_event("didUpdateLocations")
+        for off, on, status in (
+            (["deny", "sextant-track"], ["grant", "sextant-track", "whenInUse"], "authorizedWhenInUse"),
+            (["services", "off"], ["services", "on"], "authorizedWhenInUse"),
+            (["grant", "sextant-track", "always"], None, "authorizedAlways"),
+            (["deny", "sextant-track"], ["reset", "sextant-track"], "authorizedAlways"),
+        ):
+            authorize(folder, *off)
+            if on:
+                track.wait_for_event("didChangeAuthorization", status="denied")
+                track.wait_for_event("didFailWithError", code=1)
+                track.expect_none("didUpdateLocations", 1.5)
+                authorize(folder, *on)
+            track.wait_for_event("didChangeAuthorization", status=status)
+            track.wait_for_event("didUpdateLocations")
+        track.interrupt()
 
 
-def denied(state):
-    """A denial that is stored holds at the next start, and the environment stands above it."""
-    authorize(state, "deny", "sextant-track")
-    track = Track(SEXTANT, "--device", "sim:walk", "--once", environment={"SEXTANT_STATE_DIR": state})
-    track.wait_for("didFailWithError", code=1)
-    expect(track.end(), 69, "the exit code of a denied request")
-    track = Track(SEXTANT, "--device", "sim:walk", "--once",
-                  environment={"SEXTANT_STATE_DIR": state, "SEXTANT_AUTHORIZATION": "always"})
-    track.wait_for("didUpdateLocations")
-    expect(track.end(), 0, "the exit code of a request")
-    authorize(state, "reset", "--all")
+def denied(folder):
+    """A stored denial holds at the next start, and the environment stands above it."""
+    authorize(folder, "deny", "sextant-track")
+    with Track(folder, "--device", "sim:walk", "--once") as track:
+        track.wait_for_event("didFailWithError", code=1)
+        track.wait_for_exit(69)
+    with Track(folder, "--device", "sim:walk", "--once", SEXTANT_AUTHORIZATION="always") as track:
+        track.wait_for_event("didUpdateLocations")
+        track.wait_for_exit(0)
 
 
-def question(state):
-    """Who has not decided is asked on the terminal, until there is an answer (AU-5, AU-11)."""
-    undecided = {"SEXTANT_STATE_DIR": state, "SEXTANT_AUTHORIZATION": "notDetermined"}
+def question(folder):
+    """The terminal shows the question until there is an answer (AU-5, AU-11)."""
     for answer, status, code in (("a", "authorizedAlways", 0), ("w", "authorizedWhenInUse", 0), ("n", "denied", 69)):
-        track = Track(SEXTANT, "--device", "sim:walk", environment=undecided)
-        track.wait_for("didChangeAuthorization", status="notDetermined")
-        track.wait_for_screen("sextant-track wants to know the location: to print where this computer is")
-        track.type("what?\n")
-        track.wait_for_screen("Allow?")
-        track.silence("didChangeAuthorization", 0.3)
-        track.wait_for_screen("Allow?")
-        track.type(answer + "\n")
-        track.wait_for("didChangeAuthorization", status=status)
-        if code == 0:
-            track.wait_for("didUpdateLocations")
-        expect(track.interrupt(), code, "the exit code after the question")
-        authorize(state, "reset", "sextant-track")
+        with Track(folder, "--device", "sim:walk", SEXTANT_AUTHORIZATION="notDetermined") as track:
+            track.wait_for_event("didChangeAuthorization", status="notDetermined")
+            track.wait_for_message(phrases.QUESTION)
+            track.wait_for_message(phrases.QUESTION_PROMPT)
+            track.type("what?\n")
+            # No answer: the question comes again, and the status stays.
+            track.wait_for_message(phrases.QUESTION_PROMPT)
+            expect_equal([event["status"] for event in track.told("didChangeAuthorization")], ["notDetermined"], "the status")
+            track.type(answer + "\n")
+            track.wait_for_event("didChangeAuthorization", status=status)
+            if code == 0:
+                track.wait_for_event("didUpdateLocations")
+            track.interrupt(code)
+        authorize(folder, "reset", "sextant-track")
 
 
-def mistakes(state):
-    """What cannot be done is told with its exit code."""
-    authorize(state, "grant", "app", "sometimes", code=64)
-    authorize(state, "grant", code=64)
-    authorize(state, "reset", code=64)
-    authorize(state, "grant", "/no/such/program", "always", code=66)
-    authorize("/proc/none", "services", "off", code=73, says="name another folder with SEXTANT_STATE_DIR")
-    authorize("/proc/none", "grant", "app", "always", code=73, says="SEXTANT_STATE_DIR", without="counts when it starts")
-    # Who may not make the folder is told that, and not that it is not there.
+def mistakes(folder):
+    """A request that cannot be carried out ends with the code and the advice that belong to its reason."""
+    authorize(folder, "grant", "app", "sometimes", code=64)
+    authorize(folder, "grant", code=64)
+    authorize(folder, "reset", code=64)
+    authorize(folder, "grant", "/no/such/program", "always", code=66)
+    authorize(folder, "services", "off", code=73, state="/proc/none", says=phrases.STATE_FOLDER_ADVICE)
+    authorize(folder, "grant", "app", "always", code=73, state="/proc/none", says=phrases.STATE_FOLDER_ADVICE,
+              without=phrases.COUNTS_AT_START)
+    # A user who may not create the folder gets that message, and not that the folder is missing.
     nobody = 65534 if os.geteuid() == 0 else None
-    authorize("/nonexistent", "grant", "app", "always", code=77, says="Permission denied; use sudo, or", user=nobody)
-    authorize("/nonexistent", "restrict", "app", code=77, says="Permission denied; it is for all users", user=nobody)
-    authorize("/nonexistent", "services", "off", "--machine", code=77, says="use sudo", user=nobody)
+    refused = {"code": 77, "state": "/nonexistent", "user": nobody}
+    authorize(folder, "grant", "app", "always", says=f"{phrases.PERMISSION_DENIED}.*{phrases.SUDO_ADVICE}", **refused)
+    authorize(folder, "restrict", "app", says=phrases.PERMISSION_DENIED, **refused)
+    authorize(folder, "services", "off", "--machine", says=phrases.SUDO_ADVICE, **refused)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        for check in (changes, denied, question, mistakes):
-            try:
-                check(os.path.join(folder, check.__name__))
-            except Failure as failure:
-                sys.exit(f"authorize.py: {check.__name__}: {failure}")
-    print("ok")
-
-
-main()
+if __name__ == "__main__":
+    harness.run_checks((changes, denied, question, mistakes), harness.arguments(__doc__).checks)

@@ -1,4 +1,6 @@
-"""BlueZ on a bus of our own: an adapter, and beacons that it hears."""
+"""A message bus without a computer behind it, and on it BlueZ with an adapter and two beacons, or logind."""
+import os
+import select
 import subprocess
 import threading
 
@@ -7,39 +9,49 @@ import dbus.mainloop.glib
 import dbus.service
 from gi.repository import GLib
 
+from harness import LIMIT, Failure
+
 UUID = "e2c56db5-dffb-48d2-b060-d0f5a71096e0"
 
 
+dbus.mainloop.glib.threads_init()
+dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+threading.Thread(target=GLib.MainLoop().run, daemon=True).start()
+
+
 class Bus:
-    """A bus of our own with a BlueZ and a logind on it."""
+    """A bus daemon; the objects on it live in one thread with those of other buses."""
 
     def __init__(self):
         self.daemon = subprocess.Popen(
             ["dbus-daemon", "--session", "--nofork", "--print-address=1"], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True)
         self.address = self.daemon.stdout.readline().strip()
-        dbus.mainloop.glib.threads_init()
-        dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+        self.kept = []
         self.connection = dbus.bus.BusConnection(self.address)
-        self.loop = GLib.MainLoop()
-        threading.Thread(target=self.loop.run, daemon=True).start()
 
-    def later(self, body):
-        """Does something in the loop's thread and waits for it."""
-        done = threading.Event()
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        # A name is released by a call.
+        self.call(self.kept.clear)
+        self.daemon.terminate()
+        self.daemon.wait(LIMIT)
+
+    def call(self, body):
+        """Runs a function in the objects' thread and returns its result."""
+        done, results = threading.Event(), []
 
         def run():
-            body()
+            results.append(body())
             done.set()
             return False
 
         GLib.idle_add(run)
-        done.wait(5)
-
-    def end(self):
-        self.loop.quit()
-        self.daemon.terminate()
-        self.daemon.wait(5)
+        if not done.wait(LIMIT):
+            raise Failure("the bus's thread does not run the function")
+        return results[0]
 
 
 MANAGER = "org.freedesktop.DBus.ObjectManager"
@@ -56,7 +68,7 @@ class BlueZ(dbus.service.Object):
 
 
 class Adapter(dbus.service.Object):
-    """An adapter, and what devices advertise while it searches."""
+    """An adapter: the calls that it received."""
 
     calls = []
 
@@ -76,6 +88,9 @@ class Adapter(dbus.service.Object):
     def PropertiesChanged(self, interface, changed, invalidated):
         pass
 
+    def switch(self, is_on):
+        self.PropertiesChanged("org.bluez.Adapter1", {"Powered": dbus.Boolean(is_on)}, [])
+
 
 class Device(dbus.service.Object):
     """A beacon."""
@@ -91,3 +106,45 @@ class Device(dbus.service.Object):
             "ManufacturerData": dbus.Dictionary(
                 {dbus.UInt16(0x4C): dbus.Array([dbus.Byte(byte) for byte in data], signature="y", variant_level=1)},
                 signature="qv")}, [])
+
+
+def start(bus):
+    """BlueZ appears on the bus: its adapter and two beacons."""
+    def appear():
+        bus.kept.append(dbus.service.BusName("org.bluez", bus.connection))
+        bus.kept.append(BlueZ(bus.connection, "/"))
+        return Adapter(bus.connection, ADAPTER), [Device(bus.connection, f"{ADAPTER}/dev_0{number}") for number in (1, 2)]
+
+    return bus.call(appear)
+
+
+class Logind(dbus.service.Object):
+    """The manager of sessions, as far as suspends go."""
+
+    locks = []
+    requests = []
+
+    @dbus.service.method("org.freedesktop.login1.Manager", in_signature="ssss", out_signature="h")
+    def Inhibit(self, what, who, why, mode):
+        mine, theirs = os.pipe()
+        self.locks.append(mine)
+        self.requests.append((str(what), str(who), str(mode)))
+        descriptor = dbus.types.UnixFd(theirs)
+        os.close(theirs)
+        return descriptor
+
+    @dbus.service.signal("org.freedesktop.login1.Manager", signature="b")
+    def PrepareForSleep(self, begins):
+        pass
+
+    def is_released(self, number, seconds=LIMIT):
+        """Whether the program has closed that lock, or does within the time."""
+        return bool(select.select([self.locks[number]], [], [], seconds)[0])
+
+
+def start_logind(bus):
+    def appear():
+        bus.kept.append(dbus.service.BusName("org.freedesktop.login1", bus.connection))
+        return Logind(bus.connection, "/org/freedesktop/login1")
+
+    return bus.call(appear)

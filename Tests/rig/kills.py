@@ -1,164 +1,115 @@
 #!/usr/bin/env python3
-"""Kills a program two hundred times at random instants, and looks each time at what the next one knows.
+"""Kills a program two hundred times at random instants, and checks each time what the next one has read from its store.
 
 usage: kills.py FOLDER [--kills N] [--seed S]
 
-FOLDER has StateKeeper, which changes regions, visits and permission and is given fixes all the while. What it was told is
-kept has to be there; of what it had just begun the old or the new. The newest fix is the last that was delivered, or one that
-came after it. Nothing may be damaged. It says ok, or what is wrong.
+FOLDER has StateStoreWriter, which changes regions, visits and permission and receives fixes all the while. A change that was
+acknowledged as stored has to be there; of a change that had just begun the old or the new value. The newest fix is the last
+that was delivered, or a later one. No file may be damaged.
 """
-import argparse
 import os
 import random
-import select
-import signal
-import subprocess
-import tempfile
 import threading
 import time
 
+import harness
+import phrases
 from emulator import epoch
-
-
-class Run:
-    """One life of the program."""
-
-    def __init__(self, program, generation, environment, errors):
-        self.process = subprocess.Popen([program, str(generation)], stdout=subprocess.PIPE, stderr=errors, env=environment)
-        self.rest, self.waiting = b"", []
-
-    def lines(self, seconds):
-        """What it prints within a time; all that is left when it was killed."""
-        limit = time.monotonic() + seconds
-        while True:
-            while self.waiting:
-                yield self.waiting.pop(0)
-            wait = limit - time.monotonic()
-            if wait <= 0:
-                return
-            if not select.select([self.process.stdout], [], [], wait)[0]:
-                return
-            data = os.read(self.process.stdout.fileno(), 65536)
-            if not data:
-                return
-            *lines, self.rest = (self.rest + data).split(b"\n")
-            self.waiting += [line.decode() for line in lines]
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+from harness import Program, environment, expect, matches
 
 
 def is_of_the_receiver(nanoseconds):
-    """A reader that starts within an epoch may know no date yet; that fix bears the computer's time, and no order."""
+    """A reader that starts within an epoch may have no date yet; that fix has the computer's time, and is not ordered."""
     return nanoseconds % 200_000_000 == 0
 
 
-class Memory:
-    """What has to be there, by what was printed."""
+class Store:
+    """The values that must be in the store, by the lines that were printed."""
 
     def __init__(self):
-        self.sure, self.begun, self.fix = {}, None, 0
+        self.stored, self.begun, self.fix = {}, None, 0
         self.found = {}
 
-    def hear(self, line):
+    def take(self, line):
         word, *rest = line.split(" ", 1)
-        if word == "have":
-            key, value = rest[0].rsplit(" ", 1)
-            self.found[key] = int(value)
-        elif word == "try":
+        expect(word != "failed", line)
+        if word == "begin":
             self.begun = rest[0].rsplit(" ", 1)
-        elif word == "done":
+        elif word in ("found", "stored", "delivered"):
             key, value = rest[0].rsplit(" ", 1)
-            if key == "fix":
-                if is_of_the_receiver(int(value)):
-                    self.fix = max(self.fix, int(value))
-            else:
-                self.sure[key], self.begun = int(value), None
-        elif word == "failed":
-            raise SystemExit(f"kills.py: {line}")
+            if word == "found":
+                self.found[key] = int(value)
+            elif word == "stored":
+                self.stored[key], self.begun = int(value), None
+            elif is_of_the_receiver(int(value)):
+                self.fix = max(self.fix, int(value))
 
     def check(self):
-        """Compares what was found with what was sure; what was found is sure from now on, but for the newest fix.
-
-        A newer fix than was delivered proves nothing: with regions the receiver is read from the start, and what was found
-        may be this life's own, not delivered and not kept yet.
-        """
+        """Compares the values that were found with those that were stored. The found ones count as stored from now on, but for
+        the newest fix: with regions the receiver is read from the start, and the fix that was found may be this run's own,
+        neither delivered nor stored yet."""
         newest = self.found.pop("fix", 0)
         if newest < self.fix:
             yield f"the newest fix is {newest}, a later one was delivered: {self.fix}"
-        allowed = {key: {value} for key, value in self.sure.items()}
+        allowed = {key: {value} for key, value in self.stored.items()}
         if self.begun:
             allowed.setdefault(self.begun[0], {0}).add(int(self.begun[1]))
         for key in allowed.keys() | self.found.keys():
             value = self.found.get(key, 0)
             if value not in allowed.get(key, {0}):
                 yield f"{key} is {value}, not {sorted(allowed.get(key, {0}))}"
-        self.sure, self.found, self.begun = dict(self.found), {}, None
+        self.stored, self.found, self.begun = dict(self.found), {}, None
 
 
-def feed(path, stop):
+def feed(path, ended):
     """Epochs without end, two hundred a second, into a FIFO that is never closed."""
     descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     number = 0
-    while not stop.is_set():
+    while not ended.wait(0.005):
         try:
             os.write(descriptor, epoch(number))
             number += 1
         except BlockingIOError:
             pass
-        time.sleep(0.005)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    program = os.path.join(os.path.abspath(arguments.folder), "StateKeeper")
-    dice, memory, generation = random.Random(arguments.seed), Memory(), 1
-    stop = threading.Event()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, open(os.path.join(folder, "errors"), "w+") as errors:
-        receiver, state = os.path.join(folder, "receiver"), os.path.join(folder, "state")
-        os.mkfifo(receiver)
-        feeder = threading.Thread(target=feed, args=(receiver, stop))
-        feeder.start()
-        environment = {"SEXTANT_STATE_DIR": state, "GNSS_DEVICE": receiver, "SEXTANT_APP_STATE": "foreground",
-                       "SEXTANT_AUTHORIZATION": "always", "SEXTANT_RUN_DIR": os.path.join(folder, "run"), "SEXTANT_READ_ONLY": "1"}
-        try:
-            for number in range(arguments.kills + 1):
-                run = Run(program, generation, environment, errors)
-                for line in run.lines(20):
-                    if line == "ready":
-                        break
-                    memory.hear(line)
-                else:
-                    raise SystemExit("kills.py: the program does not start")
-                faults = list(memory.check())
-                if faults:
-                    raise SystemExit(f"kills.py: after kill {number} (seed {arguments.seed}): " + "; ".join(faults))
-                # Half of them early, when files are being made; the others anywhere.
-                for line in run.lines(dice.uniform(0, 0.02) if dice.random() < 0.5 else dice.uniform(0, 0.2)):
-                    memory.hear(line)
-                run.kill()
-                for line in run.lines(1):
-                    memory.hear(line)
-                generation += 1000
-        finally:
-            run.kill()
-            stop.set()
-            feeder.join()
-        errors.seek(0)
-        said = {line for line in errors.read().splitlines() if "unreadable" in line or "cannot be read" in line}
-        if said:
-            raise SystemExit(f"kills.py: {said}")
-        left = [name for _, _, names in os.walk(state) for name in names if name.endswith(".unreadable")]
-        if left:
-            raise SystemExit(f"kills.py: files were damaged: {left}")
-    if not memory.fix or not memory.sure:
-        raise SystemExit("kills.py: nothing happened between the kills")
-    print(f"ok: {arguments.kills} kills, the last run found {len(memory.sure)} things and the newest fix")
+def kills(folder):
+    receiver = f"{folder}/receiver"
+    os.mkfifo(receiver)
+    ended = threading.Event()
+    feeder = threading.Thread(target=feed, args=(receiver, ended))
+    feeder.start()
+    try:
+        return kill_and_check(folder, environment(
+            folder, GNSS_DEVICE=receiver, SEXTANT_APP_STATE="foreground", SEXTANT_AUTHORIZATION="always", SEXTANT_READ_ONLY="1"))
+    finally:
+        ended.set()
+        feeder.join()
 
 
-main()
+def kill_and_check(folder, variables):
+    chance, store, changes = random.Random(options.seed), Store(), 0
+    for number in range(options.kills + 1):
+        with Program(harness.program("StateStoreWriter"), str(1 + 1000 * number), env=variables) as writer:
+            writer.wait_for_line("^ready$")
+            for line in writer.lines[:writer.line_mark]:
+                store.take(line)
+            faults = list(store.check())
+            expect(not faults, f"after kill {number} (seed {options.seed}): {'; '.join(faults)}")
+            # Half of them early, while files are being written; the others anywhere. The instant is the check's input.
+            time.sleep(chance.uniform(0, 0.02) if chance.random() < 0.5 else chance.uniform(0, 0.2))
+            writer.kill()
+            for line in writer.lines[writer.line_mark:]:
+                store.take(line)
+                changes += line.startswith("stored")
+            said = matches(phrases.UNREADABLE, writer.errors)
+            expect(not said, f"it says {writer.errors!r}")
+    damaged = [name for _, _, names in os.walk(f"{folder}/state") for name in names if name.endswith(".unreadable")]
+    expect(not damaged, f"files were damaged: {damaged}")
+    expect(store.fix and store.stored and changes, "nothing happened between the kills")
+    return f"{options.kills} kills between {changes} changes; the last run found {len(store.stored)} values and the newest fix"
+
+
+if __name__ == "__main__":
+    options = harness.arguments(__doc__, kills=200, seed=1)
+    harness.run_checks([kills], options.checks)

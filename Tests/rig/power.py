@@ -1,193 +1,132 @@
 #!/usr/bin/env python3
-"""`sextant power` on simulated receivers: a state is asked for, seen at the receiver itself, and logged.
+"""`sextant power` on simulated receivers: a state is requested, seen at the receiver itself, and logged.
 
-usage: power.py FOLDER [--speed X]      FOLDER holds sextant
+usage: power.py FOLDER [CHECK...] [--speed X]      FOLDER holds sextant
 
-What the command says is compared with what the simulator says of the receiver (`status` on its standard input). The
-receiver's time runs X times as fast as the command's. Says ok, or what is wrong.
+The command's output is compared with the simulator's report of the receiver. The receiver's time runs X times as fast as the
+command's.
 """
-import argparse, concurrent.futures, os, re, signal, subprocess, sys, tempfile, time
+import os
+import re
 
-parser = argparse.ArgumentParser()
-parser.add_argument("folder")
-parser.add_argument("--speed", type=float, default=1)
-arguments = parser.parse_args()
-SEXTANT = os.path.join(os.path.abspath(arguments.folder), "sextant")
-LINE = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \d+\.\d{3} (.+)$")
+import harness
+import phrases
+from harness import Program, Simulator, environment, expect, expect_equal, matches, program, wait_until
 
-
-class Wrong(Exception):
-    pass
-
-
-class Receiver:
-    """`sextant simulate`, asked for its state, and the command on it."""
-
-    def __init__(self, model, folder):
-        self.model, self.link = model, os.path.join(folder, "receiver")
-        self.log = os.path.join(folder, "states.txt")
-        command = [SEXTANT, "simulate", "--model", model, "--link", self.link, "--speed", str(arguments.speed)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-
-    def state(self):
-        """Its power state, and the charge so far in mAh."""
-        self.process.stdin.write("status\n")
-        self.process.stdin.flush()
-        first = self.process.stdout.readline()
-        self.process.stdout.readline()
-        found = re.match(r".*: ([^,]+), .* ([\d.e-]+) mAh", first)
-        if not found:
-            raise Wrong(f"{self.model}: no status: {first}")
-        return found[1], float(found[2])
-
-    def command(self, *words):
-        return subprocess.Popen([SEXTANT, "power", "--device", self.link, "--log", self.log, *words],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def power(self, *words, code=0):
-        """Runs to the end; the states that were told."""
-        command = self.command(*words)
-        out, err = command.communicate(timeout=90)
-        if command.returncode != code:
-            raise Wrong(f"{self.model}: power {' '.join(words)} ended with {command.returncode}, not {code}: {out}{err}")
-        return [found[1] for found in map(LINE.match, out.splitlines()) if found], out, err
-
-    def expect(self, wanted, within=10):
-        end = time.monotonic() + within
-        while (found := self.state()[0]) not in wanted:
-            if time.monotonic() > end:
-                raise Wrong(f"{self.model}: {found}, not {' or '.join(wanted)}")
-            time.sleep(0.1)
-
-    def expect_logged(self, wanted, within):
-        end = time.monotonic() + within
-        while wanted not in self.logged():
-            if time.monotonic() > end:
-                raise Wrong(f"{self.model}: {wanted} is not logged, but {self.logged()}")
-            time.sleep(0.1)
-
-    def logged(self):
-        """The states in the log."""
-        if not os.path.exists(self.log):
-            return []
-        with open(self.log) as file:
-            return [found[1] for found in map(LINE.match, file) if found]
-
-
-def check(isRight, text):
-    if not isRight:
-        raise Wrong(text)
-
-
+LOG_LINE = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \d+\.\d{3} (.+)$")
 ASLEEP, AWAKE, CYCLIC = ("backup", "standby"), ("acquisition", "tracking"), ("optimisedTracking",)
 
 
-def sleeps(model, folder):
-    receiver = Receiver(model, folder)
-    try:
-        time.sleep(3)
-        _, out, _ = receiver.power("status")
-        check("backup" in out.split("can")[1].splitlines()[0], f"{model}: {out}")
-        # For a time: it sleeps, draws nothing to speak of, and is awake by itself.
-        command = receiver.command("sleep", "8")
-        receiver.expect(ASLEEP, within=30)
-        before = receiver.state()[1]
-        time.sleep(3)
-        state, after = receiver.state()
-        check(state in ASLEEP, f"{model}: {state} in its sleep")
-        check(after - before < 0.002, f"{model}: {after - before} mAh in 3 s of sleep")
-        out, err = command.communicate(timeout=60)
-        states = [found[1] for found in map(LINE.match, out.splitlines()) if found]
-        check(command.returncode == 0 and states[:1] == ["asleep for 8 s"] and len(states) == 2
-              and states[1].startswith("awake "), f"{model}: {states} {err}")
-        receiver.expect(AWAKE)
-        # Until it is woken: it is left asleep, and woken by the next command.
-        check(receiver.power("sleep", "0")[0] == ["asleep until it is woken"], f"{model}: sleep 0")
-        time.sleep(2)
-        receiver.expect(ASLEEP, within=0)
-        states = receiver.power("wake")[0]
-        check(states[-1:] == ["awake"], f"{model}: {states}")
-        receiver.expect(AWAKE)
+def states(lines):
+    """The states in lines with a time."""
+    return [found[1] for found in map(LOG_LINE.match, lines) if found]
+
+
+def expect_states(found, *patterns):
+    expect(len(found) == len(patterns) and all(map(matches, patterns, found)), f"the states are {found}, not {patterns}")
+
+
+class Receiver(Simulator):
+    """A receiver, and `sextant power` on it."""
+
+    def __init__(self, folder, model):
+        super().__init__(folder, model, "--speed", str(options.speed))
+        self.log = f"{folder}/states.txt"
+
+    def start(self, *words):
+        return Program(program(), "power", "--device", self.link, "--log", self.log, *words, env=environment(self.folder))
+
+    def power(self, *words, code=0):
+        """The command, which ran to its end."""
+        with self.start(*words) as command:
+            command.wait_for_exit(code)
+            return command
+
+    def logged(self):
+        if not os.path.exists(self.log):
+            return []
+        with open(self.log) as file:
+            return states(file)
+
+
+def sleeps(folder, model):
+    with Receiver(folder, model) as receiver:
+        receiver.wait_for_state(*AWAKE)
+        found = receiver.power("status").output
+        expect(matches(r"can.*backup", found), found)
+        # For a time: it sleeps, draws almost no current, and wakes up by itself.
+        with receiver.start("sleep", "8") as command:
+            charges = [receiver.wait_for_state(*ASLEEP)["charge"]]
+            receiver.wait_for_status(lambda status: status["state"] not in ASLEEP or charges.append(status["charge"]), "no end of its sleep")
+            drawn = charges[-1] - charges[0]
+            expect(len(charges) > 10 and drawn < 0.004, f"{drawn} mAh drawn asleep, at {len(charges)} times")
+            command.wait_for_exit(0)
+            expect_states(states(command.lines), phrases.ASLEEP.format(8), phrases.AWAKE)
+        receiver.wait_for_state(*AWAKE)
+        # Until it is woken up: it is left asleep, and the next command wakes it up.
+        expect_states(states(receiver.power("sleep", "0").lines), phrases.ASLEEP_UNTIL_WOKEN)
+        receiver.wait_for_state(*ASLEEP)
+        expect(matches(phrases.AWAKE, states(receiver.power("wake").lines)[-1]), "it does not wake up")
+        receiver.wait_for_state(*AWAKE)
         log = receiver.logged()
-        check(log == ["asleep for 8 s", log[1], "asleep until it is woken", "awake"], f"{model}: log {log}")
-        # The question of its state wakes it, which is said.
-        _, out, _ = receiver.power("status")
-        check("state             awake\n" in out, f"{model}: {out}")
+        expect_states(log, phrases.ASLEEP.format(8), phrases.AWAKE, phrases.ASLEEP_UNTIL_WOKEN, phrases.AWAKE)
+        # A request for its state wakes it up, and the command says so.
+        found = receiver.power("status").output
+        expect(matches(phrases.STATE_AWAKE, found), found)
         receiver.power("sleep", "0")
-        _, out, _ = receiver.power("status")
-        check("it had slept" in out, f"{model}: {out}")
-        return f"{model}: asleep for a time, and until woken; {len(log)} states logged"
-    finally:
-        receiver.close()
+        found = receiver.power("status").output
+        expect(matches(phrases.HAD_SLEPT, found), found)
+        return f"asleep for a time, at {drawn:.4f} mAh, and until woken up; {len(log)} states logged"
 
 
-def cyclic(model, folder):
-    receiver = Receiver(model, folder)
-    try:
-        time.sleep(45)  # It has its fix and its orbits.
-        command = receiver.command("mode", "cyclic:1")
-        receiver.expect_logged("cyclic tracking every 1 s", within=30)
-        receiver.expect(CYCLIC, within=60)
-        command.send_signal(signal.SIGINT)
-        out, err = command.communicate(timeout=30)
-        check(command.returncode == 0, f"{model}: {command.returncode} {out}{err}")
-        receiver.expect(AWAKE)
-        return f"{model}: cyclic tracking, and back at ^C"
-    finally:
-        receiver.close()
+def cyclic(folder, model):
+    with Receiver(folder, model) as receiver:
+        with receiver.start("mode", "cyclic:1") as command:
+            wait_until(lambda: any(matches(phrases.CYCLIC, state) for state in receiver.logged()),
+                       lambda: f"cyclic tracking is not logged, but {receiver.logged()}")
+            # It has its fix and its orbits before it tracks cyclically.
+            receiver.wait_for_state(*CYCLIC)
+            command.interrupt()
+        receiver.wait_for_state(*AWAKE)
+        return "cyclic tracking, and back at ^C"
 
 
-def refuses(model, folder):
-    receiver = Receiver(model, folder)
-    try:
-        time.sleep(3)
-        _, out, err = receiver.power("mode", "cyclic:1", code=69)
-        check("no such mode" in err.splitlines()[-1] and err.count("no such mode") == 1, f"{model}: {err}")
-        return f"{model}: has no cyclic tracking, and it is said"
-    finally:
-        receiver.close()
+def refuses(folder, model):
+    with Receiver(folder, model) as receiver:
+        errors = receiver.power("mode", "cyclic:1", code=69).errors
+        expect_equal(len(re.findall(phrases.NO_SUCH_MODE, errors)), 1, f"the number of refusals in {errors!r}")
+        expect(matches(phrases.NO_SUCH_MODE, errors.splitlines()[-1]), errors)
+        return "has no cyclic tracking, and the command says so"
 
 
-def stranger(model, folder):
-    receiver = Receiver(model, folder)
-    try:
-        _, out, err = receiver.power("sleep", "5", code=69)
-        check("no u-blox receiver" in err, f"{model}: {err}")
-        return f"{model}: takes no orders, and it is said"
-    finally:
-        receiver.close()
+def stranger(folder, model):
+    with Receiver(folder, model) as receiver:
+        errors = receiver.power("sleep", "5", code=69).errors
+        expect(matches(phrases.NO_UBLOX_RECEIVER, errors), errors)
+        return "takes no commands, and the command says so"
 
 
-def switched(model, folder):
+def switched(folder, _):
     """The supply's switch, as a file; no receiver is opened."""
-    path, log = os.path.join(folder, "state"), os.path.join(folder, "states.txt")
+    path, log = f"{folder}/state", f"{folder}/states.txt"
     open(path, "w").close()
-    command = [SEXTANT, "power", "--supply", f"file:{path}=enabled/disabled", "--log", log, "off", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    check(LINE.match(process.stdout.readline().rstrip("\n"))[1] == "off until it is switched on", "power off 0")
-    check(open(path).read() == "disabled\n", "the switch is not off")
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=10)
-    check(process.returncode == 0 and open(path).read() == "enabled\n", "the switch is not on again")
-    check(len(open(log).readlines()) == 2, "not all is logged")
+
+    def content(of):
+        with open(of) as file:
+            return file.read()
+
+    with Program(program(), "power", "--supply", f"file:{path}=enabled/disabled", "--log", log, "off", "0",
+                 env=environment(folder)) as command:
+        command.wait_for_line(phrases.OFF)
+        expect_equal(content(path), "disabled\n", "the switch")
+        command.interrupt()
+    expect_equal(content(path), "enabled\n", "the switch after ^C")
+    expect_equal(len(content(log).splitlines()), 2, "the number of logged states")
     return "a supply: off until ^C, then on"
 
 
-def run(scene, model):
-    with tempfile.TemporaryDirectory() as folder:
-        return scene(model, folder)
-
-
-SCENES = [(sleeps, "m8"), (sleeps, "m10"), (sleeps, "f9p"), (cyclic, "m10"), (refuses, "f9p"), (stranger, "nmea"), (switched, None)]
-with concurrent.futures.ThreadPoolExecutor() as pool:
-    try:
-        for job in [pool.submit(run, *scene) for scene in SCENES]:
-            print(job.result(), flush=True)
-    except Wrong as wrong:
-        sys.exit(f"power.py: {wrong}")
-print("ok")
+if __name__ == "__main__":
+    options = harness.arguments(__doc__, speed=1.0)
+    pairs = [(sleeps, "m8"), (sleeps, "m10"), (sleeps, "f9p"), (cyclic, "m10"), (refuses, "f9p"), (stranger, "nmea"), (switched, None)]
+    harness.run_checks({f"{check.__name__} {model or ''}".strip(): lambda folder, check=check, model=model: check(folder, model)
+                        for check, model in pairs}, options.checks)

@@ -1,133 +1,88 @@
 #!/usr/bin/python3
-"""The computer's own sensors, without them: a compass in a folder, a receiver with a compass on a pseudo-terminal, BlueZ
-and logind on a private bus. usage: sensors.py BIN-FOLDER (holds sextant and sextant-track). Prints a line for each check."""
+"""The computer's own sensors, without them: a compass in a folder, a receiver with a compass on a pseudo-terminal, BlueZ and
+logind on a private bus.
 
+usage: sensors.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
+"""
 import glob
-import json
 import os
 import pty
-import select
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 import tty
 
-import dbus
-import dbus.service
-
 import bluez
-from bluez import ADAPTER, UUID
+import emulator
+import harness
+import phrases
+from bluez import UUID
+from harness import Track, expect, expect_equal, matches, wait_until
 from magnetometer import Magnetometer
 
-BIN = os.path.abspath(sys.argv[1])
-WORK = tempfile.mkdtemp(prefix="sensors-")
-failed = 0
+
+def track(folder, *words, sysfs="/nonexistent", **variables):
+    return Track(folder, *words, terminal=False, **{
+        "SEXTANT_APP_STATE": "foreground", "SEXTANT_SYSFS": sysfs, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
+        **variables})
 
 
-def check(what, holds, shown=""):
-    global failed
-    print(("PASS " if holds else "FAIL ") + what + ("" if holds else f": {shown}"), flush=True)
-    failed += 0 if holds else 1
+def near(name, degrees, by):
+    return lambda event: abs((event[name] - degrees + 180) % 360 - 180) <= by
 
 
-class Track:
-    """`sextant track` and what it prints."""
-
-    def __init__(self, *arguments, sysfs="/nonexistent", **environment):
-        surroundings = dict(os.environ)
-        surroundings.update(
-            SEXTANT_STATE_DIR=f"{WORK}/state", SEXTANT_APP_STATE="foreground", SEXTANT_SYSFS=sysfs,
-            DBUS_SYSTEM_BUS_ADDRESS="unix:path=/nonexistent")
-        surroundings.update(environment)
-        self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(
-            [f"{BIN}/sextant", "track", "--json", *arguments], stdout=subprocess.PIPE, stderr=self.errors, env=surroundings)
-        self.events = []
-        self.thread = threading.Thread(target=self.read, daemon=True)
-        self.thread.start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.events.append(json.loads(line))
-
-    def wait(self, name, holds=lambda event: True, seconds=15, start=0):
-        """The first such event behind `start`; None when it does not come."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for event in self.events[start:]:
-                if event["event"] == name and holds(event):
-                    return event
-            time.sleep(0.05)
-        return None
-
-    def end(self):
-        self.process.terminate()
-        code = self.process.wait(10)
-        self.thread.join(5)
-        self.errors.seek(0)
-        return code, self.errors.read()
-
-
-def near(event, name, degrees, by):
-    return event is not None and abs((event[name] - degrees + 180) % 360 - 180) <= by
-
-
-def compass():
-    print("== a magnetometer of the kernel", flush=True)
-    sensor = Magnetometer(f"{WORK}/sysfs")
+def compass(folder):
+    """A magnetometer of the kernel's."""
+    sensor = Magnetometer(f"{folder}/sysfs")
     sensor.turn(90)
-    track = Track("--heading", "--device", "sim:walk", sysfs=sensor.root)
-    first = track.wait("didUpdateHeading")
-    check("the first heading", near(first, "magneticHeading", 90, 0.5), first)
-    true = track.wait("didUpdateHeading", lambda event: event["trueHeading"] >= 0)
-    check("true north by the declination where the walk is", near(true, "trueHeading", 94.4, 1.5), true)
-    start = len(track.events)
-    sensor.turn(180)
-    turned = track.wait("didUpdateHeading", lambda event: near(event, "magneticHeading", 180, 0.5), start=start)
-    check("a turn is told", turned is not None, track.events[start:])
-    count = sum(event["event"] == "didUpdateHeading" for event in track.events)
-    time.sleep(2)
-    check("and stillness is not", sum(event["event"] == "didUpdateHeading" for event in track.events) <= count + 1)
-    code, errors = track.end()
-    check("an orderly end", code == 0, (code, errors))
+    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+        first = client.wait_for_event("didUpdateHeading")
+        expect(near("magneticHeading", 90, 0.5)(first), f"the first heading is {first}")
+        # True north by the declination where the walk is.
+        true = first if first["trueHeading"] >= 0 else client.wait_for_event("didUpdateHeading", lambda event: event["trueHeading"] >= 0)
+        expect(near("trueHeading", 94.4, 1.5)(true), f"true north is {true}")
+        sensor.turn(180)
+        client.wait_for_event("didUpdateHeading", near("magneticHeading", 180, 0.5))
+        # A sensor at rest delivers nothing, but for the last degree.
+        count = len(client.told("didUpdateHeading"))
+        time.sleep(2)
+        expect(len(client.told("didUpdateHeading")) <= count + 1, "headings at rest")
+        client.terminate()
 
 
-def calibration():
-    print("== its calibration", flush=True)
-    sensor = Magnetometer(f"{WORK}/own", own=(60, -35, 20))
-    track = Track("--heading", "--device", "sim:walk", sysfs=sensor.root)
-    first = track.wait("didUpdateHeading")
-    check("uncalibrated it is not sure", first and (first["headingAccuracy"] < 0 or first["headingAccuracy"] >= 45), first)
-    for step in range(100):
-        sensor.turn(step * 9)
-        time.sleep(0.1)
-    start = len(track.events)
-    sensor.turn(123)
-    found = track.wait("didUpdateHeading", lambda event: near(event, "magneticHeading", 123, 2), start=start)
-    check("turned around it finds the device's own field", found is not None, track.events[-1])
-    check("and says how sure it is", found and 0 < found["headingAccuracy"] < 20, found)
-    track.end()
-    with open(f"{WORK}/state/compass") as file:
-        check("it is kept", "hmc5883" in file.read())
-    track = Track("--heading", "--device", "sim:walk", sysfs=sensor.root)
-    again = track.wait("didUpdateHeading")
-    check("and serves the next run at once", near(again, "magneticHeading", 123, 2), again)
-    track.end()
+def calibration(folder):
+    """The device's own field is found while the device is turned, and kept."""
+    sensor = Magnetometer(f"{folder}/sysfs", own=(60, -35, 20))
+    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+        first = client.wait_for_event("didUpdateHeading")
+        expect(first["headingAccuracy"] < 0 or first["headingAccuracy"] >= 45, f"uncalibrated it is sure: {first}")
+        # Turned around and around, 90 degrees a second, until it knows its field.
+        for step in range(int(10 * harness.LIMIT)):
+            sensor.turn(step * 9)
+            time.sleep(0.1)
+            if step >= 40 and 0 < client.told("didUpdateHeading")[-1]["headingAccuracy"] < 20:
+                break
+        sensor.turn(123)
+        found = client.wait_for_event("didUpdateHeading", near("magneticHeading", 123, 2))
+        expect(0 < found["headingAccuracy"] < 20, f"the accuracy is {found}")
+        client.terminate()
+    with open(f"{folder}/state/compass") as file:
+        expect("hmc5883" in file.read(), "the calibration is not kept")
+    with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
+        again = client.wait_for_event("didUpdateHeading")
+        expect(near("magneticHeading", 123, 2)(again), f"the next run begins with {again}")
 
 
-def none():
-    print("== no compass", flush=True)
-    track = Track("--heading", "--device", "sim:walk")
-    check("there is a fix", track.wait("didUpdateLocations") is not None)
-    _, errors = track.end()
-    check("and no heading", not any(event["event"] == "didUpdateHeading" for event in track.events))
-    check("which is said", "no compass" in errors, errors)
+def no_compass(folder):
+    """Without a compass there are locations, no heading, and a message."""
+    with track(folder, "--heading", "--device", "sim:walk") as client:
+        client.wait_for_event("didUpdateLocations")
+        client.terminate()
+        expect_equal(client.told("didUpdateHeading"), [], "the headings")
+        expect(matches(phrases.NO_COMPASS, client.errors), f"it says {client.errors!r}")
 
 
 def is_open(path):
-    """Whether another program has it."""
+    """Whether another program has a file open."""
     for link in glob.glob("/proc/[0-9]*/fd/*"):
         try:
             if not link.startswith(f"/proc/{os.getpid()}/") and os.readlink(link) == path:
@@ -137,187 +92,127 @@ def is_open(path):
     return False
 
 
-def movement():
-    print("== an accelerometer notices movement", flush=True)
-    root = f"{WORK}/moved"
+def movement(folder):
+    """An accelerometer notices movement."""
+    root = f"{folder}/sysfs"
     path = f"{root}/bus/iio/devices/iio:device0"
     os.makedirs(path)
     with open(f"{path}/in_accel_scale", "w") as file:
         file.write("0.00981\n")
     files = [os.open(f"{path}/in_accel_{axis}_raw", os.O_RDWR | os.O_CREAT, 0o600) for axis in "xyz"]
 
-    def lie(*values):
+    def tilt(*values):
         for file, value in zip(files, values):
             os.pwrite(file, f"{value:6d}\n".encode(), 0)
 
-    lie(0, 0, 1000)
-    with open(f"{WORK}/parked.scenario", "w") as file:
+    tilt(0, 0, 1000)
+    with open(f"{folder}/parked.scenario", "w") as file:
         file.write("start 48.1642,11.6056 512m\nhot\nstay forever\n")
-    # Looks for movement are far away: what resumes it is the accelerometer.
-    track = Track("--device", f"sim:{WORK}/parked.scenario", sysfs=root, SEXTANT_STATE_DIR=f"{WORK}/parked",
-                  SEXTANT_PAUSE_SECONDS="5", SEXTANT_PAUSE_PROBE_SECONDS="600")
-    check("a still client is paused", track.wait("didPauseLocationUpdates", seconds=40) is not None, track.events[-1:])
-    # The receiver rests when its orbits are fresh, half a minute later; only then is the accelerometer asked.
-    end = time.monotonic() + 90
-    while not is_open(f"{path}/in_accel_x_raw") and time.monotonic() < end:
-        time.sleep(0.2)
-    time.sleep(5)
-    check("and stays so", track.wait("didResumeLocationUpdates", seconds=0.1) is None)
-    start = len(track.events)
-    lie(300, 0, 950)
-    begin = time.monotonic()
-    resumed = track.wait("didResumeLocationUpdates", seconds=20, start=start)
-    check("until it is tilted", resumed and time.monotonic() - begin < 10, track.events[start:])
-    check("and is told where it is", track.wait("didUpdateLocations", seconds=30, start=start) is not None)
-    track.end()
+    # The receiver itself is read for movement after ten minutes only: the accelerometer is what resumes the client.
+    with track(folder, "--device", f"sim:{folder}/parked.scenario", sysfs=root, SEXTANT_PAUSE_SECONDS="5",
+               SEXTANT_PAUSE_PROBE_SECONDS="600") as client:
+        client.wait_for_event("didPauseLocationUpdates")
+        # The receiver sleeps when its orbits are fresh, half a minute later; only then is the accelerometer read.
+        wait_until(lambda: is_open(f"{path}/in_accel_x_raw"), "the accelerometer is not read")
+        client.expect_none("didResumeLocationUpdates", 5)
+        tilt(300, 0, 950)
+        client.wait_for_event("didResumeLocationUpdates")
+        client.wait_for_event("didUpdateLocations")
 
 
-def sentence(text):
-    total = 0
-    for letter in text.encode():
-        total ^= letter
-    return f"${text}*{total:02X}\r\n".encode()
-
-
-def receiver():
-    print("== a receiver with a compass", flush=True)
+def receiver(folder):
+    """A receiver with a compass of its own."""
     master, slave = pty.openpty()
     tty.setraw(slave)
-    running = True
+    os.set_blocking(master, False)
+    heading, ended = 30, threading.Event()
 
     def write():
-        second = 0
-        while running:
+        while not ended.is_set():
             now = time.gmtime()
             clock, date = time.strftime("%H%M%S.00", now), time.strftime("%d%m%y", now)
-            heading = 30 if second < 8 else 120
-            os.write(master, sentence(f"GPRMC,{clock},A,4808.000,N,01134.000,E,0.0,,{date},,,A")
-                     + sentence(f"GPGGA,{clock},4808.000,N,01134.000,E,1,08,0.9,520.0,M,47.0,M,,")
-                     + (sentence(f"HEHDT,{heading}.0,T") if second < 14 else b""))
-            select.select([master], [], [], 0)
-            second += 1
-            time.sleep(1)
+            epoch = (emulator.sentence(f"GPRMC,{clock},A,4808.000,N,01134.000,E,0.0,,{date},,,A")
+                     + emulator.sentence(f"GPGGA,{clock},4808.000,N,01134.000,E,1,08,0.9,520.0,M,47.0,M,,"))
+            if heading is not None:
+                epoch += emulator.sentence(f"HEHDT,{heading}.0,T")
+            try:
+                os.write(master, epoch)
+            except BlockingIOError:
+                pass
+            # An epoch a second.
+            ended.wait(1)
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
-    track = Track("--heading", "--device", os.ttyname(slave), "--read-only")
-    first = track.wait("didUpdateHeading", lambda event: event["trueHeading"] >= 0)
-    check("its heading, though it stands", near(first, "trueHeading", 30, 0.1), first)
-    check("magnetic north by the declination", near(first, "magneticHeading", 25.6, 1), first)
-    check("a turn", track.wait("didUpdateHeading", lambda event: near(event, "trueHeading", 120, 0.1)) is not None)
-    failure = track.wait("didFailWithError", lambda event: event["code"] == 3)
-    check("its end is a headingFailure", failure is not None, track.events[-1])
-    track.end()
-    running = False
-    thread.join()
+    try:
+        with track(folder, "--heading", "--device", os.ttyname(slave), "--read-only") as client:
+            first = client.wait_for_event("didUpdateHeading", lambda event: event["trueHeading"] >= 0)
+            expect(near("trueHeading", 30, 0.1)(first) and near("magneticHeading", 25.6, 1)(first), f"the first heading is {first}")
+            heading = 120
+            client.wait_for_event("didUpdateHeading", near("trueHeading", 120, 0.1))
+            heading = None
+            client.wait_for_event("didFailWithError", code=3)
+    finally:
+        ended.set()
+        thread.join()
 
 
-class Logind(dbus.service.Object):
-    """The manager of sessions, as far as suspends go."""
-
-    locks = []
-    wants = []
-
-    @dbus.service.method("org.freedesktop.login1.Manager", in_signature="ssss", out_signature="h")
-    def Inhibit(self, what, who, why, mode):
-        mine, theirs = os.pipe()
-        self.locks.append(mine)
-        self.wants.append((str(what), str(who), str(mode)))
-        descriptor = dbus.types.UnixFd(theirs)
-        os.close(theirs)
-        return descriptor
-
-    @dbus.service.signal("org.freedesktop.login1.Manager", signature="b")
-    def PrepareForSleep(self, begins):
-        pass
-
-
-
-
-def beacons(bus):
-    print("== beacons through BlueZ", flush=True)
-    root = f"{WORK}/bluetooth"
-    track = Track("--device", "sim:walk", "--beacon", UUID, DBUS_SYSTEM_BUS_ADDRESS=bus.address)
-    refused = track.wait("didFailRanging")
-    check("without an adapter: 16", refused and refused["code"] == 16, refused)
-    track.end()
-
+def beacons(folder, bus):
+    """Beacons through BlueZ; code 16 where there is no adapter, no BlueZ, or no power."""
+    root = f"{folder}/sysfs"
+    words = ["--device", "sim:walk", "--beacon", UUID]
+    with track(folder, *words, DBUS_SYSTEM_BUS_ADDRESS=bus.address) as client:
+        client.wait_for_event("didFailRanging", code=16)
     os.makedirs(f"{root}/class/bluetooth/hci0")
-    track = Track("--device", "sim:walk", "--beacon", UUID, sysfs=root, DBUS_SYSTEM_BUS_ADDRESS=bus.address)
-    refused = track.wait("didFailRanging")
-    check("without BlueZ: 16", refused and refused["code"] == 16, refused)
-    _, errors = track.end()
-    check("and its cure", "install bluez" in errors, errors)
+    with track(folder, *words, sysfs=root, DBUS_SYSTEM_BUS_ADDRESS=bus.address) as client:
+        client.wait_for_event("didFailRanging", code=16)
+        client.wait_for_message(phrases.BLUEZ_ADVICE)
+    adapter, (far, close) = bluez.start(bus)
+    with track(folder, *words, sysfs=root, DBUS_SYSTEM_BUS_ADDRESS=bus.address) as client:
+        wait_until(lambda: ("start",) in adapter.calls, "no search")
+        # It searches for Bluetooth LE.
+        expect_equal(adapter.calls[:2], [("filter", "le", True), ("start",)], "the calls")
 
-    held = []
+        def is_measured(event):
+            return len(event["beacons"]) == 2 and event["beacons"][0]["rssi"] != 0
 
-    def appear():
-        held.append(dbus.service.BusName("org.bluez", bus.connection))
-        held.append(bluez.BlueZ(bus.connection, "/"))
-        held.append(bluez.Adapter(bus.connection, ADAPTER))
-        for number in (1, 2):
-            held.append(bluez.Device(bus.connection, f"{ADAPTER}/dev_0{number}"))
+        def advertise():
+            bus.call(lambda: (far.advertise(1, -75), close.advertise(2, -50)))
+            return any(map(is_measured, client.told("didRange")))
 
-    bus.later(appear)
-    track = Track("--device", "sim:walk", "--beacon", UUID, sysfs=root, DBUS_SYSTEM_BUS_ADDRESS=bus.address)
-    end = time.monotonic() + 10
-    while ("start",) not in bluez.Adapter.calls and time.monotonic() < end:
-        time.sleep(0.05)
-    check("it searches for Bluetooth LE", bluez.Adapter.calls[:2] == [("filter", "le", True), ("start",)], bluez.Adapter.calls)
-    for _ in range(30):
-        bus.later(lambda: (held[3].advertise(1, -75), held[4].advertise(2, -50)))
-        time.sleep(0.1)
-    both = track.wait("didRange", lambda event: len(event["beacons"]) == 2 and event["beacons"][0]["rssi"] != 0)
-    check("both beacons, the nearer first", both and [b["minor"] for b in both["beacons"]] == [2, 1], both)
-    check("with their distances", both and both["beacons"][0]["proximity"] == "immediate"
-          and both["beacons"][1]["proximity"] == "far" and both["beacons"][0]["accuracy"] < 0.5, both)
-    bus.later(lambda: held[2].PropertiesChanged("org.bluez.Adapter1", {"Powered": dbus.Boolean(False)}, []))
-    off = track.wait("didFailRanging")
-    check("switched off: 16", off and off["code"] == 16, off)
-    bus.later(lambda: held[2].PropertiesChanged("org.bluez.Adapter1", {"Powered": dbus.Boolean(True)}, []))
-    time.sleep(0.5)
-    check("switched on it searches again", bluez.Adapter.calls.count(("start",)) == 2, bluez.Adapter.calls)
-    track.end()
-    check("and ends the search with the program", ("stop",) in bluez.Adapter.calls, bluez.Adapter.calls)
+        wait_until(advertise, "two beacons are not ranged")
+        both = client.wait_for_event("didRange", is_measured)["beacons"]
+        expect_equal([(beacon["minor"], beacon["proximity"]) for beacon in both], [(2, "immediate"), (1, "far")], "the beacons")
+        expect(both[0]["accuracy"] < 0.5, f"the nearer is {both[0]}")
+        bus.call(lambda: adapter.switch(False))
+        client.wait_for_event("didFailRanging", code=16)
+        bus.call(lambda: adapter.switch(True))
+        wait_until(lambda: adapter.calls.count(("start",)) == 2, lambda: f"no second search: {adapter.calls}")
+        client.wait_for_event("didUpdateLocations")
+        client.terminate()
+    wait_until(lambda: ("stop",) in adapter.calls, "the search does not end with the program")
 
 
-def suspends(bus):
-    print("== suspends by logind", flush=True)
-    held = []
-
-    def appear():
-        held.append(dbus.service.BusName("org.freedesktop.login1", bus.connection))
-        held.append(Logind(bus.connection, "/org/freedesktop/login1"))
-
-    bus.later(appear)
-    track = Track("--device", "sim:walk", DBUS_SYSTEM_BUS_ADDRESS=bus.address)
-    end = time.monotonic() + 10
-    while not Logind.wants and time.monotonic() < end:
-        time.sleep(0.05)
-    check("a delay lock is held", Logind.wants == [("sleep", "sextant", "delay")], Logind.wants)
-    check("and kept", Logind.locks and not select.select(Logind.locks[:1], [], [], 0.5)[0])
-    bus.later(lambda: held[1].PrepareForSleep(True))
-    begin = time.monotonic()
-    let = Logind.locks and select.select(Logind.locks[:1], [], [], 5)[0]
-    check("the suspend is held up for 2.5 s at most", let and time.monotonic() - begin < 2.5)
-    bus.later(lambda: held[1].PrepareForSleep(False))
-    time.sleep(0.5)
-    check("and the lock is taken anew", len(Logind.locks) == 2, Logind.wants)
-    track.end()
-    check("it is gone with the program", len(Logind.locks) == 2 and bool(select.select(Logind.locks[1:], [], [], 5)[0]))
+def suspends(folder, bus):
+    """A delay lock of logind's is released for a suspend and taken again afterwards. It is released within two
+    seconds, which SuspendTests check in virtual time."""
+    logind = bluez.start_logind(bus)
+    with track(folder, "--device", "sim:walk", DBUS_SYSTEM_BUS_ADDRESS=bus.address) as client:
+        wait_until(lambda: logind.requests, "no lock")
+        expect_equal(logind.requests, [("sleep", "sextant", "delay")], "the lock")
+        expect(not logind.is_released(0, seconds=0.5), "the lock is not kept")
+        bus.call(lambda: logind.PrepareForSleep(True))
+        expect(logind.is_released(0), "the lock is not released for the suspend")
+        bus.call(lambda: logind.PrepareForSleep(False))
+        wait_until(lambda: len(logind.locks) == 2, "the lock is not taken again")
+        client.wait_for_event("didUpdateLocations")
+        client.terminate()
+    expect(logind.is_released(1), "the lock outlives the program")
 
 
-compass()
-calibration()
-none()
-movement()
-receiver()
-bus = bluez.Bus()
-try:
-    beacons(bus)
-    suspends(bus)
-finally:
-    bus.end()
-subprocess.run(["rm", "-rf", WORK], check=True)
-print(f"--- {failed} failed" if failed else "--- all passed")
-sys.exit(1 if failed else 0)
+if __name__ == "__main__":
+    # Each has a bus of its own: the programs of the one would take locks from the logind of the other.
+    with bluez.Bus() as first, bluez.Bus() as second:
+        checks = {check.__name__: check for check in (compass, calibration, no_compass, movement, receiver)}
+        harness.run_checks({**checks, "beacons": lambda folder: beacons(folder, first),
+                            "suspends": lambda folder: suspends(folder, second)}, harness.arguments(__doc__).checks)

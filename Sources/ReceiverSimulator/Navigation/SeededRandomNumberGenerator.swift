@@ -1,6 +1,6 @@
 import Glibc
 
-/// The random number generator of simulations and tests: SeededRandomNumberGenerator (S. Vigna). A seed determines the sequence, so that a run
+/// The random number generator of simulations and tests: SplitMix64 (S. Vigna). A seed determines the sequence, so that a run
 /// can be repeated on every machine.
 public struct SeededRandomNumberGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64

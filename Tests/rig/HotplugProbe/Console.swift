@@ -1,14 +1,14 @@
-// The calls of the C library with pointers to memory that is theirs for the length of the call: the reason for `unsafe`.
+// `unsafe`: the pointers given to the C library are valid for the length of the call.
 import Glibc
 
 enum Console {
-  /// A line on standard output, at once.
+  /// Writes a line to standard output, unbuffered.
   static func write(_ text: String) {
     let bytes = Array("\(text)\n".utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 
-  /// How many descriptors this process has; that of the folder that is read for it not counted.
+  /// The number of open descriptors of this process, without the one that counts them.
   static func openDescriptors() -> Int {
     guard let folder = unsafe opendir("/proc/self/fd") else { return -1 }
     defer { unsafe closedir(folder) }

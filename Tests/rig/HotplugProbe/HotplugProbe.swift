@@ -1,8 +1,8 @@
-// What the rigs run: serves one receiver over every unplug and replug, and writes a line for each thing that happens.
+// A program for the rigs: serves one receiver over every unplug and replug, and writes a line for each event.
 //
 //     HotplugProbe [--device PATH] [--baud N] [--low-latency] [--source udev|kernel|polling]
 //
-//     ready SOURCE            it listens; the ports that were there have been looked at
+//     ready SOURCE            it listens; the ports that were there are listed above
 //     added|changed|removed NODE IDENTITY
 //     open NODE descriptors=N
 //     bytes NODE              the first bytes since it was opened
@@ -12,7 +12,7 @@
 //     close NODE
 //     report TEXT
 //
-// A line on its standard input is an order: `rate N`, `break`, `write`, `quit`.
+// A line on its standard input is a command: `rate N`, `break`, `write`, `quit`.
 import Hotplug
 import MonotonicTime
 import Receiver
@@ -23,8 +23,8 @@ import SerialPort
 struct HotplugProbe {
   static func main() throws {
     let options = Options(CommandLine.arguments.dropFirst())
-    var shell = try ProbeShell(options)
-    try shell.run()
+    var loop = try ProbeLoop(options)
+    try loop.run()
   }
 }
 

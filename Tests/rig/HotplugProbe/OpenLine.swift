@@ -3,45 +3,45 @@ import Receiver
 import ReceiverStream
 import SerialPort
 
-/// A port that is open, and what has been told of it.
+/// An open port, and the events that were printed of it.
 struct OpenLine: ~Copyable {
   let port: SerialPort
   private var listener: Listener
-  private var nextLook: Instant
+  private var nextRead: Instant
   private let interval: Milliseconds
-  private var isHeard = false
+  private var hasBytes = false
   private var isFixed = false
   private var errors: LineErrors?
   private var modemLines: ModemLines?
 
-  init(_ port: consuming SerialPort, searches: Bool, lookEvery interval: Milliseconds, now: Instant) {
+  init(_ port: consuming SerialPort, searches: Bool, countersEvery interval: Milliseconds, now: Instant) {
     let rate = searches && port.kind == .terminal ? port.baudRate : nil
     listener = Listener(searchingFrom: rate, reference: nil, now: now)
     errors = port.lineErrors()
     modemLines = port.modemLines
-    nextLook = now + interval
+    nextRead = now + interval
     self.interval = interval
     self.port = port
   }
 
-  var deadline: Instant? { Instant.earlier(listener.deadline, nextLook) }
+  var deadline: Instant? { Instant.earlier(listener.deadline, nextRead) }
 
-  /// Reads what is there; false when the port has ended.
+  /// Reads the bytes that are there; false at the end of the port.
   mutating func read(_ buffer: inout [UInt8], at now: Instant) -> Bool {
     do {
       var span = buffer.mutableSpan
       // Bytes have no invalid bit patterns.
       var bytes = unsafe span.mutableBytes
       guard case .bytes(let count) = try port.read(into: &bytes) else { return true }
-      if !isHeard { Console.write("bytes \(port.path)") }
-      isHeard = true
+      if !hasBytes { Console.write("bytes \(port.path)") }
+      hasBytes = true
       let received = unsafe buffer.span.bytes.extracting(0..<count)
       var hasFix = false
       let action = listener.receive(received, at: now) { report, _ in
         if report.fix.latitudeDegrees != nil { hasFix = true }
       }
-      tell(hasFix)
-      carryOut(action)
+      printFix(hasFix)
+      perform(action)
       return true
     } catch {
       return false
@@ -52,12 +52,12 @@ struct OpenLine: ~Copyable {
     if let due = listener.deadline, now >= due {
       var hasFix = false
       let action = listener.wake(at: now) { report, _ in if report.fix.latitudeDegrees != nil { hasFix = true } }
-      tell(hasFix)
-      carryOut(action)
+      printFix(hasFix)
+      perform(action)
     }
-    if now >= nextLook {
-      nextLook = now + interval
-      look()
+    if now >= nextRead {
+      nextRead = now + interval
+      printChanges()
     }
   }
 
@@ -84,23 +84,23 @@ struct OpenLine: ~Copyable {
     }
   }
 
-  private mutating func tell(_ hasFix: Bool) {
+  private mutating func printFix(_ hasFix: Bool) {
     if hasFix && !isFixed {
       isFixed = true
       Console.write("fix \(port.path)")
     }
   }
 
-  private func carryOut(_ action: Listener.Action) {
+  private func perform(_ action: Listener.Action) {
     switch action {
-    // A rate that the hardware does not have is passed over.
+    // A rate that the hardware does not have is skipped.
     case .setRate(let rate), .ask(let rate): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
     case .none, .adviseOnSilence: break
     }
   }
 
-  private mutating func look() {
+  private mutating func printChanges() {
     if let counted = port.lineErrors(), counted != errors {
       errors = counted
       Console.write(

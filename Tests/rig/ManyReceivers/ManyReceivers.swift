@@ -1,5 +1,5 @@
-// Serves all the receivers that its arguments name in one process and one thread, until it is told to end; then it prints
-// how many epochs it had of each. What Tests/peers/many_receivers.py measures.
+// Serves the receivers that its arguments name in one process and one thread until it gets SIGTERM, and prints then how many
+// epochs each one sent. Tests/peers/many_receivers.py measures it.
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

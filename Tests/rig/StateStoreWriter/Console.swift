@@ -1,9 +1,8 @@
-/// Standard output and the environment, by calls of the C library. Their pointers are to memory that lives as long as the
-/// call, which is the reason for `unsafe`.
+/// Standard output and the environment. `unsafe`: the pointers given to the C library are valid for the length of the call.
 import Glibc
 
 enum Console {
-  /// A line, by one call: a kill does not cut it.
+  /// Writes a line with one call, so that a kill cannot cut it.
   static func print(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
@@ -15,9 +14,9 @@ enum Console {
   }
 }
 
-/// Wakes a thread from another one, by a pipe.
-final class Bell: Sendable {
-  private let ends: (hear: Int32, ring: Int32)
+/// Wakes a thread from another one, through a pipe.
+final class Wakeup: Sendable {
+  private let ends: (read: Int32, write: Int32)
 
   init() {
     var both: [Int32] = [0, 0]
@@ -25,14 +24,14 @@ final class Bell: Sendable {
     ends = (both[0], both[1])
   }
 
-  func ring() {
+  func signal() {
     var byte: UInt8 = 1
-    _ = unsafe write(ends.ring, &byte, 1)
+    _ = unsafe write(ends.write, &byte, 1)
   }
 
-  /// Until it rings; at once where it has.
+  /// Waits for a signal; returns at once if there was one.
   func wait() {
     var byte: UInt8 = 0
-    _ = unsafe read(ends.hear, &byte, 1)
+    _ = unsafe read(ends.read, &byte, 1)
   }
 }

@@ -4,30 +4,30 @@ import Receiver
 import ReceiverStream
 import SerialPort
 
-/// The shell: it waits, and carries out what the roster and the listener decide.
-struct ProbeShell: ~Copyable {
+/// The event loop: it performs the actions of the reconnect policy (`ReconnectPolicy`) and the listener.
+struct ProbeLoop: ~Copyable {
   private let options: Options
   private var poller: Poller
   private var monitor: DeviceMonitor
   private var reconnectPolicy: ReconnectPolicy
   private var line: OpenLine?
   private var input: SerialPort
-  private var orders = ""
+  private var commands = ""
   private var isEnding = false
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  private static let deviceNews = Poller.Token(rawValue: 1)
+  private static let deviceEvents = Poller.Token(rawValue: 1)
   private static let receiverBytes = Poller.Token(rawValue: 2)
   private static let command = Poller.Token(rawValue: 3)
-  /// How often the counters and modem lines of an open port are looked at: no driver tells of them.
-  private static let lineLook = Milliseconds(100)
+  /// The interval at which the error counters and modem lines of an open port are read: drivers do not announce changes.
+  private static let counterInterval = Milliseconds(100)
 
   init(_ options: Options) throws {
     let now = SystemClock.monotonic
     var poller = try Poller(catching: [.terminate])
     var monitor = DeviceMonitor(source: options.source)
     let events = monitor.drain(at: now)
-    if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceNews) }
+    if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Self.deviceEvents) }
     let input = try SerialPort(opening: "/proc/self/fd/0", access: .readOnly, baud: nil)
     try poller.add(input.fileDescriptor, token: Self.command)
     let reconnectPolicy = ReconnectPolicy(wanted: options.wanted, present: events.map(\.port), at: now)
@@ -50,12 +50,12 @@ struct ProbeShell: ~Copyable {
 
   mutating func run() throws {
     while !isEnding {
-      try carryOut()
+      try performActions()
       let events = try poller.wait(deadline: deadline?.nanoseconds)
       for event in events {
         switch event {
         case .readable(Self.receiverBytes), .hangUp(Self.receiverBytes): try readReceiver()
-        case .readable(Self.command), .hangUp(Self.command): try readOrders()
+        case .readable(Self.command), .hangUp(Self.command): try readCommands()
         case .signal: isEnding = true
         default: break
         }
@@ -81,7 +81,7 @@ struct ProbeShell: ~Copyable {
     return Instant.earlier(Instant.earlier(reconnectPolicy.deadline, monitor.deadline), ofLine)
   }
 
-  private mutating func carryOut() throws {
+  private mutating func performActions() throws {
     while let action = reconnectPolicy.takeAction() {
       switch action {
       case .open(let path): try open(path)
@@ -96,7 +96,7 @@ struct ProbeShell: ~Copyable {
       let port = try SerialPort(opening: path, access: .readWrite, baud: options.baud)
       if options.lowLatency { Console.write("low-latency \(path) \(try port.setLowLatency(true))") }
       try poller.add(port.fileDescriptor, token: Self.receiverBytes)
-      line = OpenLine(port, searches: options.baud == nil, lookEvery: Self.lineLook, now: now)
+      line = OpenLine(port, searches: options.baud == nil, countersEvery: Self.counterInterval, now: now)
     } catch {
       return reconnectPolicy.failed(path, errno: error.errno, because: error.description, at: now)
     }
@@ -117,7 +117,7 @@ struct ProbeShell: ~Copyable {
     reconnectPolicy.lost(at: now)
   }
 
-  private mutating func readOrders() throws {
+  private mutating func readCommands() throws {
     var bytes = [UInt8](repeating: 0, count: 256)
     var elements = bytes.mutableSpan
     // Bytes have no invalid bit patterns.
@@ -126,11 +126,11 @@ struct ProbeShell: ~Copyable {
     switch result {
     case .endOfInput: poller.remove(input.fileDescriptor)
     case .wouldBlock: break
-    case .bytes(let count): orders += String(decoding: bytes[..<count], as: UTF8.self)
+    case .bytes(let count): commands += String(decoding: bytes[..<count], as: UTF8.self)
     }
-    while let end = orders.firstIndex(of: "\n") {
-      apply(orders[..<end].split(separator: " "))
-      orders.removeSubrange(...end)
+    while let end = commands.firstIndex(of: "\n") {
+      apply(commands[..<end].split(separator: " "))
+      commands.removeSubrange(...end)
     }
   }
 

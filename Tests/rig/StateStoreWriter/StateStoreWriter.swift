@@ -3,34 +3,35 @@ import Positioning
 import ReceiverStream
 import Synchronization
 
-/// A program that changes all that is kept of it as fast as it is told that the last change is kept, for `kills.py`, which
-/// kills it. It prints what it found at its start (`have …`), what it begins (`try …`), and what it was told is done.
+/// A program that changes its stored state without a pause: each change follows the acknowledgement of the last one.
+/// `kills.py` kills it. It prints the values that it finds at its start, each change that it begins, and each change that is
+/// acknowledged as stored.
 ///
-///     have|try|done region ID GENERATION      GENERATION is the radius; 0: not monitored
-///     have|try|done visits 0|1
-///     have|try|done authorization STATUS
-///     have|done fix NANOSECONDS
+///     found|begin|stored region ID GENERATION      GENERATION is the radius; 0: not monitored
+///     found|begin|stored visits 0|1
+///     found|begin|stored authorization STATUS
+///     found|delivered fix NANOSECONDS
 @main
-struct StateKeeper {
+struct StateStoreWriter {
   static func main() {
     let app = AppDescription(identifier: "keeper", keys: UsageKeys())
     let service = LocationService(app: app)
-    let keeper = Keeper(service, book: AuthorizationStore(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
-    keeper.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
-    keeper.openMail()
+    let client = Client(service, book: AuthorizationStore(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
+    client.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
+    client.deliverEvents()
   }
 }
 
-/// The client. As every client does, it opens its events on a thread of its own, and asks before each whether it may.
-private final class Keeper: LocationServiceClient, @unchecked Sendable {
+/// The client. It handles its events on a thread of its own, and checks before each one whether it is still current.
+private final class Client: LocationServiceClient, @unchecked Sendable {
   private let service: LocationService
   private let book: AuthorizationStore
   private var id = ClientID(0)
   private var generation = 0
-  /// What is printed when the next answer to `requestState` comes: all that was asked before it is kept by then.
-  private var awaited = ""
-  private let mail = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
-  private let bell = Bell()
+  /// The change that is acknowledged by the next answer to `requestState`: all requests before it are stored by then.
+  private var pendingChange = ""
+  private let queue = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
+  private let wakeup = Wakeup()
 
   init(_ service: LocationService, book: AuthorizationStore) {
     self.service = service
@@ -39,33 +40,35 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
 
   func begin(from generation: Int) {
     self.generation = generation
-    tellWhatIsThere()
+    printStoredState()
     id = service.add(self)
     service.call(.setDelegate([.takesLocations, .takesErrors]), by: id)
     service.call(.startUpdatingLocation, by: id)
     change()
   }
 
-  private func tellWhatIsThere() {
+  private func printStoredState() {
     let lines = service.read { engine in
       var lines = engine.regions.records.map { record in
-        guard case .circle(let circle) = record.region.shape else { return "have region \(record.region.identifier) ?" }
-        return "have region \(record.region.identifier) \(Int(circle.radiusMetres))"
+        guard case .circle(let circle) = record.region.shape else {
+          return "found region \(record.region.identifier) ?"
+        }
+        return "found region \(record.region.identifier) \(Int(circle.radiusMetres))"
       }
-      lines.append("have visits \(engine.visits.isRunning ? 1 : 0)")
-      lines.append("have authorization \(engine.authorization.record.status.rawValue)")
+      lines.append("found visits \(engine.visits.isRunning ? 1 : 0)")
+      lines.append("found authorization \(engine.authorization.record.status.rawValue)")
       return lines
     }
     let client = service.add(self)
     if let newest = service.read({ $0.location(of: client) }) {
-      Console.print("have fix \(newest.timestamp.nanosecondsSince1970)")
+      Console.print("found fix \(newest.timestamp.nanosecondsSince1970)")
     }
     service.remove(client)
     for line in lines { Console.print(line) }
     Console.print("ready")
   }
 
-  /// One change, and a question that is answered behind it.
+  /// One change, and a request whose answer acknowledges it.
   private func change() {
     generation += 1
     switch generation % 7 {
@@ -90,8 +93,8 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
   }
 
   private func begin(_ words: String) {
-    awaited = words
-    Console.print("try \(words)")
+    pendingChange = words
+    Console.print("begin \(words)")
   }
 
   private func region(_ number: Int) -> Region {
@@ -99,31 +102,31 @@ private final class Keeper: LocationServiceClient, @unchecked Sendable {
     return Region("r \(number)", .circle(Circle(centre: middle, radiusMetres: Double(generation))))
   }
 
-  // MARK: What is told
+  // MARK: Events
 
   func receive(_ event: DelegateEvent, _ ticket: Ticket) {
-    mail.withLock { $0.append((event, ticket)) }
-    bell.ring()
+    queue.withLock { $0.append((event, ticket)) }
+    wakeup.signal()
   }
 
-  /// Opens what comes, without end.
-  func openMail() -> Never {
+  /// Handles the events, without end.
+  func deliverEvents() -> Never {
     while true {
-      bell.wait()
-      let letters = mail.withLock { mail in
-        defer { mail = [] }
-        return mail
+      wakeup.wait()
+      let entries = queue.withLock { queue in
+        defer { queue = [] }
+        return queue
       }
-      for letter in letters where service.isCurrent(letter.event, letter.ticket, for: id) { hear(letter.event) }
+      for entry in entries where service.isCurrent(entry.event, entry.ticket, for: id) { handle(entry.event) }
     }
   }
 
-  private func hear(_ event: DelegateEvent) {
+  private func handle(_ event: DelegateEvent) {
     switch event {
     case .didUpdateLocations(let locations):
-      for location in locations { Console.print("done fix \(location.timestamp.nanosecondsSince1970)") }
-    case .didDetermineState(_, let region) where region.identifier == "r 0" && !awaited.isEmpty:
-      Console.print("done \(awaited)")
+      for location in locations { Console.print("delivered fix \(location.timestamp.nanosecondsSince1970)") }
+    case .didDetermineState(_, let region) where region.identifier == "r 0" && !pendingChange.isEmpty:
+      Console.print("stored \(pendingChange)")
       change()
     case .monitoringDidFail(_, let error): Console.print("failed \(error)")
     default: break
