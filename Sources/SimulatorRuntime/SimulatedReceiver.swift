@@ -55,10 +55,7 @@ public final class SimulatedReceiver {
   /// Takes what was written to it, and writes what is due. The poller watches its node.
   public func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
     let time = deviceTime(at: now)
-    // A pseudo-terminal announces no change of its rate; the rate matters when bytes go over the line.
-    let earlierRate = device.hostRate
-    if let rate = terminal?.baudRate, rate > 0 { device.hostRate = rate }
-    try receive(at: time, orAtRate: earlierRate)
+    try receive(at: time)
     device.advance(to: time)
     let change = try follow(&poller)
     try watch(&poller, token)
@@ -96,21 +93,25 @@ public final class SimulatedReceiver {
     return terminal
   }
 
-  /// Reads what the host has written since the last wake.
+  /// Reads what the host has written since the last wake, and then the rate that it has set; no change of it is announced.
   ///
-  /// - Parameter earlierRate: The rate at the last wake. A pseudo-terminal does not keep the rate at which bytes were written
-  ///   and does not delay a change until they are read, as a UART does. After a change, which may be read late on a busy
-  ///   machine, bytes may therefore have been sent at either rate: the device gets them at the one that it understands.
-  private func receive(at time: Instant, orAtRate earlierRate: UInt32) throws {
-    let rate = device.hostRate
+  /// A pseudo-terminal does not keep the rate at which bytes were written, and does not delay a change until they are read, as
+  /// a UART does. After a change, which a busy machine lets us see late, bytes may have been sent at the rate before it or at
+  /// the one after it: the device gets them at the one that it understands.
+  private func receive(at time: Instant) throws {
+    var bytes: [UInt8] = []
     while terminal != nil {
       var span = buffer.mutableSpan
       // Called unsafe because some types have invalid bit patterns; bytes have none.
-      var bytes = unsafe span.mutableBytes
-      guard case .bytes(let count)? = try terminal?.read(into: &bytes), count > 0 else { return }
-      if device.ownRate == earlierRate { device.hostRate = earlierRate }
-      device.send(Array(buffer[..<count]), at: time)
-      device.hostRate = rate
+      var piece = unsafe span.mutableBytes
+      guard case .bytes(let count)? = try terminal?.read(into: &piece), count > 0 else { break }
+      bytes += buffer[..<count]
     }
+    let earlier = device.hostRate
+    let rate = terminal?.baudRate ?? 0
+    if rate > 0, bytes.isEmpty || device.ownRate != earlier { device.hostRate = rate }
+    guard !bytes.isEmpty else { return }
+    device.send(bytes, at: time)
+    if rate > 0 { device.hostRate = rate }
   }
 }

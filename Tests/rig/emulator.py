@@ -1,12 +1,12 @@
-"""What the rigs' receivers say: an epoch of NMEA with a position, five times a second."""
+"""The output of the rigs' receivers: epochs of NMEA with a position, five of them a second."""
 import datetime
 import functools
 import operator
 
 
 def sentence(body):
-    check = functools.reduce(operator.xor, body.encode())
-    return f"${body}*{check:02X}\r\n".encode()
+    checksum = functools.reduce(operator.xor, body.encode())
+    return f"${body}*{checksum:02X}\r\n".encode()
 
 
 def epoch(number, longitude="01136.42100"):

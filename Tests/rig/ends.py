@@ -1,274 +1,245 @@
 #!/usr/bin/env python3
-"""How commands end, and what they say when they cannot do what is asked.
+"""How commands end, and what they say when they cannot do what is requested.
 
-usage: ends.py FOLDER [NAME...]
+usage: ends.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 
-FOLDER has the programs. A receiver of another author's making (ublox.py) is watched and tracked until the reader of the output
-goes, the disk is full, the terminal is lost: it has to be as it was found. A receiver whose output is off is found. What is no
-receiver, no recording or has no room is told in a line with the cure. It prints what is wrong, and fails then.
+A receiver that shares no code with Sextant (ublox.py) is watched and tracked until the reader of the output closes it, the disk
+is full or the terminal is lost: its settings have to be the original ones then. A receiver whose output is off is found. An
+input that is no receiver or no recording, and an output without room, is named in one line with the cure.
 """
+import array
 import fcntl
 import os
-import re
+import pty
 import resource
+import select
 import signal
 import subprocess
-import sys
+import termios
 import threading
-import time
 
-import checks
-from checks import Wrong, expect
-from ublox import MESSAGE_KEYS, MODELS, Manners, Receiver
-
-FOLDER = os.path.abspath(sys.argv[1])
+import harness
+import phrases
+from harness import Program, environment, expect, expect_equal, matches, program, wait_until
+from ublox import MESSAGE_KEYS, MODELS, Quirks, Receiver
 
 
 class Bench:
-    """A folder, and a receiver where one is wanted."""
+    """A receiver, and commands on it."""
 
-    def __init__(self, folder, model=None, silent=False):
-        self.folder = folder
-        self.environment = {**os.environ, "SEXTANT_STATE_DIR": folder + "/state", "XDG_CONFIG_HOME": folder}
-        self.receiver = None
-        if model:
-            self.link = os.path.join(folder, "receiver")
-            self.receiver = Receiver(MODELS[model], Manners(), self.link)
-            if silent:
-                self.receiver.items.update({key: 0 for key in MESSAGE_KEYS})
-            self.before = self.receiver.snapshot()
+    def __init__(self, folder, model, silent=False):
+        self.folder, self.link = folder, f"{folder}/receiver"
+        os.makedirs(folder, exist_ok=True)
+        self.receiver = Receiver(MODELS[model], Quirks(), self.link)
+        if silent:
+            self.receiver.items.update({key: 0 for key in MESSAGE_KEYS})
+        self.before = self.receiver.snapshot()
 
     def __enter__(self):
-        if self.receiver:
-            self.receiver.start()
+        self.receiver.start()
         return self
 
     def __exit__(self, *_):
-        if self.receiver:
-            self.receiver.stop()
+        self.receiver.stop()
 
-    def start(self, *words, output=subprocess.PIPE, **options):
-        return subprocess.Popen([FOLDER + "/sextant", *words], stdin=subprocess.DEVNULL, stdout=output,
-                                stderr=subprocess.PIPE, text=True, env=self.environment, **options)
+    def start(self, command, *words, **options):
+        return Program(program(), command, "--device", self.link, *words, env=environment(self.folder), **options)
 
-    def run(self, *words, code, says="", **options):
-        """Runs a command, which must end with this code and say that; its output."""
-        process = self.start(*words, **options)
-        text, said = process.communicate(timeout=60)
-        expect(process.returncode == code, f"{' '.join(words)} ended with {process.returncode}, not {code}: {said!r}")
-        expect(re.search(says, said), f"{' '.join(words)} says {said!r}, not {says!r}")
-        return text
+    def wait_for_configuration(self):
+        """Waits until the command has changed the receiver's settings, and sent nothing more for two epochs."""
+        self.receiver.wait_for(lambda: self.receiver.snapshot() != self.before, "the receiver was not configured")
+        commands = None
+        while commands != self.receiver.commands:
+            commands = self.receiver.commands
+            self.receiver.wait_for_epochs(2)
 
-    def is_as_found(self):
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline:
-            if self.receiver.snapshot() == self.before and self.receiver.rate == self.receiver.traits.rate:
-                return
-            time.sleep(0.1)
-        now = self.receiver.snapshot()
-        raise Wrong(f"other settings are left: {[(key, self.before[key], now[key]) for key in now if now[key] != self.before[key]][:3]}")
+    def expect_original_settings(self):
+        def changes():
+            now = self.receiver.snapshot()
+            return [(key, self.before[key], now[key]) for key in now if now[key] != self.before[key]][:3]
 
-
-def is_set(bench, process):
-    """Waits until the command has set the receiver, so that there is something to put back."""
-    deadline = time.monotonic() + 20
-    while bench.receiver.snapshot() == bench.before:
-        expect(process.poll() is None and time.monotonic() < deadline, "the receiver was not set")
-        time.sleep(0.05)
-    time.sleep(1.5)
+        try:
+            self.receiver.wait_for(lambda: not changes() and self.receiver.rate == self.receiver.traits.rate, "")
+        except harness.Failure:
+            raise harness.Failure(f"the settings are not the original ones: {changes()}, {self.receiver.rate} baud") from None
 
 
-def a_reader_that_goes(folder):
+def fails(folder, *words, code, says, **options):
+    """A command that ends with this code and message; its output."""
+    done = harness.run(program(), *words, code=code, env=environment(folder), **options)
+    expect(matches(says, done.errors), f"{words} says {done.errors!r}, not {says!r}")
+    return done.output
+
+
+def reader_that_closes(folder):
     with Bench(folder, "m10") as bench:
-        process = bench.start("watch", "--device", bench.link, "--json")
-        is_set(bench, process)
-        process.stdout.readline()
-        process.stdout.close()
-        expect(process.wait(20) == 0, f"ended with {process.returncode}")
-        bench.is_as_found()
-
-
-def a_reader_that_stands_still(folder):
-    """A pager that shows its first page, a terminal that was stopped: nobody takes what is written, and the user ends it."""
-    for command in ("watch", "track"):
-        os.makedirs(f"{folder}/{command}")
-        with Bench(f"{folder}/{command}", "m10") as bench:
-            reader, writer = os.pipe()
-            # Few lines fill it.
-            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-            process = bench.start(command, "--device", bench.link, "--json", output=writer)
+        reader, writer = os.pipe()
+        with bench.start("watch", "--json", stdout=writer) as command:
             os.close(writer)
-            reading = threading.Event()
-            reading.set()
-
-            def read():
-                while reading.is_set() and os.read(reader, 4096):
-                    pass
-
-            thread = threading.Thread(target=read)
-            thread.start()
-            is_set(bench, process)
-            reading.clear()
-            thread.join()
-            time.sleep(15)
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(12)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise Wrong(f"{command} does not end") from None
-            finally:
-                os.close(reader)
-            expect(process.returncode == 0, f"{command} ended with {process.returncode}: {process.stderr.read()!r}")
-            bench.is_as_found()
+            bench.wait_for_configuration()
+            os.read(reader, 1)
+            os.close(reader)
+            command.wait_for_exit(0)
+        bench.expect_original_settings()
 
 
-def a_full_disk(folder):
+def reader_that_stops(folder, command):
+    """A pager that shows its first page, or a stopped terminal: the output is not read, and the user ends the command."""
+    with Bench(folder, "m10") as bench:
+        reader, writer = os.pipe()
+        # A few lines fill it.
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+
+        def waiting_bytes():
+            count = array.array("i", [0])
+            fcntl.ioctl(reader, termios.FIONREAD, count)
+            return count[0]
+
+        with bench.start(command, "--json", stdout=writer) as process:
+            os.close(writer)
+            while bench.receiver.snapshot() == bench.before:
+                if select.select([reader], [], [], 0.1)[0]:
+                    os.read(reader, 4096)
+            # From here on the output is not read, for fifteen epochs after it is full.
+            count = None
+            while count != (count := waiting_bytes()):
+                bench.receiver.wait_for_epochs(4)
+            bench.receiver.wait_for_epochs(15)
+            process.interrupt()
+        os.close(reader)
+        bench.expect_original_settings()
+
+
+def full_disk(folder):
     with Bench(folder, "m8") as bench:
-        ahead = bench.start("watch", "--device", bench.link, "--json", "--count", "3", output=subprocess.DEVNULL)
-        expect(ahead.wait(40) == 0, "the receiver is not watched")
-        with open("/dev/full", "w") as full:
-            bench.run("watch", "--device", bench.link, "--json", code=73, says="standard output: No space", output=full)
-        bench.is_as_found()
+        with bench.start("watch", "--json", "--count", "3") as command:
+            command.wait_for_exit(0)
+        with open("/dev/full", "w") as full, bench.start("watch", "--json", stdout=full) as command:
+            command.wait_for_exit(73)
+            expect(matches(phrases.OUTPUT_FULL, command.errors), f"it says {command.errors!r}")
+        bench.expect_original_settings()
 
 
-def hang_up(folder, disposition, meanwhile):
-    """SIGHUP for a command that was started with that disposition of it; it has to end in order after what is done meanwhile."""
-    for command in ("watch", "track"):
-        os.makedirs(f"{folder}/{command}")
-        with Bench(f"{folder}/{command}", "m10") as bench:
-            # Said, as what is ignored is inherited: who runs this may have it ignored.
-            process = bench.start(command, "--device", bench.link, "--json", output=subprocess.DEVNULL,
-                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, disposition))
-            is_set(bench, process)
-            process.send_signal(signal.SIGHUP)
-            meanwhile(command, process)
-            expect(process.wait(20) == 0, f"{command} ended with {process.returncode}")
-            bench.is_as_found()
+def hang_up(folder, command, disposition):
+    """SIGHUP ends a command, unless it is ignored."""
+    # The disposition is inherited: it may be ignored where this rig runs.
+    with Bench(folder, "m10") as bench, bench.start(
+            command, "--json", prepare=lambda: signal.signal(signal.SIGHUP, disposition)) as process:
+        bench.wait_for_configuration()
+        process.process.send_signal(signal.SIGHUP)
+        if disposition == signal.SIG_IGN:
+            bench.receiver.wait_for_epochs(2)
+            expect(process.process.poll() is None, "it ended although SIGHUP is ignored")
+            process.process.terminate()
+        process.wait_for_exit(0)
+        bench.expect_original_settings()
 
 
-def a_lost_terminal(folder):
-    hang_up(folder, signal.SIG_DFL, lambda command, process: None)
-
-
-def nohup(folder):
-    def is_left_alone(command, process):
-        time.sleep(1)
-        expect(process.poll() is None, f"{command} ended although SIGHUP is ignored")
-        process.terminate()
-
-    hang_up(folder, signal.SIG_IGN, is_left_alone)
-
-
-def an_output_that_is_off(folder):
+def output_that_is_off(folder):
+    """A receiver without messages is found by requests. How soon is checked in virtual time by BaudRateSearchTests."""
     with Bench(folder, "m9", silent=True) as bench:
-        begin = time.monotonic()
-        text = bench.run("watch", "--device", bench.link, "--json", "--count", "1", "--seconds", "40", code=0)
-        took = time.monotonic() - begin
-        expect('"lat"' in text, "no fix")
-        expect(took < 18, f"found after {took:.1f} s")
-        bench.is_as_found()
+        with bench.start("watch", "--json", "--count", "1") as command:
+            command.wait_for_exit(0)
+            expect('"lat"' in command.output, "no fix")
+        bench.expect_original_settings()
 
 
-def a_batch_without_room(folder):
+def batch_without_room(folder):
     def no_room():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     with Bench(folder, "m10") as bench:
-        bench.run("batch", "--device", bench.link, "start", code=73, says="state/batch/.*: .*; .*disk", preexec_fn=no_room)
-        expect(bench.receiver.commands == 0, "the receiver was told to batch")
+        fails(folder, "batch", "--device", bench.link, "start", code=73, says=phrases.NO_ROOM_FOR_BATCH, prepare=no_room)
+        expect_equal(bench.receiver.commands, 0, "the number of requests to the receiver")
 
 
-def a_rate_that_is_bound(folder):
-    with Bench(folder, "m8") as bench:
-        process = bench.start("watch", "--device", bench.link, "--json", "--baud", "115200", "--seconds", "9")
-        _, said = process.communicate(timeout=40)
-        expect("leave --baud out" in said and "again" not in said, f"it says {said!r}")
+def rate_that_is_fixed(folder):
+    """A wrong --baud is named as the reason, and to try again is no advice."""
+    with Bench(folder, "m8") as bench, bench.start("watch", "--json", "--baud", "115200", "--seconds", "9") as command:
+        command.wait_for_exit(None)
+        expect(matches(phrases.BAUD_OPTION_AT_FAULT, command.errors) and not matches(phrases.TRY_AGAIN, command.errors),
+               f"it says {command.errors!r}")
 
 
-def what_is_no_receiver(folder):
-    bench = Bench(folder)
-    log = folder + "/log.nmea"
+def no_receiver(folder):
+    log = f"{folder}/log.nmea"
     with open(log, "w") as file:
         file.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n")
-    bench.run("power", "--device", log, "status", code=69, says="a file takes no orders; name a receiver")
-    bench.run("batch", "--device", log, "status", code=69, says="a file keeps no fixes; name a receiver")
-    bench.run("configure", "--device", log, "show", code=69, says="a file cannot be configured; name a receiver")
-    master, slave = os.openpty()
-    bench.run("power", "--device", os.ttyname(slave), "--seconds", "2", code=69, says="no u-blox receiver answered; check")
+    for words in (["power", "status"], ["batch", "status"], ["configure", "show"]):
+        for device in (log, f"replay:{log}"):
+            fails(folder, *words, "--device", device, code=69, says=phrases.FILE_TAKES_NO_COMMANDS)
+    master, slave = pty.openpty()
+    fails(folder, "power", "--device", os.ttyname(slave), "--seconds", "2", code=69,
+          says=f"{phrases.NO_UBLOX_RECEIVER}.*{phrases.CHECK_ADVICE}")
     os.close(master)
     os.close(slave)
 
 
-def what_is_no_recording(folder):
-    bench = Bench(folder)
-    files = {
-        "empty": (b"", "is empty"), "text": (b"hello\n" * 9, "no frame of NMEA, UBX or RTCM 3 in 54 bytes; name"),
-        "bare": (b"$GPGLL,4916.45,N,12311.12,W,225444,A\r\n" * 3, "3 sentences without a checksum"),
-    }
+def no_recording(folder):
+    files = {"empty": (b"", phrases.EMPTY_FILE), "text": (b"hello\n" * 9, phrases.NO_FRAMES),
+             "bare": (b"$GPGLL,4916.45,N,12311.12,W,225444,A\r\n" * 3, phrases.NO_CHECKSUMS)}
     for name, (content, says) in files.items():
         with open(f"{folder}/{name}", "wb") as file:
             file.write(content)
         for form in ("tpv", "messages"):
-            text = bench.run("decode", "--format", form, f"{folder}/{name}", code=0, says=f"/{name}: {says}")
-            expect(text == "", f"{name}: {text!r}")
-    bench.run("configure", "--device", "x", "restore", folder + "/none", code=66, says="none: .*; check the name")
-    bench.run("record", "--device", f"{folder}/bare", folder, code=73, says="it is a folder; name a file")
-    bench.run("configure", "--device", "x", "restore", folder, code=66, says="it is a folder; name a file")
+            text = fails(folder, "decode", "--format", form, f"{folder}/{name}", code=0, says=f"/{name}: {says}")
+            expect_equal(text, "", f"the output for {name}")
+    fails(folder, "configure", "--device", "x", "restore", f"{folder}/none", code=66, says=phrases.NO_SUCH_FILE)
+    fails(folder, "record", "--device", f"{folder}/bare", folder, code=73, says=phrases.IS_FOLDER)
+    fails(folder, "configure", "--device", "x", "restore", folder, code=66, says=phrases.IS_FOLDER)
     for name in ("empty", "text"):
-        bench.run("simulate", "--replay", f"{folder}/{name}", code=65, says=f"/{name}: {files[name][1]}")
-    bench.run("simulate", "--replay", folder, code=66, says="is a directory")
-    bench.run("simulate", "--baud", "3", code=64, says="a rate from 1200")
+        fails(folder, "simulate", "--replay", f"{folder}/{name}", code=65, says=f"/{name}: {files[name][1]}")
+    fails(folder, "simulate", "--replay", folder, code=66, says=phrases.IS_FOLDER)
+    fails(folder, "simulate", "--baud", "3", code=64, says=phrases.BAUD_RANGE)
     with open(f"{folder}/sky", "w") as file:
         file.write("start 48,11 2200km\r\n")
-    bench.run("simulate", "--scenario", f"{folder}/sky", code=65, says="line 1: no receiver works there; a height is between")
-    for words in (["batch", "status"], ["power", "status"], ["configure", "show"]):
-        bench.run(*words, "--device", f"replay:{folder}/bare", code=69, says="a file takes no orders; name a receiver")
+    fails(folder, "simulate", "--scenario", f"{folder}/sky", code=65, says=phrases.SCENARIO_ERROR)
     with open("/dev/full", "w") as full:
-        bench.run("record", "--device", f"{folder}/bare", "-", output=full, code=74, says="standard output: No space left on device; check")
+        fails(folder, "record", "--device", f"{folder}/bare", "-", stdout=full, code=74,
+              says=f"{phrases.OUTPUT_FULL}.*{phrases.CHECK_ADVICE}")
 
 
-def an_interrupt_before_an_answer(folder):
-    """^C is no fault of the receiver's."""
-    bench = Bench(folder)
-    master, slave = os.openpty()
-    for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", folder + "/file"]):
-        process = bench.start(*words, "--device", os.ttyname(slave))
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
-        expect(process.returncode == 69 and "interrupted before" in said and "check" not in said,
-               f"{words} ended with {process.returncode}: {said!r}")
+def interrupt_before_a_reply(folder):
+    """^C is no fault of the receiver's, and there is nothing to check."""
+    master, slave = pty.openpty()
+    for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", f"{folder}/file"]):
+        with Program(program(), *words, "--device", os.ttyname(slave), env=environment(folder)) as command:
+            wait_until(lambda: command.has_open(os.ttyname(slave)) and command.handles(signal.SIGINT), f"{words} does not read")
+            command.interrupt(69)
+            expect(matches(phrases.INTERRUPTED, command.errors) and not matches(phrases.CHECK_ADVICE, command.errors),
+                   f"{words} says {command.errors!r}")
+        termios.tcflush(master, termios.TCIFLUSH)
+        while select.select([master], [], [], 0)[0]:
+            os.read(master, 4096)
     os.close(master)
     os.close(slave)
 
 
-def a_terminal_that_is_dumb(folder):
-    """`watch` writes lines there, and no orders to place the cursor."""
-    for kind, isScreen in (("dumb", False), ("", False), ("xterm", True)):
-        bench = Bench(folder)
-        bench.environment["TERM"] = kind
-        master, slave = os.openpty()
-        process = bench.start("watch", "--device", "sim:walk", "--count", "1", output=slave)
-        os.close(slave)
-        text = b""
-        try:
-            while piece := os.read(master, 65536):
-                text += piece
-        except OSError:
-            pass
-        process.communicate(timeout=40)
+def dumb_terminal(folder):
+    """`watch` writes lines there, without sequences that place the cursor."""
+    for kind, is_screen in (("dumb", False), ("", False), ("xterm", True)):
+        master, slave = pty.openpty()
+        with Program(program(), "watch", "--device", "sim:walk", "--count", "1", stdout=slave,
+                     env=environment(folder, TERM=kind)) as command:
+            os.close(slave)
+            text = b""
+            try:
+                while piece := os.read(master, 65536):
+                    text += piece
+            except OSError:  # The end of a terminal.
+                pass
+            command.wait_for_exit(0)
         os.close(master)
-        expect((b"\x1b[" in text) == isScreen and len(text) > 20, f"TERM={kind!r}: {text[:200]!r}")
-
-
-CHECKS = [
-    a_reader_that_goes, a_reader_that_stands_still, a_full_disk, a_lost_terminal, nohup, an_output_that_is_off,
-    a_batch_without_room, a_rate_that_is_bound, what_is_no_receiver, what_is_no_recording,
-    an_interrupt_before_an_answer, a_terminal_that_is_dumb,
-]
+        expect((b"\x1b[" in text) == is_screen and len(text) > 20, f"TERM={kind!r}: {text[:200]!r}")
 
 
 if __name__ == "__main__":
-    checks.run(CHECKS)
+    checks = {check.__name__: check for check in (
+        reader_that_closes, full_disk, output_that_is_off, batch_without_room, rate_that_is_fixed, no_receiver, no_recording,
+        interrupt_before_a_reply, dumb_terminal)}
+    for name in ("watch", "track"):
+        checks[f"reader_that_stops {name}"] = lambda folder, name=name: reader_that_stops(folder, name)
+        checks[f"lost_terminal {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_DFL)
+        checks[f"nohup {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_IGN)
+    harness.run_checks(checks, harness.arguments(__doc__).checks)

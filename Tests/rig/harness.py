@@ -208,6 +208,24 @@ class Program:
                    f"{self.name}: it ended with {found}, not {code}; {self.lines[-5:]} {self.errors[-600:]!r}")
         return found
 
+    # MARK: Its state
+
+    def has_open(self, path):
+        """Whether it has a file open."""
+        for name in os.listdir(folder := f"/proc/{self.process.pid}/fd"):
+            try:
+                if os.readlink(f"{folder}/{name}") == path:
+                    return True
+            except FileNotFoundError:
+                pass  # Closed meanwhile.
+        return False
+
+    def handles(self, number):
+        """Whether a signal does not simply end it: it is caught, or blocked and read from a descriptor."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            masks = re.findall(r"^Sig(?:Cgt|Blk):\s+(\w+)", file.read(), re.M)
+        return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
     # MARK: What came
 
     def told(self, name):

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Every simulated receiver at every usual rate, through a real pseudo-terminal and the real commands.
+"""Every simulated model at every usual rate, through a pseudo-terminal and the real commands. Not part of CI.
 
-usage: models.py SEXTANT [--jobs N]
+usage: models.py FOLDER [MODEL...] [--jobs N]      FOLDER holds sextant
 
-For each model and rate it starts `sextant simulate`, then `probe --json`, `watch --json --count 2` and `configure show`
-on it, and prints who was found and how long each took. It fails when one is not found in ten seconds, is not the
-right one, or gives no fix.
+On each receiver it runs `probe --json`, `watch --json --count 2` and `configure show`, compares what they report with the
+model, and prints how long each took.
 """
-import argparse, concurrent.futures, json, os, subprocess, sys, tempfile, time
+import concurrent.futures
+import json
+import sys
+import tempfile
+import time
+
+import harness
+from harness import Failure, Simulator, environment, expect, expect_equal, program
 
 MODELS = {
     "m6": (None, "7.03", "M6", None), "m8": (None, "SPG 3.01", "M8", "18.00"), "m8-batching": (None, None, "M8", "23.01"),
@@ -18,61 +24,43 @@ MODELS = {
 RATES = (9600, 38400, 115200, 230400, 460800)
 
 
-def run(command, limit):
-    begin = time.monotonic()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        done = subprocess.CompletedProcess(command, -1, "", f"not over after {limit} s")
-    return done, time.monotonic() - begin
+def check(folder, model, rate):
+    """The seconds that the three commands took."""
+    times = []
+    with Simulator(folder, model, "--baud", str(rate)) as receiver:
+        def run(command, *words):
+            begin = time.monotonic()
+            done = harness.run(program(), command, "--device", receiver.link, *words, env=environment(folder))
+            times.append(time.monotonic() - begin)
+            return done
 
-
-def one(sextant, folder, model, rate):
-    link = os.path.join(folder, f"{model}-{rate}")
-    simulator = subprocess.Popen([sextant, "simulate", "--model", model, "--baud", str(rate), "--link", link],
-                                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    try:
-        while not os.path.islink(link):
-            time.sleep(0.05)
-        faults = []
-        done, probing = run([sextant, "probe", "--device", link, "--json"], 30)
-        found = json.loads(done.stdout) if done.returncode == 0 else {}
-        name, firmware, generation, version = MODELS[model]
-        for key, wanted in (("model", name), ("firmware", firmware), ("generation", generation),
-                            ("protocolVersion", version), ("baud", rate)):
-            if wanted is not None and found.get(key) != wanted:
-                faults.append(f"{key} is {found.get(key)!r}, not {wanted!r}")
-        if probing > 10:
-            faults.append("probe took longer than 10 s")
-        done, watching = run([sextant, "watch", "--device", link, "--json", "--count", "2", "--seconds", "60"], 80)
-        if done.returncode != 0:
-            faults.append(f"watch ended with {done.returncode}: {done.stderr.strip()}")
-        done, showing = run([sextant, "configure", "--device", link, "show"], 120)
-        lines = len(done.stdout.splitlines())
-        if done.returncode != 0 or lines < 5:
-            faults.append(f"configure show ended with {done.returncode} and {lines} lines: {done.stderr.strip()}")
-        return model, rate, found, probing, watching, showing, faults
-    finally:
-        simulator.terminate()
-        simulator.wait()
+        found = json.loads(run("probe", "--json").output)
+        for key, wanted in zip(("model", "firmware", "generation", "protocolVersion", "baud"), (*MODELS[model], rate)):
+            if wanted is not None:
+                expect_equal(found.get(key), wanted, key)
+        run("watch", "--json", "--count", "2")
+        lines = run("configure", "show").lines
+        expect(len(lines) >= 5, f"configure show prints {lines}")
+    return times
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("sextant")
-    parser.add_argument("--jobs", type=int, default=4)
-    arguments = parser.parse_args()
+    options = harness.arguments(__doc__, jobs=4)
     failed = 0
-    print(f"{'model':12} {'baud':>6} {'found':28} {'probe':>6} {'watch':>6} {'configure':>9}")
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = [pool.submit(one, arguments.sextant, folder, model, rate) for model in MODELS for rate in RATES]
-        for job in jobs:
-            model, rate, found, probing, watching, showing, faults = job.result()
-            who = f"{found.get('model') or found.get('generation')} {found.get('firmware')}"
-            print(f"{model:12} {rate:6} {who:28} {probing:5.1f}s {watching:5.1f}s {showing:8.1f}s  {'; '.join(faults)}")
-            failed += bool(faults)
+    print(f"{'model':12} {'baud':>6} {'probe':>6} {'watch':>6} {'configure':>9}")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = {(model, rate): pool.submit(check, f"{folder}/{model}-{rate}", model, rate)
+                for model in options.checks or MODELS for rate in RATES}
+        for (model, rate), job in jobs.items():
+            try:
+                probing, watching, showing = job.result()
+                print(f"{model:12} {rate:6} {probing:5.1f}s {watching:5.1f}s {showing:8.1f}s", flush=True)
+            except Failure as failure:
+                failed += 1
+                print(f"FAILED {model:12} {rate:6} {failure}", flush=True)
     if failed:
         sys.exit(f"{failed} of {len(jobs)} failed")
 
 
-main()
+if __name__ == "__main__":
+    main()

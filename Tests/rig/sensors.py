@@ -4,7 +4,6 @@ logind on a private bus.
 
 usage: sensors.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
 """
-import glob
 import os
 import pty
 import threading
@@ -81,17 +80,6 @@ def no_compass(folder):
         expect(matches(phrases.NO_COMPASS, client.errors), f"it says {client.errors!r}")
 
 
-def is_open(path):
-    """Whether another program has a file open."""
-    for link in glob.glob("/proc/[0-9]*/fd/*"):
-        try:
-            if not link.startswith(f"/proc/{os.getpid()}/") and os.readlink(link) == path:
-                return True
-        except OSError:
-            pass
-    return False
-
-
 def movement(folder):
     """An accelerometer notices movement."""
     root = f"{folder}/sysfs"
@@ -113,7 +101,7 @@ def movement(folder):
                SEXTANT_PAUSE_PROBE_SECONDS="600") as client:
         client.wait_for_event("didPauseLocationUpdates")
         # The receiver sleeps when its orbits are fresh, half a minute later; only then is the accelerometer read.
-        wait_until(lambda: is_open(f"{path}/in_accel_x_raw"), "the accelerometer is not read")
+        wait_until(lambda: client.has_open(f"{path}/in_accel_x_raw"), "the accelerometer is not read")
         client.expect_none("didResumeLocationUpdates", 5)
         tilt(300, 0, 950)
         client.wait_for_event("didResumeLocationUpdates")

@@ -1,7 +1,7 @@
 """Receivers on a pseudo-terminal, written from u-blox's interface descriptions and pyubx2's tables.
 
-It shares nothing with the simulator of this project: what one of them takes for granted, the other may not. A `Receiver`
-is what a data sheet says (`Traits`) with the manners that make a driver stumble (`Manners`).
+It shares nothing with the simulator of this project, so that an assumption of the one is not checked against itself. A
+`Receiver` has the properties of a data sheet (`Traits`) and peculiarities that make a driver fail (`Quirks`).
 """
 import calendar
 import dataclasses
@@ -22,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 from packages import install_peers  # noqa: E402
 
 install_peers()
+from harness import LIMIT, expect  # noqa: E402
 from pyubx2 import UBX_CONFIG_DATABASE, UBX_MSGIDS  # noqa: E402
 
 LATITUDE, LONGITUDE, HEIGHT, GEOID = 48.1646503, 11.6070248, 561.1, 45.6
@@ -32,7 +33,7 @@ RATES = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[
 
 @dataclasses.dataclass
 class Traits:
-    """What kind of receiver it is."""
+    """The properties of a model."""
     software: str
     hardware: str
     extensions: tuple = ()
@@ -46,21 +47,21 @@ class Traits:
 
 
 @dataclasses.dataclass
-class Manners:
-    """What it does otherwise than the simplest receiver would."""
-    # Acknowledgements and answers come behind the next epoch.
-    answers_late: bool = False
-    # What came in is looked at once an epoch.
+class Quirks:
+    """Deviations from the simplest receiver."""
+    # Acknowledgements and replies follow the next epoch.
+    replies_late: bool = False
+    # Requests are read once an epoch.
     reads_once_an_epoch: bool = False
-    # Texts, ten times a second.
-    chats: bool = False
-    # Of what is written in one go only the first frame is heard.
+    # It sends texts, ten times a second.
+    sends_texts: bool = False
+    # Only the first frame of one write is read.
     loses_bursts: bool = False
-    # Half of the configuration items are unknown to it.
-    knows_half: bool = False
+    # It lacks half of the configuration items.
+    lacks_items: bool = False
     # It writes UBX alone, from the start.
     only_ubx: bool = False
-    # What it does not know is answered by silence, in class CFG too.
+    # It does not reply to unknown requests, in class CFG either.
     silent_on_unknown: bool = False
 
 
@@ -124,9 +125,9 @@ SENTENCES = {"GGA": 0x00, "GLL": 0x01, "GSA": 0x02, "GSV": 0x03, "RMC": 0x04, "V
 class Receiver(threading.Thread):
     """One receiver, on a pseudo-terminal of its own; `link` leads to it."""
 
-    def __init__(self, traits, manners, link):
+    def __init__(self, traits, quirks, link):
         super().__init__(daemon=True)
-        self.traits, self.manners, self.link = traits, manners, link
+        self.traits, self.quirks, self.link = traits, quirks, link
         self.random = random.Random(1)
         self.master, self.slave = os.openpty()
         tty.setraw(self.slave)
@@ -135,20 +136,23 @@ class Receiver(threading.Thread):
         self.rate = traits.rate
         self.next_rate = None
         self.input = b""
-        self.heard = []  # frames that wait for their turn
-        self.late = []  # answers that wait for the end of an epoch
+        self.requests = []  # frames that wait to be processed
+        self.late = []  # replies that wait for the end of an epoch
         self.output = []  # frames that wait for the line
         self.received = 0
         self.sent = 0
         self.epoch = 0
         self.saved = None
-        self.commands = 0  # frames that were understood
+        self.commands = 0  # requests that were processed
+        self.line_rate = traits.rate
+        self.changed = threading.Condition()
+        self.stopped = False
         self.restart()
 
     # MARK: Configuration
 
     def restart(self):
-        """Its settings are those that it keeps."""
+        """Loads the stored settings."""
         if self.traits.items:
             self.layers = getattr(self, "layers", {1: {}, 2: {}})
             self.standard = self.standard_items()
@@ -177,7 +181,7 @@ class Receiver(threading.Thread):
         for key, message in MESSAGE_KEYS.items():
             if message in SENTENCES:
                 items[key] = 1
-        if self.manners.knows_half:
+        if self.quirks.lacks_items:
             needed = [KEYS[name] for name in (
                 "CFG_UART1_BAUDRATE", "CFG_UART1INPROT_UBX", "CFG_UART1INPROT_NMEA", "CFG_UART1OUTPROT_UBX",
                 "CFG_UART1OUTPROT_NMEA", "CFG_RATE_MEAS", "CFG_NAVSPG_DYNMODEL")]
@@ -189,7 +193,7 @@ class Receiver(threading.Thread):
 
     def standard_records(self):
         version = self.traits.version
-        output = 1 if self.manners.only_ubx else 3
+        output = 1 if self.quirks.only_ubx else 3
         uart = struct.pack("<BBHIIHHHH", 1, 0, 0, 0x8D0, self.traits.rate, 7, output, 0, 0)
         records = {
             (0x00, 0): struct.pack("<BBHIIHHHH", 0, 0, 0, 0x84, 0, 7, 3, 0, 0), (0x00, 1): uart,
@@ -212,13 +216,13 @@ class Receiver(threading.Thread):
             records[0x3E, None] = bytes([0, 32, 32, len(blocks)]) + b"".join(
                 struct.pack("<BBBBI", gnss, low, high, 0, 0x10000 | on) for gnss, low, high, on in blocks)
         for name, number in SENTENCES.items():
-            records[0x01, (0xF0, number)] = bytes([0, 0 if self.manners.only_ubx else 1, 0, 1, 1, 0])
+            records[0x01, (0xF0, number)] = bytes([0, 0 if self.quirks.only_ubx else 1, 0, 1, 1, 0])
         for identity in self.messages():
-            records[0x01, identity] = bytes([0, int(self.manners.only_ubx and identity in ((1, 7), (1, 0x35))), 0, 0, 0, 0])
+            records[0x01, identity] = bytes([0, int(self.quirks.only_ubx and identity in ((1, 7), (1, 0x35))), 0, 0, 0, 0])
         return records
 
     def messages(self):
-        """The navigation messages that it has."""
+        """Its navigation messages."""
         every = [(1, 0x02), (1, 0x03), (1, 0x04), (1, 0x06), (1, 0x12), (1, 0x21), (1, 0x30)]
         if self.traits.version >= 14:
             every.append((1, 0x07))
@@ -243,7 +247,7 @@ class Receiver(threading.Thread):
         return struct.unpack_from("<IHH", self.records[0x00, UART1], 8)
 
     def take_rate(self):
-        """The port's rate changes once what waits now is sent."""
+        """Changes the port's rate when the waiting output is sent."""
         self.next_rate = self.port[0] if self.port[0] != self.rate else None
         self.rate_after = self.sent + sum(map(len, self.output))
 
@@ -259,11 +263,11 @@ class Receiver(threading.Thread):
         return self.setting("CFG_NAVSPG_DYNMODEL") if self.traits.items else self.records[0x24, None][2]
 
     def snapshot(self):
-        """All its settings in force."""
+        """All its current settings."""
         return dict(self.items if self.traits.items else self.records)
 
     def rate_of(self, message):
-        """With which n-th epoch a message comes: a class and id, or a sentence's name."""
+        """The number of epochs from one message to the next: of a class and id, or of a sentence's name."""
         if self.traits.items:
             key = next((key for key, value in MESSAGE_KEYS.items() if value == message), None)
             return self.items.get(key, 0)
@@ -274,25 +278,24 @@ class Receiver(threading.Thread):
 
     def run(self):
         due = time.monotonic() + 0.3
-        chat = due
+        text_due = due
         credit, last = 0.0, time.monotonic()
-        self.stopped = False
         while not self.stopped:
             select.select([self.master], [], [], 0.004)
             now = time.monotonic()
-            self.listen()
+            self.read_requests()
             if now >= due:
                 due = max(due + self.period, now - 1)
                 self.write_epoch()
-                if self.manners.reads_once_an_epoch:
-                    self.take_turns()
+                if self.quirks.reads_once_an_epoch:
+                    self.process_requests()
                 self.output += self.late
                 self.late = []
-            if self.manners.chats and now >= chat:
-                chat = now + 0.1
-                self.chat()
-            if not self.manners.reads_once_an_epoch:
-                self.take_turns()
+            if self.quirks.sends_texts and now >= text_due:
+                text_due = now + 0.1
+                self.send_text()
+            if not self.quirks.reads_once_an_epoch:
+                self.process_requests()
             credit = min(credit + (now - last) * self.rate / 10, self.rate / 10 * 0.05)
             last = now
             most = int(credit)
@@ -301,6 +304,18 @@ class Receiver(threading.Thread):
             credit -= self.send(most)
             if self.next_rate is not None and self.sent >= self.rate_after:
                 self.rate, self.next_rate = self.next_rate, None
+            with self.changed:
+                self.changed.notify_all()
+
+    def wait_for(self, condition, text, seconds=LIMIT):
+        """Waits until a condition of its state holds."""
+        with self.changed:
+            expect(self.changed.wait_for(condition, seconds), text)
+
+    def wait_for_epochs(self, count):
+        """Waits until that many more epochs are written."""
+        end = self.epoch + count
+        self.wait_for(lambda: self.epoch >= end, "no epochs are written")
 
     def stop(self):
         self.stopped = True
@@ -315,7 +330,7 @@ class Receiver(threading.Thread):
         return RATES.get(termios.tcgetattr(self.master)[5]) == self.rate
 
     def send(self, most):
-        """Sends that many bytes at the most; how many it were."""
+        """Sends that many bytes at the most; returns their number."""
         sent = 0
         while self.output and most > 0:
             piece = self.output[0][:most]
@@ -323,7 +338,7 @@ class Receiver(threading.Thread):
             try:
                 os.write(self.master, shown)
             except BlockingIOError:
-                pass  # nobody reads: the line carries it away
+                pass  # the line is not read: its bytes are lost
             self.output[0] = self.output[0][len(piece):]
             if not self.output[0]:
                 del self.output[0]
@@ -337,12 +352,17 @@ class Receiver(threading.Thread):
         if sum(map(len, self.output)) + len(whole) <= 4096:
             self.output.append(whole)
 
-    def listen(self):
+    def read_requests(self):
         try:
             got = os.read(self.master, 4096)
         except BlockingIOError:
-            return
-        if not self.is_understood:
+            got = b""
+        # A pseudo-terminal does not keep the rate at which bytes were written: after a change since the last read they may have
+        # been sent at either rate, if this thread was scheduled late.
+        rates = {self.line_rate}
+        self.line_rate = RATES.get(termios.tcgetattr(self.master)[5])
+        rates.add(self.line_rate)
+        if not got or self.rate not in rates:
             return
         self.received += len(got)
         self.input += got
@@ -354,7 +374,7 @@ class Receiver(threading.Thread):
                 end = self.input.find(b"\r\n", text)
                 if end < 0:
                     break
-                self.hear_sentence(self.input[text:end].decode("ascii", "replace"))
+                self.read_sentence(self.input[text:end].decode("ascii", "replace"))
                 self.input = self.input[end + 2:]
                 continue
             if start < 0:
@@ -374,12 +394,12 @@ class Receiver(threading.Thread):
                 continue
             frames += 1
             if self.port[1] & 1:
-                self.heard.append(((whole[2], whole[3]), whole[6:-2]))
-            if self.manners.loses_bursts:
+                self.requests.append(((whole[2], whole[3]), whole[6:-2]))
+            if self.quirks.loses_bursts:
                 self.input = b""
                 break
 
-    def hear_sentence(self, text):
+    def read_sentence(self, text):
         fields = text.split("*")[0].split(",")
         if fields[0] != "$PUBX" or not self.port[1] & 2:
             return
@@ -389,40 +409,40 @@ class Receiver(threading.Thread):
                 "<BBHIIHHHH", *record[:4], int(fields[5]), int(fields[3], 16), int(fields[4], 16), *record[7:])
             self.take_rate()
 
-    def take_turns(self):
-        while self.heard:
+    def process_requests(self):
+        while self.requests:
             self.commands += 1
-            identity, payload = self.heard.pop(0)
-            self.obey(identity, payload)
+            identity, payload = self.requests.pop(0)
+            self.apply(identity, payload)
 
-    # MARK: Answers
+    # MARK: Replies
 
-    def answer(self, identity, payload=b""):
+    def reply(self, identity, payload=b""):
         if not self.port[2] & 1:
             return
-        if self.manners.answers_late:
+        if self.quirks.replies_late:
             self.late.append(frame(identity, payload))
         else:
             self.put(frame(identity, payload))
 
     def acknowledge(self, identity, taken=True):
-        self.answer(ACK if taken else NAK, bytes(identity))
+        self.reply(ACK if taken else NAK, bytes(identity))
 
-    def obey(self, identity, payload):
+    def apply(self, identity, payload):
         if identity == (0x0A, 0x04) and not payload:
             pad = [text.encode().ljust(30, b"\0") for text in self.traits.extensions]
-            self.answer(identity, self.traits.software.encode().ljust(30, b"\0")
+            self.reply(identity, self.traits.software.encode().ljust(30, b"\0")
                         + self.traits.hardware.encode().ljust(10, b"\0") + b"".join(pad))
         elif identity == (0x27, 0x03) and not payload and self.traits.unique:
             unique = self.traits.unique
-            self.answer(identity, bytes([1 if len(unique) == 5 else 2, 0, 0, 0]) + unique)
+            self.reply(identity, bytes([1 if len(unique) == 5 else 2, 0, 0, 0]) + unique)
         elif identity == (0x0A, 0x36) and not payload and self.traits.items:
-            self.answer(identity, struct.pack("<BBBB4B", 0, 1, 0, 0, 0, 1, 5, 0xFF) + struct.pack(
+            self.reply(identity, struct.pack("<BBBB4B", 0, 1, 0, 0, 0, 1, 5, 0xFF) + struct.pack(
                 "<HHIBBHI", 0x0100, 0, 0, 10, 20, 0, self.received) + bytes(24))
         elif identity == (0x13, 0x80) and not payload and self.traits.version >= 18:
-            self.answer((0x13, 0x60), struct.pack("<BBBBI", 1, 0, 0, 0x80, 0))
+            self.reply((0x13, 0x60), struct.pack("<BBBBI", 1, 0, 0, 0x80, 0))
         elif identity[0] == 1 and not payload and identity in self.messages():
-            self.answer(identity, self.navigation(identity))
+            self.reply(identity, self.navigation(identity))
         elif identity[0] == 6:
             self.configure(identity, payload)
 
@@ -437,10 +457,10 @@ class Receiver(threading.Thread):
         elif self.traits.items and number == 0x8A:
             self.acknowledge(identity, self.set_items(payload))
         elif self.traits.items and number == 0x8B:
-            answer = self.get_items(payload)
-            if answer is not None:
-                self.answer(identity, answer)
-            self.acknowledge(identity, answer is not None)
+            found = self.get_items(payload)
+            if found is not None:
+                self.reply(identity, found)
+            self.acknowledge(identity, found is not None)
         elif self.traits.items:
             self.acknowledge(identity, False)
         else:
@@ -505,10 +525,10 @@ class Receiver(threading.Thread):
             found += sorted(each for each in values if group == 0xFFF or each >> 16 & 0xFFF == group)
         if not found:
             return None
-        answer = struct.pack("<BBH", 1, layer, position)
+        reply = struct.pack("<BBH", 1, layer, position)
         for key in found[position:position + 64]:
-            answer += struct.pack("<I", key) + values[key].to_bytes(size(key), "little")
-        return answer
+            reply += struct.pack("<I", key) + values[key].to_bytes(size(key), "little")
+        return reply
 
     def configure_record(self, identity, payload):
         number = identity[1]
@@ -524,12 +544,12 @@ class Receiver(threading.Thread):
         else:
             key = (number, None)
         if key not in self.records:
-            if not self.manners.silent_on_unknown:
+            if not self.quirks.silent_on_unknown:
                 self.acknowledge(identity, False)
             return
         if len(payload) <= selected:
             stored = self.records[key]
-            self.answer(identity, bytes(key[1]) + stored if number == 0x01 else stored)
+            self.reply(identity, bytes(key[1]) + stored if number == 0x01 else stored)
             return self.acknowledge(identity)
         self.acknowledge(identity, self.set_record(key, payload))
 
@@ -563,7 +583,7 @@ class Receiver(threading.Thread):
             self.take_rate()
         return True
 
-    # MARK: What it says by itself
+    # MARK: Output without a request
 
     def write_epoch(self):
         self.epoch += 1
@@ -581,11 +601,11 @@ class Receiver(threading.Thread):
                 if rate and self.epoch % rate == 0:
                     self.put(frame(identity, self.navigation(identity)))
 
-    def chat(self):
+    def send_text(self):
         if self.port[2] & 2:
             self.put(sentence(f"{self.traits.talker}TXT,01,01,02,txbuf alloc"))
         if self.port[2] & 1:
-            self.put(frame((0x04, 0x02), b"RF gain was set anew"))
+            self.put(frame((0x04, 0x02), b"RF gain was set again"))
 
     def sentences(self, name):
         clock = time.strftime("%H%M%S", time.gmtime(self.now)) + f".{int(self.now % 1 * 100):02d}"

@@ -4,7 +4,7 @@ import ReceiverStream
 import Synchronization
 
 /// A program that changes its stored state without a pause: each change follows the acknowledgement of the last one.
-/// `kills.py` kills it. It prints the values that it finds at its start, each change that it begins, and each change that is
+/// `kills.py` kills it. It prints the values that it finds at its start, each change that it begins, and each one that is
 /// acknowledged as stored.
 ///
 ///     found|begin|stored region ID GENERATION      GENERATION is the radius; 0: not monitored
