@@ -92,7 +92,7 @@ sanitize: dependencies
 	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
 
 # Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
-# RIG= names the folder with the virtual machine's boot.py and build-image.sh.
+# RIG= is the folder with the virtual machine's boot.py and build-image.sh.
 rig-umockdev: rig-programs
 	$(SUDO) Tests/rig/umockdev/run.sh .build/debug
 
@@ -101,24 +101,24 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
 
-# The commands against receivers of another author's making, with manners that make a driver stumble, how commands end, and
-# what they do where a line is full. About two minutes.
+# The commands at receivers that share no code with the project and have quirks that make a driver fail, how commands end, and
+# their behaviour on a full line. About three minutes.
 rig-emulator: rig-programs
 	python3 Tests/rig/emulators.py .build/debug
 	python3 Tests/rig/ends.py .build/debug
 	python3 Tests/rig/configure.py .build/debug
 
-# `sextant track` on a terminal: permission, questions, unplugging, kills.
+# `sextant track` on a terminal: permission, questions, unplugging; and a program that is killed while it writes its state.
 rig-track: rig-programs
-	Tests/rig/authorize.py .build/debug
-	Tests/rig/unplug.py .build/debug
-	Tests/rig/kills.py .build/debug
+	python3 Tests/rig/authorize.py .build/debug
+	python3 Tests/rig/unplug.py .build/debug
+	python3 Tests/rig/kills.py .build/debug
 
-# All that `sextant track` tells, at a simulated receiver on a terminal: from the first fix to beacons.
+# The events of `sextant track`, at a simulated receiver on a terminal: from the first fix to beacons.
 rig-shows: rig-programs rig-bus
 	/usr/bin/python3 Tests/rig/shows.py .build/debug
 
-# The computer's own sensors: a compass in a folder, BlueZ and logind played on a private bus. Needs no root.
+# The computer's own sensors: a compass in a folder, BlueZ and logind on a private bus. Needs no root.
 rig-sensors: rig-programs rig-bus
 	/usr/bin/python3 Tests/rig/sensors.py .build/debug
 
@@ -153,7 +153,7 @@ api: dependencies
 	$(SWIFT) build --target CoreLocation
 	python3 Tests/clients/api.py .build/debug --write
 
-# What `sextant track` lets its receiver do: silent deferrals, pauses in backup, and the way back, in real time.
+# Deferrals without a byte on the line, pauses in backup and the way back, by `sextant track` in real time.
 rig-service: rig-programs
 	python3 Tests/rig/service.py .build/debug
 

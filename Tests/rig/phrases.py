@@ -66,6 +66,7 @@ NO_COMPASS = r"no compass"
 NO_HEADING = r"no heading"
 BLUEZ_ADVICE = r"install bluez"
 NO_GPIO_LINE = r"line 17"
+LINE_HELD = r"(holds the line|line is held)"
 
 # `sextant simulate`: the answer to `status`.
 STATUS = (r": (?P<state>\w+), .*?, (?P<rate>\d+) baud .*, (?P<charge>[\d.e-]+) mAh, batch (?P<batch>\d+), "

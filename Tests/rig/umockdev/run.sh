@@ -16,9 +16,8 @@ if ! command -v umockdev-wrapper >/dev/null ||
   apt-get install -y -qq umockdev gir1.2-umockdev-1.0 python3-gi >/dev/null
 fi
 
-# A machine of its own, as far as it matters. udevd is taken for running when somebody listens at its control socket: the
-# testbed does, in a /run of its own. And its pseudo-terminals are its own: a program elsewhere that waits for its
-# /dev/pts/N to come back would otherwise take ours when it gets that number.
+# The testbed gets a /run of its own, because libudev takes udevd for running when its control socket has a listener, and
+# pseudo-terminals of its own: a program elsewhere that waits for its /dev/pts/N would otherwise open ours under that number.
 bed() {
   unshare --mount sh -c '
     mount -t tmpfs none /run && mkdir /run/udev &&
@@ -29,12 +28,12 @@ bed() {
 
 echo "== the first receiver, under changing names"
 bed --cycles "$cycles" --descriptors --devices "$bin/sextant devices --json" -- "$bin/HotplugProbe"
-echo "== a receiver that is named by its link"
+echo "== a receiver named by its link"
 bed --cycles 12 --descriptors -- "$bin/HotplugProbe" --device /dev/serial/by-id/usb-u-blox_GNSS_receiver-if00
 echo "== without udevd: the list of devices is read once a second"
-bed --cycles 6 --descriptors --limit 3 --ready polling -- "$bin/HotplugProbe" --source polling
+bed --cycles 6 --descriptors --ready polling -- "$bin/HotplugProbe" --source polling
 echo "== sextant watch"
 bed --cycles 12 --one-name --served '"TPV".*"lat"' -- "$bin/sextant" watch --device /dev/ttyACM0 --json
-echo "== sextant track, which has two receivers and names none"
+echo "== sextant track with two receivers, none of them named"
 SEXTANT_STATE_DIR=$(mktemp -d) SEXTANT_APP_STATE=foreground XDG_CONFIG_HOME=/nonexistent \
   bed --standby -- "$bin/sextant-track" --json --no-pause

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# board.sh - what a board has beside its UART, by the real kernel in a virtual machine: a receiver on I2C, a GPIO chip's line as
-# the switch in its supply, an accelerometer that tells of a movement by its interrupt. All three are behind a bridge on USB
-# whose far end is a program (bridge.c); the drivers are the kernel's own, and not in the machine's image: they are taken
-# from Debian's package of that kernel. What would need no bridge is not there (linux-image 6.1: CONFIG_GPIO_SIM, GPIO_MOCKUP,
-# GPIO_AGGREGATOR, IIO_SIMPLE_DUMMY, IIO_SW_DEVICE, IRQ_SIM, I2C_GPIO, I2C_SLAVE and ACPI_CONFIGFS are not there). i2c-stub is, and
-# stands in for a magnetometer in sensors.sh; but its registers keep what is written to them, where a receiver's 0xFF is a
-# stream, and it does SMBus alone, where Sextant needs plain transfers.
+# board.sh - the parts of a board beside its UART, by the real kernel in a virtual machine: a receiver on I2C, a GPIO line as the
+# switch of its supply, an accelerometer that reports a movement by its interrupt. All three are behind a USB bridge whose far
+# end is a program (bridge.c). The drivers are the kernel's own; they are not in the machine's image, but taken from Debian's
+# package of that kernel. A simulation without a bridge is not possible: linux-image 6.1 has no CONFIG_GPIO_SIM, GPIO_MOCKUP,
+# GPIO_AGGREGATOR, IIO_SIMPLE_DUMMY, IIO_SW_DEVICE, IRQ_SIM, I2C_GPIO, I2C_SLAVE or ACPI_CONFIGFS. It has i2c-stub, the
+# magnetometer of sensors.sh; but its registers keep the bytes that are written to them, where a receiver's 0xFF is a stream, and
+# it does SMBus alone, where Sextant needs plain transfers.
 # usage: Tests/rig/vm/board.sh BIN-FOLDER        root; BIN-FOLDER holds sextant and sextant-track
 #   RIG=FOLDER, IMAGE=FOLDER   as in run.sh, which builds the image
 set -euo pipefail
@@ -39,4 +39,4 @@ fi
 share_programs sextant sextant-track
 gcc -O2 -Wall -Wextra -Werror -static -o "$share/bridge" "$here/bridge.c"
 cp -r "$modules" "$share/modules"
-run_guest 900 guest-board.sh
+run_guest guest-board.sh

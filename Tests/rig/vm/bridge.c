@@ -1,7 +1,7 @@
 // bridge.c - a USB bridge to I2C and GPIO (Silicon Labs CP2112, after its interface specification, AN495) that is a program:
 // the kernel's own driver finds it through /dev/uhid. Behind it are a u-blox receiver at 0x42, whose stream is a terminal's,
 // and a Bosch accelerometer at 0x18 (BMA255, after its data sheet), whose interrupt is GPIO line 0.
-// usage: bridge TERMINAL      orders, a line each: shake; unplug. Says what the GPIO lines do.
+// usage: bridge TERMINAL      commands, a line each: shake; unplug. Prints the changes of the GPIO lines.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/uhid.h>
@@ -16,7 +16,7 @@ enum { receiver_address = 0x42, sensor_address = 0x18, longest_stream = 8192 };
 
 static int uhid, terminal;
 
-// The receiver's registers (u-blox's "DDC": 0xFD and 0xFE tell how much there is, 0xFF gives it, and 0xFF when there is none).
+// The receiver's registers (u-blox's "DDC": 0xFD and 0xFE are the number of waiting bytes, 0xFF is the stream, or 0xFF if it is empty).
 static uint8_t stream[longest_stream];
 static int stream_count, receiver_register = 0xFF;
 static time_t last_read;
@@ -81,7 +81,7 @@ static void write_sensor(const uint8_t *bytes, int count) {
   }
 }
 
-// A knock along x; it is told where the slope's interrupt is on.
+// A knock along x; it raises the interrupt if that of the slope is enabled.
 static void shake(void) {
   set_axis(0, 600);
   sensor[0x0B] = 0x01;
@@ -100,7 +100,7 @@ static void send_input(const uint8_t *report, int count) {
   if (write(uhid, &event, sizeof event) < 0) perror("bridge: uhid");
 }
 
-// Whether a device is at the address; the count is read from it.
+// Returns whether a device is at the address; reads `count` bytes from it.
 static int read_device(int address, int count) {
   if (address != receiver_address && address != sensor_address) return 0;
   for (int i = 0; i < count; i++)
@@ -127,19 +127,19 @@ static void take_output(const uint8_t *report) {
     last_status = write_device(address, report + 5, report[4] & 0x1F) && read_device(address, count);
     break;
   case 0x12: {
-    uint8_t answer[64] = {0x13, 2};
+    uint8_t reply[64] = {0x13, 2};
     int rest = pending_count - pending_at;
-    answer[2] = rest < 61 ? rest : 61;
-    memcpy(answer + 3, pending + pending_at, answer[2]);
-    pending_at += answer[2];
-    send_input(answer, sizeof answer);
+    reply[2] = rest < 61 ? rest : 61;
+    memcpy(reply + 3, pending + pending_at, reply[2]);
+    pending_at += reply[2];
+    send_input(reply, sizeof reply);
     break;
   }
   case 0x14: pending_count = 0; last_status = write_device(address, report + 3, report[2]); break;
   case 0x15: {
-    // Complete, or an error: nobody acknowledged the address.
-    uint8_t answer[7] = {0x16, last_status ? 2 : 3, 0, 0, 0, pending_count >> 8, pending_count & 0xFF};
-    send_input(answer, sizeof answer);
+    // Complete, or an error: the address was not acknowledged.
+    uint8_t reply[7] = {0x16, last_status ? 2 : 3, 0, 0, 0, pending_count >> 8, pending_count & 0xFF};
+    send_input(reply, sizeof reply);
     break;
   }
   }
@@ -164,28 +164,28 @@ static void set_feature(const uint8_t *data) {
     if (changed >> line & 1) printf("line %d %d\n", line, !(before >> line & 1));
 }
 
-static void answer_kernel(void) {
-  struct uhid_event event, answer;
+static void reply_to_kernel(void) {
+  struct uhid_event event, reply;
   if (read(uhid, &event, sizeof event) <= 0) return;
-  memset(&answer, 0, sizeof answer);
+  memset(&reply, 0, sizeof reply);
   switch (event.type) {
   case UHID_OUTPUT: take_output(event.u.output.data); return;
   case UHID_GET_REPORT:
-    answer.type = UHID_GET_REPORT_REPLY;
-    answer.u.get_report_reply.id = event.u.get_report.id;
-    answer.u.get_report_reply.size = get_feature(event.u.get_report.rnum, answer.u.get_report_reply.data);
+    reply.type = UHID_GET_REPORT_REPLY;
+    reply.u.get_report_reply.id = event.u.get_report.id;
+    reply.u.get_report_reply.size = get_feature(event.u.get_report.rnum, reply.u.get_report_reply.data);
     break;
   case UHID_SET_REPORT:
     set_feature(event.u.set_report.data);
-    answer.type = UHID_SET_REPORT_REPLY;
-    answer.u.set_report_reply.id = event.u.set_report.id;
+    reply.type = UHID_SET_REPORT_REPLY;
+    reply.u.set_report_reply.id = event.u.set_report.id;
     break;
   default: return;
   }
-  if (write(uhid, &answer, sizeof answer) < 0) perror("bridge: uhid");
+  if (write(uhid, &reply, sizeof reply) < 0) perror("bridge: uhid");
 }
 
-// Reports of bytes, by number: the driver takes them as they are.
+// Reports of bytes, by number: the driver does not check their meaning.
 static int describe(uint8_t *to) {
   static const struct { uint8_t number, kind, size; } reports[] = {
     {0x02, 0xB1, 4}, {0x03, 0xB1, 1}, {0x04, 0xB1, 2}, {0x05, 0xB1, 2}, {0x06, 0xB1, 13}, {0x10, 0x91, 3},
@@ -223,14 +223,14 @@ int main(int argc, char **argv) {
   for (;;) {
     files[1].events = stream_count < longest_stream ? POLLIN : 0;
     if (poll(files, 3, -1) < 0) return perror("bridge"), 74;
-    if (files[0].revents) answer_kernel();
+    if (files[0].revents) reply_to_kernel();
     if (files[1].revents & POLLIN) fill_stream();
     if (files[1].revents & POLLHUP) return 0;
     if (files[2].revents) {
-      char order[32];
-      ssize_t count = read(0, order, sizeof order - 1);
-      if (count <= 0 || strncmp(order, "unplug", 6) == 0) return 0;
-      if (strncmp(order, "shake", 5) == 0) shake();
+      char command[32];
+      ssize_t count = read(0, command, sizeof command - 1);
+      if (count <= 0 || strncmp(command, "unplug", 6) == 0) return 0;
+      if (strncmp(command, "shake", 5) == 0) shake();
     }
   }
 }

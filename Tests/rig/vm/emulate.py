@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""emulate.py - a receiver at the far end of a cable: epochs into a unix socket, for as long as somebody has it.
+"""emulate.py - a receiver at the far end of a cable: sends epochs into a unix socket for as long as it is open.
 
 usage: emulate.py SOCKET
 """
@@ -19,8 +19,10 @@ while True:
         while True:
             wire.sendall(emulator.epoch(number))
             number += 1
+            # Five epochs a second.
             time.sleep(0.2)
     except OSError:
+        # The socket is not there yet, or not any more.
         time.sleep(0.05)
     finally:
         wire.close()

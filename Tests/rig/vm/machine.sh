@@ -1,11 +1,13 @@
-# machine.sh - what the scripts that boot the virtual machine have in common. They source it, with the folder of the programs
-# as their first argument; RIG and IMAGE are explained in run.sh.
+# machine.sh - the functions that the scripts which boot the virtual machine share. They source it, with the folder of the
+# programs as their first argument; RIG and IMAGE are explained in run.sh.
 script=$(basename "$0")
 here=$(cd "$(dirname "$0")" && pwd)
 project=$(cd "$here/../../.." && pwd)
 bin=$(cd "$1" && pwd)
 rig=${RIG:-$project/../shared/rig/vm}
 image=${IMAGE:-$project/.build/rig/image}
+# Seconds. It only ends a machine that would never end.
+limit=1200
 
 if [ ! -x "$rig/boot.py" ]; then
   echo "$script: no virtual machine: $rig has no boot.py; name the folder that has it with RIG=" >&2
@@ -14,18 +16,20 @@ fi
 
 has_image() { [ -e "$image/versions" ] && command -v qemu-system-x86_64 >/dev/null; }
 
-# For those that do not build it.
+# For the scripts that do not build it.
 need_image() {
   has_image || { echo "$script: there is no image in $image; run.sh builds it" >&2; exit 69; }
 }
 
-# The folder that the guest sees, with these programs and the Swift runtime from wherever the toolchain has it.
+# The folder that the guest mounts, with these programs, the Swift runtime of the toolchain, and what the guest's scripts source.
 share_programs() {
   local program library
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   share=$work/share
   mkdir -p "$share/lib"
+  cp "$here/guest-harness.sh" "$share/"
+  python3 "$here/../phrases.py" > "$share/phrases.sh"
   for program in "$@"; do strip -o "$share/$program" "$bin/$program"; done
   for library in $(ldd "${@/#/$bin/}" |
     sed -n 's/.*=> \(\/.*\/lib\(swift\|dispatch\|Blocks\|_\?Foundation\)[^ ]*\) .*/\1/p' | sort -u); do
@@ -33,17 +37,17 @@ share_programs() {
   done
 }
 
-# Boots, has the guest run a script of this folder, and fails when a check failed or it did not come to its end.
+# Boots, lets the guest run a script of this folder, and fails if a check failed or the script did not reach its end.
 run_guest() {
-  local seconds=$1 guest=$2
+  local guest=$1
   cp "$here/$guest" "$share/"
-  "$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --times --timeout "$seconds" \
+  "$rig/boot.py" --image "$image" --share "$share" --work "$work/machine" --times --timeout $limit \
     -- "bash $guest" | tee "$work/out"
-  grep -q done-guest "$work/out" || { echo "FAIL the guest did not come to its end"; exit 1; }
-  tell_count
+  grep -q done-guest "$work/out" || { echo "FAIL the guest did not reach its end"; exit 1; }
+  print_count
   ! grep -q FAIL "$work/out"
 }
 
-tell_count() {
+print_count() {
   echo "--- $(grep -c PASS "$work/out") passed in the guest, $(grep -c FAIL "$work/out" || true) failed"
 }

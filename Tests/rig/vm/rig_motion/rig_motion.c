@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// rig_motion - what a board's device tree says of its accelerometer: it is on this I2C bus, at this address, and its
-// interrupt is that GPIO line. A bus on USB has no such tree, and `new_device` knows no interrupt.
+// rig_motion - a board's device tree entry of an accelerometer: on this I2C bus, at this address, with that GPIO line as its
+// interrupt. A bus on USB has no device tree, and `new_device` does not take an interrupt.
 #include <linux/gpio.h>
 #include <linux/i2c.h>
 #include <linux/module.h>
