@@ -59,6 +59,7 @@ BATCHING = r"batching"
 LINE_AT = r"line is at {} baud"
 NOTHING_CHANGED = r"0 settings changed"
 RATE_SET = r"rate is set"
+FULL_LINE = r"fill the line .*again"
 LINE_TOO_SLOW = r"rate: .*960.*\(baud=\d+\)"
 
 # Sensors.
