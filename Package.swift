@@ -248,7 +248,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
-    .testTarget(name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime", "TestSupport"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

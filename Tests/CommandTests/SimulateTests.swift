@@ -41,6 +41,22 @@ struct SimulateTests {
     #expect(!garbage.isEmpty && !String(decoding: garbage, as: UTF8.self).contains("$GN"))
   }
 
+  @Test("A request that is read after a change of the rate is understood, as it was sent before it")
+  func requestBeforeRateChange() throws {
+    var poller = try Poller()
+    let receiver = try receiver()
+    let port = try SerialPort(opening: try #require(receiver.path), access: .readWrite, baud: nil)
+    _ = try receiver.wake(&poller, token: Self.token, at: at(2900))
+    let request: [UInt8] = [0xB5, 0x62, 0x0A, 0x04, 0, 0, 0x0E, 0x34]  // UBX-MON-VER, the poll
+    #expect(try unsafe port.write(request.span.bytes) == request.count)
+    try port.setBaudRate(9600)
+    _ = try receiver.wake(&poller, token: Self.token, at: at(3000))
+    try port.setBaudRate(38_400)
+    _ = try read(port)
+    _ = try receiver.wake(&poller, token: Self.token, at: at(3200))
+    #expect(String(decoding: try read(port), as: UTF8.self).contains("FWVER=SPG 4.04"))
+  }
+
   @Test("Unplugged, its node hangs up; then there is another one")
   func unplug() throws {
     var poller = try Poller()

@@ -185,7 +185,7 @@ struct MisuseTests {
       let manager: CLLocationManager
       init(_ manager: CLLocationManager) { self.manager = manager }
     }
-    let box = Box(CLLocationManager(service: Scene().service))
+    let box = Box(CLLocationManager(service: Scene("denied").service))
     DispatchQueue.concurrentPerform(iterations: 4) { number in
       for turn in 0..<5000 {
         if number == 0 {
@@ -197,6 +197,12 @@ struct MisuseTests {
       }
     }
     #expect(box.manager.delegate == nil)
+    // The last assignment counts, and its delegate alone is called.
+    let patient = Patient()
+    box.manager.delegate = patient
+    box.manager.startUpdatingLocation()
+    Scene.run { !patient.words.isEmpty }
+    #expect(box.manager.delegate === patient && patient.words == ["error 1"])
   }
 
   @Test("TH-6 every call may be made from inside a callback")
@@ -278,7 +284,7 @@ struct MisuseTests {
     #expect(far.distanceFilter == 1_000_000 && every.distanceFilter == kCLDistanceFilterNone)
   }
 
-  @Test("A manager of a thread that has ended is no harm")
+  @Test("A manager of a thread that has ended delivers no events; other managers do")
   func endedThread() {
     let scene = Scene("denied")
     let done = DispatchSemaphore(value: 0)
@@ -286,7 +292,7 @@ struct MisuseTests {
     Thread.detachNewThread {
       let (manager, patient) = client(scene)
       manager.startUpdatingLocation()
-      kept.keep([manager, patient])
+      kept.keep(manager, patient)
       done.signal()
     }
     done.wait()
@@ -294,12 +300,14 @@ struct MisuseTests {
     manager.startUpdatingLocation()
     Scene.run { !patient.words.isEmpty }
     #expect(patient.words == ["error 1"])
+    #expect(kept.patient?.words == [] && kept.manager?.authorizationStatus == .denied)
   }
 
   /// Keeps objects of a thread alive after it.
   private final class Kept: @unchecked Sendable {
-    private var objects: [AnyObject] = []
-    func keep(_ objects: [AnyObject]) { self.objects = objects }
+    private(set) var manager: CLLocationManager?
+    private(set) var patient: Patient?
+    func keep(_ manager: CLLocationManager, _ patient: Patient) { (self.manager, self.patient) = (manager, patient) }
   }
 
   @Test("TH-1 a second thread that runs its loop hears there")

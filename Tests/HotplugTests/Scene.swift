@@ -45,6 +45,10 @@ struct Scene {
   private(set) var opened: [String] = []
   private(set) var closed: [String] = []
   private(set) var reports: [String] = []
+  /// The port that is open now.
+  private(set) var openPath: String?
+  /// Actions that do not fit the state of the ports.
+  private(set) var violations: [String] = []
 
   init(_ wanted: ReconnectPolicy.Wanted, _ present: [DeviceAttributes] = []) {
     reconnectPolicy = ReconnectPolicy(wanted: wanted, present: present.map { ReceiverPort($0) }, at: now)
@@ -59,6 +63,7 @@ struct Scene {
   }
 
   mutating func hangUp() {
+    openPath = nil
     reconnectPolicy.lost(at: now)
     settle()
   }
@@ -83,16 +88,22 @@ struct Scene {
       switch action {
       case .open(let path):
         tries.append(path)
+        if let openPath { violations.append("\(path) is opened while \(openPath) is open") }
         let code = errors[path] ?? 0
         if code == 0 {
           opened.append(path)
+          openPath = path
           reconnectPolicy.opened(path, at: now)
         } else {
           reconnectPolicy.failed(path, errno: code, because: "\(path): error \(code)", at: now)
         }
-      case .close(let path): closed.append(path)
+      case .close(let path):
+        closed.append(path)
+        if path != openPath { violations.append("\(path) is closed, \(openPath ?? "no port") is open") }
+        openPath = nil
       case .report(let text): reports.append(text)
       }
     }
+    if reconnectPolicy.isOpen != (openPath != nil) { violations.append("isOpen is \(reconnectPolicy.isOpen)") }
   }
 }

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 import UBX
 
-/// Inputs nobody would write: what counts is that no one of them ends the process, and that what comes out of the
-/// assembler is within its bounds.
+/// Inputs that no receiver sends. After each of them every byte is in a frame or counted as skipped, every fix is within its
+/// bounds, and the next epochs of a working receiver give its position.
 @Suite("No input does harm")
 struct FuzzTests {
   /// Bytes through the whole way: stream, assembler, lines.
@@ -15,34 +15,59 @@ struct FuzzTests {
     private var assembler = EpochAssembler(reference: UTCTime(2025, 12, 9))
     private var line = JSONLine()
     private(set) var reports = 0
-    /// What the first implausible fix was.
+    /// The first implausible fix.
     private(set) var complaint: String?
+    private var lastFix = Fix()
+    private var streamBytes: UInt64 = 0
+    private var frameBytes: UInt64 = 0
 
-    mutating func hear(_ bytes: [UInt8]) {
+    mutating func receive(_ bytes: [UInt8]) {
       var stream = FrameStream()
       swap(&stream, &self.stream)
-      stream.receive(bytes.raw) { receive($0) }
+      stream.receive(bytes.raw) {
+        frameBytes += UInt64($0.bytes.byteCount)
+        receive($0)
+      }
       swap(&stream, &self.stream)
+      streamBytes += UInt64(bytes.count)
     }
 
-    /// A frame that is known to be one, without a stream around it.
-    mutating func hear(frame bytes: [UInt8]) {
+    /// Receives a frame that is known to be one, without a stream around it.
+    mutating func receive(frame bytes: [UInt8]) {
       var cursor = FrameCursor(bytes.raw)
       while let frame = cursor.next() { receive(frame) }
     }
 
     private mutating func receive(_ frame: borrowing Frame) {
       var complaint: String?
-      var heard = 0
+      var count = 0
+      var last: Fix?
       assembler.receive(frame) { report, sky in
         line.tpv(report.fix)
         line.sky(sky, report.fix)
-        heard += 1
+        count += 1
+        last = report.fix
         complaint = complaint ?? report.fix.complaint
       }
       line.removeAll()
-      reports += heard
+      reports += count
+      lastFix = last ?? lastFix
       self.complaint = self.complaint ?? complaint
+    }
+
+    /// Checks the invariants, after a working receiver was connected for some epochs.
+    mutating func check() {
+      for second in 20...25 { receive(navPVT(second) + navEOE(second)) }
+      var stream = FrameStream()
+      swap(&stream, &self.stream)
+      stream.finish {
+        frameBytes += UInt64($0.bytes.byteCount)
+        receive($0)
+      }
+      #expect(frameBytes + stream.counters.skippedBytes == streamBytes)
+      #expect(complaint == nil)
+      #expect(reports > 100)
+      #expect(lastFix.latitudeDegrees == 47.2852395 && lastFix.longitudeDegrees == 8.5652537, "\(lastFix)")
     }
   }
 
@@ -55,19 +80,17 @@ struct FuzzTests {
       var bytes = random.element(of: scenes)
       for _ in 0..<random.int(0...3) { bytes[random.int(0...bytes.count - 1)] = random.byte() }
       if random.oneIn(8) { bytes.removeSubrange(0..<random.int(0...bytes.count)) }
-      pipeline.hear(bytes)
+      pipeline.receive(bytes)
     }
-    #expect(pipeline.complaint == nil)
-    #expect(pipeline.reports > 100)
+    pipeline.check()
   }
 
   @Test("Sentences with right checksums and wild fields", arguments: 1...4 as ClosedRange<UInt64>)
   func sentences(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)
     var pipeline = Pipeline()
-    for _ in 0..<20_000 { pipeline.hear(frame: Wire.nmea(Self.wildSentence(&random))) }
-    #expect(pipeline.complaint == nil)
-    #expect(pipeline.reports > 100)
+    for _ in 0..<20_000 { pipeline.receive(frame: Wire.nmea(Self.wildSentence(&random))) }
+    pipeline.check()
   }
 
   @Test("Messages with right checksums and wild payloads", arguments: 1...4 as ClosedRange<UInt64>)
@@ -77,13 +100,12 @@ struct FuzzTests {
     let identities = MessageLayout.all.map(\.identity).filter { $0.messageClass == 1 || $0.messageClass == 0x28 }
     for _ in 0..<20_000 {
       let identity = random.element(of: identities)
-      pipeline.hear(frame: Wire.ubx(identity.messageClass, identity.messageID, Self.wildPayload(&random)))
+      pipeline.receive(frame: Wire.ubx(identity.messageClass, identity.messageID, Self.wildPayload(&random)))
     }
-    #expect(pipeline.complaint == nil)
-    #expect(pipeline.reports > 100)
+    pipeline.check()
   }
 
-  /// Messages and sentences of a receiver that works.
+  /// Messages and sentences of a working receiver.
   private static var scenes: [[UInt8]] {
     let sentences = [rmc("101112.00"), gga("101112.00"), gll("101112"), zda("101113"), gsa3D, vtg] + gsv
     return sentences.map { Wire.nmea($0) } + [navPVT(12), navEOE(12), navPVT(13), Wire.rtcm3([0x3E, 0xD0, 1, 2])]
@@ -106,7 +128,7 @@ struct FuzzTests {
   private static func wildPayload(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     let lengths = [0, 4, 8, 16, 18, 20, 28, 36, 40, 44, 52, 60, 64, 72, 84, 92, 100, 200]
     var payload = random.bytes(random.element(of: lengths))
-    // Bytes at the ends of their ranges are what arithmetic stumbles over.
+    // Values at the ends of their ranges make arithmetic overflow.
     let ends: [UInt8] = [0, 1, 3, 0x7F, 0x80, 0xFF]
     for index in payload.indices where random.oneIn(2) { payload[index] = random.element(of: ends) }
     return payload
@@ -114,7 +136,7 @@ struct FuzzTests {
 }
 
 extension Fix {
-  /// Which value is not what the assembler promises; nil when all are.
+  /// The value that is outside the bounds which the assembler promises; nil if there is none.
   var complaint: String? {
     if abs(latitudeDegrees ?? 0) > 90 || abs(longitudeDegrees ?? 0) > 180 { return "position of \(self)" }
     for angle in [courseDegrees, headingDegrees, magneticHeadingDegrees] where !(0...360).contains(angle ?? 0) {

@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each target is a program of its own, compiled by run.sh from this file, its own, and the
-// modules' sources.
+// The code that the fuzz targets share. Each target is a program, compiled by run.sh from this file, its own, and the modules'
+// sources.
 import GPSDJSON
 import NMEA
 import RTCM3
@@ -21,10 +21,10 @@ extension [UInt8] {
   }
 }
 
-/// A copy of what a span shows.
+/// A copy of a span's bytes.
 func copy(_ bytes: RawSpan) -> [UInt8] { unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
 
-/// What `write` leaves at the start of `room` zeros.
+/// The bytes that `write` puts at the start of `room` zeros.
 func written(room: Int, _ write: (inout MutableRawSpan) -> Int) -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: room)
   var elements = bytes.mutableSpan
@@ -52,8 +52,8 @@ func framed(_ header: SPARTNHeader, _ payload: [UInt8], _ authentication: [UInt8
   }
 }
 
-/// A sentence with its checksum and line end. What cannot stand in a sentence becomes a comma, so that no input is lost
-/// before it comes to a field.
+/// A sentence with its checksum and line end. Characters that a sentence cannot have become commas, so that every input gets as
+/// far as the field readers.
 func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
   var bytes = [UInt8(ascii: "$")]
   var sum: UInt8 = 0
@@ -67,18 +67,28 @@ func sentence(_ content: some Sequence<UInt8>) -> [UInt8] {
   return bytes + [UInt8(ascii: "*"), digits[Int(sum >> 4)], digits[Int(sum & 15)], 13, 10]
 }
 
-/// Prints each frame of a stream as message JSON, and holds that it is JSON, one object a line.
-func printMessages(_ bytes: [UInt8]) {
+/// Prints each frame of a stream as message JSON, and checks that it is JSON, one object a line. Returns the frames' lengths.
+@discardableResult
+func printMessages(_ bytes: [UInt8]) -> [Int] {
+  var lengths: [Int] = []
   var line = JSONLine()
   var cursor = FrameCursor(bytes.raw, protocols: .ofReceiversAndSPARTN)
   while let frame = cursor.next() {
     line.removeAll()
     line.message(frame)
     requireLines(line.bytes)
+    lengths.append(frame.bytes.byteCount)
   }
+  return lengths
 }
 
-/// Traps unless the bytes are JSON objects, each with a line end behind it.
+/// Prints a frame that is well-formed whatever its payload is: it must be found, whole and alone.
+func printMessage(_ frame: [UInt8]) {
+  let lengths = printMessages(frame)
+  guard lengths == [frame.count] else { fatalError("a frame of \(frame.count) bytes became \(lengths)") }
+}
+
+/// Traps unless the bytes are JSON objects, each with a line end after it.
 func requireLines(_ lines: RawSpan) {
   let bytes = copy(lines)
   var reader = JSONReader(bytes)
@@ -89,7 +99,7 @@ func requireLines(_ lines: RawSpan) {
   }
 }
 
-/// Reads JSON as RFC 8259 defines it, and keeps nothing: all that is asked is whether it is some.
+/// Checks whether bytes are JSON as RFC 8259 defines it; it stores no values.
 struct JSONReader {
   private let bytes: [UInt8]
   private var at = 0
@@ -142,7 +152,7 @@ struct JSONReader {
     return true
   }
 
-  /// Characters above 0x7F never stand in our lines as they are, so that what is cut anywhere stays UTF-8.
+  /// Our lines escape characters above 0x7F, so that a line that is cut anywhere is still UTF-8.
   private mutating func string() -> Bool {
     guard take("\"") else { return false }
     while next >= 0x20, next < 0x7F, next != UInt8(ascii: "\"") {

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Feeds the decoders inputs that nobody would write, by libFuzzer and under the address sanitizer.
+# Feeds the decoders arbitrary inputs, by libFuzzer and under the address sanitizer.
 # usage: run.sh FOLDER SECONDS [TARGET...]; `make fuzz` calls it.
 #
-# Programs, corpora and artifacts are kept in FOLDER: what one run has learned the next one starts with. A crash, a
-# hang of 5 s or more than 1 GiB of memory ends the run with an error; the input is in FOLDER/artifacts.
+# Programs, corpora and artifacts are stored in FOLDER: a run starts with the inputs that earlier ones found. A crash, a hang of
+# 5 s or more than 1 GiB of memory ends the run with an error; the input is in FOLDER/artifacts.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=$1
 seconds=$2
 shift 2
 here="$top/Tests/fuzz"
-# Swift keeps the case of an enum in spare bits of the pointer it holds, and the leak checker takes what such a pointer
-# owns for lost. Growth is what -rss_limit_mb is for.
+# Swift stores the case of an enum in spare bits of its pointer, and the leak checker takes the memory of such a pointer for
+# lost. Growth is limited by -rss_limit_mb.
 export ASAN_OPTIONS=detect_leaks=0
 # Swift's own crash report would stand before libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
@@ -19,11 +19,11 @@ modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream GPSDJSON R
 mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
   for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
 
-# Optimised, and with all of Swift's own checks: what traps in a release build traps here.
+# Optimised, and with all of Swift's own checks: a trap of a release build is a trap here.
 flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out"
   -I "$top/CSupport/CByteMask" -I "$top/CSupport/CLinux/include")
 
-# The modules anew when any of their sources has changed: each may have inlined what another says.
+# All modules are compiled again when a source has changed: each may have inlined code of another.
 compile_modules() {
   local compiler module sources
   [ -e "$out/modules" ] && [ -z "$(find "${modules[@]/#/$top/Sources/}" "$top/CSupport/CByteMask" -newer "$out/modules" -type f)" ] && return
@@ -68,9 +68,8 @@ mkdir -p "$out/seeds" "$out/artifacts"
 "$out/bin/seeds" "$out/seeds"
 recordings
 
-# Runs a target for the time; again when it was stopped by a hang that is none. libFuzzer measures by the clock on the
-# wall, and a machine with more to do can let a program stand still for seconds: what ends at once when it is run again
-# was the machine.
+# Runs a target for the time, and again after a false hang: libFuzzer measures a hang in real time, in which a busy machine may
+# not run the program. The hang was false if a hundred runs with that input end in time.
 fuzz() {
   local target=$1 log=$out/$1.log hung
   local options=(-max_len=16384 -timeout=5 -rss_limit_mb=1024 -artifact_prefix="$out/artifacts/$target-")
@@ -80,7 +79,7 @@ fuzz() {
       > "$log" 2>&1 && return
     hung=$(grep -aoE "$out/artifacts/$target-timeout-[0-9a-f]+" "$log" | tail -n 1) || return 1
     "$out/bin/$target" "${options[@]}" -runs=100 "$hung" > /dev/null 2>&1 || return 1
-    echo "fuzz: $target: the machine stood still, not the program; once more" >&2
+    echo "fuzz: $target: the machine was busy, the program does not hang; run again" >&2
     rm "$hung"
   done
   return 1

@@ -336,6 +336,21 @@ def expect_in_order(times, lost=0):
     return missing
 
 
+def expect_batch(program, least):
+    """Fixes that are strictly in order, none twice, among them a delivery of at least so many without a gap. Its size.
+
+    A fix between the last that is sent and the first that is kept may be missing on a slow machine, where the receiver gets its
+    settings late; ReceiverServiceTests check in virtual time that none is.
+    """
+    deliveries = [[seconds_of(location["timestamp"]) for location in event["locations"]]
+                  for event in program.told("didUpdateLocations")]
+    expect_in_order([time for times in deliveries for time in times], lost=10)
+    longest = max(deliveries, key=len)
+    expect_in_order(longest)
+    expect(len(longest) >= least, f"{len(longest)} fixes at once; {program.errors}")
+    return len(longest)
+
+
 def arguments(usage, **options):
     """The command line: FOLDER, names of checks, and these options with their standards."""
     parser = argparse.ArgumentParser(usage=usage)

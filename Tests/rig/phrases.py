@@ -59,7 +59,7 @@ BATCHING = r"batching"
 LINE_AT = r"line is at {} baud"
 NOTHING_CHANGED = r"0 settings changed"
 RATE_SET = r"rate is set"
-FULL_LINE = r"fill the line .*again"
+FULL_LINE = r"(fill the line|line (that )?is full|no answer for|not heard at 9600 baud)"
 LINE_TOO_SLOW = r"rate: .*960.*\(baud=\d+\)"
 
 # Sensors.

@@ -1,4 +1,4 @@
-// Bytes to fixes to gpsd's lines, the whole way of `sextant decode`.
+// Bytes to fixes to gpsd's lines, the whole way of `sextant decode`. Every fix is within its bounds, whatever the input is.
 import GPSDJSON
 import ReceiverStream
 
@@ -19,8 +19,20 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
 }
 
 private func print(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, in line: inout JSONLine) {
+  requireBounds(report.fix)
   line.removeAll()
   line.tpv(report.fix)
   line.sky(sky, report.fix)
   requireLines(line.bytes)
+}
+
+/// Traps if a value is outside the bounds that the assembler promises.
+private func requireBounds(_ fix: Fix) {
+  let isPlausible =
+    abs(fix.latitudeDegrees ?? 0) <= 90 && abs(fix.longitudeDegrees ?? 0) <= 180
+    && [fix.courseDegrees, fix.headingDegrees, fix.magneticHeadingDegrees].allSatisfy { 0...360 ~= $0 ?? 0 }
+    && 0..<10_000 ~= fix.speedMetresPerSecond ?? 0
+    && [fix.horizontalAccuracyMetres, fix.verticalAccuracyMetres, fix.speedAccuracyMetresPerSecond]
+      .allSatisfy { $0 ?? 0 >= 0 }
+  guard isPlausible else { fatalError("implausible: \(fix)") }
 }

@@ -1,4 +1,4 @@
-// SPARTN frames: what `look` takes for one, the encoder must write again from what was read, byte for byte.
+// SPARTN frames: the encoder must write a frame that was found again, byte for byte, from the values that were read.
 import SPARTN
 
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -14,7 +14,7 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   return 0
 }
 
-/// The input with the checks that it should have: they are what a fuzzer does not find by itself.
+/// The input with correct checks, which a fuzzer does not find by itself.
 private func repaired(_ input: [UInt8]) -> [UInt8] {
   guard input.count >= SPARTNFrame.shortest else { return [] }
   var bytes = input

@@ -1,4 +1,4 @@
-// Frames of the mixed stream, SPARTN among them, fed in two pieces: where the stream is cut must not change what comes out of it.
+// Frames of the mixed stream, SPARTN among them, fed in two pieces: the place of the cut must not change the frames.
 import ReceiverStream
 
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -7,16 +7,16 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   let input = unsafe [UInt8](start, count)
   let bytes = Array(input[2...])
   let cut = (Int(input[0]) << 8 | Int(input[1])) % (bytes.count + 1)
-  let whole = Heard([bytes])
-  let cutInTwo = Heard([Array(bytes[..<cut]), Array(bytes[cut...])])
+  let whole = StreamResult([bytes])
+  let cutInTwo = StreamResult([Array(bytes[..<cut]), Array(bytes[cut...])])
   guard whole == cutInTwo else { fatalError("cut at \(cut): \(cutInTwo) and not \(whole)") }
   let accounted = whole.frameBytes + whole.counters.skippedBytes
   guard accounted == UInt64(bytes.count) else { fatalError("\(accounted) of \(bytes.count) bytes: \(whole)") }
   return 0
 }
 
-/// What came out of a stream.
-private struct Heard: Equatable {
+/// The frames and counters of a stream.
+private struct StreamResult: Equatable {
   var counters = StreamCounters()
   var frameBytes: UInt64 = 0
   /// Kind, place and length of each frame.
@@ -24,15 +24,15 @@ private struct Heard: Equatable {
 
   init(_ pieces: [[UInt8]]) {
     var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
-    var heard: [UInt64] = []
+    var found: [UInt64] = []
     var total: UInt64 = 0
-    let hear: (borrowing Frame) -> Void = { frame in
+    let receive: (borrowing Frame) -> Void = { frame in
       let length = UInt64(frame.bytes.byteCount)
-      heard.append(frame.offset << 24 | length << 4 | UInt64(frame.kind.rawValue))
+      found.append(frame.offset << 24 | length << 4 | UInt64(frame.kind.rawValue))
       total += length
     }
-    for piece in pieces { stream.receive(piece.raw, hear) }
-    stream.finish(hear)
-    (counters, frames, frameBytes) = (stream.counters, heard, total)
+    for piece in pieces { stream.receive(piece.raw, receive) }
+    stream.finish(receive)
+    (counters, frames, frameBytes) = (stream.counters, found, total)
   }
 }
