@@ -4,7 +4,7 @@
 usage: api.py FOLDER [--write]
 
 FOLDER holds the built modules. The list, api.txt, has a line for each declaration: a name that is lost or added, or whose
-type, default value, deprecation or conformance changes, is told. --write makes the list anew.
+type, default value, deprecation or conformance changes, is reported. --write writes the list again.
 """
 import json
 import pathlib
@@ -15,7 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LIST = HERE / "api.txt"
-# What the compiler derives from a declaration that is listed.
+# Conformances that the compiler derives from a declaration that is listed.
 DERIVED = {"Copyable", "Escapable", "SendableMetatype", "CVarArg", "CustomStringConvertible", "CustomDebugStringConvertible",
            "Equatable", "Hashable"}
 
@@ -69,7 +69,7 @@ def main():
     for line in added:
         print(f"not in the list: {line}", file=sys.stderr)
     if lost or added:
-        sys.exit(f"{LIST.name}: the module's public names are others; clients depend on each (`make api` writes the list anew)")
+        sys.exit(f"{LIST.name}: the module's public names have changed; clients depend on each (`make api` writes the list again)")
     print(f"{len(found)} declarations as listed")
 
 

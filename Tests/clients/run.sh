@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh FOLDER: builds the package of a client beside the project, in FOLDER, and runs its programs on the built-in
-# simulator; says ok, or what is wrong.
+# run.sh FOLDER: builds the package of a client beside the project, in FOLDER, and runs its programs on the built-in simulator.
+# Prints ok, or the difference.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -8,7 +8,7 @@ build=$1
 swift build --package-path "$here" --scratch-path "$build" ${LOCK:-}
 bin=$(swift build --package-path "$here" --scratch-path "$build" ${LOCK:-} --show-bin-path)
 
-# The same sources in the other language mode, for those who have not changed yet.
+# The same sources in language mode 5, which clients may still use.
 modules=(-I "$bin/Modules")
 for map in "$here"/../../CSupport/*/module.modulemap; do modules+=(-I "$(dirname "$map")"); done
 for map in "$bin"/*.build/module.modulemap; do modules+=(-Xcc "-fmodule-map-file=$map"); done
@@ -35,7 +35,7 @@ declare -A wanted=(
   [Values]='^values are as they should be'
 )
 for program in "${!wanted[@]}"; do
-  SEXTANT_STATE_DIR="$work/$program.state" timeout 60 "$bin/$program" >"$work/$program" 2>&1 &
+  SEXTANT_STATE_DIR="$work/$program.state" timeout 300 "$bin/$program" >"$work/$program" 2>&1 &
 done
 wait
 for program in "${!wanted[@]}"; do
@@ -45,5 +45,5 @@ for program in "${!wanted[@]}"; do
     exit 1
   }
 done
-grep -q '^inside here' "$work/AsyncMain" || { echo "run.sh: AsyncMain's monitor is silent" >&2; exit 1; }
+grep -q '^inside here' "$work/AsyncMain" || { echo "run.sh: AsyncMain's monitor delivers no event" >&2; exit 1; }
 echo ok

@@ -46,7 +46,7 @@ def compare(arguments, client):
         worst = max(worst, ratio)
         print(f"{kind}: watch {median['watch']:.0f} us, delegate {median['track']:.0f} us, ratio {ratio:.2f}")
     if arguments.limit and worst > arguments.limit:
-        sys.exit(f"the delegate is told {worst:.2f} times as late as watch prints; {arguments.limit} is allowed")
+        sys.exit(f"the delegate is called {worst:.2f} times as late as watch prints; {arguments.limit} is allowed")
 
 
 main()

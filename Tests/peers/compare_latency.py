@@ -6,8 +6,8 @@ usage: compare_latency.py SEXTANT [--epochs N] [--rounds N] [--json]
 Both read a pseudo-terminal that is fed as a 115200 baud line is: 12 bytes a millisecond, epochs at 5 Hz, in UBX and in
 NMEA. Latency is from the write of an epoch's last byte to the epoch's last TPV or SKY line at the client (a pipe for
 sextant, a TCP connection for gpsd). CPU time is the kernel's run time of the process, wake-ups are its voluntary context switches.
-gpsd is skipped, and that is said, where it is not installed. The floor is floor.c, a program that only reads and writes: what no
-program can be faster than here. The client is client.c, which notes when each piece comes.
+gpsd is skipped, with a message, if it is not installed. The floor is floor.c, a program that only reads and writes: no program
+can be faster here. The client is client.c, which records when each piece comes.
 """
 import argparse, calendar, json, os, pty, shutil, socket, struct, subprocess, sys, tempfile, termios, threading, time, tty
 
@@ -72,7 +72,7 @@ class Feeder(threading.Thread):
     def __init__(self, master, make, epochs):
         super().__init__(daemon=True)
         self.master, self.written = master, {}
-        # Made before: work of this thread would hold up the other one, that waits for the client's line.
+        # Made in advance: the work of this thread would delay the one that waits for the client's line.
         self.data = [make(number) for number in range(epochs)]
         self.begin = time.monotonic() + 0.3
 
@@ -110,7 +110,7 @@ def memory(pid):
 
 
 def drain(master):
-    """What the program sends to the receiver is read and thrown away: this receiver does not answer."""
+    """Reads and discards the program's requests: this receiver does not reply."""
     while True:
         try:
             if not os.read(master, 4096):
@@ -119,7 +119,7 @@ def drain(master):
             return
 
 
-# What a program writes for an epoch; the last such line of an epoch counts.
+# The lines that a program writes for an epoch; the last one of an epoch counts.
 REPORTS = (b'"class":"TPV"', b'"class":"SKY"')
 
 
@@ -135,7 +135,7 @@ def compiled(name, folder):
 
 
 def lines(notes):
-    """The lines in what client.c notes, each with the second in which its end came."""
+    """The lines in the records of client.c, each with the second in which its end came."""
     at, rest = 0, b""
     while at < len(notes):
         nanoseconds, count = struct.unpack_from("=QQ", notes, at)
@@ -145,7 +145,7 @@ def lines(notes):
 
 
 def measure(name, start, client, make, epochs, marks=REPORTS):
-    """Runs a program for some epochs: what came at its client, and what it took. The first fifth does not count."""
+    """Runs a program for some epochs: the delays at its client, and its cost. The first fifth does not count."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     attributes = termios.tcgetattr(slave)
@@ -158,7 +158,7 @@ def measure(name, start, client, make, epochs, marks=REPORTS):
         feeder = Feeder(master, make, epochs)
         warm = epochs // 5
         feeder.start()
-        # Between two epochs: nothing is under way.
+        # The measurement begins between two epochs, when nothing is being sent.
         time.sleep(max(0, feeder.begin + (warm - 0.25) * PERIOD - time.monotonic()))
         before, memory_before = usage(process.pid), memory(process.pid)
         feeder.join()
@@ -185,7 +185,7 @@ def measure(name, start, client, make, epochs, marks=REPORTS):
 
 
 def together(name, rounds):
-    """What several rounds of a program say: medians of all epochs, the worst of the memory."""
+    """The result of several rounds of a program: medians of all epochs, the largest memory."""
     delays = sorted(delay for one in rounds for delay in one["delays"])
     count = sum(one["epochs"] for one in rounds)
     return {

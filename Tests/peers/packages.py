@@ -9,7 +9,7 @@ PACKAGES = ["pyubx2==1.4.0", "pynmeagps==1.1.8"]
 
 
 def install_peers():
-    """Installs them where they are not, and lets them be imported."""
+    """Installs the packages that are missing, and adds them to the import path."""
     stamp = PEERS / "installed"
     if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PEERS), "--upgrade", *PACKAGES]

@@ -18,7 +18,8 @@ import tempfile
 import time
 
 import harness
-from harness import environment, program
+import phrases
+from harness import environment, matches, program
 from ublox import HEIGHT, LATITUDE, LONGITUDE, MODELS, Quirks, Receiver
 
 
@@ -65,7 +66,7 @@ class Trial:
         if self.kind.rate:
             traits = dataclasses.replace(traits, rate=self.kind.rate)
         self.receiver = Receiver(traits, self.kind.quirks, self.link)
-        self.faults, self.times = [], {}
+        self.faults, self.times, self.errors = [], {}, ""
 
     def run(self, label, *words, codes=(0,), epochs=None):
         """Runs a command, to its end or for a number of epochs; it must end with one of these codes. Its output."""
@@ -82,6 +83,7 @@ class Trial:
         finally:
             done.kill()
         self.times[label] = time.monotonic() - begin
+        self.errors = done.errors
         return done.output
 
     def expect(self, holds, text):
@@ -128,7 +130,9 @@ class Trial:
         after = self.receiver.snapshot()
         other = [(hex(key) if isinstance(key, int) else key, before[key], after.get(key))
                  for key in before if before[key] != after.get(key)]
-        self.expect(not other, f"{label} left other settings: {other[:3]}")
+        # A command has some seconds to restore them at its end, which a machine under heavy load may not give it; then it says so.
+        # That they are enough is checked in virtual time (ReceiverTests).
+        self.expect(not other or matches(phrases.NOT_RESTORED, self.errors), f"{label} left other settings: {other[:3]}; {self.errors!r}")
 
     def watch(self):
         before = self.receiver.snapshot()

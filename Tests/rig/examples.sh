@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples.sh FOLDER: the programs of the package Examples from FOLDER against the built-in simulator, all at once; says ok, or what
-# is wrong. What they print is what the documents that they come from say they print.
+# examples.sh FOLDER: the programs of the package Examples from FOLDER at the built-in simulator, all at once. Prints ok, or the
+# difference from the output that the documents with these programs show.
 set -eu
 bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
@@ -29,7 +29,7 @@ SEXTANT_APP_STATE=background UIBackgroundModes=location start background Hike 50
 SEXTANT_AUTHORIZATION=whenInUse start oneshot CurrentLocation
 SEXTANT_AUTHORIZATION=denied start denied LocateMe
 SEXTANT_AUTHORIZATION=denied start refused CurrentLocation
-# Nobody was asked, and there is no text to ask with: loud, where it was silent in iOS 8.
+# Without a request for permission, or a text for the question, there is a message; iOS 8 was silent.
 SEXTANT_AUTHORIZATION= start silent WhereYouAt
 SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=shops start unasked WhereYouAt
 wait
@@ -47,7 +47,7 @@ has query "Altitude: $number"
 has query "Notification age: -$number"
 has query 'Core Location updates stopped'
 has standard "^latitude $number, longitude $number$"
-# The walk is slower than half a kilometre in this time; what comes has a better accuracy (SU-9).
+# The walk does not get half a kilometre far in this time; the locations that come are more exact (SU-9).
 all=$(grep -c '^You now at' "$work/whereyouat")
 [ "$(grep -c latitude "$work/standard")" -lt "$all" ] || {
   echo "examples.sh: the filter of 500 m lets all through" >&2

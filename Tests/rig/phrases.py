@@ -11,6 +11,9 @@ RECEIVER_BACK = r"receiver is back"
 RECEIVER_RENAMED = r"receiver is back .*ttyACM0"
 FIXES_LOST = r"(\d+) fix(?:es)? lost"
 
+# Settings that a command could not restore at its end.
+NOT_RESTORED = r"did not (take back|restore)|not restored"
+
 # Receivers that are not opened.
 NO_PERMISSION = r"no permission"
 GROUP_ADVICE = r"usermod -aG gnss"

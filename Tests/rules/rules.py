@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes docs/reference/rules.md: each rule of Core Location's behaviour, and the tests that bear its id.
+"""Writes docs/reference/rules.md: each rule of Core Location's behaviour, and the tests that bear its id.
 
 usage: rules.py [--check]
 
-A test bears a rule's id at the beginning of its name: @Test("SU-8 small steps add up"), or several of them. The rules stand
-in rules.txt, what has no test in reasons.txt with the reason. --check writes nothing, and fails if the table is stale.
+A test bears a rule's id at the beginning of its name: @Test("SU-8 small steps add up"), or several of them. The rules are
+in rules.txt, the reasons for rules without a test in reasons.txt. --check writes nothing, and fails if the table is stale.
 """
 import pathlib
 import re
