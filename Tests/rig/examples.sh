@@ -4,15 +4,23 @@
 set -eu
 bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+programs=
+trap 'kill $programs 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 export GNSS_DEVICE=sim:walk
 
 start() { # NAME PROGRAM ARGUMENTS...; the environment is the caller's
   name=$1; program=$2; shift 2
-  SEXTANT_STATE_DIR="$work/$name.state" timeout 25 stdbuf -oL "$bin/$program" "$@" >"$work/$name" 2>&1 </dev/null &
+  SEXTANT_STATE_DIR="$work/$name.state" stdbuf -oL "$bin/$program" "$@" >"$work/$name" 2>&1 </dev/null &
+  programs="$programs $!"
 }
-has() { # NAME PATTERN
-  grep -Eq "$2" "$work/$1" && return
+has() { # NAME PATTERN; waits for it, two minutes at most
+  tries=600
+  until grep -Eq "$2" "$work/$1"; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] || break
+    sleep 0.2
+  done
+  [ $tries -eq 0 ] || return 0
   { echo "examples.sh: $1 does not print $2:"; cat "$work/$1"; } >&2
   exit 1
 }
@@ -32,7 +40,6 @@ SEXTANT_AUTHORIZATION=denied start refused CurrentLocation
 # Without a request for permission, or a text for the question, there is a message; iOS 8 was silent.
 SEXTANT_AUTHORIZATION= start silent WhereYouAt
 SEXTANT_AUTHORIZATION= NSLocationWhenInUseUsageDescription=shops start unasked WhereYouAt
-wait
 
 number='[+-]?[0-9]+\.[0-9]+'
 has whereyouat '^Where you at\? \.\.\.$'
@@ -47,12 +54,6 @@ has query "Altitude: $number"
 has query "Notification age: -$number"
 has query 'Core Location updates stopped'
 has standard "^latitude $number, longitude $number$"
-# The walk does not get half a kilometre far in this time; the locations that come are more exact (SU-9).
-all=$(grep -c '^You now at' "$work/whereyouat")
-[ "$(grep -c latitude "$work/standard")" -lt "$all" ] || {
-  echo "examples.sh: the filter of 500 m lets all through" >&2
-  exit 1
-}
 has significant "^latitude $number, longitude $number$"
 has region '^monitoring home, one of 1$'
 has region '^inside home$'
@@ -69,4 +70,10 @@ has denied '^error 1$'
 has refused '^allow location data for this program, please$'
 has silent 'add NSLocationWhenInUseUsageDescription to Info.plist'
 has unasked 'call requestWhenInUseAuthorization\(\)'
+# The walk does not get half a kilometre far in this time; the locations that come are more exact (SU-9).
+until all=$(grep -c '^You now at' "$work/whereyouat") && [ "$all" -ge 15 ]; do sleep 0.2; done
+[ "$(grep -c latitude "$work/standard")" -lt "$all" ] || {
+  echo "examples.sh: the filter of 500 m lets all through" >&2
+  exit 1
+}
 echo ok

@@ -1,5 +1,5 @@
 // The fields of NMEA sentences. The input is the sentence's content; it gets a correct checksum, so that every input reaches the
-// field readers. It is one frame, or none if its address is not one.
+// field readers. It has one line end, so that there is one frame at most: from its `$`, or from a `!` in it.
 import NMEA
 
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -7,6 +7,8 @@ public func fuzz(_ start: InputStart, _ count: Int) -> CInt {
   let input = unsafe [UInt8](start, count)
   let bytes = sentence(input.prefix(longestSentence - 6))
   let lengths = printMessages(bytes)
-  guard lengths.isEmpty || lengths == [bytes.count] else { fatalError("\(bytes.count) bytes became \(lengths)") }
+  guard lengths.count <= 1, lengths.allSatisfy({ $0 <= bytes.count }) else {
+    fatalError("\(bytes.count) bytes became \(lengths)")
+  }
   return 0
 }
