@@ -60,7 +60,7 @@ def question(folder):
             track.type("what?\n")
             # No answer: the question comes again, and the status stays.
             track.wait_for_message(phrases.QUESTION_PROMPT)
-            expect_equal([event["status"] for event in track.told("didChangeAuthorization")], ["notDetermined"], "the status")
+            expect_equal([event["status"] for event in track.events_named("didChangeAuthorization")], ["notDetermined"], "the status")
             track.type(answer + "\n")
             track.wait_for_event("didChangeAuthorization", status=status)
             if code == 0:

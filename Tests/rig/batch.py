@@ -68,7 +68,7 @@ def silent(folder, model):
     with Receiver(folder, model) as receiver, open(path, "ab") as output:
         receiver.start(150)
         before = receiver.wait_for_fixes(3)
-        # A program that reads the line, as nobody else does.
+        # Bytes are seen here only if they are sent: no other program reads the line.
         line = os.open(receiver.link, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         while select.select([line], [], [], 0)[0]:
             os.read(line, 65536)

@@ -226,9 +226,9 @@ class Program:
             masks = re.findall(r"^Sig(?:Cgt|Blk):\s+(\w+)", file.read(), re.M)
         return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
-    # MARK: What came
+    # MARK: Output
 
-    def told(self, name):
+    def events_named(self, name):
         """All events of this name so far."""
         with self.changed:
             return [event for event in self.events if event["event"] == name]
@@ -240,13 +240,13 @@ class Program:
             return "".join(line + "\n" for line in self.lines)
 
     def locations(self):
-        return [location for event in self.told("didUpdateLocations") for location in event["locations"]]
+        return [location for event in self.events_named("didUpdateLocations") for location in event["locations"]]
 
     def fixes_lost(self):
         """How many fixes it said are lost."""
         return sum(int(count) for count in re.findall(phrases.FIXES_LOST, self.errors))
 
-    # MARK: What is done to it
+    # MARK: Input and end
 
     def type(self, text):
         os.write(self.terminal, text.encode())
@@ -343,7 +343,7 @@ def expect_batch(program, least):
     settings late; ReceiverServiceTests check in virtual time that none is.
     """
     deliveries = [[seconds_of(location["timestamp"]) for location in event["locations"]]
-                  for event in program.told("didUpdateLocations")]
+                  for event in program.events_named("didUpdateLocations")]
     expect_in_order([time for times in deliveries for time in times], lost=10)
     longest = max(deliveries, key=len)
     expect_in_order(longest)

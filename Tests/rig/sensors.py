@@ -42,9 +42,9 @@ def compass(folder):
         sensor.turn(180)
         client.wait_for_event("didUpdateHeading", near("magneticHeading", 180, 0.5))
         # A sensor at rest delivers nothing, but for the last degree.
-        count = len(client.told("didUpdateHeading"))
+        count = len(client.events_named("didUpdateHeading"))
         time.sleep(2)
-        expect(len(client.told("didUpdateHeading")) <= count + 1, "headings at rest")
+        expect(len(client.events_named("didUpdateHeading")) <= count + 1, "headings at rest")
         client.terminate()
 
 
@@ -58,7 +58,7 @@ def calibration(folder):
         for step in range(int(10 * harness.LIMIT)):
             sensor.turn(step * 9)
             time.sleep(0.1)
-            if step >= 40 and 0 < client.told("didUpdateHeading")[-1]["headingAccuracy"] < 20:
+            if step >= 40 and 0 < client.events_named("didUpdateHeading")[-1]["headingAccuracy"] < 20:
                 break
         sensor.turn(123)
         found = client.wait_for_event("didUpdateHeading", near("magneticHeading", 123, 2))
@@ -76,7 +76,7 @@ def no_compass(folder):
     with track(folder, "--heading", "--device", "sim:walk") as client:
         client.wait_for_event("didUpdateLocations")
         client.terminate()
-        expect_equal(client.told("didUpdateHeading"), [], "the headings")
+        expect_equal(client.events_named("didUpdateHeading"), [], "the headings")
         expect(matches(phrases.NO_COMPASS, client.errors), f"it says {client.errors!r}")
 
 
@@ -166,7 +166,7 @@ def beacons(folder, bus):
 
         def advertise():
             bus.call(lambda: (far.advertise(1, -75), close.advertise(2, -50)))
-            return any(map(is_measured, client.told("didRange")))
+            return any(map(is_measured, client.events_named("didRange")))
 
         wait_until(advertise, "two beacons are not ranged")
         both = client.wait_for_event("didRange", is_measured)["beacons"]

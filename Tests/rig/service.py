@@ -61,7 +61,7 @@ def deferral(folder, model):
         client.wait_for_event("didUpdateLocations")
         # A receiver without configuration items gets one setting after the other: the silence begins when all are sent.
         count = stays(lambda: receiver.status()["bytes"], 30, "the line is not silent for 30 s of a deferral")
-        expect_equal(client.told("didFinishDeferredUpdates"), [], "the end of the deferral before its silence")
+        expect_equal(client.events_named("didFinishDeferredUpdates"), [], "the end of the deferral before its silence")
         client.wait_for_event("didFinishDeferredUpdates", code=None)
         expect(receiver.status()["bytes"] > count, "the fixes came without a byte")
         client.wait_for_exit(0)
@@ -96,7 +96,7 @@ def stopped(folder, model):
         found = receiver.status()
         with track(receiver, "--defer-timeout", "600", "--seconds", "35") as client:
             client.wait_for_exit(0)
-        expect_equal(client.told("didFinishDeferredUpdates")[-1]["code"], 12, "the code of the deferral's end")
+        expect_equal(client.events_named("didFinishDeferredUpdates")[-1]["code"], 12, "the code of the deferral's end")
         most = expect_batch(client, 2)
         count = receiver.status()["bytes"]
         receiver.wait_for_status(lambda status: status["bytes"] > count and status["rate"] == found["rate"]
@@ -117,7 +117,7 @@ def pause(folder, model):
             receiver.wait_for_status(lambda status: status["state"] != ASLEEP or waits(client) != before
                                      or time.monotonic() - since > 2, "")
             quiet += time.monotonic() - since > 2
-            expect(quiet or not client.told("didResumeLocationUpdates"), "the host wakes while the receiver sleeps")
+            expect(quiet or not client.events_named("didResumeLocationUpdates"), "the host wakes while the receiver sleeps")
         client.wait_for_event("didResumeLocationUpdates")
         for _ in range(2):
             client.wait_for_event("didUpdateLocations")

@@ -107,7 +107,7 @@ def once(folder):
             began = time.time()
             track = scene.track("--once", "--accuracy", accuracy)
             track.wait_for_exit(0)
-            expect_equal(track.told("didFailWithError"), [], "the errors")
+            expect_equal(track.events_named("didFailWithError"), [], "the errors")
             locations = track.locations()
             expect_equal(len(locations), 1, "the number of locations")
             expect(times(locations)[0] >= began - 6, f"an old location: {locations}")
@@ -139,8 +139,8 @@ def pause(folder):
         for _ in range(3):
             track.wait_for_event("didUpdateLocations")
         track.interrupt()
-        expect_equal(len(track.told("didPauseLocationUpdates")), 1, "the number of pauses")
-        expect_equal(len(track.told("didResumeLocationUpdates")), 1, "the number of resumptions")
+        expect_equal(len(track.events_named("didPauseLocationUpdates")), 1, "the number of pauses")
+        expect_equal(len(track.events_named("didResumeLocationUpdates")), 1, "the number of resumptions")
         return f"silent while it rested, resumed {moved:.0f} m from there"
 
 
@@ -155,13 +155,13 @@ def region(folder):
         track.wait_for_event("didExitRegion", without="didEnterRegion", region="shop")
         track.interrupt()
         for name in ("didEnterRegion", "didExitRegion"):
-            expect_equal(len(track.told(name)), 1, f"the number of {name}")
+            expect_equal(len(track.events_named(name)), 1, f"the number of {name}")
         # The state that was asked for before there was a fix is not known.
-        expect_equal([event["state"] for event in track.told("didDetermineState")], ["unknown", "inside", "outside"], "the states")
+        expect_equal([event["state"] for event in track.events_named("didDetermineState")], ["unknown", "inside", "outside"], "the states")
 
         def receiver_time(name):
             """The receiver's time when the event came: that of the last fix before it."""
-            before = track.events[:track.events.index(track.told(name)[0])]
+            before = track.events[:track.events.index(track.events_named(name)[0])]
             return times([place for event in before if event["event"] == "didUpdateLocations" for place in event["locations"]])[-1]
 
         inside = times([place for place in track.locations() if metres(place, centre) <= 200])
@@ -189,7 +189,7 @@ def authorization(folder):
         track.wait_for_event("didUpdateLocations", lambda event: times(event["locations"])[-1] >= granted,
                              without="didFailWithError")
         track.interrupt()
-        expect_equal(len(track.told("didFailWithError")), 1, "the number of errors")
+        expect_equal(len(track.events_named("didFailWithError")), 1, "the number of errors")
         return "silent while denied, a fresh fix after the grant"
 
 
@@ -206,7 +206,7 @@ def unplugged(folder):
         for _ in range(6):
             track.wait_for_event("didUpdateLocations")
         track.interrupt()
-        expect_equal(len(track.told("didFailWithError")), 1, "the number of errors")
+        expect_equal(len(track.events_named("didFailWithError")), 1, "the number of errors")
         return "locationUnknown once, fixes after the return"
 
 
@@ -246,18 +246,18 @@ def beacons(folder, bus):
         def advertise():
             """Beacons advertise several times a second."""
             bus.call(lambda: (near.advertise(2, -50), far.advertise(1, -75)))
-            return any(map(has_both, track.told("didRange")))
+            return any(map(has_both, track.events_named("didRange")))
 
         harness.wait_until(advertise, "two beacons are not ranged")
-        heard = track.wait_for_event("didRange", has_both)["beacons"]
-        expect_equal([beacon["minor"] for beacon in heard], [2, 1], "the beacons, the nearer first,")
-        expect_equal([beacon["proximity"] for beacon in heard], ["immediate", "far"], "their proximities")
-        # Nothing is heard of them any more.
+        both = track.wait_for_event("didRange", has_both)["beacons"]
+        expect_equal([beacon["minor"] for beacon in both], [2, 1], "the beacons, the nearer first,")
+        expect_equal([beacon["proximity"] for beacon in both], ["immediate", "far"], "their proximities")
+        # They do not advertise any more.
         track.wait_for_event("didRange", beacons=[])
         bus.call(lambda: adapter.switch(False))
         track.wait_for_event("didFailRanging", code=16)
         track.interrupt()
-        return f"the nearer first, at {heard[0]['accuracy']:.1f} and {heard[1]['accuracy']:.1f} m"
+        return f"the nearer first, at {both[0]['accuracy']:.1f} and {both[1]['accuracy']:.1f} m"
 
 
 if __name__ == "__main__":

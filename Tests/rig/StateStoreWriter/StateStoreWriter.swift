@@ -14,7 +14,7 @@ import Synchronization
 @main
 struct StateStoreWriter {
   static func main() {
-    let app = AppDescription(identifier: "keeper", keys: UsageKeys())
+    let app = AppDescription(identifier: "writer", keys: UsageKeys())
     let service = LocationService(app: app)
     let client = Client(service, book: AuthorizationStore(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
     client.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
@@ -79,7 +79,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
     case 1:
       let status: AuthorizationStatus = generation % 2 == 0 ? .denied : .authorizedWhenInUse
       begin("authorization \(status.rawValue)")
-      do { try book.set(status, for: "keeper") } catch { Console.print("failed \(error)") }
+      do { try book.set(status, for: "writer") } catch { Console.print("failed \(error)") }
     case 2, 4:
       let region = region(generation % 20)
       begin("region \(region.identifier) 0")

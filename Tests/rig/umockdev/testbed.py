@@ -129,7 +129,7 @@ class Port:
         self.plugged.set()
 
     def open(self):
-        # A master whose slaves are all closed reads errors; and cooked, it would hear its own epochs.
+        # A master whose slaves are all closed reads errors; without raw mode it would read its own epochs.
         self.slave = os.open(self.node, os.O_RDWR | os.O_NOCTTY)
         tty.setraw(self.slave)
 
