@@ -68,14 +68,17 @@ class Trial:
         self.receiver = Receiver(traits, self.kind.quirks, self.link)
         self.faults, self.times, self.errors = [], {}, ""
 
-    def run(self, label, *words, codes=(0,), epochs=None):
-        """Runs a command, to its end or for a number of epochs; it must end with one of these codes. Its output."""
+    def run(self, label, *words, codes=(0,), epochs=None, event=None):
+        """Runs a command, to its end, for a number of epochs or to an event; it must end with one of these codes. Its output."""
         begin = time.monotonic()
         done = harness.Program(program(), *words, env=environment(self.folder))
         try:
             if epochs:
                 harness.wait_until(lambda: done.handles(signal.SIGINT), f"{label} does not start")
                 self.receiver.wait_for_epochs(epochs)
+                done.process.send_signal(signal.SIGINT)
+            if event:
+                done.wait_for_event(event)
                 done.process.send_signal(signal.SIGINT)
             done.wait_for_exit(codes, seconds=5 * harness.LIMIT)
         except harness.Failure as failure:
@@ -146,11 +149,12 @@ class Trial:
 
     def track(self):
         before = self.receiver.snapshot()
-        text = self.run("track", "track", "--device", self.link, "--once", "--json")
+        # Without --once, which gives up after ten seconds of real time.
+        text = self.run("track", "track", "--device", self.link, "--json", event="didUpdateLocations")
         event = next((event for event in objects(text) if event["event"] == "didUpdateLocations"), {"locations": [{}]})
         place = event["locations"][-1]
         self.expect(abs(place.get("latitude", 0) - LATITUDE) < 1e-6 and abs(place.get("longitude", 0) - LONGITUDE) < 1e-6,
-                    f"track --once gave no place, or another: {text[-300:]!r}")
+                    f"track gave no place, or another: {text[-300:]!r}")
         self.expect_settings(before, "track")
 
     def configure(self):

@@ -18,7 +18,7 @@ import signal
 import time
 
 import harness
-from harness import Simulator, Track, expect, expect_batch, expect_equal, expect_in_order, seconds_of, wait_until
+from harness import Simulator, Track, expect, expect_deferral, expect_equal, expect_in_order, seconds_of, wait_until
 
 WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
 ASLEEP = "standby"
@@ -65,7 +65,7 @@ def deferral(folder, model):
         client.wait_for_event("didFinishDeferredUpdates", code=None)
         expect(receiver.status()["bytes"] > count, "the fixes came without a byte")
         client.wait_for_exit(0)
-        most = expect_batch(client, 55)
+        most = expect_deferral(client, 55)
         expect(not client.fixes_lost(), client.errors)
         return f"30 s of a deferral without a byte, then {most} fixes at once, {len(times(client))} in all, each once"
 
@@ -86,7 +86,7 @@ def killed(folder, model):
         before, after = times(first), times(second)
         if after and after[0] in before:
             after = after[1:]
-        missing = expect_in_order(before + after, lost=second.fixes_lost())
+        missing = expect_in_order(before + after, lost=second.fixes_lost(), switched=5)
         expect(before and after, f"{len(before)} and {len(after)} fixes; {second.errors}")
         return f"killed while it read: {len(before)} and then {len(after)} fixes, each once, {missing} missing"
 
@@ -97,7 +97,7 @@ def stopped(folder, model):
         with track(receiver, "--defer-timeout", "600", "--seconds", "35") as client:
             client.wait_for_exit(0)
         expect_equal(client.events_named("didFinishDeferredUpdates")[-1]["code"], 12, "the code of the deferral's end")
-        most = expect_batch(client, 2)
+        most = expect_deferral(client, 2)
         count = receiver.status()["bytes"]
         receiver.wait_for_status(lambda status: status["bytes"] > count and status["rate"] == found["rate"]
                                  and status["state"] == "tracking", f"the receiver is not as it was: {found}")

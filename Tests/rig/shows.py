@@ -23,7 +23,7 @@ import time
 
 import bluez
 import harness
-from harness import Simulator, Track, environment, expect, expect_batch, expect_equal, seconds_of
+from harness import Simulator, Track, environment, expect, expect_deferral, expect_equal, seconds_of
 from magnetometer import Magnetometer
 
 WALK = "start 48.1642,11.6056 512m\nhot\nwalk by 400m,200m\nwalk home\nrepeat\n"
@@ -123,7 +123,7 @@ def deferral(folder):
         batch = track.wait_for_event("didUpdateLocations")["locations"]
         track.wait_for_event("didUpdateLocations")
         track.interrupt()
-        expect_equal(expect_batch(track, 55), len(batch), "the size of the longest delivery")
+        expect_equal(expect_deferral(track, 55), len(batch), "the size of the longest delivery")
         return f"a minute of silence, then {len(batch)} locations at once, none missing"
 
 
