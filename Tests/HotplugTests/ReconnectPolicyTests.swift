@@ -330,7 +330,7 @@ struct ReconnectPolicyTests {
     "Arbitrary events in any state: one port at a time is open, few wake-ups, and at the end the receiver is served")
   func anyOrder() {
     for seed in 1...200 as ClosedRange<UInt64> {
-      var random = SplitMix64(seed: seed)
+      var random = SeededRandomNumberGenerator(seed: seed)
       let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
       let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2", serialNumber: "B2")
       var scene = Scene(Bool.random(using: &random) ? .firstReceiver : .path("/dev/ttyACM0"))
