@@ -3,557 +3,357 @@ import PowerControl
 import Receiver
 import ReceiverStream
 
-/// Joins the power policy to the session with one receiver: what the policy wants becomes orders to the session, and what
-/// the session tells becomes the policy's events.
+/// Joins the power policy to the session with one receiver: the policy's wanted state becomes commands to the session, the
+/// session's reports become events of the policy.
 ///
-///     demands, hints ─▶ PowerControl ─ wanted state ─▶ orders: wish, sleep, wake, read out ─▶ ReceiverSession
-///                            ▲                                                                     │
-///                            └─ fixes, signal, asleep, awake, refused, read out, reset, lost ◀─────┘
+///     demands, hints ─▶ PowerControl ─ wanted state ─▶ commands: configuration, sleep, wake, read ─▶ ReceiverSession
+///                            ▲                                                                            │
+///                            └─ fixes, signal, asleep, awake, refused, batch read, reset, lost ◀──────────┘
 ///
-/// It is a value without a clock: events and the time go in, `nextOutput` comes out. Several events of one instant are put
-/// together: orders follow from the state that is wanted when the next output is taken.
+/// It is a value without a clock: events and the time go in, `nextOutput` comes out. The wanted state is applied when the next
+/// output is taken, so that several events of one instant lead to one command.
 ///
-/// **Collecting loses and doubles nothing at its ends.** It begins with the memory on and then the messages off, and what
-/// came by both ways is known by its time. It ends with the messages on, then the memory is read and switched off; what
-/// comes meanwhile is held back, so that fixes stay in order.
-///
-///     off ─ wanted ─▶ beginning ─ configured ─▶ collecting ⇄ reading
-///      ▲                                           │ not wanted any more
-///      └── memory off, what was held ◀─ read ◀─ ending: messages on
+/// Each part of the state is a state machine of its own, with its diagram: ``ReceiverPresence``, ``SleepState``,
+/// ``BatchCollection``.
 public struct PowerCoordinator: Sendable {
   /// A LOG-BATCH on a serial line: 108 bytes, ten bits each.
   private static var bitsPerFix: Int { 1080 }
-  /// What receiver and host need for each besides, in seconds.
+  /// The time that receiver and host need for each besides, in seconds.
   private static var secondsBetweenFixes: Double { 0.002 }
-
-  /// Epochs for so long from a receiver that has not been identified: nobody will send it an order.
+  /// A receiver that sends epochs for so long without being identified takes no commands.
   static var plainAfter: Milliseconds { Milliseconds(10_000) }
-  /// Epochs that come this long after the line should be silent are those of a receiver that has forgotten its orders.
-  static var straysAfter: Milliseconds { Milliseconds(3000) }
-
-  /// Fixes that are held back while a memory is read for the last time: two minutes of them, of a slow line.
-  static var mostHeld: Int { 128 }
-
-  /// How often a memory is read once more at the end of collecting, for fixes that came neither way.
-  static var mostRereads: Int { 3 }
 
   public private(set) var power: PowerControl
-  /// Whether not one byte may be sent.
+  /// Whether no byte may be sent.
   public let isReadOnly: Bool
-  /// The switch in the receiver's supply, where the user has named one.
-  private let supply: ReceiverCapabilities.PowerSwitch
-
-  private enum Collecting: Equatable {
-    case off
-    /// The wish was told, and is not there yet.
-    case beginning
-    case on(since: Instant)
-    /// Messages are on or being switched on; then the memory is read.
-    case ending(isReading: Bool)
-  }
-
   private var outputs: [CoordinatorOutput] = []
-  /// The session's own wish, on which all others rest; nil until the receiver is configured.
-  private var base: DesiredConfiguration?
-  private var touched = Touched()
-  /// What the session was told; nil when it has to be told again.
-  private var applied: ReceiverPlan? = .fullPower
-  /// Settings that the receiver refuses in any case.
-  private var usualRefusals = 0
-  /// The constellations that this receiver does without where fewer will do.
-  private var leavesOut: [DesiredConfiguration.Constellation] = []
-  private var isThere = false
-  private var isListening = true
-  private var hasSupply = true
-  /// It was told to sleep and not told to wake.
-  private var sleeps = false
-  /// The session has sent the request.
-  private var isAsleep = false
-  /// The policy has said something that is not carried out.
-  private var isDue = false
-  private var mustSleepAgain = false
-  private var collecting = Collecting.off
-  private var journal = BatchJournal()
-  private var leftover: BatchJournal?
-  private var isReading = false
-  private var lostInRead = 0
-  private var readInRead = 0
-  private var rereads = 0
-  private var newestRead: Fix?
-  private var held: [(fix: Fix, at: Instant)] = []
-  private var newestLive: UTCTime?
-  private var firstEpoch: Instant?
-  /// It has said who it is: orders will be sent, once it is configured.
-  private var isIdentified = false
-  private var strays = 0
+  private var due = Due.nothing
+  /// The switch in the receiver's supply, if the user has named one.
+  private let powerSwitch: ReceiverCapabilities.PowerSwitch
+  private var supply = Supply.on
+  private(set) var presence = ReceiverPresence.absent
+  private(set) var sleep = SleepState.awake
+  private(set) var collection = BatchCollection()
+  private var applied = AppliedPlan()
+
+  /// The part of the wanted state that is not applied yet.
+  private enum Due { case nothing, state, stateAndSleepAgain }
+
+  private enum Supply { case on, off }
 
   /// - Parameters:
   ///   - policy: the numbers of the policy.
-  ///   - isReadOnly: not one byte is sent; only the host sleeps.
-  ///   - supply: the switch in the receiver's supply; `ReceiverCommand.supply` is about it.
+  ///   - isReadOnly: no byte is sent; only the host sleeps.
+  ///   - supply: the switch in the receiver's supply, which `ReceiverCommand.supply` operates.
   public init(
     policy: PowerPolicy = .standard, isReadOnly: Bool = false, supply: ReceiverCapabilities.PowerSwitch = .none,
     at now: Instant
   ) {
     power = PowerControl(policy: policy, at: now)
     self.isReadOnly = isReadOnly
-    self.supply = supply
+    powerSwitch = supply
   }
 
-  /// A batch was left in the receiver: before the line is opened.
+  /// Announces a batch that an earlier process left in the receiver. To be called before the line is opened.
   ///
-  /// - Parameter journal: what was delivered of it.
+  /// - Parameter journal: the part of it that was delivered.
   public mutating func expectLeftover(_ journal: BatchJournal = BatchJournal()) {
-    guard !isThere else { return }
-    leftover = journal
-    collecting = .ending(isReading: false)
+    guard !presence.isPresent else { return }
+    _ = collection.handle(.expect(journal), at: .zero)
   }
 
   // MARK: Out
 
-  /// What to do next, in order; nil when there is nothing more for now.
+  /// The next output, in order; nil when there is no more for now.
   public mutating func nextOutput(at now: Instant) -> CoordinatorOutput? {
-    // What was said comes first, as it may change what is wanted. What is carried out may confirm itself, and lead to one
-    // more decision.
-    for _ in 0..<4 where isDue && outputs.isEmpty { carryOut(at: now) }
+    // A command may confirm itself at once and lead to one more decision.
+    for _ in 0..<4 where due != .nothing && outputs.isEmpty { applyWanted(at: now) }
     return outputs.isEmpty ? nil : outputs.removeFirst()
   }
 
-  /// When `wake` is due.
-  public var deadline: Instant? { isThere ? power.deadline : nil }
+  /// The time at which `wake` is due.
+  public var deadline: Instant? { presence.isPresent ? power.deadline : nil }
 
-  /// Whether fixes are being kept in the receiver.
-  public var isCollecting: Bool { collecting != .off }
-  /// Whether the receiver holds fixes that nobody has yet.
-  public var holdsFixes: Bool {
-    switch collecting {
-    case .on, .ending(isReading: true): true
-    case .off, .beginning, .ending(isReading: false): isReading
-    }
-  }
+  /// Whether the receiver keeps fixes in its memory.
+  public var isCollecting: Bool { collection.state != .off }
+  /// Whether the receiver holds fixes that the host does not have.
+  public var holdsFixes: Bool { collection.holdsFixes }
   /// Whether the receiver's memory is being read.
-  public var isReadingOut: Bool { isReading }
-  /// Whether the receiver rests by plan: it sleeps, or says nothing because it collects.
-  public var isResting: Bool { isThere && power.wanted.isSilent }
+  public var isReadingOut: Bool { collection.isReading }
+  /// Whether the policy wants no output: the receiver sleeps, or collects in silence.
+  public var isResting: Bool { presence.isPresent && power.wanted.isSilent }
 
-  /// Whether nothing is left to be done for a rest that the policy wants: the receiver sleeps or collects in silence. True as
-  /// well where it does not rest, or cannot.
+  /// Whether the silence that the policy wants is reached. Also true where it wants none, or the receiver takes no commands.
   public var isAtRest: Bool {
-    guard isThere, power.wanted.isSilent, !isReadOnly else { return true }
-    if isDue || sleeps && !isAsleep || !outputs.isEmpty { return false }
-    switch collecting {
+    guard isResting, !isReadOnly else { return true }
+    guard due == .nothing, sleep != .requested, outputs.isEmpty else { return false }
+    switch collection.state {
     case .off, .on: return true
-    case .beginning, .ending: return false
+    case .leftover, .starting, .restoringOutput, .lastRead: return false
     }
   }
 
   // MARK: Demands, hints, the host
 
-  /// An event that is not the session's.
-  public mutating func handle(_ event: PowerEvent, at now: Instant) { post(event, at: now) }
+  /// Takes an event that does not come from the session.
+  public mutating func handle(_ event: PowerEvent, at now: Instant) { take(power.handle(event, at: now), at: now) }
 
-  /// The deadline has come, or any other time.
-  public mutating func wake(at now: Instant) { take(power.wake(at: now)) }
+  /// Lets the time pass. To be called at `deadline`, and harmless at any other time.
+  public mutating func wake(at now: Instant) { take(power.wake(at: now), at: now) }
 
-  /// Somebody cannot wait for the policy to have the memory read.
+  /// Reads the receiver's memory before the policy would, for a caller that cannot wait.
   public mutating func readOut(at now: Instant) {
-    if case .on = collecting, !isReading { beginReading() }
+    if case .on = collection.state { perform(collection.handle(.readOut, at: now), at: now) }
   }
 
   // MARK: The session
 
-  /// What the session tells.
+  /// Takes a report of the session.
   ///
   /// - Parameters:
-  ///   - wish: the session's present wish.
-  ///   - receiver: what the receiver said of itself.
-  ///   - port: its port that is talked over.
+  ///   - desired: the session's present configuration.
+  ///   - receiver: the receiver's identity.
+  ///   - port: the receiver's port at this line.
   public mutating func receive(
     _ report: SessionReport, desired: DesiredConfiguration?, receiver: ReceiverDescription?, port: ReceiverPortNumber?,
     at now: Instant
   ) {
     switch report {
+    case .identified: presence.handle(.identified)
+    case .notIdentified: foundPlain(at: now)
     case .configured(let refused):
-      if base == nil, let desired, let receiver {
-        leavesOut = ReceiverCapabilities.spareConstellations(receiver)
-        // USB has no rate, and is faster than any line that has one.
-        if port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
-        found(ReceiverCapabilities(receiver, port: port).with(supply), desired, refused, at: now)
+      if presence.configuration == nil, let desired, let receiver {
+        found(receiver, at: port, desired, refused, at: now)
       } else {
         configured(refused, at: now)
       }
-    case .configurationFailed: configurationFailed(at: now)
-    case .notIdentified: foundPlain(at: now)
-    case .batching(let epochs): batchIs(epochs, at: now)
-    case .wasReset: wasReset(at: now)
-    case .asleep: isAsleep = sleeps
+    case .configurationFailed:
+      // The messages that the receiver sends by itself are used.
+      guard presence.configuration != nil else { return foundPlain(at: now) }
+      powerSaveRefused(at: now)
+      perform(collection.handle(collection.state == .starting ? .refused : .failed, at: now), at: now)
+    case .batching(let epochs):
+      guard let batch = applied.plan?.batch else { return }
+      // Fewer than planned would be overrun: the policy has to plan with fewer.
+      perform(collection.handle(epochs >= batch.epochs ? .accepted : .refused, at: now), at: now)
+    case .wasReset: restarted(at: now)
+    case .asleep: sleep.handle(.confirmed)
     case .awake:
-      isAsleep = false
-      post(.wakeConfirmed, at: now)
+      sleep.handle(.notAsleep)
+      handle(.wakeConfirmed, at: now)
     case .cannotSleep:
-      (sleeps, isAsleep) = (false, false)
-      post(.refused(.backup), at: now)
-    case .doesNotSleep: isAsleep = false
-    case .doesNotWake: post(.wakeFailed, at: now)
+      sleep.handle(.end)
+      handle(.refused(.backup), at: now)
+    case .doesNotSleep: sleep.handle(.notAsleep)
+    case .doesNotWake: handle(.wakeFailed, at: now)
     case .rateFound(let rate):
       power.expectReadOut(secondsPerFix: Double(Self.bitsPerFix) / Double(rate) + Self.secondsBetweenFixes)
-    case .identified: isIdentified = true
-    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake,
-      .adviseOnSilence, .notPutBack:
-      break
+    case .assisted, .silent, .notUnderstood, .back, .rateNotChanged, .resetToWake, .adviseOnSilence, .notPutBack: break
     }
   }
 
-  /// An epoch of the line.
+  /// Takes an epoch of the line.
   ///
   /// - Parameter isUpdate: more of an epoch that came before.
   public mutating func receive(_ fix: Fix, sky: borrowing Sky, isUpdate: Bool, at now: Instant) {
     if !isUpdate {
-      notePlain(at: now)
-      noteStray(at: now)
-      if let facts = FixObservation(fix) {
-        post(.fix(facts), at: now)
+      noteEpoch(at: now)
+      if let observation = FixObservation(fix) {
+        handle(.fix(observation), at: now)
       } else {
-        post(.noFix(SignalObservation(sky)), at: now)
+        handle(.noFix(SignalObservation(sky)), at: now)
       }
     }
-    if case .ending = collecting {
-      // What the memory still has comes first.
-      held.append((fix, now))
-      if held.count > Self.mostHeld { releaseHeld() }
-    } else {
-      live(fix, at: now)
-    }
+    perform(collection.handle(.fix(fix), at: now), at: now)
   }
 
-  private mutating func live(_ fix: Fix, at instant: Instant) {
-    if let time = fix.time, fix.hasPosition {
-      newestLive = max(newestLive ?? time, time)
-      // On its way while the line was made silent: the memory has it too.
-      if case .on = collecting, !isReading { journal.lastTime = max(journal.lastTime ?? time, time) }
+  private mutating func noteEpoch(at now: Instant) {
+    presence.handle(.epoch(now))
+    switch presence {
+    case .unidentified(let since) where isReadOnly || now >= since + Self.plainAfter: foundPlain(at: now)
+    case .identified where isReadOnly: foundPlain(at: now)
+    case .absent, .unidentified, .identified, .plain, .unread, .configured: break
     }
-    outputs.append(.live(fix, at: instant))
+    perform(collection.handle(.epoch, at: now), at: now)
   }
 
-  /// What comes of a retrieval.
+  /// Takes an event of a retrieval.
   public mutating func receive(_ event: BatchEvent, at now: Instant) {
-    switch event {
-    case .fix(let entry, let after):
-      journal = after
-      readInRead += 1
-      if entry.fix.hasPosition { newestRead = entry.fix }
-      outputs.append(.batched(entry, after))
-    case .lost(let count, let loss):
-      lostInRead += count
-      outputs.append(.lost(count, loss))
-    case .startedAnew: outputs.append(.startedAnew)
-    case .finished(_, let after):
-      journal = after
-      endReading(isWhole: true, at: now)
-    case .cut(let after):
-      journal = after
-      endReading(isWhole: false, at: now)
-    }
+    let gapSeconds = 1.5 * Double(applied.plan?.everySeconds ?? 1)
+    perform(collection.handle(.retrieval(event, gapSeconds: gapSeconds), at: now), at: now)
   }
 
-  /// The line is gone; the session with it.
+  /// The line is gone, and the session with it.
   public mutating func lost(at now: Instant) {
-    let collected = collecting
-    if isReading { endReading(isWhole: false, at: now) }
-    releaseHeld()
-    isDue = false
-    base = nil
-    applied = .fullPower
-    collecting = .off
-    switch collected {
-    case .on, .ending:
-      // It may have kept its supply, and then its memory.
-      leftover = leftover ?? journal
-      collecting = .ending(isReading: false)
-    case .off, .beginning: break
-    }
-    (sleeps, isAsleep, isListening, mustSleepAgain) = (false, false, true, false)
-    rereads = 0
-    firstEpoch = nil
-    isIdentified = false
-    guard isThere else { return }
-    isThere = false
-    post(.receiverLost, at: now)
+    perform(collection.handle(.lost, at: now), at: now)
+    due = .nothing
+    applied.isBase()
+    sleep.handle(.end)
+    let wasPresent = presence.isPresent
+    presence.handle(.lost)
+    if wasPresent { handle(.receiverLost, at: now) }
   }
 
   // MARK: Finding
 
   private mutating func found(
-    _ capabilities: ReceiverCapabilities, _ desired: DesiredConfiguration, _ refused: Int, at now: Instant
+    _ receiver: ReceiverDescription, at port: ReceiverPortNumber?, _ desired: DesiredConfiguration, _ refused: Int,
+    at now: Instant
   ) {
-    base = desired
-    usualRefusals = refused
-    // What outlives its sleep it may have kept while its line was lost.
-    applied = touched.constellations ? nil : .fullPower
-    if let leftover {
-      if capabilities.batching != nil {
-        // It collects since an earlier process, or before its line was lost; its messages are on by now.
-        journal = leftover
-        // What that process had changed besides is not known.
-        touched = Touched(period: true, powerSave: capabilities.cyclicLongestSeconds != nil, batch: true)
-        collecting = .ending(isReading: true)
-        beginReading()
-      } else {
-        endCollecting()
-      }
+    // USB has no rate, and is faster than any line that has one.
+    if port == .usb { power.expectReadOut(secondsPerFix: Self.secondsBetweenFixes) }
+    let capabilities = ReceiverCapabilities(receiver, port: port).with(powerSwitch)
+    let wasPresent = presence.isPresent
+    presence.handle(
+      .configured(
+        .init(
+          base: desired, usualRefusals: refused,
+          spareConstellations: ReceiverCapabilities.spareConstellations(receiver))))
+    applied.isFound()
+    let canBatch = capabilities.batching != nil
+    if collection.state == .leftover, canBatch {
+      applied.isLeftover(canSavePower: capabilities.cyclicLongestSeconds != nil)
     }
-    leftover = nil
-    // After a rest in which nobody listened it is the same receiver.
-    if isThere, power.capabilities == capabilities {
-      isDue = true
-      return post(.entered(power.wanted.mode), at: now)
+    perform(collection.handle(.found(canBatch: canBatch), at: now), at: now)
+    // After a time in which the line was not read it is the same receiver.
+    if wasPresent, power.capabilities == capabilities {
+      markDue()
+      handle(.entered(power.wanted.mode), at: now)
+    } else {
+      handle(.receiverFound(capabilities), at: now)
     }
-    isThere = true
-    post(.receiverFound(capabilities), at: now)
   }
 
   private mutating func foundPlain(at now: Instant) {
-    guard !isThere else { return }
-    isThere = true
-    // The switch is the host's: nothing is sent over the line.
-    post(.receiverFound(ReceiverCapabilities.plainNMEA.with(supply)), at: now)
+    guard !presence.isPresent else { return }
+    presence.handle(.plain)
+    // The host operates the switch: nothing is sent over the line.
+    handle(.receiverFound(ReceiverCapabilities.plainNMEA.with(powerSwitch)), at: now)
   }
 
-  private mutating func notePlain(at now: Instant) {
-    guard !isThere, !isIdentified || isReadOnly else { return }
-    let first = firstEpoch ?? now
-    firstEpoch = first
-    if isReadOnly || now >= first + Self.plainAfter { foundPlain(at: now) }
-  }
-
-  // MARK: What the receiver made of an order
+  // MARK: Replies to commands
 
   private mutating func configured(_ refused: Int, at now: Instant) {
-    if refused > usualRefusals { refuseLast(at: now) }
-    switch collecting {
-    case .ending(isReading: false):
-      collecting = .ending(isReading: true)
-      beginReading()
-    case .off, .beginning, .on, .ending: break
+    if let configuration = presence.configuration, refused > configuration.usualRefusals {
+      if let plan = applied.plan, !plan.without.isEmpty {
+        handle(.refused(.constellations), at: now)
+      } else {
+        powerSaveRefused(at: now)
+      }
     }
+    perform(collection.handle(.configured, at: now), at: now)
     let mode = power.wanted.mode
-    if isThere, !mode.isAsleep { post(.entered(mode), at: now) }
+    if presence.isPresent, !mode.isAsleep { handle(.entered(mode), at: now) }
   }
 
-  private mutating func configurationFailed(at now: Instant) {
-    // What it says by itself is used.
-    guard base != nil else { return foundPlain(at: now) }
-    refusePowerSave(at: now)
-    switch collecting {
-    case .beginning: refuseBatch(at: now)
-    case .ending: endCollecting()
-    case .off, .on: break
+  private mutating func powerSaveRefused(at now: Instant) {
+    guard let mode = applied.plan?.powerSave, mode != .continuous else { return }
+    handle(.refused(mode.sleepsBetweenFixes ? .onOff : .cyclicTracking), at: now)
+  }
+
+  private mutating func restarted(at now: Instant) {
+    perform(collection.handle(.reset, at: now), at: now)
+    sleep.handle(.end)
+    applied.invalidate()
+    handle(.rebooted, at: now)
+  }
+
+  private mutating func perform(_ effects: [BatchCollection.Effect], at now: Instant) {
+    for effect in effects {
+      switch effect {
+      case .output(let output): outputs.append(output)
+      case .post(let event): handle(event, at: now)
+      case .restarted: restarted(at: now)
+      case .applyAgain:
+        applied.invalidate()
+        markDue()
+      }
     }
   }
 
-  private mutating func refuseLast(at now: Instant) {
-    if let applied, !applied.without.isEmpty { return post(.refused(.constellations), at: now) }
-    refusePowerSave(at: now)
-  }
+  // MARK: Commands
 
-  private mutating func refusePowerSave(at now: Instant) {
-    guard let mode = applied?.powerSave, mode != .continuous else { return }
-    post(.refused(mode.sleepsBetweenFixes ? .onOff : .cyclicTracking), at: now)
-  }
-
-  private mutating func batchIs(_ epochs: Int, at now: Instant) {
-    guard collecting == .beginning, let wanted = applied?.batch else { return }
-    // Fewer than planned would overrun: the policy has to plan with fewer.
-    guard epochs >= wanted.epochs else { return refuseBatch(at: now) }
-    collecting = .on(since: now)
-    // What came by the line as well, or was read before a change of mode, is known by its time.
-    let last = [newestLive, journal.lastTime].compactMap { $0 }.max()
-    journal = BatchJournal()
-    journal.lastTime = last
-    strays = 0
-    outputs.append(.collects(journal))
-  }
-
-  private mutating func refuseBatch(at now: Instant) {
-    collecting = .off
-    outputs.append(.collectsNoMore)
-    post(.refused(.batching), at: now)
-    isDue = true
-  }
-
-  private mutating func wasReset(at now: Instant) {
-    releaseHeld()
-    if collecting != .off { outputs.append(.collectsNoMore) }
-    collecting = .off
-    (sleeps, isAsleep) = (false, false)
-    applied = nil
-    post(.rebooted, at: now)
-  }
-
-  /// It was told to be silent, and is not.
-  private mutating func noteStray(at now: Instant) {
-    guard case .on(let since) = collecting, !isReading, now >= since + Self.straysAfter else { return }
-    strays += 1
-    guard strays > 1 else { return }
-    strays = 0
-    wasReset(at: now)
-  }
-
-  // MARK: Reading
-
-  private mutating func beginReading() {
-    isReading = true
-    (lostInRead, readInRead, newestRead) = (0, 0, nil)
-    outputs.append(.readOutBegins)
-    outputs.append(.command(.retrieveBatch(journal)))
-  }
-
-  private mutating func endReading(isWhole: Bool, at now: Instant) {
-    guard isReading else { return }
-    isReading = false
-    let isLast = if case .ending = collecting { true } else { false }
-    outputs.append(.readOutEnds(isWhole: isWhole))
-    if isLast, isWhole, rereads < Self.mostRereads, heldHasGap {
-      rereads += 1
-      return beginReading()
-    }
-    if isLast {
-      if lostInRead > 0 { outputs.append(.report(.fixesLost(lostInRead))) }
-      endCollecting()
-    } else {
-      // The newest tells the policy where it is, before it decides what comes next.
-      if let facts = newestRead.flatMap({ FixObservation($0) }) { post(.fix(facts), at: now) }
-      post(isWhole ? .batchRetrieved(count: readInRead, lost: lostInRead) : .retrievalCut, at: now)
-    }
-  }
-
-  /// The memory is switched off, and what was held back goes on.
-  private mutating func endCollecting() {
-    collecting = .off
-    rereads = 0
-    outputs.append(.collectsNoMore)
-    releaseHeld()
-    applied = nil
-    isDue = true
-  }
-
-  /// Whether a fix is missing between what was read and what came by the line meanwhile: a line that carries both may be
-  /// too slow, and the receiver then drops what it cannot send. Its memory has it still.
-  private var heldHasGap: Bool {
-    guard var last = journal.lastTime else { return false }
-    let widest = Int64((applied?.everySeconds ?? 1) * 1_500_000_000)
-    for (fix, _) in held {
-      guard let time = fix.time, time > last else { continue }
-      if time.nanosecondsSince1970 - last.nanosecondsSince1970 > widest { return true }
-      last = time
-    }
-    return false
-  }
-
-  private mutating func releaseHeld() {
-    for (fix, instant) in held {
-      if let time = fix.time, let last = journal.lastTime, time <= last { continue }
-      live(fix, at: instant)
-    }
-    held = []
-  }
-
-  // MARK: Carrying out
-
-  private mutating func post(_ event: PowerEvent, at now: Instant) { take(power.handle(event, at: now)) }
-
-  private mutating func take(_ actions: [PowerAction]) {
+  private mutating func take(_ actions: [PowerAction], at now: Instant) {
     for action in actions {
       switch action {
       case .enter(let wanted):
-        isDue = true
-        if wanted.mode.isAsleep { mustSleepAgain = true }
+        markDue()
+        if wanted.mode.isAsleep { due = .stateAndSleepAgain }
       case .wakeAgain, .reset:
-        // The session wakes it again and resets it by itself; one that it has given up is tried at once.
-        outputs.append(.command(hasSupply ? .wakeUp : .supply(isOn: true)))
-        hasSupply = true
-      case .retrieveBatch: if !isReading { beginReading() }
+        // The session repeats wake-ups and resets by itself; one that it has given up is tried at once.
+        if supply == .on { outputs.append(.command(.wakeUp)) }
+        switchSupply(.on)
+      case .retrieveBatch: perform(collection.handle(.readOut, at: now), at: now)
       case .report(let report): outputs.append(.report(report))
       }
     }
   }
 
-  /// The wanted state as it is now becomes orders.
-  private mutating func carryOut(at now: Instant) {
-    // A batch that is being read for the last time is not disturbed.
-    if case .ending = collecting { return }
-    isDue = false
-    guard isThere else { return }
+  private mutating func markDue() { if due == .nothing { due = .state } }
+
+  /// Turns the wanted state into commands.
+  private mutating func applyWanted(at now: Instant) {
+    guard !collection.isEnding else { return }
+    let sleepsAgain = due == .stateAndSleepAgain
+    due = .nothing
+    guard presence.isPresent else { return }
     let wanted = power.wanted
     switch wanted.mode {
-    case .unheard: listen(false)
-    case .off:
-      if hasSupply { outputs.append(.command(.supply(isOn: false))) }
-      hasSupply = false
-    case .backup(let until): sleep(until: until, at: now)
+    case .unheard:
+      if presence != .unread { listen(false) }
+    case .off: switchSupply(.off)
+    case .backup(let until):
+      if sleepsAgain || sleep == .awake { beginSleep(until: until, at: now) }
     case .continuous, .cyclicTracking, .onOff: serve(wanted, at: now)
     }
   }
 
   private mutating func listen(_ listens: Bool) {
-    guard isListening != listens else { return }
-    isListening = listens
+    presence.handle(listens ? .resume : .pause)
     outputs.append(.command(.listen(listens)))
-    // Who listens again begins a session anew.
-    base = nil
-    applied = .fullPower
+    // A line that is read again has a new session.
+    applied.isBase()
   }
 
-  private mutating func sleep(until: Instant?, at now: Instant) {
-    guard mustSleepAgain || !sleeps else { return }
-    mustSleepAgain = false
-    if collecting != .off {
-      collecting = .off
-      outputs.append(.collectsNoMore)
-    }
-    // It wakes as it is at full power, with the constellations of then.
+  private mutating func switchSupply(_ new: Supply) {
+    guard supply != new else { return }
+    supply = new
+    outputs.append(.command(.supply(isOn: new == .on)))
+  }
+
+  private mutating func beginSleep(until: Instant?, at now: Instant) {
+    perform(collection.handle(.sleep, at: now), at: now)
+    // The receiver wakes at full power, with the constellations that it fell asleep with.
     var plan = ReceiverPlan.fullPower
-    if power.wanted.reducedConstellations { plan.without = leavesOut }
+    if power.wanted.reducedConstellations { plan.without = presence.configuration?.spareConstellations ?? [] }
     apply(plan)
-    sleeps = true
-    isAsleep = false
-    // It wakes by itself at that time as well, in case the host does not live to see it.
+    sleep.handle(.request)
+    // The receiver wakes by itself at that time as well, in case the host is not there to wake it.
     outputs.append(.command(.sleep(until.map { Milliseconds(seconds: $0.seconds(since: now)) })))
   }
 
   private mutating func serve(_ wanted: WantedState, at now: Instant) {
-    mustSleepAgain = false
-    listen(true)
-    if !hasSupply {
-      hasSupply = true
-      outputs.append(.command(.supply(isOn: true)))
-    }
-    let wasAsleep = isAsleep
-    if sleeps {
-      (sleeps, isAsleep) = (false, false)
+    if presence == .unread { listen(true) }
+    switchSupply(.on)
+    let wasAsleep = sleep == .asleep
+    if sleep != .awake {
+      sleep.handle(.end)
       outputs.append(.command(.wakeUp))
     }
-    let plan = ReceiverPlan(wanted, leavesOut: leavesOut)
-    if let applied, applied.batch != nil, plan.batch != applied.batch, collecting != .off {
-      return beginEnding(applied)
+    let plan = ReceiverPlan(wanted, spare: presence.configuration?.spareConstellations ?? [])
+    if var ending = applied.plan, ending.batch != nil, plan.batch != ending.batch, isCollecting {
+      perform(collection.handle(.stop, at: now), at: now)
+      ending.hasOutput = true
+      return apply(ending)
     }
-    if plan.batch != nil, plan != applied { collecting = .beginning }
+    if plan.batch != nil, plan != applied.plan { perform(collection.handle(.start, at: now), at: now) }
     apply(plan)
-    // Nothing was to be told, or it had not fallen asleep yet: it is there.
-    if !wasAsleep { post(.entered(wanted.mode), at: now) }
-  }
-
-  private mutating func beginEnding(_ collected: ReceiverPlan) {
-    collecting = .ending(isReading: false)
-    var plan = collected
-    plan.isHeard = true
-    apply(plan)
+    // A receiver that was not asleep is in the state as soon as it is configured.
+    if !wasAsleep { handle(.entered(wanted.mode), at: now) }
   }
 
   private mutating func apply(_ plan: ReceiverPlan) {
-    guard plan != applied, let base else { return }
-    touched.add(plan)
-    applied = plan
-    outputs.append(.command(.set(DesiredConfiguration(plan, base: base, touched: touched))))
+    guard let base = presence.configuration?.base, let desired = applied.apply(plan, to: base) else { return }
+    outputs.append(.command(.set(desired)))
   }
 }

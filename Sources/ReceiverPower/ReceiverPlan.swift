@@ -1,7 +1,7 @@
 import PowerControl
 import Receiver
 
-/// A wanted state in the words of a session: what the receiver's wish is, apart from sleep.
+/// A wanted state as a session's configuration, apart from sleep.
 struct ReceiverPlan: Hashable, Sendable {
   /// Seconds from fix to fix.
   var everySeconds = 1
@@ -9,16 +9,16 @@ struct ReceiverPlan: Hashable, Sendable {
   /// Constellations that are not needed.
   var without: [DesiredConfiguration.Constellation] = []
   var batch: WantedState.Batch?
-  /// It speaks while it collects: for the moment in which collecting ends.
-  var isHeard = true
+  /// The receiver sends its messages; while collecting, only as collecting ends.
+  var hasOutput = true
 
   /// The plan of a state in which the receiver is awake, or with which it wakes.
   ///
-  /// - Parameter leavesOut: what this receiver does without where fewer constellations will do.
-  init(_ wanted: WantedState, leavesOut: [DesiredConfiguration.Constellation] = []) {
-    if wanted.reducedConstellations { without = leavesOut }
+  /// - Parameter spare: constellations that this receiver switches off where fewer will do.
+  init(_ wanted: WantedState, spare: [DesiredConfiguration.Constellation] = []) {
+    if wanted.reducedConstellations { without = spare }
     batch = wanted.batching
-    isHeard = batch == nil
+    hasOutput = batch == nil
     switch wanted.mode {
     case .continuous(let seconds): everySeconds = seconds
     case .cyclicTracking(let seconds):
@@ -29,37 +29,51 @@ struct ReceiverPlan: Hashable, Sendable {
     }
   }
 
-  /// Full power, a fix a second: what a receiver wakes with.
+  /// Full power, a fix a second: the state in which a receiver wakes.
   static let fullPower = ReceiverPlan(WantedState(mode: .continuous(everySeconds: 1)))
 }
 
-/// What has been changed of the settings as they were found: what is wished of them has to be told from then on.
-struct Touched: Hashable, Sendable {
-  var period = false
-  var powerSave = false
-  var batch = false
-  var constellations = false
+/// The plan that the session was given, and the settings that were ever changed from those that were found.
+struct AppliedPlan: Sendable {
+  /// Nil when it has to be given again.
+  private(set) var plan: ReceiverPlan? = .fullPower
+  private var touched: Set<Setting> = []
 
-  mutating func add(_ plan: ReceiverPlan) {
-    period = period || plan.everySeconds != 1
-    powerSave = powerSave || plan.powerSave != .continuous
-    batch = batch || plan.batch != nil
-    constellations = constellations || !plan.without.isEmpty
-  }
-}
+  private enum Setting { case period, powerSave, batch, constellations }
 
-extension DesiredConfiguration {
-  /// The wish for a plan; what was never changed stays as it was found.
-  init(_ plan: ReceiverPlan, base: DesiredConfiguration, touched: Touched) {
-    self = base
-    if touched.period { measurementPeriodMilliseconds = UInt16(clamping: plan.everySeconds * 1000) }
-    if touched.powerSave { powerSave = plan.powerSave }
-    if touched.batch {
-      batch = plan.batch.map { BatchConfiguration(epochs: $0.epochs, isExtended: $0.extended) } ?? .off
+  /// The configuration for a plan on top of a session's own; nil where the session has it already. Settings that were never
+  /// changed stay as they were found.
+  mutating func apply(_ new: ReceiverPlan, to base: DesiredConfiguration) -> DesiredConfiguration? {
+    guard new != plan else { return nil }
+    plan = new
+    if new.everySeconds != 1 { touched.insert(.period) }
+    if new.powerSave != .continuous { touched.insert(.powerSave) }
+    if new.batch != nil { touched.insert(.batch) }
+    if !new.without.isEmpty { touched.insert(.constellations) }
+    var desired = base
+    if touched.contains(.period) { desired.measurementPeriodMilliseconds = UInt16(clamping: new.everySeconds * 1000) }
+    if touched.contains(.powerSave) { desired.powerSave = new.powerSave }
+    if touched.contains(.batch) {
+      desired.batch = new.batch.map { BatchConfiguration(epochs: $0.epochs, isExtended: $0.extended) } ?? .off
     }
-    if touched.constellations { withoutConstellations = plan.without }
-    guard !plan.isHeard else { return }
-    for index in messages.indices { messages[index].rate = 0 }
-    isSilent = true
+    if touched.contains(.constellations) { desired.withoutConstellations = new.without }
+    guard !new.hasOutput else { return desired }
+    for index in desired.messages.indices { desired.messages[index].rate = 0 }
+    desired.isSilent = true
+    return desired
   }
+
+  /// The session's own configuration is in force.
+  mutating func isBase() { plan = .fullPower }
+
+  /// The same after the line was lost: constellations that were off may still be off.
+  mutating func isFound() { plan = touched.contains(.constellations) ? nil : .fullPower }
+
+  /// An earlier process left the receiver collecting; its other changes are not known.
+  mutating func isLeftover(canSavePower: Bool) {
+    touched = [.period, .batch]
+    if canSavePower { touched.insert(.powerSave) }
+  }
+
+  mutating func invalidate() { plan = nil }
 }
