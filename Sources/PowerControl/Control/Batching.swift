@@ -110,10 +110,10 @@ extension PowerControl {
     }
     let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
-    batch?.leavingSince = nil
+    batch?.ending = .no
     // Not in the moment before a deferral's end: the next one may take up where this one ends.
-    if run.isJustRead, batchPlan(by: Instant.earlier(collect.by, need.due)) != nil {
-      batch?.isJustRead = false
+    if run.progress == .justRead, batchPlan(by: Instant.earlier(collect.by, need.due)) != nil {
+      batch?.progress = .read
       if mayCollectCheaper(run, collect) {
         endBatch()
         return true
@@ -130,7 +130,7 @@ extension PowerControl {
   private func readDue(_ run: BatchRun, _ collect: Need.Collect, _ need: Need) -> Instant {
     let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
     let due = min(full, Instant.earlier(collect.by.map { readBegin(run, for: $0) }, need.due) ?? full)
-    return max(due, run.nextRead ?? .zero)
+    return max(due, run.nextRead)
   }
 
   /// How long the line needs for a fix of a batch, in seconds: what a read-out is reckoned with until one has shown it.
@@ -153,36 +153,37 @@ extension PowerControl {
 
   /// So little is held at an instant that reading it out is not worth it: the two that a read-out leaves.
   private func isFresh(_ run: BatchRun, at instant: Instant) -> Bool {
-    run.isRead && instant.seconds(since: run.heldSince) + run.uncountedSeconds < 2.5 * Double(run.periodSeconds)
+    run.progress != .unread
+      && instant.seconds(since: run.heldSince) + run.uncountedSeconds < 2.5 * Double(run.periodSeconds)
   }
 
   private mutating func readOut(_ actions: inout [PowerAction]) {
-    batch?.readingSince = now
-    batch?.isReadOut = false
+    batch?.reading = .running(since: now)
     actions.append(.retrieveBatch)
   }
 
   /// What it holds is read out before collecting ends. True when it has ended.
   mutating func leaveBatch(_ actions: inout [PowerAction]) -> Bool {
     guard let run = batch, run.readingSince == nil else { return false }
-    guard let since = run.leavingSince else {
-      batch?.leavingSince = now
-      batch?.isReadOut = false
-      return false
-    }
-    if run.isReadOut {
+    switch run.ending {
+    case .no: batch?.ending = .lingering(since: now)
+    case .lingering(let since):
+      let linger = since + Milliseconds(seconds: policy.batchLingerSeconds)
+      if max(linger, run.nextRead) <= now { readOut(&actions) }
+    case .wasRead:
       endBatch()
       return true
     }
-    let linger = since + Milliseconds(seconds: policy.batchLingerSeconds)
-    if max(linger, run.nextRead ?? .zero) <= now { readOut(&actions) }
     return false
   }
 
   func batchDeadline(_ run: BatchRun, _ awake: Phase.Awake, _ need: Need) -> Instant? {
     if let since = run.readingSince { return since + Milliseconds(seconds: policy.readOutPatienceSeconds) }
-    if let since = run.leavingSince {
-      return max(since + Milliseconds(seconds: policy.batchLingerSeconds), run.nextRead ?? .zero)
+    switch run.ending {
+    case .no: break
+    case .lingering(let since):
+      return max(since + Milliseconds(seconds: policy.batchLingerSeconds), run.nextRead)
+    case .wasRead: return now
     }
     guard need.live == nil, let collect = need.collect else { return now }
     let lost = awake.fixless.map { $0 + Milliseconds(seconds: policy.lostAfterSeconds) }
@@ -197,22 +198,19 @@ extension PowerControl {
     }
     // What came in meanwhile was read as well, but for the last one or two.
     run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))
-    run.isRead = true
+    run.progress = .justRead
     run.uncountedSeconds = 0
-    run.readingSince = nil
-    run.nextRead = nil
+    run.reading = .idle(notBefore: nil)
     run.cuts = 0
-    run.isReadOut = run.leavingSince != nil
-    run.isJustRead = true
+    if case .lingering = run.ending { run.ending = .wasRead }
     batch = run
     reportDue(&actions)
   }
 
   mutating func retrievalCut(_ actions: inout [PowerAction]) {
     guard var run = batch, run.readingSince != nil else { return }
-    run.readingSince = nil
     run.cuts += 1
-    run.nextRead = now + Milliseconds(seconds: policy.batchLingerSeconds)
+    run.reading = .idle(notBefore: now + Milliseconds(seconds: policy.batchLingerSeconds))
     batch = run
     guard run.cuts >= policy.readOutAttempts else { return }
     loseBatch(&actions)

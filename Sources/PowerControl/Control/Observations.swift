@@ -170,11 +170,10 @@ extension PowerControl {
   var isAwake: Bool { if case .awake = phase { true } else { false } }
 
   private mutating func skyIsBack(_ actions: inout [PowerAction]) {
-    if let since = outageSince, isOutageReported {
+    if case .reported(let since?) = outage {
       actions.append(.report(.skyBack(afterSeconds: now.seconds(since: since))))
     }
-    outageSince = nil
-    isOutageReported = false
+    outage = .none
     for index in clients.indices where clients[index].pause?.reason == .noFix { resume(index, &actions) }
   }
 

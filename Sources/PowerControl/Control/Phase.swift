@@ -50,28 +50,85 @@ enum Phase: Sendable {
   }
 }
 
+/// A time in which fixes are sought and none comes.
+enum Outage: Sendable {
+  case none
+  case unreported(since: Instant)
+  /// `since` is nil while no fix is sought.
+  case reported(since: Instant?)
+
+  var since: Instant? {
+    switch self {
+    case .none: nil
+    case .unreported(let since): since
+    case .reported(let since): since
+    }
+  }
+
+  mutating func begin(at instant: Instant) {
+    switch self {
+    case .none: self = .unreported(since: instant)
+    case .reported(since: nil): self = .reported(since: instant)
+    case .unreported, .reported: break
+    }
+  }
+
+  /// Returns whether the outage has still to be reported.
+  mutating func report() -> Bool {
+    guard case .unreported(let since) = self else { return false }
+    self = .reported(since: since)
+    return true
+  }
+
+  /// No client seeks a fix any more. The next search of the same outage is not reported again.
+  mutating func endSearch() {
+    switch self {
+    case .none, .unreported: self = .none
+    case .reported: self = .reported(since: nil)
+    }
+  }
+}
+
 /// A batch that the receiver collects.
 struct BatchRun: Sendable {
   var batch: WantedState.Batch
   var periodSeconds: Int
-  /// Since when what it holds has been collected.
+  /// The begin of the time whose fixes the receiver holds.
   var heldSince: Instant
-  /// It was read out since it began.
-  var isRead = false
-  /// Nothing has been decided since it was read.
-  var isJustRead = false
   /// Seconds of collecting that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0
-  /// A read-out runs since then.
-  var readingSince: Instant?
+  var reading = Reading.idle(notBefore: nil)
+  /// Reads in a row that broke off.
   var cuts = 0
-  /// After a cut: not before then.
-  var nextRead: Instant?
-  /// Nobody wants it any more, since then: it is read out a last time and ended.
-  var leavingSince: Instant?
-  var isReadOut = false
+  var progress = Progress.unread
+  var ending = Ending.no
 
-  /// When it could be full.
+  enum Reading: Sendable {
+    /// `notBefore`: the time of the next attempt after a read that broke off.
+    case idle(notBefore: Instant?)
+    case running(since: Instant)
+  }
+
+  /// How far the batch was read since it began.
+  enum Progress: Sendable {
+    case unread
+    /// Nothing has been decided since the read.
+    case justRead
+    case read
+  }
+
+  /// Whether a client still needs the batch.
+  enum Ending: Sendable {
+    case no
+    /// No client does: it is read a last time after a while.
+    case lingering(since: Instant)
+    case wasRead
+  }
+
+  var readingSince: Instant? { if case .running(let since) = reading { since } else { nil } }
+  var nextRead: Instant { if case .idle(let instant?) = reading { instant } else { .zero } }
+
+  /// The time at which the batch can be full.
   func fullAt(marginSeconds: Double) -> Instant {
     heldSince + Milliseconds(seconds: max(Double(batch.epochs * periodSeconds) - marginSeconds - uncountedSeconds, 1))
   }

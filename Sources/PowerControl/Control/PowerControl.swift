@@ -35,9 +35,7 @@ public struct PowerControl: Sendable {
   var coldStarts = TimeToFix(usualSeconds: 30)
   var epochs = EpochGrid(usualSeconds: 2)
   var newestFix: (observation: FixObservation, at: Instant)?
-  /// Since when there has been no fix although one was sought.
-  var outageSince: Instant?
-  var isOutageReported = false
+  var outage = Outage.none
   var lastThoroughSearch: Instant?
   var lastSearchEnd: Instant?
   var hasAccelerometer = false

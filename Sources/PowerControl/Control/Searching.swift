@@ -10,10 +10,7 @@ extension PowerControl {
       want(fullPower, &actions)
       return false
     }
-    if !isOutageReported {
-      isOutageReported = true
-      actions.append(.report(.skyLost))
-    }
+    if outage.report() { actions.append(.report(.skyLost)) }
     if thoroughIsDue { lastThoroughSearch = now }
     lastSearchEnd = now
     return leave(to: .noSky, until: until, need, &actions)
@@ -21,11 +18,10 @@ extension PowerControl {
 
   /// The outage began with the last fix, or with the search for the first one.
   private mutating func noteOutage(_ awake: Phase.Awake) {
-    guard outageSince == nil else { return }
     if awake.firstFix != nil, let newestFix {
-      outageSince = max(newestFix.at, listeningSince)
+      outage.begin(at: max(newestFix.at, listeningSince))
     } else {
-      outageSince = awake.since
+      outage.begin(at: awake.since)
     }
   }
 
@@ -38,7 +34,9 @@ extension PowerControl {
 
   /// When the client will be paused for want of a fix; nil: not at all.
   private func noFixPause(_ client: ClientState) -> Instant? {
-    guard let outageSince, client.pause == nil, client.demand.updates?.pausing == .automatic else { return nil }
+    guard let outageSince = outage.since, client.pause == nil, client.demand.updates?.pausing == .automatic else {
+      return nil
+    }
     return max(outageSince, client.startedAt) + Milliseconds(seconds: pauseNoFixSeconds)
   }
 
@@ -49,7 +47,7 @@ extension PowerControl {
   private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
     let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
     let firstSeconds = need.live == nil ? policy.searchFirstLookSeconds : policy.searchFirstSeconds
-    let first = (outageSince ?? awake.since) + Milliseconds(seconds: firstSeconds)
+    let first = (outage.since ?? awake.since) + Milliseconds(seconds: firstSeconds)
     return max(began + Milliseconds(seconds: patience(awake)), first)
   }
 
@@ -64,22 +62,22 @@ extension PowerControl {
   }
 
   private var thoroughIsDue: Bool {
-    guard let last = lastThoroughSearch ?? outageSince else { return false }
+    guard let last = lastThoroughSearch ?? outage.since else { return false }
     return now.seconds(since: last) >= policy.thoroughEverySeconds
   }
 
   /// The next search: later the longer the outage lasts, and never so late that a fix would be too late after the sky's
   /// return.
   private func nextSearch() -> Instant? {
-    guard let outageSince else { return nil }
-    let outage = now.seconds(since: outageSince)
+    guard let outageSince = outage.since else { return nil }
+    let outageSeconds = now.seconds(since: outageSince)
     // Where the orbits hold until then, all that has to be left is a hot start.
     let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
     let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
     let latest =
       policy.skyReturnSeconds - startSeconds - 2 * policy.marginSeconds - policy.wakePatienceSeconds
       - policy.patienceSeconds
-    let seconds = min(max(outage * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
+    let seconds = min(max(outageSeconds * policy.searchShare, policy.searchShortestSeconds), max(latest, 60))
     return wakeForEpoch(
       by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)
   }

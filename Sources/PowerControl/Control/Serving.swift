@@ -201,7 +201,7 @@ extension PowerControl {
 
   private mutating func trackCoarseness(_ need: Need) {
     // A look's own start is no outage yet.
-    let isLost = outageSince.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
+    let isLost = outage.since.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     // Better than the limit to begin, half as much again to stay: to and fro would restart the receiver's engine each time.
     let limit = policy.cyclicFixMetres * (wanted.reducedConstellations ? 1.5 : 1)
     guard need.isAny, need.isCoarse, !isLost, let newestFix, newestFix.observation.errorMetres <= limit,

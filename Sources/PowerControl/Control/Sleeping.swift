@@ -32,7 +32,7 @@ extension PowerControl {
       return false
     }
     // Whoever comes next begins a search of his own.
-    outageSince = nil
+    outage.endSearch()
     return leave(to: .idle, until: nil, need, &actions)
   }
 
@@ -55,7 +55,7 @@ extension PowerControl {
     guard need.isAny else {
       if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }
       // The last client has gone: what was asked of the receiver has an end that nobody wants any more.
-      outageSince = nil
+      outage.endSearch()
       return leave(to: .idle, until: nil, need, &actions) && false
     }
     if wakesNow(asleep, need) {
