@@ -299,7 +299,7 @@ public struct PowerCoordinator: Sendable {
     guard presence.isPresent else { return }
     let wanted = power.wanted
     switch wanted.mode {
-    case .unheard:
+    case .unread:
       if presence != .unread { listen(false) }
     case .off: switchSupply(.off)
     case .backup(let until):

@@ -25,7 +25,7 @@ struct ReceiverPlan: Hashable, Sendable {
       everySeconds = seconds
       powerSave = .cyclic(everySeconds: min(max(seconds, 1), 10))
     case .onOff(let seconds): powerSave = .onOff(periodSeconds: seconds)
-    case .unheard, .backup, .off: break
+    case .unread, .backup, .off: break
     }
   }
 

@@ -68,7 +68,7 @@ final class DayRules {
     commands.count(at: seconds)
     guard isHonest else { return }
     if wanted.mode.isAsleep, !demands.isEmpty, !isFixedSinceFound, !skyLostSinceFound {
-      if case .unheard = wanted.mode { return }
+      if case .unread = wanted.mode { return }
       broken("power saving before the first fix", at: seconds)
     }
     if wanted.mode.isAsleep, wanted.batching != nil { broken("collecting asleep", at: seconds) }

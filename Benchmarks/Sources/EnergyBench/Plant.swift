@@ -118,7 +118,7 @@ struct Plant: Sendable {
     case .off(let until):
       orbitsAt = capabilities.powerSwitch == .losesMemory ? nil : orbitsAt
       return fallAsleep(.off(until: until.map { Double($0.nanoseconds) / 1e9 }), wanted, at: seconds)
-    case .unheard: batch = nil
+    case .unread: batch = nil
     case .onOff(let periodSeconds): run(periodSeconds, cyclic: false, wanted, at: seconds)
     case .continuous(let every): run(every, cyclic: false, wanted, at: seconds)
     case .cyclicTracking(let every): run(every, cyclic: true, wanted, at: seconds)

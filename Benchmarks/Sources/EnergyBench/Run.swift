@@ -184,8 +184,8 @@ struct Run {
   // MARK: From the plant to the policy and back
 
   private mutating func hear(_ occurrence: Plant.Occurrence) {
-    let isUnheard = if case .unheard = power.wanted.mode { true } else { false }
-    if isUnheard { return }
+    let isUnread = if case .unread = power.wanted.mode { true } else { false }
+    if isUnread { return }
     wakeHost()
     switch occurrence {
     case .woke: tell(.wakeConfirmed)

@@ -243,7 +243,7 @@ extension PowerMode {
     switch self {
     case .continuous: .continuous(everySeconds: seconds)
     case .cyclicTracking: .cyclicTracking(everySeconds: seconds)
-    case .onOff, .unheard, .backup, .off: self
+    case .onOff, .unread, .backup, .off: self
     }
   }
 }

@@ -158,7 +158,7 @@ extension PowerControl {
   /// When to wake the receiver for a fix by `due`.
   private func wakeTime(for due: Instant) -> Instant {
     let latest = before(due, leadSeconds(at: due))
-    guard orbits.isUsable(at: due), !isUnheard else { return latest }
+    guard orbits.isUsable(at: due), !isUnread else { return latest }
     return wakeForEpoch(by: latest, leadSeconds: epochs.leadSeconds)
   }
 
@@ -167,7 +167,7 @@ extension PowerControl {
     epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) } ?? latest
   }
 
-  private var isUnheard: Bool { if case .unheard = wanted.mode { true } else { false } }
+  private var isUnread: Bool { if case .unread = wanted.mode { true } else { false } }
 
   func before(_ instant: Instant, _ seconds: Double) -> Instant { instant.moved(by: -max(seconds, 0)) }
 
@@ -176,7 +176,7 @@ extension PowerControl {
 
   /// Seconds from the wake-up to the fix.
   func leadSeconds(at due: Instant) -> Double {
-    if isUnheard { return 2 }
+    if isUnread { return 2 }
     guard orbits.isUsable(at: due) else { return coldSeconds + policy.marginSeconds }
     // Woken for an epoch, the fix comes with it or with one of the next: so far as starts have been slow of late.
     if epochs.isKnown { return max(epochs.leadSeconds, hotSeconds > epochs.leadSeconds + 0.5 ? hotSeconds : 0) }
@@ -261,7 +261,7 @@ extension PowerControl {
   /// Where the receiver cannot be put to sleep but can do so by itself: the longest of a few periods that is short enough.
   private func onOffPeriod(_ need: Need) -> Int? {
     guard let shortest = capabilities?.onOffShortestSeconds, !isRefused(.onOff), let due = need.due, let newestFix,
-      case .unheard? = sleepMode(until: due)
+      case .unread? = sleepMode(until: due)
     else { return nil }
     let seconds = due.seconds(since: newestFix.at)
     let periods = [10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]

@@ -17,7 +17,7 @@ extension PowerControl {
       let pays = until.map { $0.seconds(since: now) >= switchOffSeconds(capabilities) } ?? true
       if pays { return .off(until: until) }
     }
-    return .unheard(until: until)
+    return .unread(until: until)
   }
 
   private func switchOffSeconds(_ capabilities: ReceiverCapabilities) -> Double {
@@ -90,10 +90,10 @@ extension PowerControl {
 
   mutating func beginWaking(_ actions: inout [PowerAction]) {
     let isHot = orbits.isUsable(at: now)
-    let wasUnheard = if case .unheard = wanted.mode { true } else { false }
+    let wasUnread = if case .unread = wanted.mode { true } else { false }
     if let hold = hintHold, hold <= now { hintHold = nil }
     want(fullPower, &actions)
-    if wasUnheard {
+    if wasUnread {
       phase = .awake(Phase.Awake(since: now, isHot: isHot))
     } else {
       phase = .waking(Phase.Waking(since: now, isHot: isHot))
@@ -145,7 +145,7 @@ extension PowerMode {
   /// When the receiver wakes by itself.
   fileprivate var ownEnd: Instant? {
     switch self {
-    case .backup(let until), .off(let until), .unheard(let until): until
+    case .backup(let until), .off(let until), .unread(let until): until
     case .continuous, .cyclicTracking, .onOff: nil
     }
   }

@@ -40,7 +40,7 @@ public enum PowerMode: Hashable, Sendable {
   /// The receiver's own on/off operation with this period.
   case onOff(periodSeconds: Int)
   /// The receiver runs on and cannot be stopped, but nobody listens until then (nil: until something is asked for).
-  case unheard(until: Instant?)
+  case unread(until: Instant?)
   /// Backup by request, until then or until it is woken.
   case backup(until: Instant?)
   /// Its supply is switched off until then.
@@ -50,7 +50,7 @@ public enum PowerMode: Hashable, Sendable {
   public var isAsleep: Bool {
     switch self {
     case .continuous, .cyclicTracking, .onOff: false
-    case .unheard, .backup, .off: true
+    case .unread, .backup, .off: true
     }
   }
 }
