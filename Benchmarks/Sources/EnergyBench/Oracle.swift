@@ -115,7 +115,7 @@ struct Oracle {
         clients[index].anchor = place
         clients[index].restsSince = seconds
       } else if !clients[index].isPaused,
-        seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.restSeconds
+        seconds - clients[index].restsSince >= policy.pauseSeconds ?? thresholds.stationarySeconds
       {
         clients[index].isPaused = true
         clients[index].anchor = place
@@ -184,7 +184,7 @@ struct Oracle {
       liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
     } else if updates.spacingMetres > 0, updates.allowsSavingWhileMoving {
       if day.hasAccelerometer, day.path.speed(at: seconds) == 0 {
-        let rests = PauseThresholds.of(updates.activity)?.restSeconds ?? .infinity
+        let rests = PauseThresholds.of(updates.activity)?.stationarySeconds ?? .infinity
         return due = min(due, nextDeparture, max(client.restsSince + rests, seconds + 1))
       }
       let metres = updates.spacingMetres - day.path.place(at: seconds).metres(to: client.filterPlace)

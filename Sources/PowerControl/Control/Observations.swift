@@ -107,7 +107,7 @@ extension PowerControl {
     if clients[index].pause != nil {
       look(index, sees: isMoving, at: fix, &actions)
     } else if updates.pausing == .automatic,
-      now.seconds(since: stationary.since) >= (policy.pauseSeconds ?? thresholds.restSeconds)
+      now.seconds(since: stationary.since) >= (policy.pauseSeconds ?? thresholds.stationarySeconds)
     {
       pause(index, .still, &actions)
     }
