@@ -81,11 +81,11 @@ public struct PowerCoordinator: Sendable {
   /// Whether the receiver's memory is being read.
   public var isReadingOut: Bool { collection.isReading }
   /// Whether the policy wants no output: the receiver sleeps, or collects in silence.
-  public var isResting: Bool { presence.isPresent && power.wanted.isSilent }
+  public var isSilenceWanted: Bool { presence.isPresent && power.wanted.isSilent }
 
   /// Whether the silence that the policy wants is reached. Also true where it wants none, or the receiver takes no commands.
-  public var isAtRest: Bool {
-    guard isResting, !isReadOnly else { return true }
+  public var isSilenceReached: Bool {
+    guard isSilenceWanted, !isReadOnly else { return true }
     guard due == .nothing, sleep != .requested, outputs.isEmpty else { return false }
     switch collection.state {
     case .off, .on: return true

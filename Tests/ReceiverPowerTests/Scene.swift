@@ -52,7 +52,7 @@ final class Scene {
   }
 
   var isAsleep: Bool { line.receiver.powerState == .standby }
-  var isSilent: Bool { coordinator.isResting }
+  var isSilent: Bool { coordinator.isSilenceWanted }
   /// The session with the receiver; nil while nobody listens.
   var desired: DesiredConfiguration? { held == nil ? nil : held!.session.desired }
   var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }

@@ -15,10 +15,10 @@ struct SuspendTests {
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     // There is nothing to wait for as long as no rest is wanted.
-    #expect(scene.coordinator.isAtRest)
+    #expect(scene.coordinator.isSilenceReached)
     scene.post(.hostSuspending)
-    #expect(!scene.coordinator.isAtRest)
-    #expect(scene.run(2) { $0.coordinator.isAtRest })
+    #expect(!scene.coordinator.isSilenceReached)
+    #expect(scene.run(2) { $0.coordinator.isSilenceReached })
     #expect(scene.run(1) { $0.isAsleep })
     scene.post(.hostResumed(suspendedSeconds: 600))
     let count = scene.positions
@@ -31,6 +31,6 @@ struct SuspendTests {
     scene.demand(Self.moving)
     scene.run(60)
     scene.post(.hostSuspending)
-    #expect(scene.coordinator.isAtRest)
+    #expect(scene.coordinator.isSilenceReached)
   }
 }

@@ -127,7 +127,7 @@ extension ServiceCore {
 
   /// The suspend may begin as soon as the receiver rests.
   mutating func tellSuspend() {
-    guard isSuspendWaiting, coordinator.isAtRest else { return }
+    guard isSuspendWaiting, coordinator.isSilenceReached else { return }
     isSuspendWaiting = false
     extra.append(.readyForSuspend)
   }
@@ -150,7 +150,7 @@ extension ServiceCore {
       if client.beacons { demand.beacons = true }
     }
     // While the receiver rests nobody else would notice.
-    demand.movement = sensing.hasAccelerometer && isReceiverWanted && coordinator.isResting
+    demand.movement = sensing.hasAccelerometer && isReceiverWanted && coordinator.isSilenceWanted
     demand.suspends = isReceiverWanted
     if let action = asked(demand) { extra.append(action) }
   }

@@ -93,7 +93,7 @@ struct ServiceCore: Sendable {
 
   /// A fix of a receiver that stands by beside the first one.
   mutating func receive(_ fix: Fix, ofOther receiver: Int, source: Location.Source?, at now: Moment) {
-    guard let location = Location(fix, received: now.utc, source: source), !coordinator.isResting,
+    guard let location = Location(fix, received: now.utc, source: source), !coordinator.isSilenceWanted,
       choice.takes(accuracyMetres: fix.horizontalAccuracyMetres, of: receiver, at: now.instant)
     else { return }
     engine.receive(location, measured: measured(location, at: now.instant), at: now)
@@ -310,7 +310,7 @@ struct ServiceCore: Sendable {
   /// The others stand by while fixes are wanted of the first one, and are left alone while it rests.
   private mutating func decideOthers(_ actions: inout [ServiceAction]) {
     guard hasOthers else { return }
-    let areWanted = isReceiverWanted && releaseAt == nil && !coordinator.isResting
+    let areWanted = isReceiverWanted && releaseAt == nil && !coordinator.isSilenceWanted
     guard areWanted != areOthersWanted else { return }
     areOthersWanted = areWanted
     actions.append(areWanted ? .openOthers : .releaseOthers)
