@@ -340,7 +340,7 @@ struct DeferralTests {
   func batch() {
     var scene = hike()
     scene.call(allow(seconds: 60))
-    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.wait(59)
     let start = scene.seconds - 59
     scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))

@@ -94,7 +94,7 @@ struct History {
       scene.engine.setServicesEnabled(isOn, at: scene.instant)
       if !isOn { isPaused = isPaused.map { _ in false } }
       begins += 2 * Self.managers
-    case 2, 3: scene.engine.sourceBecame(random.int(0...1) == 0 ? .resting : .searching, at: scene.instant)
+    case 2, 3: scene.engine.sourceBecame(random.int(0...1) == 0 ? .idle : .searching, at: scene.instant)
     case 4: scene.engine.movementNoticed(at: scene.instant)
     default: scene.wait(Double(random.int(0...2000)))
     }
@@ -134,7 +134,7 @@ struct History {
 
   /// A receiver has rested and is asked for what it remembers.
   private mutating func batch() {
-    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.engine.sourceBecame(.idle, at: scene.instant)
     let start = scene.seconds
     scene.wait(Double(random.int(1...200)))
     scene.engine.batchBegins(until: Scene.instant(scene.seconds + 10))

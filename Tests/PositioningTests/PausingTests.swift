@@ -77,7 +77,7 @@ struct PausingTests {
   func rests() {
     var scene = still()
     _ = scene.heard()
-    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.wait(5000)
     #expect(scene.heard() == [])
   }

@@ -6,7 +6,7 @@ struct SignificantChangeTests {
   private func started() -> Scene {
     var scene = Scene()
     scene.call(.startSignificantChanges)
-    scene.engine.sourceBecame(.resting, at: scene.instant)
+    scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.fix(0)
     return scene
   }

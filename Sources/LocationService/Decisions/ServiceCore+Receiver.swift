@@ -70,7 +70,7 @@ extension ServiceCore {
 
   mutating func drain(at now: Moment) {
     while let output = coordinator.nextOutput(at: now.instant) { take(output, at: now) }
-    engineIsTold(coordinator.isSilenceWanted ? .resting : .searching, at: now.instant)
+    engineIsTold(coordinator.isSilenceWanted ? .idle : .searching, at: now.instant)
   }
 
   private mutating func take(_ output: CoordinatorOutput, at now: Moment) {

@@ -5,7 +5,7 @@ public enum SourceActivity: Hashable, Sendable {
   /// It is on, or there is none: fixes are missed when they do not come.
   case searching
   /// It sleeps, or keeps its fixes in its memory, by plan.
-  case resting
+  case idle
 }
 
 /// When a client is told that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
@@ -51,7 +51,7 @@ struct Outage: Sendable {
     guard isWatching else { return }
     switch activity {
     case .searching: if waitingSince == nil { waitingSince = now }
-    case .resting:
+    case .idle:
       if let waitingSince { waited = waited + Milliseconds(now.milliseconds(since: waitingSince)) }
       waitingSince = nil
     }
