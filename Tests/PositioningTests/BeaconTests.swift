@@ -8,7 +8,7 @@ struct BeaconTests {
   private func sighting(_ scene: Scene, major: UInt16 = 1, minor: UInt16 = 1, strength: Int? = -59) -> BeaconSighting {
     BeaconSighting(
       uuid: family, major: major, minor: minor, strengthDecibelMilliwatts: strength,
-      strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now)
+      strengthAtOneMetreDecibelMilliwatts: -59, received: scene.now)
   }
 
   private func region(_ identity: BeaconIdentity) -> Region { Region("shop", .beacon(identity)) }

@@ -51,7 +51,7 @@ struct ClauseTests {
       scene.engine.receive(
         BeaconSighting(
           uuid: family, major: 1, minor: 1, strengthDecibelMilliwatts: strength,
-          strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now))
+          strengthAtOneMetreDecibelMilliwatts: -59, received: scene.now))
     }
     func reported() -> [Int] {
       scene.events().flatMap { event -> [Int] in
@@ -355,7 +355,7 @@ struct ClauseTests {
       scene.engine.receive(
         BeaconSighting(
           uuid: beacon.uuid, major: 1, minor: 9, strengthDecibelMilliwatts: -50,
-          strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now))
+          strengthAtOneMetreDecibelMilliwatts: -59, received: scene.now))
       let event = scene.engine.takeEvent(of: "places")
       #expect(event?.state == .satisfied && event?.refinement == (identity == beacon ? nil : beacon))
       scene.wait(31)

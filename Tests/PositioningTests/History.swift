@@ -112,7 +112,7 @@ struct History {
       scene.engine.receive(
         BeaconSighting(
           uuid: family, major: 1, minor: UInt16(random.int(0...2)), strengthDecibelMilliwatts: -60,
-          strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now))
+          strengthAtOneMetreDecibelMilliwatts: -59, received: scene.now))
     case 5:
       scene.engine.openMonitor("m", at: scene.instant)
       scene.engine.addCondition(

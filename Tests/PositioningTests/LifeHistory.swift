@@ -145,7 +145,7 @@ struct LifeHistory {
       var hostCapabilities = Scene.everything
       hostCapabilities.hasBluetooth = hasBluetooth
       scene.engine.setHostCapabilities(hostCapabilities)
-      if hasBluetooth { scene.engine.beaconsAreHeardAgain(at: scene.instant) } else { scene.engine.rangingFailed() }
+      if hasBluetooth { scene.engine.beaconScanResumed(at: scene.instant) } else { scene.engine.rangingFailed() }
     } else {
       isShopNear.toggle()
     }
@@ -189,7 +189,7 @@ struct LifeHistory {
         scene.engine.receive(
           BeaconSighting(
             uuid: Self.family, major: 1, minor: 1, strengthDecibelMilliwatts: -60,
-            strengthAtOneMetreDecibelMilliwatts: -59, heard: scene.now))
+            strengthAtOneMetreDecibelMilliwatts: -59, received: scene.now))
       }
       scene.wait(0)
       listen()

@@ -17,7 +17,7 @@ struct LifecycleTests {
   private func sighting(_ scene: Scene) -> BeaconSighting {
     BeaconSighting(
       uuid: Self.family, major: 1, minor: 1, strengthDecibelMilliwatts: -60, strengthAtOneMetreDecibelMilliwatts: -59,
-      heard: scene.now)
+      received: scene.now)
   }
 
   private func elements(_ scene: inout Scene) -> [LiveUpdate] {
@@ -277,7 +277,7 @@ struct LifecycleTests {
     scene.engine.addCondition(Self.shop, identifier: "shop", to: "places", at: scene.now)
     scene.engine.setServicesEnabled(false, at: scene.instant)
     #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc)?.state == .unmonitored)
-    scene.engine.beaconsAreHeardAgain(at: scene.instant)
+    scene.engine.beaconScanResumed(at: scene.instant)
     #expect(scene.engine.takeHindrance(of: "places", at: scene.now.utc) == nil)
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.engine.receive(sighting(scene))

@@ -281,7 +281,7 @@ struct ModernTests {
     scene.engine.receive(
       BeaconSighting(
         uuid: family, major: 1, minor: 9, strengthDecibelMilliwatts: -50, strengthAtOneMetreDecibelMilliwatts: -59,
-        heard: scene.now))
+        received: scene.now))
     #expect(
       scene.engine.takeEvent(of: "places")?.refinement == BeaconIdentity(uuid: family, major: 1, minor: 9))
   }

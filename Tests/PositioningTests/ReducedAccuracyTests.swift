@@ -78,7 +78,7 @@ struct ReducedAccuracyTests {
     scene.engine.receive(
       BeaconSighting(
         uuid: beacon, major: 1, minor: 1, strengthDecibelMilliwatts: -60, strengthAtOneMetreDecibelMilliwatts: -59,
-        heard: scene.now))
+        received: scene.now))
   }
 
   @Test("AU-19 `location` is coarse as soon as accuracy is reduced, whatever was told before")

@@ -67,7 +67,7 @@ extension ServiceCore {
         BeaconSighting(
           uuid: BeaconUUID(high: beacon.uuid.high, low: beacon.uuid.low), major: beacon.major, minor: beacon.minor,
           strengthDecibelMilliwatts: strength, strengthAtOneMetreDecibelMilliwatts: Int(beacon.strengthAtOneMetre),
-          heard: now))
+          received: now))
     }
   }
 
@@ -171,7 +171,7 @@ extension ServiceCore {
     change {
       $0.setHostCapabilities(hostCapabilities)
       if before.hasBluetooth, !hostCapabilities.hasBluetooth { $0.rangingFailed() }
-      if !before.hasBluetooth, hostCapabilities.hasBluetooth { $0.beaconsAreHeardAgain(at: now) }
+      if !before.hasBluetooth, hostCapabilities.hasBluetooth { $0.beaconScanResumed(at: now) }
       if before.hasCompass, !hostCapabilities.hasCompass { $0.headingFailed() }
     }
   }

@@ -23,13 +23,13 @@ struct BeaconWatch: Hashable, Sendable {
 
   /// A sighting at a time when the state must not change: it was no silence.
   mutating func note(_ sighting: BeaconSighting) {
-    if identity.matches(sighting) { lastHeard = sighting.heard.instant }
+    if identity.matches(sighting) { lastHeard = sighting.received.instant }
   }
 
   /// Takes a sighting; true when the state changed by a crossing.
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     guard identity.matches(sighting) else { return false }
-    lastHeard = sighting.heard.instant
+    lastHeard = sighting.received.instant
     defer { state = .inside }
     return state == .outside
   }

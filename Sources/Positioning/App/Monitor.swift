@@ -208,21 +208,21 @@ public struct Monitor: Sendable {
 
   /// Each returns whether there is a new event.
   mutating func receive(_ sample: Sample) -> Bool {
-    update(date: sample.location.timestamp, heard: nil) { watch in _ = watch.receive(sample) }
+    update(date: sample.location.timestamp, sighting: nil) { watch in _ = watch.receive(sample) }
   }
 
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     // What waits is not looked at (MO-4); once it is taken, the time until then was no silence.
     for index in entries.indices where entries[index].waiting != nil { entries[index].watch?.note(sighting) }
-    return update(date: sighting.heard.utc, heard: sighting) { watch in _ = watch.receive(sighting) }
+    return update(date: sighting.sighting.utc, sighting: sighting) { watch in _ = watch.receive(sighting) }
   }
 
   mutating func wake(at now: Moment) -> Bool {
-    update(date: now.utc, heard: nil) { watch in _ = watch.wake(at: now.instant) }
+    update(date: now.utc, sighting: nil) { watch in _ = watch.wake(at: now.instant) }
   }
 
   @inline(__always)
-  private mutating func update(date: UTCTime, heard: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
+  private mutating func update(date: UTCTime, sighting: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
     var hasEvents = false
     for index in entries.indices where entries[index].waiting == nil {
       guard var watch = entries[index].watch else { continue }
@@ -232,10 +232,10 @@ public struct Monitor: Sendable {
       let after = watch.state
       guard after != before else { continue }
       var event = Event(identifier: entries[index].record.lastEvent.identifier, state: State(after), date: date)
-      if after == .inside, let heard, case .beacon(let identity) = entries[index].record.condition,
+      if after == .inside, let sighting, case .beacon(let identity) = entries[index].record.condition,
         identity.major == nil || identity.minor == nil
       {
-        event.refinement = BeaconIdentity(uuid: heard.uuid, major: heard.major, minor: heard.minor)
+        event.refinement = BeaconIdentity(uuid: sighting.uuid, major: sighting.major, minor: sighting.minor)
       }
       entries[index].waiting = event
       hasEvents = true

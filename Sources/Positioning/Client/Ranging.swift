@@ -83,7 +83,7 @@ public struct Ranging: Sendable {
   mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
     guard let due = deadline, now >= due else { return [] }
     reportDue = now + Self.interval
-    heard.removeAll { now.milliseconds(since: $0.sighting.heard.instant) >= Self.memory.count }
+    heard.removeAll { now.milliseconds(since: $0.sighting.received.instant) >= Self.memory.count }
     let reports = targets.map { target in
       let matching = heard.filter { target.identity?.matches($0.sighting) ?? false }
       return (target: target, beacons: matching.map(Self.beacon).sorted(by: Self.isNearer))
@@ -103,7 +103,7 @@ public struct Ranging: Sendable {
     let sighting = heard.sighting
     var beacon = Beacon(
       uuid: sighting.uuid, major: sighting.major, minor: sighting.minor, proximity: .unknown, accuracyMetres: -1,
-      strengthDecibelMilliwatts: 0, timestamp: sighting.heard.utc)
+      strengthDecibelMilliwatts: 0, timestamp: sighting.received.utc)
     if heard.count > 0 {
       let mean = Double(heard.sum) / Double(heard.count)
       let distance = distanceMetres(

@@ -170,7 +170,7 @@ extension PositioningEngine {
   }
 
   /// Beacons are listened for again: the silence before says nothing of who was near.
-  public mutating func beaconsAreHeardAgain(at now: Instant) {
+  public mutating func beaconScanResumed(at now: Instant) {
     // Where nothing may be monitored, permission that comes looks again; what stands in its way was told already.
     guard mayMonitor else { return }
     regions.lookAgain(at: now)

@@ -43,18 +43,18 @@ public struct BeaconSighting: Hashable, Sendable {
   public var strengthDecibelMilliwatts: Int?
   /// The strength at one metre, as the beacon says it.
   public var strengthAtOneMetreDecibelMilliwatts: Int
-  public var heard: Moment
+  public var received: Moment
 
   public init(
     uuid: BeaconUUID, major: UInt16, minor: UInt16, strengthDecibelMilliwatts: Int?,
-    strengthAtOneMetreDecibelMilliwatts: Int, heard: Moment
+    strengthAtOneMetreDecibelMilliwatts: Int, received: Moment
   ) {
     self.uuid = uuid
     self.major = major
     self.minor = minor
     self.strengthDecibelMilliwatts = strengthDecibelMilliwatts
     self.strengthAtOneMetreDecibelMilliwatts = strengthAtOneMetreDecibelMilliwatts
-    self.heard = heard
+    self.received = received
   }
 }
 
