@@ -88,7 +88,7 @@ fuzz: dependencies
 # toolchain's does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
-	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsWhileLookingTests \
+	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsDuringChecksTests \
 	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
 
 # Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;

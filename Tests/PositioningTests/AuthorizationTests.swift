@@ -19,30 +19,30 @@ struct AuthorizationTests {
   func assigned(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.setDelegate([.takesErrors]))
-    #expect(scene.heard() == ["status \(status)"])
+    #expect(scene.delivered() == ["status \(status)"])
     scene.call(.setDelegate(nil))
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("AU-3 a change tells each manager once, no change nobody")
   func change() {
     var scene = Scene(.authorizedAlways, managers: 2)
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
-    #expect(scene.heard(0) == [])
+    #expect(scene.delivered(0) == [])
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.engine.setServicesEnabled(false, at: scene.instant)
-    #expect(scene.heard(0) == ["status denied"])
-    #expect(scene.heard(1) == ["status denied"])
+    #expect(scene.delivered(0) == ["status denied"])
+    #expect(scene.delivered(1) == ["status denied"])
   }
 
   @Test("AU-5 the prompt does not hold up the call; the answer is what tells")
   func asynchronous() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.engine.authorization.status == .notDetermined)
     scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
-    #expect(scene.heard() == ["status authorizedWhenInUse"])
+    #expect(scene.delivered() == ["status authorizedWhenInUse"])
   }
 
   @Test(
@@ -67,7 +67,7 @@ struct AuthorizationTests {
     scene.call(.requestAlways)
     #expect(scene.prompts().map(\.isUpgrade) == [true])
     scene.engine.authorizationAnswered(answer, at: scene.instant)
-    #expect(scene.heard() == words)
+    #expect(scene.delivered() == words)
     scene.engine.authorizationChanged(
       to: .init(status: .authorizedWhenInUse, hasAskedForUpgrade: true), at: scene.instant)
     scene.call(.requestAlways)
@@ -79,10 +79,10 @@ struct AuthorizationTests {
     var scene = Scene(.authorizedAlways)
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
     scene.engine.setApplication(.background, at: scene.instant)
     scene.fixes(1) { $0 }
-    #expect(scene.heard() == ["at 1"])
+    #expect(scene.delivered() == ["at 1"])
   }
 
   @Test(
@@ -109,18 +109,18 @@ struct AuthorizationTests {
   func start() {
     var scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(.startUpdatingLocation)
-    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.delivered() == ["failed 18"])
     #expect(
       scene.advice() == [.missingUsageKey("NSLocationWhenInUseUsageDescription", method: "startUpdatingLocation()")])
     scene = Scene(.notDetermined)
     scene.call(.startUpdatingLocation)
     scene.call(.startUpdatingLocation)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.advice() == [.permissionNotRequested])
     scene.call(.requestWhenInUse)
     scene.engine.authorizationAnswered(.whenInUse, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == ["status authorizedWhenInUse", "at 0"])
+    #expect(scene.delivered() == ["status authorizedWhenInUse", "at 0"])
   }
 
   @Test("AU-9 the key of macOS makes a start ask by itself")
@@ -132,17 +132,17 @@ struct AuthorizationTests {
     #expect(scene.prompts().map(\.text) == ["to know"])
     scene.engine.authorizationAnswered(.always, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+    #expect(scene.delivered() == ["status authorizedAlways", "at 0"])
   }
 
   @Test("AU-9 AU-8 a start without any key is as loud in the background")
   func noKeyBehind() {
     var scene = Scene(.notDetermined, .background, keys: UsageKeys())
     scene.call(.startUpdatingLocation)
-    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.delivered() == ["failed 18"])
     #expect(scene.advice().count == 1)
     scene.call(.requestAlways)
-    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.delivered() == ["failed 18"])
     #expect(scene.advice().count == 1)
   }
 
@@ -161,7 +161,7 @@ struct AuthorizationTests {
     #expect(!scene.engine.waitsForForeground)
     scene.engine.authorizationAnswered(.always, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+    #expect(scene.delivered() == ["status authorizedAlways", "at 0"])
   }
 
   @Test("AU-8 SS-1 for sessions a missing key is said once, wherever the program runs")
@@ -177,12 +177,12 @@ struct AuthorizationTests {
   func alwaysKeys() {
     var scene = Scene(.notDetermined, keys: whenInUseOnly())
     scene.call(.requestAlways)
-    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.delivered() == ["failed 18"])
     var onlyBoth = UsageKeys()
     onlyBoth.alwaysAndWhenInUse = "always"
     scene = Scene(.notDetermined, keys: onlyBoth)
     scene.call(.requestAlways)
-    #expect(scene.heard() == ["failed 18"])
+    #expect(scene.delivered() == ["failed 18"])
     var old = UsageKeys()
     old.always = "of old"
     scene = Scene(.notDetermined, keys: old)
@@ -236,7 +236,7 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .authorizedWhenInUse)
     #expect(scene.engine.authorization.record.status == .notDetermined)
     scene.engine.setApplication(.background, at: scene.instant)
-    #expect(scene.heard() == ["status authorizedWhenInUse", "status notDetermined"])
+    #expect(scene.delivered() == ["status authorizedWhenInUse", "status notDetermined"])
   }
 
   @Test("AU-15 denied while running: first the status, then one error, and nothing more")
@@ -245,10 +245,10 @@ struct AuthorizationTests {
     scene.call(.startUpdatingLocation)
     scene.call(.startSignificantChanges)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
     scene.fixes(3) { $0 }
-    #expect(scene.heard() == ["status denied", "failed 1"])
+    #expect(scene.delivered() == ["status denied", "failed 1"])
   }
 
   @Test("AU-16 a grant that comes back goes on with what was started")
@@ -257,10 +257,10 @@ struct AuthorizationTests {
     scene.call(.startUpdatingLocation)
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.fixes(3) { $0 }
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(1) { _ in 9 }
-    #expect(scene.heard() == ["status authorizedAlways", "at 9"])
+    #expect(scene.delivered() == ["status authorizedAlways", "at 9"])
   }
 
   @Test("AU-17 with WhenInUse nothing works behind the foreground, and that is said")
@@ -271,7 +271,7 @@ struct AuthorizationTests {
     scene.call(.startHeading)
     scene.fixes(3) { $0 }
     scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.advice() == [.notInUse])
     #expect(scene.engine.demands == [])
     // Nothing happens of itself then: somebody has to look whether the program is in the foreground again.
@@ -279,7 +279,7 @@ struct AuthorizationTests {
     scene.engine.setApplication(.foreground, at: scene.instant)
     #expect(!scene.engine.waitsForForeground)
     scene.fixes(1) { _ in 4 }
-    #expect(scene.heard() == ["at 4"])
+    #expect(scene.delivered() == ["at 4"])
   }
 
   @Test("BG-4 with Always nobody waits for the foreground")
@@ -303,10 +303,10 @@ struct AuthorizationTests {
     let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
     scene.call(.startMonitoring(home))
     scene.call(.startUpdatingLocation)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.authorizationChanged(
       to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
-    #expect(scene.heard() == ["status authorizedAlways"])
+    #expect(scene.delivered() == ["status authorizedAlways"])
     scene.fixes(1300) { $0 }
     var locations: [Location] = []
     for case .event(_, .didUpdateLocations(let some), _) in scene.engine.outputs { locations += some }
@@ -314,10 +314,10 @@ struct AuthorizationTests {
     #expect(Set(locations.map(\.coordinate)).count == 1)
     #expect(locations.allSatisfy { $0.horizontalAccuracyMetres == 5000 })
     #expect(locations.first.map { $0.distanceMetres(from: Scene.location(0, at: 0)) < 7500 } == true)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.startMonitoring(home))
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1)))))
-    #expect(scene.heard() == ["monitoring home failed 4", "ranging failed 17"])
+    #expect(scene.delivered() == ["monitoring home failed 4", "ranging failed 17"])
     #expect(scene.engine.sharedDemand.border == nil)
   }
 
@@ -328,18 +328,18 @@ struct AuthorizationTests {
     var scene = Scene(keys: Scene.allKeys, restored: restored)
     scene.call(.startUpdatingLocation)
     scene.fixes(120) { _ in 0 }
-    let heard = scene.heard()
-    #expect(heard.count { $0.hasPrefix("at") } == 1, "\(heard)")
-    #expect(!heard.contains { $0.contains("failed") }, "\(heard)")
+    let delivered = scene.delivered()
+    #expect(delivered.count { $0.hasPrefix("at") } == 1, "\(delivered)")
+    #expect(!delivered.contains { $0.contains("failed") }, "\(delivered)")
     // Who starts again, and who asks once, is answered.
     scene.call(.stopUpdatingLocation)
     scene.call(.requestLocation)
     scene.fixes(12) { _ in 0 }
-    let answer = scene.heard()
+    let answer = scene.delivered()
     #expect(answer.count == 1 && answer[0].hasPrefix("at"), "\(answer)")
     scene.call(.startUpdatingLocation)
     scene.fixes(60) { _ in 0 }
-    let again = scene.heard()
+    let again = scene.delivered()
     #expect(again.contains { $0.hasPrefix("at") } && !again.contains { $0.contains("failed") }, "\(again)")
   }
 
@@ -350,12 +350,12 @@ struct AuthorizationTests {
     scene.call(.startMonitoring(home))
     scene.fixes(20) { _ in 0 }
     scene.call(.requestState(home))
-    #expect(scene.heard().last?.contains("inside") == true)
+    #expect(scene.delivered().last?.contains("inside") == true)
     scene.engine.authorizationChanged(
       to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.requestState(home))
-    let state = scene.heard()
+    let state = scene.delivered()
     #expect(state.count == 1 && state[0].contains("unknown"), "\(state)")
   }
 
@@ -375,7 +375,7 @@ struct AuthorizationTests {
     scene.call(request("turn", 2))
     #expect(scene.prompts().map(\.text) == ["to find the turn"])
     scene.engine.authorizationAnswered(.once, at: scene.instant)
-    #expect(scene.heard() == ["status authorizedAlways"])
+    #expect(scene.delivered() == ["status authorizedAlways"])
     #expect(scene.engine.outputs == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
     #expect(scene.engine.authorization.accuracy == .full)
     scene.engine.outputs = []
@@ -426,7 +426,7 @@ struct AuthorizationTests {
   func one() {
     var scene = Scene(.authorizedAlways, managers: 2)
     scene.engine.setRestricted(true, at: scene.instant)
-    #expect(scene.heard(0) == scene.heard(1))
+    #expect(scene.delivered(0) == scene.delivered(1))
     #expect(scene.engine.authorization.status == .restricted)
   }
 
@@ -448,7 +448,7 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .notDetermined)
     scene.call(.requestWhenInUse)
     scene.engine.authorizationAnswered(.deny, at: scene.instant)
-    #expect(scene.heard() == ["status denied"])
+    #expect(scene.delivered() == ["status denied"])
   }
 
   @Test("A receiver that may not be opened reads as denied; the switch and what was granted stay")
@@ -456,12 +456,12 @@ struct AuthorizationTests {
     var scene = Scene(.authorizedAlways)
     scene.call(.startUpdatingLocation)
     scene.engine.setReceiverForbidden(true, at: scene.instant)
-    #expect(scene.heard() == ["status denied", "failed 1"])
+    #expect(scene.delivered() == ["status denied", "failed 1"])
     #expect(scene.engine.authorization.servicesAreEnabled)
     scene.engine.setReceiverForbidden(false, at: scene.instant)
     scene.wait(1)
     scene.fix(0)
-    #expect(scene.heard() == ["status authorizedAlways", "at 0"])
+    #expect(scene.delivered() == ["status authorizedAlways", "at 0"])
   }
 
   // MARK: Background
@@ -474,13 +474,13 @@ struct AuthorizationTests {
   }
 
   @Test("BG-2 the mode alone allows them where nobody said otherwise", arguments: [nil, true, false])
-  func modeAlone(allows: Bool?) {
+  func modeOnly(allows: Bool?) {
     var scene = Scene()
     if let allows { scene.call(.setAllowsBackgroundUpdates(allows)) }
     scene.call(.startUpdatingLocation)
     scene.engine.setApplication(.suspended, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == (allows == false ? [] : ["at 0"]))
+    #expect(scene.delivered() == (allows == false ? [] : ["at 0"]))
   }
 
   @Test("BG-3 with WhenInUse the background needs a session or the indicator")
@@ -489,11 +489,11 @@ struct AuthorizationTests {
     scene.call(.startUpdatingLocation)
     scene.engine.setApplication(.background, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.setAllowsBackgroundUpdates(true))
     scene.call(.setShowsBackgroundIndicator(true))
     scene.fixes(1) { $0 }
-    #expect(scene.heard() == ["at 1"])
+    #expect(scene.delivered() == ["at 1"])
   }
 
   @Test("BG-4 with Always the background is as the foreground for a program that runs")
@@ -505,29 +505,29 @@ struct AuthorizationTests {
     scene.call(.startHeading)
     scene.fix(0)
     scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
-    #expect(scene.heard().count == 2)
+    #expect(scene.delivered().count == 2)
   }
 
   @Test("BG-7 asleep, the standard service needs the mode, what wakes a program does not, and headings are not told")
   func modes() {
     for hasMode in [false, true] {
-      func told(_ call: ClientCall) -> [String] {
+      func reported(_ call: ClientCall) -> [String] {
         var keys = Scene.allKeys
         keys.hasLocationMode = hasMode
         var scene = Scene(.authorizedAlways, keys: keys)
         scene.call(call)
         scene.fix(0)
-        _ = scene.heard()
+        _ = scene.delivered()
         scene.engine.setApplication(.suspended, at: scene.instant)
         scene.wait(400)
         scene.fix(700)
         scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
         // Without a fix for so long there is an error as well.
-        return scene.heard().filter { $0 != "failed 0" }
+        return scene.delivered().filter { $0 != "failed 0" }
       }
-      #expect(told(.startUpdatingLocation) == (hasMode ? ["at 700"] : []))
-      #expect(told(.startSignificantChanges) == ["at 700"])
-      #expect(told(.startHeading) == [])
+      #expect(reported(.startUpdatingLocation) == (hasMode ? ["at 700"] : []))
+      #expect(reported(.startSignificantChanges) == ["at 700"])
+      #expect(reported(.startHeading) == [])
     }
   }
 
@@ -538,10 +538,10 @@ struct AuthorizationTests {
     scene.fix(0)
     scene.wait(400)
     scene.fix(700)
-    #expect(scene.heard().filter { $0 != "failed 0" } == ["at 0", "at 700"])
+    #expect(scene.delivered().filter { $0 != "failed 0" } == ["at 0", "at 700"])
     scene.call(.startUpdatingLocation)
     scene.fixes(60) { 700 + Double($0) }
-    #expect(scene.heard().count >= 60)
+    #expect(scene.delivered().count >= 60)
   }
 
   @Test("BG-8 a missing mode is no error by itself")
@@ -560,7 +560,7 @@ struct AuthorizationTests {
     scene.engine.setApplication(.suspended, at: scene.instant)
     scene.fixes(2000) { $0 }
     scene.engine.setApplication(.foreground, at: scene.instant)
-    let words = scene.heard()
+    let words = scene.delivered()
     #expect(words.count == 1)
     #expect(words.first?.split(separator: " ").count == 1025)
     #expect(words.first?.hasSuffix(" 2000") == true)

@@ -25,13 +25,13 @@ struct BeaconTests {
   @Test("BE-2 all given identifiers must match, absent ones are wild")
   func matching() {
     let scene = Scene()
-    let seen = sighting(scene, major: 3, minor: 4)
-    #expect(BeaconIdentity(uuid: family).matches(seen))
-    #expect(BeaconIdentity(uuid: family, major: 3).matches(seen))
-    #expect(BeaconIdentity(uuid: family, major: 3, minor: 4).matches(seen))
-    #expect(!BeaconIdentity(uuid: family, major: 3, minor: 5).matches(seen))
-    #expect(!BeaconIdentity(uuid: family, minor: 3).matches(seen))
-    #expect(!BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0)).matches(seen))
+    let received = sighting(scene, major: 3, minor: 4)
+    #expect(BeaconIdentity(uuid: family).matches(received))
+    #expect(BeaconIdentity(uuid: family, major: 3).matches(received))
+    #expect(BeaconIdentity(uuid: family, major: 3, minor: 4).matches(received))
+    #expect(!BeaconIdentity(uuid: family, major: 3, minor: 5).matches(received))
+    #expect(!BeaconIdentity(uuid: family, minor: 3).matches(received))
+    #expect(!BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0)).matches(received))
   }
 
   @Test("BE-3 a report a second, empty as well; what is not heard drops out")
@@ -39,16 +39,16 @@ struct BeaconTests {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
     scene.wait(1)
-    #expect(scene.heard() == ["ranged "])
+    #expect(scene.delivered() == ["ranged "])
     scene.engine.receive(sighting(scene, minor: 1, strength: -45))
     scene.engine.receive(sighting(scene, minor: 2, strength: -90))
     scene.engine.receive(sighting(scene, minor: 3, strength: -65))
     scene.wait(1)
-    #expect(scene.heard() == ["ranged 1:immediate 3:near 2:far"])
+    #expect(scene.delivered() == ["ranged 1:immediate 3:near 2:far"])
     scene.wait(1)
-    #expect(scene.heard() == ["ranged 1:unknown 2:unknown 3:unknown"])
+    #expect(scene.delivered() == ["ranged 1:unknown 2:unknown 3:unknown"])
     scene.wait(9)
-    #expect(scene.heard().last == "ranged ")
+    #expect(scene.delivered().last == "ranged ")
   }
 
   @Test("BE-4 without Bluetooth ranging fails by 16, for what is no beacon by 17")
@@ -57,10 +57,10 @@ struct BeaconTests {
       hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: true, hasBluetooth: false))
     scene.call(.startRanging(.region(region(BeaconIdentity(uuid: family)))))
-    #expect(scene.heard() == ["ranging failed 16"])
+    #expect(scene.delivered() == ["ranging failed 16"])
     scene = Scene()
     scene.call(.startRanging(.region(Region("a", .circle(Circle(centre: Scene.north(0), radiusMetres: 1))))))
-    #expect(scene.heard() == ["ranging failed 17"])
+    #expect(scene.delivered() == ["ranging failed 17"])
   }
 
   @Test("BE-4 when Bluetooth goes away who ranges is told by 16, and hears beacons again when it is back")
@@ -68,10 +68,10 @@ struct BeaconTests {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
     scene.engine.rangingFailed()
-    #expect(scene.heard() == ["ranging failed 16"])
+    #expect(scene.delivered() == ["ranging failed 16"])
     scene.engine.receive(sighting(scene))
     scene.wait(1)
-    #expect(scene.heard() == ["ranged 1:near"])
+    #expect(scene.delivered() == ["ranged 1:near"])
   }
 
   @Test("BE-5 the ranged regions are the manager's own")
@@ -92,7 +92,7 @@ struct BeaconTests {
     other.notifiesOnExit = false
     scene.call(.stopRanging(.region(other)))
     scene.wait(5)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("BE-7 a constraint is reported as one")
@@ -121,10 +121,10 @@ struct BeaconTests {
     // A beacon of no strength is there, nobody knows how far.
     scene.engine.receive(sighting(scene, minor: 7, strength: nil))
     scene.wait(1)
-    let told = scene.engine.outputs.flatMap { output -> [Beacon] in
+    let reported = scene.engine.outputs.flatMap { output -> [Beacon] in
       if case .event(_, .didRange(let beacons, _), _) = output { beacons } else { [] }
     }
-    let weak = told.first { $0.minor == 7 }
+    let weak = reported.first { $0.minor == 7 }
     #expect(weak?.proximity == .unknown && weak?.accuracyMetres == -1 && weak?.strengthDecibelMilliwatts == 0)
   }
 
@@ -133,17 +133,17 @@ struct BeaconTests {
     var scene = Scene()
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
     scene.wait(31)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.receive(sighting(scene))
-    #expect(scene.heard() == ["entered shop", "shop is inside"])
+    #expect(scene.delivered() == ["entered shop", "shop is inside"])
     for _ in 0..<20 {
       scene.wait(10)
       scene.engine.receive(sighting(scene))
     }
     scene.wait(29)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(1)
-    #expect(scene.heard() == ["left shop", "shop is outside"])
+    #expect(scene.delivered() == ["left shop", "shop is outside"])
   }
 
   @Test(
@@ -156,26 +156,26 @@ struct BeaconTests {
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
     scene.wait(31)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.setApplication(.background, at: scene.instant)
     scene.engine.receive(sighting(scene))
     scene.wait(1)
-    #expect(scene.heard().isEmpty == (status == .authorizedWhenInUse))
+    #expect(scene.delivered().isEmpty == (status == .authorizedWhenInUse))
   }
 
   @Test("BE-9 a time in which nobody listened is no silence")
-  func nobodyListened() {
+  func notListening() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
     scene.engine.receive(sighting(scene))
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.setApplication(.background, at: scene.instant)
     scene.wait(1000)
     #expect(scene.engine.deadline == nil)
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.wait(29)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(1)
-    #expect(scene.heard() == ["left shop", "shop is outside"])
+    #expect(scene.delivered() == ["left shop", "shop is outside"])
   }
 }

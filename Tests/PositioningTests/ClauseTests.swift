@@ -22,11 +22,11 @@ struct ClauseTests {
       var scene = Scene()
       scene.call(.startMonitoring(circle("home", entry: entry, exit: exit)))
       scene.fixes(3) { _ in 500 }
-      _ = scene.heard()
+      _ = scene.delivered()
       scene.fixes(30) { _ in 0 }
-      #expect(scene.heard() == (entry ? ["entered home"] : []) + ["home is inside"])
+      #expect(scene.delivered() == (entry ? ["entered home"] : []) + ["home is inside"])
       scene.fixes(30) { _ in 500 }
-      #expect(scene.heard() == (exit ? ["left home"] : []) + ["home is outside"])
+      #expect(scene.delivered() == (exit ? ["left home"] : []) + ["home is outside"])
     }
   }
 
@@ -37,9 +37,9 @@ struct ClauseTests {
     scene.fixes(3) { _ in 500 }
     scene.call(.startMonitoring(circle("home")))
     #expect(scene.engine.regions.state(of: circle("home")) == .unknown)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.fixes(30) { _ in 0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.engine.regions.state(of: circle("home")) == .inside)
   }
 
@@ -47,7 +47,7 @@ struct ClauseTests {
   func strength() {
     let family = BeaconUUID(high: 1, low: 2)
     var scene = Scene()
-    func hear(_ strength: Int) {
+    func receive(_ strength: Int) {
       scene.engine.receive(
         BeaconSighting(
           uuid: family, major: 1, minor: 1, strengthDecibelMilliwatts: strength,
@@ -59,10 +59,10 @@ struct ClauseTests {
       }
     }
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
-    for strength in [-50, -60, -79] { hear(strength) }
+    for strength in [-50, -60, -79] { receive(strength) }
     scene.wait(1)
     #expect(reported() == [-63])
-    hear(-40)
+    receive(-40)
     scene.wait(1)
     #expect(reported() == [-40])
   }
@@ -104,9 +104,9 @@ struct ClauseTests {
     scene.call(.requestLocation, by: 1)
     scene.call(.startSignificantChanges, by: 2)
     scene.engine.setRestricted(true, at: scene.instant)
-    #expect(scene.heard(0) == ["status restricted"])
-    #expect(scene.heard(1) == ["status restricted", "failed 1"])
-    #expect(scene.heard(2) == ["status restricted", "failed 1"])
+    #expect(scene.delivered(0) == ["status restricted"])
+    #expect(scene.delivered(1) == ["status restricted", "failed 1"])
+    #expect(scene.delivered(2) == ["status restricted", "failed 1"])
   }
 
   @Test("AU-15 a status that is reset while updates run is no refusal")
@@ -114,10 +114,10 @@ struct ClauseTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.authorizationChanged(to: .init(), at: scene.instant)
     scene.fixes(3) { $0 }
-    #expect(scene.heard() == ["status notDetermined"])
+    #expect(scene.delivered() == ["status notDetermined"])
   }
 
   @Test(
@@ -131,13 +131,13 @@ struct ClauseTests {
     scene.fix(0)
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.call(.stopUpdatingLocation, by: 2)
-    for number in 0..<3 { _ = scene.heard(number) }
+    for number in 0..<3 { _ = scene.delivered(number) }
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(2) { $0 }
     // The cached fix, then a current one: a service that begins.
-    #expect(scene.heard(0) == ["status authorizedAlways", "at 0", "at 1"])
-    #expect(scene.heard(1) == ["status authorizedAlways", "at 0", "at 1"])
-    #expect(scene.heard(2) == ["status authorizedAlways"])
+    #expect(scene.delivered(0) == ["status authorizedAlways", "at 0", "at 1"])
+    #expect(scene.delivered(1) == ["status authorizedAlways", "at 0", "at 1"])
+    #expect(scene.delivered(2) == ["status authorizedAlways"])
   }
 
   @Test("LC-6 without permission the location is nil also for who has been told one, and what was stored is hidden")
@@ -169,14 +169,14 @@ struct ClauseTests {
     scene.wait(301)
     scene.fix(400)
     scene.call(.stopUpdatingLocation)
-    _ = scene.heard()
+    _ = scene.delivered()
     // 700 m from the first one, 300 m from the last; then far enough, but told a minute ago.
     scene.fixes(1) { _ in 700 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1) { _ in 1000 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(299)
-    #expect(scene.heard().contains("at 1000"))
+    #expect(scene.delivered().contains("at 1000"))
   }
 
   @Test("VI-3 the dates are those of the first fix there, and of the last one")
@@ -224,13 +224,13 @@ struct ClauseTests {
     var scene = Scene(managers: 2)
     scene.call(.startHeading)
     scene.engine.headingFailed()
-    #expect(scene.heard(0) == ["failed 3"] && scene.heard(1) == [])
+    #expect(scene.delivered(0) == ["failed 3"] && scene.delivered(1) == [])
     scene.call(.stopHeading)
     scene.engine.headingFailed()
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.startHeading)
     scene.engine.headingFailed()
-    #expect(scene.heard() == ["failed 3"])
+    #expect(scene.delivered() == ["failed 3"])
   }
 
   @Test("HD-14 the calibration display goes with the headings, and who asks for none is not asked")
@@ -238,7 +238,7 @@ struct ClauseTests {
     var scene = Scene(managers: 2)
     scene.call(.startHeading)
     scene.engine.calibrationWanted()
-    #expect(scene.heard(0) == ["calibrate?"] && scene.heard(1) == [])
+    #expect(scene.delivered(0) == ["calibrate?"] && scene.delivered(1) == [])
     scene.call(.showsCalibration(true))
     scene.call(.stopHeading)
     #expect(scene.engine.outputs == [.showCalibration(ClientID(0)), .hideCalibration(ClientID(0))])
@@ -416,7 +416,7 @@ struct ClauseTests {
       scene.fixes(3) { $0 }
       body(&scene)
       scene.engine.setApplication(.foreground, at: scene.instant)
-      #expect(!scene.heard().contains { $0.hasPrefix("at") })
+      #expect(!scene.delivered().contains { $0.hasPrefix("at") })
     }
   }
 }

@@ -10,7 +10,7 @@ struct DeferralTests {
     var scene = Scene(.authorizedAlways, application, settings: settings, managers: 2)
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     return scene
   }
 
@@ -27,14 +27,14 @@ struct DeferralTests {
     scene.call(.setDistanceFilter(metres: -1))
     scene.call(allow(seconds: 5))
     scene.wait(20)
-    #expect(scene.heard() == ["finished 14", "finished 14", "finished"])
+    #expect(scene.delivered() == ["finished 14", "finished 14", "finished"])
   }
 
   @Test("DF-2 without updates it is refused by 12")
   func notUpdating() {
     var scene = Scene()
     scene.call(allow(seconds: 10))
-    #expect(scene.heard() == ["finished 12"])
+    #expect(scene.delivered() == ["finished 12"])
   }
 
   @Test("DF-3 without a satellite receiver it is refused by 11")
@@ -44,7 +44,7 @@ struct DeferralTests {
       HostCapabilities(hasSatelliteReceiver: false, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
     )
     scene.call(allow(seconds: 10))
-    #expect(scene.heard() == ["finished 11"])
+    #expect(scene.delivered() == ["finished 11"])
   }
 
   @Test("DF-4 it needs one of the two best accuracies", arguments: [(10.0, "finished 13"), (-2, "")])
@@ -52,7 +52,7 @@ struct DeferralTests {
     var scene = hike()
     scene.call(.setDesiredAccuracy(metres: metres))
     scene.call(allow(seconds: 10))
-    #expect(scene.heard().joined() == word)
+    #expect(scene.delivered().joined() == word)
   }
 
   @Test("DF-5 a distance filter refuses it by 14")
@@ -60,7 +60,7 @@ struct DeferralTests {
     var scene = hike()
     scene.call(.setDistanceFilter(metres: 5))
     scene.call(allow(seconds: 10))
-    #expect(scene.heard() == ["finished 14"])
+    #expect(scene.delivered() == ["finished 14"])
   }
 
   @Test("DF-6 of several faults the first of 12, 11, 13, 14 is told")
@@ -77,7 +77,7 @@ struct DeferralTests {
     scene.call(allow(seconds: 10))
     scene.call(.setDesiredAccuracy(metres: -1))
     scene.call(allow(seconds: 10))
-    #expect(scene.heard() == ["finished 12", "finished 11", "finished 13", "finished 14"])
+    #expect(scene.delivered() == ["finished 12", "finished 11", "finished 13", "finished 14"])
   }
 
   @Test("DF-7 a second call ends the first by 15, then begins")
@@ -86,27 +86,27 @@ struct DeferralTests {
     scene.call(allow(seconds: 100))
     scene.fixes(2) { $0 }
     scene.call(allow(seconds: 3))
-    #expect(scene.heard() == ["at 1 2", "finished 15"])
+    #expect(scene.delivered() == ["at 1 2", "finished 15"])
     scene.fixes(2) { 2 + $0 }
     scene.wait(1)
-    #expect(scene.heard() == ["finished", "at 3 4"])
+    #expect(scene.delivered() == ["finished", "at 3 4"])
   }
 
   @Test("DF-8 the distance counts from the position at the call, the time from its moment")
   func criteria() {
     var scene = hike()
     scene.fixes(10) { $0 * 10 }
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(allow(metres: 50, seconds: 100))
     scene.fixes(4) { 100 + $0 * 10 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1) { _ in 150 }
-    #expect(scene.heard() == ["finished", "at 110 120 130 140 150"])
+    #expect(scene.delivered() == ["finished", "at 110 120 130 140 150"])
     scene.call(allow(metres: 1000, seconds: 7))
     scene.wait(6.9)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(0.1)
-    #expect(scene.heard() == ["finished"])
+    #expect(scene.delivered() == ["finished"])
   }
 
   @Test("DF-8 a fix of an hour ago is no position at the call")
@@ -115,12 +115,12 @@ struct DeferralTests {
     scene.call(.stopUpdatingLocation)
     scene.wait(3600)
     scene.call(.startUpdatingLocation)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(allow(metres: 5000, seconds: 600))
     scene.fixes(5) { 100_000 + $0 * 10 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1) { _ in 106_000 }
-    #expect(scene.heard().first == "finished")
+    #expect(scene.delivered().first == "finished")
   }
 
   @Test("DF-8 the way counts, not the straight line; what shakes within its accuracy is no way")
@@ -129,9 +129,9 @@ struct DeferralTests {
     scene.call(allow(metres: 60))
     scene.fixes(5) { $0 * 10 }
     scene.fixes(100) { 50 + $0.truncatingRemainder(dividingBy: 2) * 3 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1) { _ in 40 }
-    #expect(scene.heard().first == "finished")
+    #expect(scene.delivered().first == "finished")
   }
 
   @Test("DF-8 the straight line counts where it is set so")
@@ -142,9 +142,9 @@ struct DeferralTests {
     scene.call(allow(metres: 60))
     scene.fixes(5) { $0 * 10 }
     scene.fixes(5) { 50 - $0 * 10 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(6) { $0 * 10 }
-    #expect(scene.heard().first == "finished")
+    #expect(scene.delivered().first == "finished")
   }
 
   @Test("DF-9 the largest distance and time never end it", arguments: [never, .infinity])
@@ -152,7 +152,7 @@ struct DeferralTests {
     var scene = hike()
     scene.call(allow(metres: limit, seconds: limit))
     scene.fixes(1000) { $0 * 40 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.engine.demand(of: ClientID(0)).standard?.deferral?.ends == nil)
   }
 
@@ -161,7 +161,7 @@ struct DeferralTests {
     var scene = hike(.foreground)
     scene.call(allow(metres: 25))
     scene.fixes(4) { $0 * 10 }
-    #expect(scene.heard() == ["at 10", "at 20", "finished", "at 30", "at 40"])
+    #expect(scene.delivered() == ["at 10", "at 20", "finished", "at 30", "at 40"])
   }
 
   @Test("DF-11 in the background fixes are kept")
@@ -169,7 +169,7 @@ struct DeferralTests {
     var scene = hike()
     scene.call(allow(seconds: 1000))
     scene.fixes(500) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("DF-12 keeping begins when the app goes to the background")
@@ -179,9 +179,9 @@ struct DeferralTests {
     scene.fixes(1) { $0 }
     scene.engine.setApplication(.background, at: scene.instant)
     scene.fixes(2) { 1 + $0 }
-    #expect(scene.heard() == ["at 1"])
+    #expect(scene.delivered() == ["at 1"])
     scene.wait(1)
-    #expect(scene.heard() == ["finished", "at 2 3"])
+    #expect(scene.delivered() == ["finished", "at 2 3"])
   }
 
   @Test("DF-13 when a criterion is met the finish comes, then what was kept, oldest first")
@@ -189,7 +189,7 @@ struct DeferralTests {
     var scene = hike()
     scene.call(allow(metres: 29))
     scene.fixes(3) { $0 * 10 }
-    #expect(scene.heard() == ["finished", "at 10 20 30"])
+    #expect(scene.delivered() == ["finished", "at 10 20 30"])
   }
 
   @Test("DF-14 after the end delivery is normal")
@@ -198,7 +198,7 @@ struct DeferralTests {
     scene.call(allow(seconds: 2))
     scene.wait(2)
     scene.fixes(2) { $0 }
-    #expect(scene.heard() == ["finished", "at 1", "at 2"])
+    #expect(scene.delivered() == ["finished", "at 1", "at 2"])
   }
 
   @Test("DF-15 a full memory is delivered, and the deferral goes on")
@@ -208,9 +208,9 @@ struct DeferralTests {
     var scene = hike(settings: settings)
     scene.call(allow(seconds: 5))
     scene.fixes(4) { $0 }
-    #expect(scene.heard() == ["at 1 2 3"])
+    #expect(scene.delivered() == ["at 1 2 3"])
     scene.wait(1)
-    #expect(scene.heard() == ["finished", "at 4"])
+    #expect(scene.delivered() == ["finished", "at 4"])
   }
 
   @Test("DF-16 disallow delivers what was kept and finishes by 15")
@@ -220,7 +220,7 @@ struct DeferralTests {
     scene.fixes(2) { $0 }
     scene.call(.disallowDeferredUpdates)
     scene.fixes(1) { _ in 3 }
-    #expect(scene.heard() == ["at 1 2", "finished 15", "at 3"])
+    #expect(scene.delivered() == ["at 1 2", "finished 15", "at 3"])
   }
 
   @Test("DF-17 a stop delivers what was kept and finishes by 12")
@@ -230,14 +230,14 @@ struct DeferralTests {
     scene.fixes(2) { $0 }
     scene.call(.stopUpdatingLocation)
     scene.fixes(2) { $0 }
-    #expect(scene.heard() == ["at 1 2", "finished 12"])
+    #expect(scene.delivered() == ["at 1 2", "finished 12"])
   }
 
   @Test("DF-18 disallow with nothing active is silent")
   func nothing() {
     var scene = hike()
     scene.call(.disallowDeferredUpdates)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("DF-19 an early end always bears an error, criteria that are met never do")
@@ -250,12 +250,12 @@ struct DeferralTests {
       var scene = hike()
       scene.call(allow(seconds: 100))
       scene.call(call)
-      #expect(scene.heard().contains { $0.hasPrefix("finished 1") }, "\(call)")
+      #expect(scene.delivered().contains { $0.hasPrefix("finished 1") }, "\(call)")
     }
     var scene = hike()
     scene.call(allow(metres: 0, seconds: 100))
     scene.fixes(1) { _ in 0 }
-    #expect(scene.heard() == ["finished", "at 0"])
+    #expect(scene.delivered() == ["finished", "at 0"])
   }
 
   @Test("DF-20 it may be called in the finish of the last one")
@@ -265,7 +265,7 @@ struct DeferralTests {
       scene.call(allow(metres: 19))
       scene.fixes(2) { $0 * 10 }
     }
-    #expect(scene.heard() == Array(repeating: ["finished", "at 10 20"], count: 3).flatMap { $0 })
+    #expect(scene.delivered() == Array(repeating: ["finished", "at 10 20"], count: 3).flatMap { $0 })
   }
 
   @Test("DF-21 back in the foreground what was kept comes at once, and the deferral goes on")
@@ -274,10 +274,10 @@ struct DeferralTests {
     scene.call(allow(seconds: 5))
     scene.fixes(2) { $0 }
     scene.engine.setApplication(.foreground, at: scene.instant)
-    #expect(scene.heard() == ["at 1 2"])
+    #expect(scene.delivered() == ["at 1 2"])
     scene.fixes(1) { _ in 3 }
     scene.wait(3)
-    #expect(scene.heard() == ["at 3", "finished"])
+    #expect(scene.delivered() == ["at 3", "finished"])
   }
 
   @Test("DF-22 a wish that does not go with it ends it")
@@ -286,20 +286,20 @@ struct DeferralTests {
     scene.call(allow(seconds: 100))
     scene.fixes(1) { $0 }
     scene.call(.setDesiredAccuracy(metres: 100))
-    #expect(scene.heard() == ["at 1", "finished 13"])
+    #expect(scene.delivered() == ["at 1", "finished 13"])
     scene.call(.setDesiredAccuracy(metres: -1))
     scene.call(allow(seconds: 100))
     scene.call(.setDistanceFilter(metres: 1))
-    #expect(scene.heard() == ["finished 14"])
+    #expect(scene.delivered() == ["finished 14"])
   }
 
   @Test("DF-23 a delegate that takes no locations cannot defer, and is told why")
   func noMethod() {
     var scene = hike()
     scene.call(.setDelegate([.takesErrors]))
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(allow(seconds: 100))
-    #expect(scene.heard() == ["finished 11"])
+    #expect(scene.delivered() == ["finished 11"])
     #expect(scene.advice() == [.delegateLacks("locationManager(_:didUpdateLocations:)")])
   }
 
@@ -308,10 +308,10 @@ struct DeferralTests {
     var scene = hike()
     scene.call(allow(seconds: 100))
     scene.call(.startUpdatingLocation, by: 1)
-    _ = scene.heard(1)
+    _ = scene.delivered(1)
     scene.fixes(2) { $0 }
-    #expect(scene.heard(0) == [])
-    #expect(scene.heard(1) == ["at 1", "at 2"])
+    #expect(scene.delivered(0) == [])
+    #expect(scene.delivered(1) == ["at 1", "at 2"])
   }
 
   @Test("DF-25 the location moves with delivery, not with keeping")
@@ -330,10 +330,10 @@ struct DeferralTests {
     scene.call(.startUpdatingLocation, by: 1)
     scene.call(allow(seconds: 2), by: 0)
     scene.call(allow(seconds: 4), by: 1)
-    _ = scene.heard(1)
+    _ = scene.delivered(1)
     scene.wait(3)
-    #expect(scene.heard(0) == ["finished"])
-    #expect(scene.heard(1) == [])
+    #expect(scene.delivered(0) == ["finished"])
+    #expect(scene.delivered(1) == [])
   }
 
   @Test("What a receiver kept is delivered with the deferral that it was kept for")
@@ -352,7 +352,7 @@ struct DeferralTests {
     }
     scene.engine.batchEnded(at: scene.now)
     let kept = (1...60).map { "\($0)" }.joined(separator: " ")
-    #expect(scene.heard() == ["finished", "at \(kept)", "at 61", "at 62"])
+    #expect(scene.delivered() == ["finished", "at \(kept)", "at 61", "at 62"])
   }
 
   @Test("What a receiver kept is not lost when a newer fix came before it, and is in order")
@@ -368,7 +368,7 @@ struct DeferralTests {
     }
     scene.engine.batchEnded(at: scene.now)
     scene.wait(1)
-    #expect(scene.heard() == ["failed 0", "finished", "at 1 2 3 59"])
+    #expect(scene.delivered() == ["failed 0", "finished", "at 1 2 3 59"])
   }
 
   @Test("The demand says how far and until when fixes may stay in the receiver")

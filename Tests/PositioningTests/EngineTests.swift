@@ -10,7 +10,7 @@ struct EngineTests {
     var scene = Scene()
     scene.call(.allowDeferredUpdates(metres: 1, seconds: 1))
     #expect(scene.engine.outputs.count == 1)
-    #expect(scene.heard() == ["finished 12"])
+    #expect(scene.delivered() == ["finished 12"])
   }
 
   @Test("GE-3 SU-18 what was made before the delegate was assigned goes to it", arguments: [AuthorizationStatus.denied])
@@ -19,7 +19,7 @@ struct EngineTests {
     scene.call(.setDelegate(nil))
     scene.call(.startUpdatingLocation)
     scene.call(.setDelegate([.takesLocations, .takesErrors]))
-    #expect(scene.heard() == ["failed 1", "status denied"])
+    #expect(scene.delivered() == ["failed 1", "status denied"])
   }
 
   @Test("RQ-1 TH-3 the answer to a request goes to the delegate that took the place of the former")
@@ -29,11 +29,11 @@ struct EngineTests {
     scene.call(.requestLocation)
     scene.fix(7)
     scene.call(.setDelegate([.takesLocations, .takesErrors]))
-    #expect(scene.heard() == ["at 7", "status authorizedAlways"])
+    #expect(scene.delivered() == ["at 7", "status authorizedAlways"])
     scene.call(.requestLocation)
     scene.call(.setDelegate(nil))
     scene.call(.setDelegate([.takesLocations, .takesErrors]))
-    #expect(scene.heard() == ["at 7", "status authorizedAlways"])
+    #expect(scene.delivered() == ["at 7", "status authorizedAlways"])
   }
 
   @Test("RG-1 a region that was registered before the delegate was assigned is told to it")
@@ -42,7 +42,7 @@ struct EngineTests {
     scene.call(.setDelegate(nil))
     scene.call(.startMonitoring(Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))))
     scene.call(.setDelegate([.takesLocations, .takesErrors]))
-    #expect(scene.heard() == ["monitoring home", "status authorizedAlways"])
+    #expect(scene.delivered() == ["monitoring home", "status authorizedAlways"])
   }
 
   @Test("AU-2 AU-3 each delegate hears the status once by its assignment, and not what the former was to hear of it")
@@ -51,7 +51,7 @@ struct EngineTests {
     scene.call(.setDelegate([.takesErrors]))
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.call(.setDelegate([.takesErrors]))
-    #expect(scene.heard() == ["status denied"])
+    #expect(scene.delivered() == ["status denied"])
   }
 
   @Test(
@@ -60,15 +60,15 @@ struct EngineTests {
   func deniedStart(call: ClientCall) {
     var scene = Scene()
     scene.engine.setServicesEnabled(false, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(call)
     scene.engine.receive(HeadingSample(magneticDegrees: 10, accuracyDegrees: 3, timestamp: scene.now.utc))
     scene.fixes(400) { _ in 0 }
-    #expect(scene.heard() == ["failed 1"])
+    #expect(scene.delivered() == ["failed 1"])
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.engine.receive(HeadingSample(magneticDegrees: 10, accuracyDegrees: 3, timestamp: scene.now.utc))
     scene.fixes(400) { _ in 0 }
-    #expect(scene.heard().count >= 2)
+    #expect(scene.delivered().count >= 2)
   }
 
   @Test(
@@ -77,10 +77,10 @@ struct EngineTests {
   func undeterminedStart(call: ClientCall) {
     var scene = Scene(.notDetermined)
     scene.call(call)
-    #expect(scene.heard() == [] && scene.advice() == [.permissionNotRequested])
+    #expect(scene.delivered() == [] && scene.advice() == [.permissionNotRequested])
     scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(call)
-    #expect(scene.heard() == ["failed 18"] && scene.advice().count == 1)
+    #expect(scene.delivered() == ["failed 18"] && scene.advice().count == 1)
   }
 
   @Test("AU-15 visits and headings that run end with one error when permission is withdrawn")
@@ -89,7 +89,7 @@ struct EngineTests {
       var scene = Scene()
       scene.call(call)
       scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
-      #expect(scene.heard() == ["status denied", "failed 1"])
+      #expect(scene.delivered() == ["status denied", "failed 1"])
     }
   }
 
@@ -102,7 +102,7 @@ struct EngineTests {
       hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false))
     scene.call(.startHeading)
-    #expect(scene.heard() == [] && scene.advice() == [])
+    #expect(scene.delivered() == [] && scene.advice() == [])
   }
 
   @Test("LC-1 LC-2 what another program has stored is the newest location, if it is newer")
@@ -120,7 +120,7 @@ struct EngineTests {
     #expect(scene.engine.newestMeasured == nil)
     // It begins a service as the cached one, and is no answer to a request, as nobody knows its age.
     scene.call(.startUpdatingLocation)
-    #expect(scene.heard() == ["at 4"])
+    #expect(scene.delivered() == ["at 4"])
   }
 
   @Test("TH-2 events of a manager come in the order in which they occurred")
@@ -134,7 +134,7 @@ struct EngineTests {
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(1) { _ in 5 }
     // The locations of the run that permission ended are recalled; what else was made stays, in its place.
-    #expect(scene.heard() == ["finished", "status denied", "failed 1", "status authorizedAlways", "at 3", "at 5"])
+    #expect(scene.delivered() == ["finished", "status denied", "failed 1", "status authorizedAlways", "at 3", "at 5"])
   }
 
   @Test("TH-6 any call may be made from inside a callback")
@@ -148,7 +148,7 @@ struct EngineTests {
     for call in calls {
       scene.fixes(1) { $0 }
       // Each event is delivered, and answered by a call before the next one is fetched.
-      while !scene.heard().isEmpty { scene.call(call) }
+      while !scene.delivered().isEmpty { scene.call(call) }
     }
     #expect(scene.engine.location(of: ClientID(0)) != nil)
   }

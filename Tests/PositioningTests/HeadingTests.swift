@@ -21,7 +21,7 @@ struct HeadingTests {
     scene.call(.startHeading)
     turn(&scene, to: 1)
     scene.engine.headingFailed()
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("SU-15 HD-1 what was made before the stop is not told after it")
@@ -29,7 +29,7 @@ struct HeadingTests {
     var scene = started()
     turn(&scene, to: 20)
     scene.call(.stopHeading)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
@@ -42,7 +42,7 @@ struct HeadingTests {
     scene.call(.stopHeading, by: 1)
     scene.engine.setHostCapabilities(Scene.everything)
     turn(&scene, to: 1)
-    #expect(scene.heard() == ["heading 1"])
+    #expect(scene.delivered() == ["heading 1"])
   }
 
   @Test("HD-2 one initial event, then each change of the filter's size")
@@ -50,7 +50,7 @@ struct HeadingTests {
     var scene = started()
     scene.call(.setHeadingFilter(degrees: 10))
     for degrees in [100.0, 105, 109, 110, 101, 100] { turn(&scene, to: degrees) }
-    #expect(scene.heard() == ["heading 100", "heading 110", "heading 100"])
+    #expect(scene.delivered() == ["heading 100", "heading 110", "heading 100"])
   }
 
   @Test("HD-3 a change goes the short way round, from the last one delivered")
@@ -58,17 +58,17 @@ struct HeadingTests {
     var scene = started()
     scene.call(.setHeadingFilter(degrees: 3))
     for degrees in [359.0, 1, 2, 3, 4, 5] { turn(&scene, to: degrees) }
-    #expect(scene.heard() == ["heading 359", "heading 2", "heading 5"])
+    #expect(scene.delivered() == ["heading 359", "heading 2", "heading 5"])
   }
 
   @Test("HD-4 the filter is 1° by default; none delivers every sample")
   func defaults() {
     var scene = started()
     for degrees in [10.0, 10.5, 11] { turn(&scene, to: degrees) }
-    #expect(scene.heard() == ["heading 10", "heading 11"])
+    #expect(scene.delivered() == ["heading 10", "heading 11"])
     scene.call(.setHeadingFilter(degrees: -1))
     for _ in 0..<3 { turn(&scene, to: 11) }
-    #expect(scene.heard().count == 3)
+    #expect(scene.delivered().count == 3)
   }
 
   @Test("HD-5 a second start is nothing, stop and start make a new initial event")
@@ -77,12 +77,12 @@ struct HeadingTests {
     turn(&scene, to: 10)
     scene.call(.startHeading)
     turn(&scene, to: 10)
-    #expect(scene.heard() == ["heading 10"])
+    #expect(scene.delivered() == ["heading 10"])
     scene.call(.stopHeading)
     turn(&scene, to: 50)
     scene.call(.startHeading)
     turn(&scene, to: 10)
-    #expect(scene.heard() == ["heading 10"])
+    #expect(scene.delivered() == ["heading 10"])
   }
 
   @Test("HD-6 the heading is nil until it was started ever, then the last one")
@@ -101,14 +101,14 @@ struct HeadingTests {
     var scene = started()
     scene.fix(0)
     turn(&scene, to: 100)
-    #expect(scene.heard() == ["heading 100"])
+    #expect(scene.delivered() == ["heading 100"])
     scene.call(.startUpdatingLocation)
     turn(&scene, to: 100)
     // The declination at 48° N 11° E in 2026 is 4.4° east.
-    #expect(scene.heard() == ["at 0", "heading 100 true 104"])
+    #expect(scene.delivered() == ["at 0", "heading 100 true 104"])
     scene.call(.stopUpdatingLocation)
     turn(&scene, to: 100)
-    #expect(scene.heard() == ["heading 100"])
+    #expect(scene.delivered() == ["heading 100"])
   }
 
   @Test("HD-8 when the location becomes known the next event has true north")
@@ -118,7 +118,7 @@ struct HeadingTests {
     turn(&scene, to: 100)
     scene.fix(0)
     turn(&scene, to: 100)
-    #expect(scene.heard() == ["heading 100", "at 0", "heading 100 true 104"])
+    #expect(scene.delivered() == ["heading 100", "at 0", "heading 100 true 104"])
   }
 
   @Test(
@@ -130,7 +130,7 @@ struct HeadingTests {
     var scene = started()
     scene.call(.setHeadingOrientation(orientation))
     turn(&scene, to: 10)
-    #expect(scene.heard() == ["heading \(degrees)"])
+    #expect(scene.delivered() == ["heading \(degrees)"])
   }
 
   @Test(
@@ -143,7 +143,7 @@ struct HeadingTests {
     scene.call(.setHeadingOrientation(.landscapeLeft))
     scene.call(.setHeadingOrientation(orientation))
     turn(&scene, to: 10)
-    #expect(scene.heard() == ["heading 100"])
+    #expect(scene.delivered() == ["heading 100"])
     #expect(scene.engine.headingOrientation(of: ClientID(0)) == orientation)
   }
 
@@ -154,7 +154,7 @@ struct HeadingTests {
     scene.call(.setHeadingOrientation(.landscapeLeft))
     #expect(scene.engine.heading(of: ClientID(0))?.magneticDegrees == 10)
     turn(&scene, to: 10)
-    #expect(scene.heard() == ["heading 10", "heading 100"])
+    #expect(scene.delivered() == ["heading 10", "heading 100"])
   }
 
   @Test("HD-13 a failure is told once until there is a heading again")
@@ -164,7 +164,7 @@ struct HeadingTests {
     scene.engine.headingFailed()
     turn(&scene, to: 10)
     scene.engine.headingFailed()
-    #expect(scene.heard() == ["failed 3", "heading 10", "failed 3"])
+    #expect(scene.delivered() == ["failed 3", "heading 10", "failed 3"])
   }
 
   @Test("HD-14 the delegate is asked for the calibration display, which stays until calibrated or dismissed")
@@ -172,7 +172,7 @@ struct HeadingTests {
     var scene = started()
     scene.engine.calibrationWanted()
     scene.engine.calibrationWanted()
-    #expect(scene.heard() == ["calibrate?"])
+    #expect(scene.delivered() == ["calibrate?"])
     scene.call(.showsCalibration(true))
     #expect(scene.engine.outputs == [.showCalibration(ClientID(0))])
     scene.engine.outputs = []
@@ -185,11 +185,11 @@ struct HeadingTests {
     #expect(scene.engine.outputs.last == .hideCalibration(ClientID(0)))
     scene.engine.outputs = []
     scene.engine.calibrationWanted()
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.calibrated()
     scene.engine.calibrationWanted()
     scene.call(.showsCalibration(false))
-    #expect(scene.heard() == ["calibrate?"])
+    #expect(scene.delivered() == ["calibrate?"])
     #expect(scene.engine.outputs == [])
   }
 
@@ -198,10 +198,10 @@ struct HeadingTests {
     var scene = started()
     scene.engine.setApplication(.suspended, at: scene.instant)
     turn(&scene, to: 10)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.setApplication(.foreground, at: scene.instant)
     turn(&scene, to: 20)
-    #expect(scene.heard() == ["heading 20"])
+    #expect(scene.delivered() == ["heading 20"])
   }
 
   @Test("HD-16 a heading that is not valid says so by a negative accuracy")
@@ -212,14 +212,14 @@ struct HeadingTests {
   }
 
   @Test("HD-7 true north alone is not shown without location updates, magnetic north is made of it where one is known")
-  func trueAlone() {
+  func trueOnly() {
     var scene = started()
     let sample = HeadingSample(trueDegrees: 2, accuracyDegrees: 0.3, timestamp: scene.now.utc)
     scene.engine.receive(sample)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fix(0)
     scene.engine.receive(sample)
-    #expect(scene.heard() == ["heading 358"])
+    #expect(scene.delivered() == ["heading 358"])
   }
 
   @Test("What is needed of the compass is its finest client's; nothing when nobody asks")
@@ -236,8 +236,8 @@ struct HeadingTests {
     var scene = started()
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.receive(HeadingSample(trueDegrees: 2, accuracyDegrees: 0.3, timestamp: scene.now.utc))
-    #expect(scene.heard() == ["heading 358 true 2"])
+    #expect(scene.delivered() == ["heading 358 true 2"])
   }
 }

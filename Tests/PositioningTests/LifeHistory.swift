@@ -12,7 +12,7 @@ struct LifeHistory {
   private(set) var scene = Scene(.authorizedAlways, managers: managers)
   private(set) var broken: [String] = []
   /// How much was told of each kind, so that a history in which nothing happens is seen.
-  private(set) var told: [String: Int] = [:]
+  private(set) var reported: [String: Int] = [:]
   private var random: SeededRandomNumberGenerator
   private var place = 0.0
   private var record = Authorization.Record(status: .authorizedAlways)
@@ -182,9 +182,9 @@ struct LifeHistory {
     for _ in 0..<random.int(0...400) {
       scene.wait(random.int(0...30) == 0 ? 25 : 1)
       place = max(-500, min(3500, place + speed))
-      let isStray = random.int(0...60) == 0
-      let accuracy = isStray && random.int(0...1) == 0 ? 250 : Double(random.int(3...25))
-      scene.fix(place + (isStray ? 300 : 0), accuracy: accuracy)
+      let isOutlier = random.int(0...60) == 0
+      let accuracy = isOutlier && random.int(0...1) == 0 ? 250 : Double(random.int(3...25))
+      scene.fix(place + (isOutlier ? 300 : 0), accuracy: accuracy)
       if isShopNear, hasBluetooth {
         scene.engine.receive(
           BeaconSighting(
@@ -199,7 +199,7 @@ struct LifeHistory {
   // MARK: What is told
 
   private var isAuthorized: Bool { scene.engine.authorization.status.isAuthorized }
-  private var mayKnow: Bool {
+  private var isPermitted: Bool {
     isAuthorized
       && (isInForeground || !activities.isEmpty || scene.engine.authorization.status == .authorizedAlways)
   }
@@ -210,7 +210,7 @@ struct LifeHistory {
 
   private mutating func take() {
     while let event = scene.engine.takeEvent(of: "m") ?? scene.engine.takeHindrance(of: "m", at: scene.now.utc) {
-      told["condition", default: 0] += 1
+      reported["condition", default: 0] += 1
       // Why it is not monitored may change, or be said anew in the next run.
       expect(
         event.state == .unmonitored || conditions[event.identifier] != event.state,
@@ -222,45 +222,45 @@ struct LifeHistory {
   private mutating func listen() {
     for output in scene.engine.outputs {
       guard case .live(let id, let update) = output else { continue }
-      told["live", default: 0] += 1
-      expect(update.location == nil || mayKnow, "a stream is told a location")
+      reported["live", default: 0] += 1
+      expect(update.location == nil || isPermitted, "a stream is told a location")
       expect(update.location != nil || lastUpdate[id] != update, "a stream is told twice of \(update.diagnostic)")
       lastUpdate[id] = update
     }
     for manager in 0..<Self.managers {
-      for event in scene.events(manager) { hear(event, manager) }
+      for event in scene.events(manager) { receive(event, manager) }
     }
     scene.engine.outputs = []
   }
 
-  private mutating func hear(_ event: DelegateEvent, _ manager: Int) {
+  private mutating func receive(_ event: DelegateEvent, _ manager: Int) {
     let word = Scene.word(event)
-    told[String(word.prefix { $0 != " " }), default: 0] += 1
+    reported[String(word.prefix { $0 != " " }), default: 0] += 1
     switch event {
     case .didUpdateLocations(let locations):
-      expect(mayKnow, "\(manager) \(word) unpermitted")
+      expect(isPermitted, "\(manager) \(word) unpermitted")
       for location in locations {
         expect(lastReported[manager].map { $0 <= location.timestamp } ?? true, "\(manager) is told an older location")
         lastReported[manager] = location.timestamp
       }
     case .didEnter(let region), .didExit(let region):
-      expect(mayKnow, "\(word) unpermitted")
+      expect(isPermitted, "\(word) unpermitted")
       var state = RegionState.inside
       if case .didExit = event { state = .outside }
       guard manager == 0 else { return }
       expect(sides[region.identifier] != state, "\(word) twice")
       sides[region.identifier] = state
     case .didVisit(let new):
-      expect(mayKnow, "\(word) unpermitted")
+      expect(isPermitted, "\(word) unpermitted")
       guard manager == 0 else { return }
-      hear(new)
+      receive(new)
     case .didUpdateHeading, .didRange, .didPauseLocationUpdates:
-      expect(mayKnow, "\(manager) \(word) unpermitted")
+      expect(isPermitted, "\(manager) \(word) unpermitted")
     default: break
     }
   }
 
-  private mutating func hear(_ new: Visit) {
+  private mutating func receive(_ new: Visit) {
     if let departure = new.departure {
       expect(visit?.arrival == new.arrival && visit != nil, "a departure from where nobody arrived")
       expect(new.arrival.map { $0 < departure } ?? true, "a departure before the arrival")

@@ -34,16 +34,16 @@ struct LifecycleTests {
   // MARK: Foreground and background
 
   @Test("PA-2 the time in which a client is told nothing is no stillness")
-  func unseenStillness() {
+  func unseenPause() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startUpdatingLocation)
     scene.fixes(60) { _ in 0 }
     scene.engine.setApplication(.background, at: scene.instant)
     scene.wait(7200)
     scene.engine.setApplication(.foreground, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.fixes(3) { $0 }
-    #expect(scene.heard() == ["at 1", "at 2", "at 3"])
+    #expect(scene.delivered() == ["at 1", "at 2", "at 3"])
   }
 
   @Test("SU-17 who was told of an outage is told the first fix after it, also if it was in the background meanwhile")
@@ -53,11 +53,11 @@ struct LifecycleTests {
     scene.call(.startUpdatingLocation)
     scene.fix(0)
     scene.wait(60)
-    #expect(scene.heard() == ["at 0", "failed 0"])
+    #expect(scene.delivered() == ["at 0", "failed 0"])
     scene.engine.setApplication(.background, at: scene.instant)
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.fixes(2) { _ in 5 }
-    #expect(scene.heard() == ["at 5"])
+    #expect(scene.delivered() == ["at 5"])
   }
 
   @Test("BG-3 SU-17 who is told nothing in the background is not told that there is no fix either")
@@ -68,10 +68,10 @@ struct LifecycleTests {
     scene.engine.setApplication(.background, at: scene.instant)
     scene.call(.setShowsBackgroundIndicator(false))
     scene.wait(100)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.setShowsBackgroundIndicator(true))
     scene.wait(31)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
   }
 
   @Test("LV-3 SS-2 a stream that falls silent with its background activity says so")
@@ -87,7 +87,7 @@ struct LifecycleTests {
   }
 
   @Test("RG-14 a fix beyond the border from before a time in which nobody looked proves no stay there")
-  func strayBeforeAndAfter() {
+  func outlierBeforeAndAfter() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(home()))
     scene.fixes(10) { _ in 0 }
@@ -95,10 +95,10 @@ struct LifecycleTests {
     scene.engine.setApplication(.background, at: scene.instant)
     scene.wait(3600)
     scene.engine.setApplication(.foreground, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.fixes(1) { _ in 200 }
     scene.fixes(60) { _ in 0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("GE-1 HD-15 who may not know is not asked to calibrate, and hears of no failure of the compass")
@@ -106,15 +106,15 @@ struct LifecycleTests {
     var scene = Scene()
     scene.call(.startHeading)
     scene.engine.setServicesEnabled(false, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.calibrationWanted()
     scene.engine.headingFailed()
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.setServicesEnabled(true, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.calibrationWanted()
     scene.engine.headingFailed()
-    #expect(scene.heard() == ["calibrate?", "failed 3"])
+    #expect(scene.delivered() == ["calibrate?", "failed 3"])
   }
 
   @Test("BG-3 PA-8 movement in the background is not told to who is told nothing there")
@@ -122,13 +122,13 @@ struct LifecycleTests {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startUpdatingLocation)
     scene.fixes(100, every: 10) { _ in 0 }
-    #expect(scene.heard().last == "paused")
+    #expect(scene.delivered().last == "paused")
     scene.engine.setApplication(.background, at: scene.instant)
     scene.engine.movementNoticed(at: scene.instant)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.fixes(2) { 500 + $0 }
-    #expect(scene.heard() == ["resumed", "at 501", "at 502"])
+    #expect(scene.delivered() == ["resumed", "at 501", "at 502"])
   }
 
   @Test("DF-13 what a receiver's memory holds is told also after its time has stepped back")
@@ -146,11 +146,11 @@ struct LifecycleTests {
       scene.engine.batchEnded(at: scene.now)
     }
     batch(&scene, ahead: 7200)
-    #expect(scene.heard().count == 19)
+    #expect(scene.delivered().count == 19)
     scene.fixes(1) { _ in 20 }
-    #expect(scene.heard() == ["at 20"])
+    #expect(scene.delivered() == ["at 20"])
     batch(&scene, ahead: 0)
-    #expect(scene.heard().count == 19)
+    #expect(scene.delivered().count == 19)
   }
 
   // MARK: Before there is a delegate
@@ -165,7 +165,7 @@ struct LifecycleTests {
     scene.fixes(60) { _ in 0 }
     scene.call(.setDelegate([.takesErrors]))
     scene.fixes(60) { _ in 0 }
-    #expect(scene.heard() == ["status authorizedAlways", "entered home", "home is inside"])
+    #expect(scene.delivered() == ["status authorizedAlways", "entered home", "home is inside"])
   }
 
   @Test("BG-5 VI-1 VI-2 an arrival before there was a delegate is told to it")
@@ -177,7 +177,7 @@ struct LifecycleTests {
     scene.engine.add(ClientID(0))
     scene.call(.setDelegate([.takesErrors]))
     scene.fixes(60, every: 10) { _ in 0 }
-    #expect(scene.heard() == ["status authorizedAlways", "arrived"])
+    #expect(scene.delivered() == ["status authorizedAlways", "arrived"])
   }
 
   // MARK: Visits
@@ -198,19 +198,19 @@ struct LifecycleTests {
     scene = visiting()
     scene.fixes(2, accuracy: 900) { _ in 400 }
     scene.fixes(400) { _ in 3 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("VI-2 a stray first fix after a relaunch does not end the visit")
-  func strayAfterRelaunch() {
+  func outlierAfterRelaunch() {
     var scene = visiting()
     scene.fixes(3) { _ in 150 }
     scene.fixes(400) { _ in 3 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("VI-2 VI-3 a place that was left while nobody looked was left when the first fix showed it")
-  func leftUnseen() {
+  func departedUnseen() {
     var scene = visiting()
     scene.fixes(100) { _ in 5000 }
     var visits: [Visit] = []
@@ -246,13 +246,13 @@ struct LifecycleTests {
     scene.call(.startVisits)
     scene.fixes(31, every: 10) { _ in 0 }
     scene.call(.stopVisits)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   // MARK: Monitors and beacons
 
   @Test("MO-4 BE-9 a beacon that was heard while an event waited was not silent")
-  func heardWhileWaiting() {
+  func receivedWhileWaiting() {
     var scene = Scene()
     scene.engine.openMonitor("places", at: scene.instant)
     scene.engine.addCondition(Self.shop, identifier: "shop", to: "places", at: scene.now)
@@ -291,6 +291,6 @@ struct LifecycleTests {
     var history = LifeHistory(seed: seed)
     for _ in 0..<150 { history.step() }
     #expect(history.broken.prefix(3) == [])
-    #expect(history.told.count > 4, "nothing happened")
+    #expect(history.reported.count > 4, "nothing happened")
   }
 }

@@ -63,6 +63,6 @@ struct LocationTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.engine.receive(fix, at: scene.now)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
   }
 }

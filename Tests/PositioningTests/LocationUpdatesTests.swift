@@ -29,7 +29,7 @@ struct LocationUpdatesTests {
     scene.call(.setDistanceFilter(metres: 500))
     scene.call(.startUpdatingLocation)
     scene.fixes(3) { _ in -1000 }
-    #expect(scene.heard() == ["at -1000", "at -1000"])
+    #expect(scene.delivered() == ["at -1000", "at -1000"])
   }
 
   @Test("SU-2 what was measured before the start is not fresh, though it comes later")
@@ -40,18 +40,18 @@ struct LocationUpdatesTests {
     scene.wait(1)
     scene.engine.receive(
       Scene.location(1, at: scene.seconds - 5), measured: Scene.instant(scene.seconds - 5), at: scene.now)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fix(2)
-    #expect(scene.heard() == ["at 2"])
+    #expect(scene.delivered() == ["at 2"])
   }
 
   @Test("SU-3 without a cache the first event is the first fresh fix")
   func noCache() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fix(0)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
   }
 
   @Test("SU-4 the first fresh fix may be worse than desired; better ones follow")
@@ -62,7 +62,7 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation)
     scene.fix(0, accuracy: 80)
     scene.fixes(1, accuracy: 30) { _ in 2 }
-    #expect(scene.heard() == ["at 0", "at 2"])
+    #expect(scene.delivered() == ["at 0", "at 2"])
   }
 
   @Test("SU-5 the desired accuracy suppresses no fix", arguments: [-2.0, 10, 100, 3000])
@@ -71,7 +71,7 @@ struct LocationUpdatesTests {
     scene.call(.setDesiredAccuracy(metres: metres))
     scene.call(.startUpdatingLocation)
     scene.fixes(3, accuracy: 500) { $0 * 10 }
-    #expect(scene.heard() == ["at 10", "at 20", "at 30"])
+    #expect(scene.delivered() == ["at 10", "at 20", "at 30"])
   }
 
   @Test("SU-6 the demand says how much accuracy is wished for")
@@ -88,7 +88,7 @@ struct LocationUpdatesTests {
     scene.call(.setDistanceFilter(metres: 50))
     scene.call(.startUpdatingLocation)
     scene.fixes(10) { $0 * 20 }
-    #expect(scene.heard() == ["at 20", "at 80", "at 140", "at 200"])
+    #expect(scene.delivered() == ["at 20", "at 80", "at 140", "at 200"])
   }
 
   @Test("SU-7 exactly the filter's distance passes, a hair less does not")
@@ -100,7 +100,7 @@ struct LocationUpdatesTests {
       scene.call(.startUpdatingLocation)
       scene.fix(0)
       scene.fixes(1) { _ in 40 }
-      #expect(scene.heard().count == count)
+      #expect(scene.delivered().count == count)
     }
   }
 
@@ -110,7 +110,7 @@ struct LocationUpdatesTests {
     scene.call(.setDistanceFilter(metres: 10))
     scene.call(.startUpdatingLocation)
     scene.fixes(30) { $0 - 1 }
-    #expect(scene.heard() == ["at 0", "at 10", "at 20"])
+    #expect(scene.delivered() == ["at 0", "at 10", "at 20"])
   }
 
   @Test("SU-9 a better accuracy passes the filter; noise of the estimate does not")
@@ -122,7 +122,7 @@ struct LocationUpdatesTests {
     scene.fixes(1, accuracy: 29.95) { _ in 1 }
     scene.fixes(1, accuracy: 12) { _ in 2 }
     scene.fixes(1, accuracy: 20) { _ in 3 }
-    #expect(scene.heard() == ["at 0", "at 2"])
+    #expect(scene.delivered() == ["at 0", "at 2"])
   }
 
   @Test("SU-10 what is not delivered does not move the location either")
@@ -131,7 +131,7 @@ struct LocationUpdatesTests {
     scene.call(.setDistanceFilter(metres: 100))
     scene.call(.startUpdatingLocation)
     scene.fixes(5) { $0 * 10 }
-    #expect(scene.heard() == ["at 10"])
+    #expect(scene.delivered() == ["at 10"])
     #expect(scene.engine.location(of: ClientID(0)).map { Scene.metresNorth($0).rounded() } == 10)
   }
 
@@ -140,7 +140,7 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.fixes(100) { _ in 0 }
-    #expect(scene.heard().count == 100)
+    #expect(scene.delivered().count == 100)
   }
 
   @Test("SU-12 a change of altitude alone does not pass the filter")
@@ -153,7 +153,7 @@ struct LocationUpdatesTests {
     var higher = Scene.location(0, at: scene.seconds)
     higher.altitudeMetres = 300
     scene.engine.receive(higher, at: scene.now)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
   }
 
   @Test("SU-13 a second start makes no event and keeps the filter's reference")
@@ -164,9 +164,9 @@ struct LocationUpdatesTests {
     scene.fix(0)
     scene.call(.startUpdatingLocation)
     scene.fixes(1) { _ in 30 }
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
     scene.fixes(1) { _ in 50 }
-    #expect(scene.heard() == ["at 50"])
+    #expect(scene.delivered() == ["at 50"])
   }
 
   @Test("SU-14 stop and start make a new initial event")
@@ -175,11 +175,11 @@ struct LocationUpdatesTests {
     scene.call(.setDistanceFilter(metres: 50))
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.stopUpdatingLocation)
     scene.call(.startUpdatingLocation)
     scene.fixes(2) { _ in 1 }
-    #expect(scene.heard() == ["at 0", "at 1"])
+    #expect(scene.delivered() == ["at 0", "at 1"])
   }
 
   @Test("SU-15 after the stop nothing is delivered, not even what waited")
@@ -189,7 +189,7 @@ struct LocationUpdatesTests {
     scene.fix(0)
     scene.call(.stopUpdatingLocation)
     scene.fixes(3) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("SU-16 several locations come oldest first")
@@ -198,7 +198,7 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation)
     scene.call(.allowDeferredUpdates(metres: 25, seconds: 1000))
     scene.fixes(4) { $0 * 10 }
-    #expect(scene.heard() == ["finished", "at 10 20 30 40"])
+    #expect(scene.delivered() == ["finished", "at 10 20 30 40"])
   }
 
   @Test("SU-17 without a fix locationUnknown comes once an outage, and the first fix after it")
@@ -206,30 +206,30 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.wait(29)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(200)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
     scene.fix(0)
     scene.wait(100)
-    #expect(scene.heard() == ["at 0", "failed 0"])
+    #expect(scene.delivered() == ["at 0", "failed 0"])
   }
 
   @Test("SU-17 a receiver that rests by plan is no outage")
-  func rest() {
+  func others() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.fix(0)
     scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.wait(500)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
     scene.engine.sourceBecame(.searching, at: scene.instant)
     scene.wait(20)
     scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.wait(500)
     scene.engine.sourceBecame(.searching, at: scene.instant)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(11)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
   }
 
   @Test("SU-18 who was refused gets denied", arguments: [AuthorizationStatus.denied, .restricted])
@@ -237,7 +237,7 @@ struct LocationUpdatesTests {
     var scene = Scene(status)
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    #expect(scene.heard() == ["failed 1"])
+    #expect(scene.delivered() == ["failed 1"])
   }
 
   @Test("SU-19 an earlier time is heard if it is more accurate, else not")
@@ -250,7 +250,7 @@ struct LocationUpdatesTests {
       Scene.location(3, accuracy: 8, at: scene.seconds - 2), measured: Scene.instant(scene.seconds - 1), at: scene.now)
     scene.engine.receive(
       Scene.location(9, accuracy: 50, at: scene.seconds - 3), measured: Scene.instant(scene.seconds - 1), at: scene.now)
-    #expect(scene.heard() == ["at 0", "at 3"])
+    #expect(scene.delivered() == ["at 0", "at 3"])
   }
 
   @Test("SU-23 the location is the last one delivered, already in the callback")
@@ -270,7 +270,7 @@ struct LocationUpdatesTests {
     scene.fixes(2) { 2 + $0 }
     scene.call(.setDistanceFilter(metres: 3))
     scene.fixes(2) { 4 + $0 }
-    #expect(scene.heard() == ["at 1", "at 2", "at 5"])
+    #expect(scene.delivered() == ["at 1", "at 2", "at 5"])
   }
 
   @Test("SU-25 a moving receiver makes an event a second")
@@ -278,7 +278,7 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.fixes(60) { $0 * 1.4 }
-    #expect(scene.heard().count == 60)
+    #expect(scene.delivered().count == 60)
   }
 
   @Test("SU-26 a delegate that takes no errors is complained of")
@@ -294,7 +294,7 @@ struct LocationUpdatesTests {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
     scene.fix(0, accuracy: -1)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("SU-28 a simulated fix is marked so")
@@ -316,8 +316,8 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation, by: 0)
     scene.call(.startUpdatingLocation, by: 1)
     scene.fixes(4) { $0 * 10 }
-    #expect(scene.heard(0) == ["at 10", "at 20", "at 30", "at 40"])
-    #expect(scene.heard(1) == ["at 10", "at 40"])
+    #expect(scene.delivered(0) == ["at 10", "at 20", "at 30", "at 40"])
+    #expect(scene.delivered(1) == ["at 10", "at 40"])
   }
 
   @Test("SU-30 a suspended app is given its events when it runs again")
@@ -327,12 +327,12 @@ struct LocationUpdatesTests {
     var scene = Scene(keys: keys)
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.setApplication(.suspended, at: scene.instant)
     scene.fixes(3) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.setApplication(.background, at: scene.instant)
-    #expect(scene.heard() == ["at 1 2 3"])
+    #expect(scene.delivered() == ["at 1 2 3"])
   }
 
   @Test("SU-31 any filter of 0 or less is none, any positive accuracy is legal", arguments: [-7.0, 0])
@@ -342,17 +342,17 @@ struct LocationUpdatesTests {
     scene.call(.setDesiredAccuracy(metres: 37.5))
     scene.call(.startUpdatingLocation)
     scene.fixes(3) { _ in 0 }
-    #expect(scene.heard().count == 3)
+    #expect(scene.delivered().count == 3)
   }
 
   @Test("GE-1 with the services off a start fails")
   func servicesOff() {
     var scene = Scene()
     scene.engine.setServicesEnabled(false, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.startUpdatingLocation)
     scene.fix(0)
-    #expect(scene.heard() == ["failed 1"])
+    #expect(scene.delivered() == ["failed 1"])
   }
 
   @Test("GE-2 availability does not know of permission")
@@ -370,10 +370,10 @@ struct LocationUpdatesTests {
     scene.fix(0)
     scene.call(.stopUpdatingLocation)
     scene.engine.sourceBecame(.idle, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.wait(301)
     scene.fix(600)
-    #expect(scene.heard() == ["at 600"])
+    #expect(scene.delivered() == ["at 600"])
   }
 
   @Test("GE-5 both services deliver by one method, and each fix once")
@@ -382,7 +382,7 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation)
     scene.call(.startSignificantChanges)
     scene.fixes(2) { $0 }
-    #expect(scene.heard() == ["at 1", "at 2"])
+    #expect(scene.delivered() == ["at 1", "at 2"])
   }
 
   @Test("GE-6 without any source services start, say so, and recover")
@@ -392,10 +392,10 @@ struct LocationUpdatesTests {
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     scene.call(.startUpdatingLocation)
     scene.wait(31)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
     scene.engine.setHostCapabilities(Scene.everything)
     scene.fix(0)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
   }
 
   @Test("GE-7 a manager that is gone takes what it started with it, but not regions and visits")
@@ -467,7 +467,7 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation)
     scene.fix(0)
     scene.fix(0)
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
   }
 
   @Test("SU-17 the first fix after an outage is told, also within the distance filter")
@@ -478,7 +478,7 @@ struct LocationUpdatesTests {
     scene.fix(0)
     scene.wait(60)
     scene.fixes(60) { _ in 1 }
-    #expect(scene.heard() == ["at 0", "failed 0", "at 1"])
+    #expect(scene.delivered() == ["at 0", "failed 0", "at 1"])
   }
 
   @Test("TH-3 a delegate that was replaced hears nothing more")
@@ -487,8 +487,8 @@ struct LocationUpdatesTests {
     scene.call(.startUpdatingLocation)
     scene.fix(0)
     scene.call(.setDelegate(nil))
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.setDelegate([.takesLocations, .takesErrors]))
-    #expect(scene.heard() == ["status authorizedAlways"])
+    #expect(scene.delivered() == ["status authorizedAlways"])
   }
 }

@@ -190,14 +190,14 @@ struct ModernTests {
     scene.engine.openMonitor("places", at: scene.instant)
     for number in 1...21 { scene.engine.addCondition(circle, identifier: "\(number)", to: "places", at: scene.now) }
     #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
-    let told = scene.engine.monitor("places")?.records ?? []
+    let reported = scene.engine.monitor("places")?.records ?? []
     scene.engine.addCondition(circle, identifier: "21", to: "places", at: scene.now)
     let untold = scene.engine.monitor("places")?.records ?? []
     #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
     scene.fixes(1) { _ in 0 }
     #expect(states(&scene) == Array(repeating: .satisfied, count: 20))
     // What nobody has taken is said in the next run; what was taken is not said again.
-    for (records, words) in [(told, []), (untold, [Monitor.State.unmonitored])] {
+    for (records, words) in [(reported, []), (untold, [Monitor.State.unmonitored])] {
       scene = Scene()
       scene.engine.openMonitor("places", restored: records, at: scene.instant)
       #expect(states(&scene) == words)
@@ -362,9 +362,9 @@ struct ModernTests {
     scene.engine.beginBackgroundActivity(1, at: scene.instant)
     scene.engine.setApplication(.background, at: scene.instant)
     scene.fix(0)
-    #expect(scene.heard() == (inForeground ? ["at 0"] : []))
+    #expect(scene.delivered() == (inForeground ? ["at 0"] : []))
     scene.engine.endBackgroundActivity(1, at: scene.instant)
     scene.fixes(1) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 }

@@ -8,7 +8,7 @@ struct OneShotTests {
     var scene = Scene()
     scene.call(.requestLocation)
     scene.fixes(30) { $0 }
-    #expect(scene.heard().count == 1)
+    #expect(scene.delivered().count == 1)
   }
 
   @Test("RQ-2 the most accurate fix is the answer")
@@ -18,7 +18,7 @@ struct OneShotTests {
     scene.fixes(1, accuracy: 20) { _ in 1 }
     scene.fixes(1, accuracy: 4) { _ in 2 }
     scene.fixes(8, accuracy: 9) { _ in 3 }
-    #expect(scene.heard() == ["at 2"])
+    #expect(scene.delivered() == ["at 2"])
   }
 
   @Test("RQ-3 a fix that is accurate enough ends it")
@@ -27,9 +27,9 @@ struct OneShotTests {
     scene.call(.setDesiredAccuracy(metres: 100))
     scene.call(.requestLocation)
     scene.fixes(1, accuracy: 150) { _ in 1 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1, accuracy: 100) { _ in 2 }
-    #expect(scene.heard() == ["at 2"])
+    #expect(scene.delivered() == ["at 2"])
   }
 
   @Test("RQ-3 SU-24 what is wished for while it is pending counts as well")
@@ -38,9 +38,9 @@ struct OneShotTests {
     scene.call(.requestLocation)
     scene.fixes(1, accuracy: 90) { _ in 1 }
     scene.call(.setDesiredAccuracy(metres: 100))
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fixes(1, accuracy: 90) { _ in 2 }
-    #expect(scene.heard() == ["at 2"])
+    #expect(scene.delivered() == ["at 2"])
   }
 
   @Test("RQ-4 the best accuracy runs until it improves no longer")
@@ -48,14 +48,14 @@ struct OneShotTests {
     var scene = Scene()
     scene.call(.requestLocation)
     scene.fixes(4, accuracy: 20) { _ in 1 }
-    #expect(scene.heard() == ["at 1"])
+    #expect(scene.delivered() == ["at 1"])
     scene.call(.requestLocation)
     for second in 1...9 {
       scene.fixes(1, accuracy: 100 / Double(second * second)) { _ in Double(second) }
-      #expect(scene.heard() == [], "\(second)")
+      #expect(scene.delivered() == [], "\(second)")
     }
     scene.wait(1)
-    #expect(scene.heard() == ["at 9"])
+    #expect(scene.delivered() == ["at 9"])
   }
 
   @Test("RQ-5 after ten seconds the best so far is the answer, below the wish as well")
@@ -64,9 +64,9 @@ struct OneShotTests {
     scene.call(.setDesiredAccuracy(metres: 10))
     scene.call(.requestLocation)
     scene.fixes(9, accuracy: 60) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(1)
-    #expect(scene.heard() == ["at 9"])
+    #expect(scene.delivered() == ["at 9"])
   }
 
   @Test("RQ-6 no fix by the limit is locationUnknown")
@@ -74,9 +74,9 @@ struct OneShotTests {
     var scene = Scene()
     scene.call(.requestLocation)
     scene.wait(9.9)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(0.1)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
   }
 
   @Test("RQ-7 nothing comes after the outcome, and nothing is needed any longer")
@@ -86,10 +86,10 @@ struct OneShotTests {
     scene.call(.requestLocation)
     #expect(scene.engine.demand(of: ClientID(0)).oneShot?.desiredAccuracyMetres == 100)
     scene.fix(0)
-    _ = scene.heard()
+    _ = scene.delivered()
     #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
     scene.fixes(20) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("RQ-8 a second request while one is pending adds nothing")
@@ -99,7 +99,7 @@ struct OneShotTests {
     scene.wait(5)
     scene.call(.requestLocation)
     scene.wait(30)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
   }
 
   @Test("RQ-9 while updates run it does nothing")
@@ -108,7 +108,7 @@ struct OneShotTests {
     scene.call(.startUpdatingLocation)
     scene.call(.requestLocation)
     scene.fixes(12) { $0 }
-    #expect(scene.heard().count == 12)
+    #expect(scene.delivered().count == 12)
   }
 
   @Test(
@@ -121,7 +121,7 @@ struct OneShotTests {
     scene.call(.requestLocation)
     scene.call(call)
     scene.wait(15)
-    #expect(!scene.heard().contains("failed 0"))
+    #expect(!scene.delivered().contains("failed 0"))
   }
 
   @Test("RQ-10 a start or a deferral recalls an answer from the cache that was not delivered yet")
@@ -133,7 +133,7 @@ struct OneShotTests {
       scene.wait(1)
       scene.call(.requestLocation)
       scene.call(call)
-      #expect(scene.heard() == (call == .startUpdatingLocation ? ["at 7"] : ["finished 12"]))
+      #expect(scene.delivered() == (call == .startUpdatingLocation ? ["at 7"] : ["finished 12"]))
     }
   }
 
@@ -143,7 +143,7 @@ struct OneShotTests {
     scene.call(.requestLocation)
     scene.call(.stopUpdatingLocation)
     scene.fixes(15) { $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("RQ-12 the distance filter does not apply")
@@ -155,7 +155,7 @@ struct OneShotTests {
       scene.call(.requestLocation)
       scene.fixes(1) { _ in 0 }
     }
-    #expect(scene.heard() == ["at 0", "at 0"])
+    #expect(scene.delivered() == ["at 0", "at 0"])
   }
 
   @Test("RQ-13 without a decision on permission it is dropped, also for later, and said so")
@@ -165,7 +165,7 @@ struct OneShotTests {
     #expect(scene.advice() == [.requestDropped])
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
     scene.fixes(15) { $0 }
-    #expect(scene.heard() == ["status authorizedAlways"])
+    #expect(scene.delivered() == ["status authorizedAlways"])
   }
 
   @Test(
@@ -173,7 +173,7 @@ struct OneShotTests {
   func denied(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.requestLocation)
-    #expect(scene.heard() == ["failed 1"])
+    #expect(scene.delivered() == ["failed 1"])
   }
 
   @Test("RQ-1 AU-12 a request that is pending when permission is reset has its one outcome")
@@ -182,7 +182,7 @@ struct OneShotTests {
     scene.call(.requestLocation)
     scene.engine.authorizationChanged(to: .init(), at: scene.instant)
     scene.fixes(30) { $0 }
-    #expect(scene.heard() == ["status notDetermined", "failed 1"])
+    #expect(scene.delivered() == ["status notDetermined", "failed 1"])
   }
 
   @Test("RQ-1 AU-14 a request that outlives what was allowed once has its one outcome")
@@ -190,12 +190,12 @@ struct OneShotTests {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
     scene.engine.authorizationAnswered(.once, at: scene.instant)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.requestLocation)
     scene.engine.setApplication(.background, at: scene.instant)
     scene.engine.setApplication(.foreground, at: scene.instant)
     scene.fixes(30) { $0 }
-    #expect(scene.heard() == ["status notDetermined", "failed 1"])
+    #expect(scene.delivered() == ["status notDetermined", "failed 1"])
   }
 
   @Test("RQ-15 a cached fix is the answer if it is fresh and good enough")
@@ -205,12 +205,12 @@ struct OneShotTests {
     scene.fix(7)
     scene.wait(5)
     scene.call(.requestLocation)
-    #expect(scene.heard() == ["at 7"])
+    #expect(scene.delivered() == ["at 7"])
     scene.wait(0.1)
     scene.call(.requestLocation)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.fix(8)
-    #expect(scene.heard() == ["at 8"])
+    #expect(scene.delivered() == ["at 8"])
   }
 
   @Test("RQ-16 a delegate without the methods is complained of")

@@ -15,7 +15,7 @@ struct PausingTests {
   private func paused() -> Scene {
     var scene = still()
     scene.fixes(900) { _ in 0 }
-    _ = scene.heard()
+    _ = scene.delivered()
     return scene
   }
 
@@ -23,18 +23,18 @@ struct PausingTests {
   func property() {
     var scene = still()
     scene.fixes(900) { _ in 0 }
-    #expect(scene.heard().last == "paused")
+    #expect(scene.delivered().last == "paused")
     scene = still()
     scene.call(.setPausesAutomatically(false))
     scene.fixes(3000) { _ in 0 }
-    #expect(scene.heard().count == 3001)
+    #expect(scene.delivered().count == 3001)
   }
 
   private func pause(_ activity: Activity, wanderMetres: Double) -> Double? {
     var scene = still(activity)
     for second in 1...2000 {
       scene.fixes(1) { _ in wanderMetres * Double(second % 2) }
-      if scene.heard().contains("paused") { return Double(second) }
+      if scene.delivered().contains("paused") { return Double(second) }
     }
     return nil
   }
@@ -66,20 +66,20 @@ struct PausingTests {
   @Test("PA-6 it pauses as well when no fix can be had")
   func noFix() {
     var scene = still()
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.wait(599)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
     scene.wait(1)
-    #expect(scene.heard() == ["paused"])
+    #expect(scene.delivered() == ["paused"])
   }
 
   @Test("PA-6 a receiver that rests by plan is no reason to pause")
-  func rests() {
+  func idle() {
     var scene = still()
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.sourceBecame(.idle, at: scene.instant)
     scene.wait(5000)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("PA-7 a pause is told once, the hardware is released, and no location comes")
@@ -88,28 +88,28 @@ struct PausingTests {
     #expect(scene.engine.demand(of: ClientID(0)).standard?.isPaused == true)
     scene.fixes(100) { _ in 1 }
     scene.wait(1000)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("PA-8 going on is told once, then events flow")
   func resume() {
     var scene = paused()
     scene.fixes(3) { 100 + $0 }
-    #expect(scene.heard() == ["resumed", "at 101", "at 102", "at 103"])
+    #expect(scene.delivered() == ["resumed", "at 101", "at 102", "at 103"])
   }
 
   @Test("PA-9 movement goes on by a fix beyond the circle, by a hint, and by a fix after none")
   func triggers() {
     var scene = paused()
     scene.fixes(1, accuracy: 300) { _ in 200 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.engine.movementNoticed(at: scene.instant)
-    #expect(scene.heard() == ["resumed"])
+    #expect(scene.delivered() == ["resumed"])
     scene = still()
     scene.wait(600)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.fix(0)
-    #expect(scene.heard() == ["resumed", "at 0"])
+    #expect(scene.delivered() == ["resumed", "at 0"])
   }
 
   @Test(
@@ -121,7 +121,7 @@ struct PausingTests {
     var scene = paused()
     scene.call(call)
     scene.fixes(1) { _ in 0 }
-    #expect(scene.heard() == ["resumed", "at 0"])
+    #expect(scene.delivered() == ["resumed", "at 0"])
   }
 
   @Test("PA-11 a stop ends a pause without a word")
@@ -129,7 +129,7 @@ struct PausingTests {
     var scene = paused()
     scene.call(.stopUpdatingLocation)
     scene.fixes(5) { 1000 + $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("PA-12 only the standard service pauses")
@@ -139,7 +139,7 @@ struct PausingTests {
     scene.call(.startHeading)
     scene.fixes(1) { _ in 0 }
     scene.engine.receive(HeadingSample(magneticDegrees: 10, accuracyDegrees: 1, timestamp: scene.now.utc))
-    #expect(scene.heard().filter { !$0.hasPrefix("heading 10") } == ["monitoring home"])
+    #expect(scene.delivered().filter { !$0.hasPrefix("heading 10") } == ["monitoring home"])
     #expect(scene.engine.regions.state(of: scene.engine.regions.monitored[0]) == .inside)
   }
 
@@ -150,7 +150,7 @@ struct PausingTests {
     scene.fix(0)
     scene.call(.allowDeferredUpdates(metres: 1e9, seconds: 1e6))
     scene.fixes(90, every: 10) { _ in 0 }
-    #expect(scene.heard().suffix(2) == ["finished 12", "paused"])
+    #expect(scene.delivered().suffix(2) == ["finished 12", "paused"])
   }
 
   @Test("PA-14 a manager that ends while paused hears nothing")
@@ -158,7 +158,7 @@ struct PausingTests {
     var scene = paused()
     scene.engine.remove(ClientID(0))
     scene.fixes(2) { 1000 + $0 }
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   @Test("PA-15 the times are data, and a setting replaces them; in the air nothing pauses")
@@ -167,9 +167,9 @@ struct PausingTests {
     settings.pauseSeconds = 20
     var scene = still(settings: settings)
     scene.fixes(20) { _ in 0 }
-    #expect(scene.heard().last == "paused")
+    #expect(scene.delivered().last == "paused")
     scene = still(.airborne, settings: settings)
     scene.fixes(4000) { _ in 0 }
-    #expect(!scene.heard().contains("paused"))
+    #expect(!scene.delivered().contains("paused"))
   }
 }

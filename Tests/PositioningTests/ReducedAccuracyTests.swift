@@ -59,22 +59,22 @@ struct ReducedAccuracyTests {
   func ranging() {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: beacon))))
-    hear(&scene)
+    receive(&scene)
     scene.wait(1)
-    #expect(scene.heard() == ["ranged 1:near"])
+    #expect(scene.delivered() == ["ranged 1:near"])
     reduce(&scene)
-    #expect(scene.heard() == ["status authorizedAlways", "ranging failed 17"])
-    hear(&scene)
+    #expect(scene.delivered() == ["status authorizedAlways", "ranging failed 17"])
+    receive(&scene)
     scene.wait(5)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(!scene.engine.demand(of: ClientID(0)).beacons)
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
-    hear(&scene)
+    receive(&scene)
     scene.wait(1)
-    #expect(scene.heard().prefix(2) == ["status authorizedAlways", "ranged 1:near"])
+    #expect(scene.delivered().prefix(2) == ["status authorizedAlways", "ranged 1:near"])
   }
 
-  private func hear(_ scene: inout Scene) {
+  private func receive(_ scene: inout Scene) {
     scene.engine.receive(
       BeaconSighting(
         uuid: beacon, major: 1, minor: 1, strengthDecibelMilliwatts: -60, strengthAtOneMetreDecibelMilliwatts: -59,
@@ -109,9 +109,9 @@ struct ReducedAccuracyTests {
       _ = scene.events()
       reduce(&scene)
       scene.wait(400)
-      let told = locations(&scene)
-      #expect(told.count == count, "\(metres)")
-      #expect(told.allSatisfy { $0.horizontalAccuracyMetres == 5000 })
+      let reported = locations(&scene)
+      #expect(reported.count == count, "\(metres)")
+      #expect(reported.allSatisfy { $0.horizontalAccuracyMetres == 5000 })
     }
   }
 
@@ -125,8 +125,8 @@ struct ReducedAccuracyTests {
     _ = scene.events()
     reduce(&scene)
     scene.wait(200)
-    let told = locations(&scene)
-    #expect(told.map(\.horizontalAccuracyMetres) == [5000])
+    let reported = locations(&scene)
+    #expect(reported.map(\.horizontalAccuracyMetres) == [5000])
   }
 
   @Test("AU-19 the best fix of a request that is pending is told coarsely")
@@ -189,9 +189,9 @@ struct ReducedAccuracyTests {
     #expect(walk.map(\.isStationary) == [false])
     #expect(!scene.engine.sharedDemand.liveIsStationary)
     scene.fixes(200) { _ in 840 }
-    let rest = elements(&scene)
-    #expect(rest.map(\.isStationary) == [true])
-    #expect(rest.first?.location?.horizontalAccuracyMetres == 5000)
+    let others = elements(&scene)
+    #expect(others.map(\.isStationary) == [true])
+    #expect(others.first?.location?.horizontalAccuracyMetres == 5000)
     scene.fixes(2) { 900 + $0 }
     #expect(elements(&scene).map(\.isStationary) == [false])
   }

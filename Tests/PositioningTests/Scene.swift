@@ -99,20 +99,20 @@ struct Scene {
   /// What was made for a manager since it was asked last, but what was recalled; what others heard is kept.
   mutating func events(_ number: Int = 0) -> [DelegateEvent] {
     var events: [DelegateEvent] = []
-    var rest: [PositioningOutput] = []
+    var others: [PositioningOutput] = []
     for output in engine.outputs {
       if case .event(let id, let event, let ticket) = output, id == ClientID(number) {
         if engine.isCurrent(ticket, for: id), engine.isWanted(event, by: id) { events.append(event) }
       } else {
-        rest.append(output)
+        others.append(output)
       }
     }
-    engine.outputs = rest
+    engine.outputs = others
     return events
   }
 
   /// The same as words.
-  mutating func heard(_ number: Int = 0) -> [String] { events(number).map(Scene.word) }
+  mutating func delivered(_ number: Int = 0) -> [String] { events(number).map(Scene.word) }
 
   /// The advice given since it was asked for last.
   mutating func advice() -> [Advice] {

@@ -18,7 +18,7 @@ struct SignificantChangeTests {
     var scene = Scene(restored: restored)
     scene.call(.startSignificantChanges)
     scene.fixes(2) { $0 }
-    #expect(scene.heard() == ["at -5000", "at 1"])
+    #expect(scene.delivered() == ["at -5000", "at 1"])
   }
 
   @Test("SU-15 SC-5 what was made before the stop is not told after it, but for who goes on with the standard service")
@@ -28,32 +28,32 @@ struct SignificantChangeTests {
     var scene = Scene(restored: restored)
     scene.call(.startSignificantChanges)
     scene.call(.stopSignificantChanges)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.startSignificantChanges)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.call(.startUpdatingLocation)
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.fixes(1) { $0 }
     scene.call(.stopSignificantChanges)
-    #expect(scene.heard() == ["at 1"])
+    #expect(scene.delivered() == ["at 1"])
   }
 
   @Test("SC-2 then only moves of half a kilometre from the last one count")
   func distance() {
     var scene = started()
     scene.fixes(10, every: 400) { $0 / 400 * 100 }
-    #expect(scene.heard() == ["at 0", "at 500", "at 1000"])
+    #expect(scene.delivered() == ["at 0", "at 500", "at 1000"])
   }
 
   @Test("SC-3 not more often than every five minutes; what came early is told then")
   func rate() {
     var scene = started()
     scene.fixes(60) { $0 * 30 }
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
     scene.wait(239)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.wait(1)
-    #expect(scene.heard() == ["at 1800"])
+    #expect(scene.delivered() == ["at 1800"])
   }
 
   @Test("SC-4 filter and accuracy are ignored")
@@ -62,7 +62,7 @@ struct SignificantChangeTests {
     scene.call(.setDistanceFilter(metres: 100_000))
     scene.call(.setDesiredAccuracy(metres: 3000))
     scene.fixes(1, every: 400) { _ in 510 }
-    #expect(scene.heard() == ["at 0", "at 510"])
+    #expect(scene.delivered() == ["at 0", "at 510"])
   }
 
   @Test("SC-5 a second start is nothing new, stop and start are")
@@ -70,21 +70,21 @@ struct SignificantChangeTests {
     var scene = started()
     scene.call(.startSignificantChanges)
     scene.fixes(1) { _ in 1 }
-    #expect(scene.heard() == ["at 0"])
+    #expect(scene.delivered() == ["at 0"])
     scene.call(.stopSignificantChanges)
     scene.call(.startSignificantChanges)
     scene.fixes(1) { _ in 2 }
-    #expect(scene.heard() == ["at 1", "at 2"])
+    #expect(scene.delivered() == ["at 1", "at 2"])
   }
 
   @Test("SC-6 it runs on while the app is suspended")
   func suspended() {
     var scene = started()
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.engine.setApplication(.suspended, at: scene.instant)
     scene.wait(300)
     scene.fix(700)
-    #expect(scene.heard() == ["at 700"])
+    #expect(scene.delivered() == ["at 700"])
   }
 
   @Test("SC-8 SC-9 after a relaunch the newest fix is there before the start, and comes with it")
@@ -93,9 +93,9 @@ struct SignificantChangeTests {
     restored.newest = Scene.location(800, at: 900)
     var scene = Scene(restored: restored)
     #expect(scene.engine.location(of: ClientID(0)) == Scene.location(800, at: 900))
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene.call(.startSignificantChanges)
-    #expect(scene.heard() == ["at 800"])
+    #expect(scene.delivered() == ["at 800"])
   }
 
   @Test("SC-11 without a source a start has no effect, and a line says so")
@@ -104,7 +104,7 @@ struct SignificantChangeTests {
       hostCapabilities: HostCapabilities(
         hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false))
     scene.call(.startSignificantChanges)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     #expect(scene.advice() == [.notAvailable("significant-change monitoring")])
     #expect(scene.engine.demand(of: ClientID(0)).isEmpty)
   }
@@ -114,10 +114,10 @@ struct SignificantChangeTests {
     var scene = Scene()
     scene.call(.startSignificantChanges)
     scene.wait(31)
-    #expect(scene.heard() == ["failed 0"])
+    #expect(scene.delivered() == ["failed 0"])
     scene = Scene(.denied)
     scene.call(.startSignificantChanges)
-    #expect(scene.heard() == ["failed 1"])
+    #expect(scene.delivered() == ["failed 1"])
   }
 
   @Test("SC-13 automatic pausing does not touch it")
@@ -125,19 +125,19 @@ struct SignificantChangeTests {
     var scene = started()
     scene.call(.startUpdatingLocation)
     scene.fixes(200, every: 10) { _ in 0 }
-    #expect(scene.heard().contains("paused"))
+    #expect(scene.delivered().contains("paused"))
     #expect(scene.engine.demand(of: ClientID(0)).significantChange != nil)
     scene.fixes(1) { _ in 600 }
-    #expect(scene.heard().contains("at 600"))
+    #expect(scene.delivered().contains("at 600"))
   }
 
   @Test("A blurred fix is no change")
   func blurred() {
     var scene = started()
-    _ = scene.heard()
+    _ = scene.delivered()
     scene.wait(400)
     scene.fix(900, accuracy: 2000)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
   }
 
   // MARK: Visits
@@ -155,12 +155,12 @@ struct SignificantChangeTests {
     scene.call(.startVisits, by: 0)
     scene.engine.add(ClientID(7))
     scene.call(.setDelegate([.takesErrors]), by: 7)
-    _ = scene.heard(7)
+    _ = scene.delivered(7)
     scene.fixes(31, every: 10) { _ in 0 }
-    for number in [0, 1, 7] { #expect(scene.heard(number) == ["arrived"]) }
+    for number in [0, 1, 7] { #expect(scene.delivered(number) == ["arrived"]) }
     scene.call(.stopVisits, by: 1)
     day(&scene)
-    #expect(scene.heard(0) == [])
+    #expect(scene.delivered(0) == [])
   }
 
   @Test("VI-2 it survives a relaunch, the visit as well")
@@ -173,7 +173,7 @@ struct SignificantChangeTests {
     scene = Scene(restored: restored)
     scene.fixes(10, every: 10) { _ in 5 }
     scene.fixes(10, every: 10) { _ in 500 }
-    #expect(scene.heard() == ["departed"])
+    #expect(scene.delivered() == ["departed"])
   }
 
   @Test("VI-3 an arrival has no departure, a departure has both; what began before is unknown")
@@ -198,11 +198,11 @@ struct SignificantChangeTests {
     var scene = Scene(.authorizedWhenInUse, .background)
     scene.call(.startVisits)
     day(&scene)
-    #expect(scene.heard() == [])
+    #expect(scene.delivered() == [])
     scene = Scene(.authorizedAlways, .background)
     scene.call(.startVisits)
     day(&scene)
-    #expect(scene.heard() == ["arrived", "departed", "arrived"])
+    #expect(scene.delivered() == ["arrived", "departed", "arrived"])
   }
 
   @Test("VI-5 filter and accuracy are ignored")
@@ -211,6 +211,6 @@ struct SignificantChangeTests {
     scene.call(.setDistanceFilter(metres: 1e6))
     scene.call(.startVisits)
     day(&scene)
-    #expect(scene.heard() == ["arrived", "departed", "arrived"])
+    #expect(scene.delivered() == ["arrived", "departed", "arrived"])
   }
 }

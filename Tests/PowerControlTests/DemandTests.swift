@@ -300,10 +300,10 @@ struct DeferralTests {
   func reboots() {
     var scene = collecting()
     scene.pass(200)
-    let orders = scene.actions.count
+    let commands = scene.actions.count
     scene.send(.rebooted)
     #expect(scene.reports.contains { if case .batchGone(let most) = $0 { (95...140).contains(most) } else { false } })
-    #expect(scene.actions.count > orders + 1)
+    #expect(scene.actions.count > commands + 1)
     scene.fixes(60, speed: 1.2)
     #expect(scene.batch != nil)
   }

@@ -2,7 +2,7 @@ import PowerControl
 import Testing
 
 /// A receiver whose epochs come with the whole seconds, a little later on its line.
-private struct Looks {
+private struct Checks {
   var scene = Scene(demand: .every(60))
   /// From the order to wake to the position.
   var startSeconds = 1.35
@@ -14,7 +14,7 @@ private struct Looks {
   }
 
   /// Sleeps, wakes and has its fix; seconds awake.
-  mutating func look() -> Double {
+  mutating func check() -> Double {
     _ = scene.sleepThrough()
     let began = scene.seconds
     let epoch = (began + startSeconds).rounded(.up)
@@ -28,34 +28,34 @@ private struct Looks {
 struct EpochTests {
   @Test("A receiver is woken so that its start ends just before an epoch, and is awake for no longer than that")
   func aligned() {
-    var looks = Looks()
-    for _ in 0..<8 { _ = looks.look() }
+    var checks = Checks()
+    for _ in 0..<8 { _ = checks.check() }
     // One in twenty finds out whether a shorter lead would do as well.
-    let seconds = (0..<60).map { _ in looks.look() }
+    let seconds = (0..<60).map { _ in checks.check() }
     #expect(seconds.filter { $0 < 1.65 }.count >= 56)
     #expect(seconds.reduce(0, +) / 60 < 1.6)
   }
 
   @Test("The promised interval is kept all the same")
   func promise() {
-    var looks = Looks()
+    var checks = Checks()
     for _ in 0..<40 {
-      let before = looks.scene.seconds
-      _ = looks.look()
-      #expect(looks.scene.seconds - before <= 60)
+      let before = checks.scene.seconds
+      _ = checks.check()
+      #expect(checks.scene.seconds - before <= 60)
     }
   }
 
   @Test("Slower starts are given more time, quicker ones less; a start that is as long as a cold one tells nothing")
   func learning() {
-    var looks = Looks()
-    for _ in 0..<8 { _ = looks.look() }
-    looks.startSeconds = 2.45
-    for _ in 0..<12 { _ = looks.look() }
-    for _ in 0..<20 { #expect(looks.look() < 2.9) }
-    looks.startSeconds = 1.2
-    for _ in 0..<12 { _ = looks.look() }
-    for _ in 0..<20 { #expect(looks.look() < 1.9) }
+    var checks = Checks()
+    for _ in 0..<8 { _ = checks.check() }
+    checks.startSeconds = 2.45
+    for _ in 0..<12 { _ = checks.check() }
+    for _ in 0..<20 { #expect(checks.check() < 2.9) }
+    checks.startSeconds = 1.2
+    for _ in 0..<12 { _ = checks.check() }
+    for _ in 0..<20 { #expect(checks.check() < 1.9) }
   }
 
   @Test("A source whose fixes come at any moment is woken as if there were no epochs")
@@ -94,12 +94,12 @@ struct EpochTests {
 
   @Test("Who is content with looks is searched for a quarter of a minute, who follows each fix for a minute")
   func firstSearch() {
-    var looks = Scene(demand: .updates(.metres(100), filter: 50))
-    looks.fixes(45)
-    if looks.isAsleep { _ = looks.sleepThrough() }
-    let began = looks.seconds
-    looks.searches(100)
-    #expect((10...28).contains(looks.seconds - began))
+    var checks = Scene(demand: .updates(.metres(100), filter: 50))
+    checks.fixes(45)
+    if checks.isAsleep { _ = checks.sleepThrough() }
+    let began = checks.seconds
+    checks.searches(100)
+    #expect((10...28).contains(checks.seconds - began))
     var live = Scene(demand: .updates(.best, pausing: .never))
     live.fixes(45)
     live.searches(55)

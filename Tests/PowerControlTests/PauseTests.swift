@@ -22,7 +22,7 @@ struct PauseTests {
     scene.fixes(Int(minutes * 60) - 5)
     #expect(scene.reports.isEmpty)
     scene.fixes(10)
-    #expect(scene.reports == [.paused(Scene.client, .still)])
+    #expect(scene.reports == [.paused(Scene.client, .stationary)])
     #expect(scene.isBackup)
     #expect(scene.power.isPaused(Scene.client))
   }
@@ -45,7 +45,7 @@ struct PauseTests {
   }
 
   @Test("PA-7 PA-9 looks grow to five minutes, and the first that shows movement resumes, once")
-  func looks() {
+  func checks() {
     var scene = Scene(demand: .updates())
     scene.fixes(910)
     var intervals: [Double] = []
@@ -77,7 +77,7 @@ struct PauseTests {
       $0.pauseProbeSeconds = 5
     }
     scene.fixes(45)
-    #expect(scene.reports == [.paused(Scene.client, .still)])
+    #expect(scene.reports == [.paused(Scene.client, .stationary)])
     #expect(scene.sleepThrough() < 5)
   }
 
@@ -102,8 +102,8 @@ struct PauseTests {
     scene.send(.accelerometer(isPresent: true))
     scene.fixes(910)
     #expect(scene.isAsleep)
-    let nextLook = scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0
-    #expect(nextLook > 3 * 3600)
+    let nextCheck = scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0
+    #expect(nextCheck > 3 * 3600)
     scene.pass(1000)
     scene.send(.movementHint(.accelerometer))
     #expect(!scene.isAsleep)

@@ -4,7 +4,7 @@ import Testing
 @Suite("The earliest time at which a distance can have been covered")
 struct ReachTests {
   @Test("From rest it takes the time to speed up")
-  func fromRest() {
+  func fromStandstill() {
     #expect(abs(Reach(speed: 0, bound: 60).earliestSeconds(600) - 20) < 0.01)
     #expect(Reach(speed: 0, bound: 60).earliestSeconds(0) == 0)
     #expect(Reach(speed: 0, bound: 60).earliestSeconds(-5) == 0)

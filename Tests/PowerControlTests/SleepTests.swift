@@ -110,7 +110,7 @@ struct SleepTests {
   }
 
   @Test("Who looks more rarely than orbits hold does not renew them, and is woken earlier instead")
-  func coldLooks() {
+  func coldChecks() {
     var scene = Scene(demand: .every(20_000))
     scene.fixes(3)
     #expect(scene.isAsleep)
@@ -258,7 +258,7 @@ struct MeansTests {
   func plainNMEA() {
     var scene = Scene(.plainNMEA, demand: .every(900))
     scene.fixes(60)
-    guard case .unheard = scene.mode else {
+    guard case .unread = scene.mode else {
       Issue.record("\(scene.mode)")
       return
     }
@@ -310,7 +310,7 @@ struct MeansTests {
     #expect(!scene.power.wanted.reducedConstellations)
   }
 
-  private func looks(_ scene: inout Scene, _ count: Int) {
+  private func checks(_ scene: inout Scene, _ count: Int) {
     for _ in 0..<count {
       _ = scene.sleepThrough()
       scene.pass(1.3)
@@ -319,13 +319,13 @@ struct MeansTests {
   }
 
   @Test("Fewer constellations are kept from look to look: each change restarts the receiver's engine")
-  func constellationsOfLooks() {
+  func constellationsOfChecks() {
     var scene = Scene(demand: .updates(.metres(100), filter: 100, pausing: .never))
     scene.fixes(45)
-    looks(&scene, 70)
+    checks(&scene, 70)
     #expect(scene.power.wanted.reducedConstellations)
     let changed = scene.actions.count
-    looks(&scene, 50)
+    checks(&scene, 50)
     for (_, action) in scene.actions[changed...] {
       if case .enter(let wanted) = action { #expect(wanted.reducedConstellations) }
     }
@@ -339,10 +339,10 @@ struct MeansTests {
   }
 
   @Test("Who looks rarely keeps all constellations: their orbits hold for longer than those of fewer")
-  func constellationsOfRareLooks() {
+  func constellationsOfRareChecks() {
     var scene = Scene(demand: .every(300))
     scene.fixes(45)
-    looks(&scene, 30)
+    checks(&scene, 30)
     #expect(
       scene.actions.allSatisfy {
         if case .enter(let wanted) = $0.action { !wanted.reducedConstellations } else { true }

@@ -36,7 +36,7 @@ struct CoordinatorTests {
     let scene = Scene(model)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    scene.forgetFixes()
+    scene.clearFixes()
     scene.demand(Self.deferred(120))
     #expect(scene.run(75) { $0.journal != nil }, "it never collects")
     scene.run(1)
@@ -94,7 +94,7 @@ struct CoordinatorFaultTests {
   }
 
   @Test("A receiver that is to be looked at every quarter of an hour sleeps between the looks, and is on time")
-  func looks() {
+  func checks() {
     let scene = Self.asleep()
     let charge = scene.chargeMilliampereSeconds
     let count = scene.fixes.count
@@ -269,7 +269,7 @@ struct CoordinatorFaultTests {
     let scene = Scene(model)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    scene.forgetFixes()
+    scene.clearFixes()
     scene.demand(Self.deferred(200))
     #expect(scene.run(75) { $0.journal != nil })
     scene.run(seconds)
@@ -289,7 +289,7 @@ struct CoordinatorFaultTests {
 
   @Test(
     "Not a byte is sent in a read-only session, nor to another make: only the host sleeps", arguments: [true, false])
-  func unheard(isReadOnly: Bool) {
+  func unread(isReadOnly: Bool) {
     let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
     scene.demand(Self.everyQuarter)
     #expect(scene.run(200) { $0.isSilent })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The rate of a serial line while its receiver sleeps and wakes")
 struct LineRateTests {
-  private static let looks = Demand(everySeconds: 60)
+  private static let checks = Demand(everySeconds: 60)
 
   @Test(
     "A slow line is raised once, stays raised over sleeps, and is taken back at the end",
@@ -15,7 +15,7 @@ struct LineRateTests {
   func raised(model: ReceiverModel) {
     let scene = Scene(model)
     let found = scene.line.receiver.baudRate
-    scene.demand(Self.looks)
+    scene.demand(Self.checks)
     scene.run(900)
     #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 115_200)
     #expect(scene.sessionReports.count { $0 == .rateFound(115_200) } == 1, "\(scene.sessionReports)")
@@ -30,7 +30,7 @@ struct LineRateTests {
   @Test("A receiver that loses the rate by sleeping keeps its own from then on, and serves")
   func lost() {
     let scene = Scene(.clone)
-    scene.demand(Self.looks)
+    scene.demand(Self.checks)
     scene.run(900)
     let before = (scene.fixes.count, scene.sessionReports.count { $0 == .rateFound(115_200) })
     scene.run(1200)

@@ -19,7 +19,7 @@ final class Scene {
   private var memory: SessionMemory?
   private let intent: SessionSettings.Intent
   private var isOpen = true
-  private var nextLook = Instant.zero
+  private var nextOpening = Instant.zero
 
   /// Fixes with a position, in the order in which they were handed on.
   private(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
@@ -70,7 +70,7 @@ final class Scene {
     work()
   }
 
-  func forgetFixes() { fixes = [] }
+  func clearFixes() { fixes = [] }
 
   func reported(_ report: PowerReport) -> Int { reports.count { $0.report == report } }
 
@@ -79,7 +79,7 @@ final class Scene {
     held = nil
     memory = nil
     isOpen = true
-    nextLook = now
+    nextOpening = now
     coordinator = PowerCoordinator(isReadOnly: intent == .readOnly, at: now)
     if let journal { coordinator.expectLeftover(journal) }
   }
@@ -144,7 +144,7 @@ final class Scene {
 
   private var hostDeadline: Instant? {
     var next = coordinator.deadline
-    if held == nil { return isOpen ? Instant.earlier(next, nextLook) : next }
+    if held == nil { return isOpen ? Instant.earlier(next, nextOpening) : next }
     next = .earlier(next, held!.session.deadline)
     return next
   }
@@ -159,9 +159,9 @@ final class Scene {
       memory = held!.session.memory
       held = nil
       coordinator.lost(at: now)
-      nextLook = now + Milliseconds(500)
-    } else if held == nil, isOpen, now >= nextLook {
-      nextLook = now + Milliseconds(500)
+      nextOpening = now + Milliseconds(500)
+    } else if held == nil, isOpen, now >= nextOpening {
+      nextOpening = now + Milliseconds(500)
       guard line.isPresent else { return }
       var settings = SessionSettings(intent: intent, line: .serial)
       settings.memory = memory
@@ -239,7 +239,7 @@ final class Scene {
     case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)
     case .listen(let listens):
       isOpen = listens
-      nextLook = now
+      nextOpening = now
       guard !listens, held != nil else { return }
       held!.session.lost { _, _ in }
       memory = held!.session.memory

@@ -8,7 +8,7 @@ import Testing
 @Suite("A switch in the supply of a receiver that takes no orders")
 struct SupplyTests {
   @Test("Switched off between looks, and on again in time for each")
-  func looks() {
+  func checks() {
     let scene = Scene(.nmea, supply: .keepsMemory)
     scene.demand(Demand(everySeconds: 900))
     scene.run(300)

@@ -26,7 +26,7 @@ struct SuspendTests {
   }
 
   @Test("One that is not spoken to holds nothing up", arguments: [true, false])
-  func unheard(isReadOnly: Bool) {
+  func unread(isReadOnly: Bool) {
     let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
     scene.demand(Self.moving)
     scene.run(60)

@@ -8,28 +8,28 @@ struct BeaconWatch: Hashable, Sendable {
   let identity: BeaconIdentity
   private(set) var state: RegionState
   /// When one was last heard, or the watch began.
-  private var lastHeard: Instant
+  private var lastSighting: Instant
 
   init(_ identity: BeaconIdentity, state: RegionState = .unknown, at now: Instant) {
     self.identity = identity
     self.state = state
-    lastHeard = now
+    lastSighting = now
   }
 
-  var deadline: Instant? { state == .outside ? nil : lastHeard + Self.silence }
+  var deadline: Instant? { state == .outside ? nil : lastSighting + Self.silence }
 
   /// Beacons are listened for again: the silence before says nothing.
-  mutating func lookAgain(at now: Instant) { lastHeard = max(lastHeard, now) }
+  mutating func restart(at now: Instant) { lastSighting = max(lastSighting, now) }
 
   /// A sighting at a time when the state must not change: it was no silence.
   mutating func note(_ sighting: BeaconSighting) {
-    if identity.matches(sighting) { lastHeard = sighting.received.instant }
+    if identity.matches(sighting) { lastSighting = sighting.received.instant }
   }
 
   /// Takes a sighting; true when the state changed by a crossing.
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     guard identity.matches(sighting) else { return false }
-    lastHeard = sighting.received.instant
+    lastSighting = sighting.received.instant
     defer { state = .inside }
     return state == .outside
   }

@@ -14,7 +14,7 @@ struct CircleWatch: Hashable, Sendable {
   /// When a slow crossing counts: before the contract's 30 s are over, with an epoch to spare.
   static var slowDwellSeconds: Double { 28 }
   /// How shortly after a fix beyond the border one back over it may be a stray one.
-  static var straySeconds: Double { 2 }
+  static var outlierSeconds: Double { 2 }
   /// Metres past the border, unless the client said how many (RG-24).
   static var defaultMarginMetres: Double { 20 }
   /// A fix that is blurred more than this, and more than the region is large, cannot tell on which side it is.
@@ -27,7 +27,7 @@ struct CircleWatch: Hashable, Sendable {
   private var beyondSince: Instant?
   private var lastBeyond = Instant.zero
   /// The last fix lay back on this side, alone: it may be a stray one.
-  private var isStray = false
+  private var isOutlier = false
   private let centre: SurfacePoint
 
   /// - Parameter state: what an earlier run had found, so that a crossing while nobody looked is one (RG-19).
@@ -42,9 +42,9 @@ struct CircleWatch: Hashable, Sendable {
   var isCrossing: Bool { beyondSince != nil }
 
   /// Nobody looked for a time: a fix from before proves no stay on the other side (RG-14).
-  mutating func lookAgain() {
+  mutating func restart() {
     beyondSince = nil
-    isStray = false
+    isOutlier = false
   }
 
   /// Metres to the border.
@@ -71,7 +71,7 @@ struct CircleWatch: Hashable, Sendable {
     let since = beyondSince ?? sample.measured
     beyondSince = since
     lastBeyond = sample.measured
-    isStray = false
+    isOutlier = false
     let seconds = sample.measured.seconds(since: since)
     guard seconds >= Self.dwellSeconds else { return false }
     // A small circle has no inside that deep.
@@ -88,11 +88,11 @@ struct CircleWatch: Hashable, Sendable {
   /// A fix on the side where one is known to be. One alone among many is not believed: who has crossed the border would be
   /// told too late for each reflection.
   private mutating func turnBack(_ sample: Sample) {
-    if !isStray, sample.measured.seconds(since: lastBeyond) <= Self.straySeconds {
-      isStray = true
+    if !isOutlier, sample.measured.seconds(since: lastBeyond) <= Self.outlierSeconds {
+      isOutlier = true
     } else {
       beyondSince = nil
-      isStray = false
+      isOutlier = false
     }
   }
 

@@ -194,10 +194,10 @@ public struct Monitor: Sendable {
   }
 
   /// Monitoring is allowed again, after a time in which nobody looked.
-  mutating func lookAgain(at now: Instant) {
+  mutating func restart(at now: Instant) {
     for index in entries.indices {
       if entries[index].hindrance.isEmpty {
-        entries[index].watch?.lookAgain(at: now)
+        entries[index].watch?.restart(at: now)
       } else {
         // Who was told that it is not monitored is told its state anew.
         entries[index].hindrance = []
@@ -214,7 +214,7 @@ public struct Monitor: Sendable {
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
     // What waits is not looked at (MO-4); once it is taken, the time until then was no silence.
     for index in entries.indices where entries[index].waiting != nil { entries[index].watch?.note(sighting) }
-    return update(date: sighting.sighting.utc, sighting: sighting) { watch in _ = watch.receive(sighting) }
+    return update(date: sighting.received.utc, sighting: sighting) { watch in _ = watch.receive(sighting) }
   }
 
   mutating func wake(at now: Moment) -> Bool {

@@ -14,7 +14,7 @@ struct ReducedAccuracy: Sendable {
   init() {}
 
   /// Whether a reduced sample says more than the last one did, which it then stands for.
-  mutating func isNews(_ sample: Sample) -> Bool {
+  mutating func isNew(_ sample: Sample) -> Bool {
     if let last, last.location.coordinate == sample.location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
     {
@@ -25,7 +25,7 @@ struct ReducedAccuracy: Sendable {
   }
 
   /// The next sample is news in any case: the service has started.
-  mutating func forget() { last = nil }
+  mutating func reset() { last = nil }
 
   // MARK: What is told in place of what is known; what is reduced already stays as it is
 
@@ -42,16 +42,16 @@ struct ReducedAccuracy: Sendable {
 
   /// Locations that wait: of those in one cell the first of each interval.
   static func reduced(_ locations: [Location]) -> [Location] {
-    var told: [Location] = []
+    var reported: [Location] = []
     for location in locations {
       let location = reduced(location)
-      if let last = told.last, last.coordinate == location.coordinate {
+      if let last = reported.last, last.coordinate == location.coordinate {
         let later = location.timestamp.nanosecondsSince1970 - last.timestamp.nanosecondsSince1970
         if later < interval.count * 1_000_000 { continue }
       }
-      told.append(location)
+      reported.append(location)
     }
-    return told
+    return reported
   }
 
   static func reduced(_ visit: Visit) -> Visit {

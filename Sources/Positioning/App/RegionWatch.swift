@@ -28,13 +28,13 @@ enum RegionWatch: Hashable, Sendable {
     }
   }
 
-  mutating func lookAgain(at now: Instant) {
+  mutating func restart(at now: Instant) {
     switch self {
     case .circle(var watch):
-      watch.lookAgain()
+      watch.restart()
       self = .circle(watch)
     case .beacon(var watch):
-      watch.lookAgain(at: now)
+      watch.restart(at: now)
       self = .beacon(watch)
     }
   }

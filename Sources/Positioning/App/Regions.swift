@@ -96,8 +96,8 @@ public struct Regions: Sendable {
   }
 
   /// Monitoring is allowed again, after a time in which nobody looked.
-  mutating func lookAgain(at now: Instant) {
-    for index in entries.indices { entries[index].watch.lookAgain(at: now) }
+  mutating func restart(at now: Instant) {
+    for index in entries.indices { entries[index].watch.restart(at: now) }
   }
 
   /// Each takes its input to all regions; `body` gets every crossing. True when a state changed in any way.

@@ -104,8 +104,8 @@ public struct Visits: Sendable {
     guard sample.measured.seconds(since: away.measured) >= Self.leaveSeconds else { return nil }
     // One left while nobody looked: when is not known better than by the first fix that shows it. And no visit ends
     // before it began, although the receiver's time may have stepped back since.
-    let left = stay?.lastInside ?? away.location.timestamp
-    departure.departure = departure.arrival.map { max($0, left) } ?? left
+    let departed = stay?.lastInside ?? away.location.timestamp
+    departure.departure = departure.arrival.map { max($0, departed) } ?? departed
     current = nil
     begin(with: sample)
     return departure

@@ -44,7 +44,7 @@ public struct LiveUpdates: Sendable {
   let configuration: Configuration
   private(set) var isStationary = false
   private var stationary = StationaryDetector()
-  private var told: Diagnostic?
+  private var reported: Diagnostic?
   /// With reduced accuracy: whether a place is told again.
   private var coarse = ReducedAccuracy()
   /// The next sample is told in any case.
@@ -59,19 +59,19 @@ public struct LiveUpdates: Sendable {
   ///   - actual: what was measured: whether the device moves does not show in a coarse one.
   mutating func receive(_ sample: Sample, actual: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
     guard sample.accuracyMetres >= 0 else { return nil }
-    let isAwaited = told != nil || wantsFresh
-    told = nil
+    let isAwaited = reported != nil || wantsFresh
+    reported = nil
     wantsFresh = false
-    if isAwaited { coarse.forget() }
+    if isAwaited { coarse.reset() }
     let wasStationary = isStationary
     if let threshold = configuration.threshold {
       let hasMoved = stationary.receive(actual, radiusMetres: threshold.radiusMetres)
       if wasStationary, !hasMoved, !isAwaited { return nil }
-      let stillFor = stationary.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
-      isStationary = stillFor >= threshold.seconds
+      let stationarySeconds = stationary.anchor.map { actual.measured.seconds(since: $0.measured) } ?? 0
+      isStationary = stationarySeconds >= threshold.seconds
     }
-    let isNews = !diagnostic.contains(.accuracyLimited) || coarse.isNews(sample)
-    guard isNews || isStationary != wasStationary else { return nil }
+    let isNew = !diagnostic.contains(.accuracyLimited) || coarse.isNew(sample)
+    guard isNew || isStationary != wasStationary else { return nil }
     return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
   }
 
@@ -79,8 +79,8 @@ public struct LiveUpdates: Sendable {
   ///
   /// Who stands still is told as well: its silence means that the last location holds.
   mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
-    guard told != diagnostic else { return nil }
-    told = diagnostic
+    guard reported != diagnostic else { return nil }
+    reported = diagnostic
     return LiveUpdate(location: nil, diagnostic: diagnostic)
   }
 

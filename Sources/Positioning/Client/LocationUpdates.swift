@@ -37,7 +37,7 @@ struct LocationUpdates: Sendable {
     isRunning = true
     wantsFreshFix = true
     startedAt = now
-    coarse.forget()
+    coarse.reset()
     return true
   }
 
@@ -49,7 +49,7 @@ struct LocationUpdates: Sendable {
   /// The next fix is delivered whatever the filter says: after a pause, after permission came back.
   mutating func expectFreshFix() {
     wantsFreshFix = true
-    coarse.forget()
+    coarse.reset()
   }
 
   /// Accuracy was reduced: what is known of the last place becomes coarse.

@@ -32,7 +32,7 @@ struct Pausing: Sendable {
 
   private enum State: Hashable {
     case moving
-    case still(since: Sample)
+    case stationary(since: Sample)
     case withoutFix
   }
 
@@ -57,7 +57,7 @@ struct Pausing: Sendable {
   mutating func start(at now: Instant) {
     isWatching = true
     state = .moving
-    stationary.forget()
+    stationary.reset()
     waitingSince = now
     lastFix = nil
   }
@@ -69,7 +69,7 @@ struct Pausing: Sendable {
   }
 
   /// The client is told again after a time in which it was told nothing, and nobody looked whether it moved.
-  mutating func lookAgain(at now: Instant) {
+  mutating func restart(at now: Instant) {
     guard isWatching, !isPaused else { return }
     start(at: now)
   }
@@ -93,18 +93,18 @@ struct Pausing: Sendable {
     lastFix = now
     switch state {
     case .withoutFix: return resume(at: now)
-    case .still(let anchor):
+    case .stationary(let anchor):
       guard StationaryDetector.isMove(sample, from: anchor, radiusMetres: radius) else { return .none }
       return resume(at: now)
     case .moving:
       _ = stationary.receive(sample, radiusMetres: radius)
-      return pauseIfStill(measured: sample.measured)
+      return pauseIfStationary(measured: sample.measured)
     }
   }
 
   /// Something else saw movement: an accelerometer, another network.
   mutating func movementNoticed(at now: Instant) -> Action {
-    guard case .still = state else { return .none }
+    guard case .stationary = state else { return .none }
     return resume(at: now)
   }
 
@@ -128,11 +128,11 @@ struct Pausing: Sendable {
     return .pause
   }
 
-  private mutating func pauseIfStill(measured: Instant) -> Action {
+  private mutating func pauseIfStationary(measured: Instant) -> Action {
     guard mayPause, let threshold = Self.threshold(activity), let anchor = stationary.anchor,
       measured.seconds(since: anchor.measured) >= secondsForAll ?? threshold.seconds
     else { return .none }
-    state = .still(since: anchor)
+    state = .stationary(since: anchor)
     return .pause
   }
 }

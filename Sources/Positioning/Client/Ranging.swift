@@ -32,7 +32,7 @@ public struct Ranging: Sendable {
   /// A beacon that is not heard for this long is gone; beacons advertise ten times a second to once in some seconds.
   static var memory: Milliseconds { Milliseconds(10_000) }
 
-  private struct Heard {
+  private struct RangedBeacon {
     var sighting: BeaconSighting
     /// Sum and count of the strengths since the last report.
     var sum = 0
@@ -47,7 +47,7 @@ public struct Ranging: Sendable {
   }
 
   private(set) var targets: [Target] = []
-  private var heard: [Heard] = []
+  private var ranged: [RangedBeacon] = []
   private var reportDue: Instant?
 
   init() {}
@@ -62,20 +62,20 @@ public struct Ranging: Sendable {
 
   mutating func stop(_ target: Target) {
     targets.removeAll { $0.isSame(as: target) }
-    if targets.isEmpty { heard = [] }
+    if targets.isEmpty { ranged = [] }
   }
 
   mutating func receive(_ sighting: BeaconSighting) {
     guard targets.contains(where: { $0.identity?.matches(sighting) ?? false }) else { return }
-    if let index = heard.firstIndex(where: {
+    if let index = ranged.firstIndex(where: {
       $0.sighting.uuid == sighting.uuid && $0.sighting.major == sighting.major && $0.sighting.minor == sighting.minor
     }) {
-      heard[index].sighting = sighting
-      heard[index].add(sighting.strengthDecibelMilliwatts)
+      ranged[index].sighting = sighting
+      ranged[index].add(sighting.strengthDecibelMilliwatts)
     } else {
-      var new = Heard(sighting: sighting)
+      var new = RangedBeacon(sighting: sighting)
       new.add(sighting.strengthDecibelMilliwatts)
-      heard.append(new)
+      ranged.append(new)
     }
   }
 
@@ -83,14 +83,14 @@ public struct Ranging: Sendable {
   mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
     guard let due = deadline, now >= due else { return [] }
     reportDue = now + Self.interval
-    heard.removeAll { now.milliseconds(since: $0.sighting.received.instant) >= Self.memory.count }
+    ranged.removeAll { now.milliseconds(since: $0.sighting.received.instant) >= Self.memory.count }
     let reports = targets.map { target in
-      let matching = heard.filter { target.identity?.matches($0.sighting) ?? false }
+      let matching = ranged.filter { target.identity?.matches($0.sighting) ?? false }
       return (target: target, beacons: matching.map(Self.beacon).sorted(by: Self.isNearer))
     }
-    for index in heard.indices {
-      heard[index].sum = 0
-      heard[index].count = 0
+    for index in ranged.indices {
+      ranged[index].sum = 0
+      ranged[index].count = 0
     }
     return reports
   }
@@ -99,13 +99,13 @@ public struct Ranging: Sendable {
     (a.accuracyMetres < 0 ? .infinity : a.accuracyMetres) < (b.accuracyMetres < 0 ? .infinity : b.accuracyMetres)
   }
 
-  private static func beacon(_ heard: Heard) -> Beacon {
-    let sighting = heard.sighting
+  private static func beacon(_ ranged: RangedBeacon) -> Beacon {
+    let sighting = ranged.sighting
     var beacon = Beacon(
       uuid: sighting.uuid, major: sighting.major, minor: sighting.minor, proximity: .unknown, accuracyMetres: -1,
       strengthDecibelMilliwatts: 0, timestamp: sighting.received.utc)
-    if heard.count > 0 {
-      let mean = Double(heard.sum) / Double(heard.count)
+    if ranged.count > 0 {
+      let mean = Double(ranged.sum) / Double(ranged.count)
       let distance = distanceMetres(
         strength: mean, atOneMetre: Double(sighting.strengthAtOneMetreDecibelMilliwatts))
       beacon.strengthDecibelMilliwatts = Int(mean.rounded())

@@ -23,5 +23,5 @@ struct StationaryDetector: Sendable {
     return true
   }
 
-  mutating func forget() { anchor = nil }
+  mutating func reset() { anchor = nil }
 }

@@ -19,7 +19,7 @@ enum Trigonometry {
 
   /// The angle in 0 ≤ angle < 360.
   static func wrapped(degrees: Double) -> Double {
-    let rest = degrees.truncatingRemainder(dividingBy: 360)
-    return rest < 0 ? (rest + 360 == 360 ? 0 : rest + 360) : rest
+    let remainder = degrees.truncatingRemainder(dividingBy: 360)
+    return remainder < 0 ? (remainder + 360 == 360 ? 0 : remainder + 360) : remainder
   }
 }

@@ -22,7 +22,7 @@ extension ClientSession {
       if standardDelivery == .deliver { carryOut(pausing.receive(actual, at: now), at: now, &outputs) }
       wantsForStandard =
         !pausing.isPaused && updates.wants(sample)
-        && (permissions.accuracy == .full || updates.coarse.isNews(sample))
+        && (permissions.accuracy == .full || updates.coarse.isNew(sample))
     }
     let wantsForSignificant =
       significant.isRunning && wakingDelivery != .none && significant.wants(sample, at: now)
@@ -81,10 +81,10 @@ extension ClientSession {
 
   mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, _ outputs: inout [PositioningOutput]) {
     guard runningDelivery == .deliver,
-      let news = heading.receive(
+      let update = heading.receive(
         sample, declinationDegrees: declinationDegrees, showsTrueNorth: updates.isRunning)
     else { return }
-    emit(.didUpdateHeading(news), &outputs)
+    emit(.didUpdateHeading(update), &outputs)
   }
 
   /// The earliest time at which `wake` has something to do.

@@ -147,9 +147,9 @@ struct ClientSession: Sendable {
   }
 
   private mutating func deliveriesMayChange(at now: Instant) {
-    let wasTold = standardDelivery == .deliver
+    let wasDelivering = standardDelivery == .deliver
     decideDeliveries()
-    if !wasTold, standardDelivery == .deliver { pausing.lookAgain(at: now) }
+    if !wasDelivering, standardDelivery == .deliver { pausing.restart(at: now) }
   }
 
   private mutating func decideDeliveries() {

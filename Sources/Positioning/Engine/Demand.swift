@@ -69,8 +69,8 @@ public struct Demand: Hashable, Sendable {
 
   /// Whether nothing is needed.
   public var isEmpty: Bool {
-    var rest = self
-    if !heading { rest.headingFilterDegrees = Demand().headingFilterDegrees }
-    return rest == Demand()
+    var relevant = self
+    if !heading { relevant.headingFilterDegrees = Demand().headingFilterDegrees }
+    return relevant == Demand()
   }
 }

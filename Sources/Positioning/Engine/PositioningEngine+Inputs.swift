@@ -27,7 +27,7 @@ extension PositioningEngine {
     let permissions = permissions
     if permissions.delivery(.waking, allowsBackground: nil) != .none {
       if authorization.accuracy == .full { monitor(actual) }
-      if isHeard { visit(actual) }
+      if hasDelegate { visit(actual) }
     }
     let sample = reducedIfNeeded(actual)
     for index in clients.indices {
@@ -71,11 +71,11 @@ extension PositioningEngine {
 
   /// Whether there is a delegate. Before, and while there is none, nothing is found that would be told to nobody: what
   /// became of regions and visits meanwhile the fixes show that come then (BG-5).
-  var isHeard: Bool { clients.indices.contains { clients[$0].delegate != nil } }
+  var hasDelegate: Bool { clients.indices.contains { clients[$0].delegate != nil } }
 
   /// Feeds the regions, and tells every manager of what was crossed (RG-10, RG-11).
   mutating func crossings(_ feed: (inout Regions, (Regions.Crossing) -> Void) -> Bool) {
-    guard isHeard else { return }
+    guard hasDelegate else { return }
     var crossed: [Regions.Crossing] = []
     guard feed(&regions, { crossed.append($0) }) else { return }
     outputs.append(.store(.regions))
@@ -173,8 +173,8 @@ extension PositioningEngine {
   public mutating func beaconScanResumed(at now: Instant) {
     // Where nothing may be monitored, permission that comes looks again; what stands in its way was told already.
     guard mayMonitor else { return }
-    regions.lookAgain(at: now)
-    for index in monitors.indices { monitors[index].lookAgain(at: now) }
+    regions.restart(at: now)
+    for index in monitors.indices { monitors[index].restart(at: now) }
   }
 }
 

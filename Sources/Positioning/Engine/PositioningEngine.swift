@@ -75,7 +75,7 @@ public struct PositioningEngine: Sendable {
   /// A manager is gone: what it started stops, but for regions and visits, which the app keeps (GE-7).
   public mutating func remove(_ id: ClientID) {
     clients.removeAll { $0.id == id }
-    if !isHeard { areRegionsWatched = false }
+    if !hasDelegate { areRegionsWatched = false }
   }
 
   func index(of id: ClientID) -> Int? { clients.firstIndex { $0.id == id } }
@@ -238,7 +238,7 @@ public struct PositioningEngine: Sendable {
   mutating func permissionsChanged(at now: Instant) {
     let permissions = permissions
     if mayMonitor, !isMonitoring {
-      for index in monitors.indices { monitors[index].lookAgain(at: now) }
+      for index in monitors.indices { monitors[index].restart(at: now) }
     }
     isMonitoring = mayMonitor
     watchRegions(at: now)
@@ -251,8 +251,8 @@ public struct PositioningEngine: Sendable {
 
   /// Regions are looked at from now on, or not any longer.
   mutating func watchRegions(at now: Instant) {
-    let areWatched = mayMonitor && isHeard
-    if areWatched, !areRegionsWatched { regions.lookAgain(at: now) }
+    let areWatched = mayMonitor && hasDelegate
+    if areWatched, !areRegionsWatched { regions.restart(at: now) }
     areRegionsWatched = areWatched
   }
 
@@ -274,7 +274,7 @@ public struct PositioningEngine: Sendable {
     }
     guard mayMonitor else { return next }
     for index in monitors.indices { next = Instant.earlier(next, monitors[index].deadline) }
-    return isHeard ? Instant.earlier(next, regions.deadline) : next
+    return hasDelegate ? Instant.earlier(next, regions.deadline) : next
   }
 
   /// The deadline has come.

@@ -121,9 +121,9 @@ extension PowerControl {
     }
     guard readDue(run, collect, need) <= now else { return false }
     // A deferral that ends right after a read-out has its fixes already.
-    let said = actions.count
+    let before = actions.count
     if collect.by.map({ $0 <= now && isFresh(run, at: $0) }) ?? false { reportDue(&actions) }
-    if actions.count == said { readOut(&actions) }
+    if actions.count == before { readOut(&actions) }
     return false
   }
 
@@ -139,14 +139,14 @@ extension PowerControl {
     guard secondsPerFix != expectedSecondsPerFix else { return }
     expectedSecondsPerFix = secondsPerFix
     // What was shown was shown by another line.
-    shownSecondsPerFix = nil
+    measuredSecondsPerFix = nil
   }
 
   /// When to begin with a read-out that is to be over at an instant. What it takes grows with what is held by then.
   func readBegin(_ run: BatchRun, for by: Instant) -> Instant {
     guard !isFresh(run, at: by) else { return by }
     let held = by.seconds(since: run.heldSince) + run.uncountedSeconds
-    let share = (shownSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
+    let share = (measuredSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
     let seconds = (share * held + policy.readOutSeconds) / (1 + share)
     return before(by, min(seconds, by.seconds(since: run.heldSince)))
   }
@@ -194,7 +194,7 @@ extension PowerControl {
     if lost > 0 { actions.append(.report(.fixesLost(lost))) }
     guard var run = batch else { return }
     if let since = run.readingSince, count >= policy.readOutLearnedFrom {
-      shownSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
+      measuredSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
     }
     // What came in meanwhile was read as well, but for the last one or two.
     run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))
@@ -234,7 +234,7 @@ extension PowerControl {
 
   mutating func refuse(_ refusal: Refusal, _ actions: inout [PowerAction]) {
     refusedUntil[refusal] = now + Milliseconds(seconds: policy.refusedSeconds)
-    complain(.refused(refusal), &actions)
+    reportOnce(.refused(refusal), &actions)
   }
 }
 

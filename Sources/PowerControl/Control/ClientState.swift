@@ -18,14 +18,14 @@ struct ClientState: Sendable {
   var isHostBatchingReported = false
   /// Significant changes: where the last one was, the last look, and the present interval.
   var significantAnchor: FixObservation?
-  var significantLook: (observation: FixObservation, at: Instant)?
+  var significantCheck: (observation: FixObservation, at: Instant)?
   var significantSeconds: Double
 
   struct Pause: Sendable {
     var reason: PauseReason
     /// The present interval of looks.
-    var lookSeconds: Double
-    var lastLook: Instant
+    var checkSeconds: Double
+    var lastCheck: Instant
   }
 
   init(id: ClientID, demand: Demand, at now: Instant, newest: FixObservation?, policy: PowerPolicy) {

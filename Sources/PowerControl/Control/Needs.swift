@@ -31,8 +31,8 @@ extension PowerControl {
       need.addDue(fix.at + Milliseconds(seconds: early(seconds)))
     }
     if demand.significantChange {
-      need.addDue(fix.at + Milliseconds(seconds: rests ? policy.stillLookSeconds : client.significantSeconds))
-      need.waitsForHint = need.waitsForHint || rests
+      need.addDue(fix.at + Milliseconds(seconds: isStationary ? policy.stationaryCheckSeconds : client.significantSeconds))
+      need.waitsForHint = need.waitsForHint || isStationary
     }
     if let border = demand.border { addBorder(border, client, fix, &need) }
   }
@@ -42,9 +42,9 @@ extension PowerControl {
     _ need: inout Need
   ) {
     if let dwell = border.dwellSeconds { return need.addDue(client.borderedAt + Milliseconds(seconds: dwell)) }
-    if rests {
+    if isStationary {
       need.waitsForHint = true
-      return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
+      return need.addDue(fix.at + Milliseconds(seconds: policy.stationaryCheckSeconds))
     }
     let moved = client.borderedFix.map { groundMetres($0, fix.observation) } ?? 0
     let metres = border.distanceMetres - moved - fix.observation.errorMetres
@@ -73,9 +73,9 @@ extension PowerControl {
     guard filter > 0, updates.allowsSavingWhileMoving else {
       return need.addLive(cyclic: updates.allowsSavingWhileMoving, periodSeconds: 1)
     }
-    if rests {
+    if isStationary {
       need.waitsForHint = true
-      return need.addDue(fix.at + Milliseconds(seconds: policy.stillLookSeconds))
+      return need.addDue(fix.at + Milliseconds(seconds: policy.stationaryCheckSeconds))
     }
     let moved = client.filterAnchor.map { groundMetres($0, fix.observation) } ?? 0
     let bound = updates.activity.speedBoundMetresPerSecond
@@ -87,11 +87,11 @@ extension PowerControl {
 
   private func addPaused(_ client: ClientState, _ need: inout Need) {
     // Without sky the search decides when it is looked again.
-    guard let pause = client.pause, pause.reason == .still else { return }
+    guard let pause = client.pause, pause.reason == .stationary else { return }
     if hasAccelerometer {
       need.waitsForHint = true
     } else {
-      need.addDue(pause.lastLook + Milliseconds(seconds: early(pause.lookSeconds)))
+      need.addDue(pause.lastCheck + Milliseconds(seconds: early(pause.checkSeconds)))
     }
   }
 
@@ -135,7 +135,7 @@ extension PowerControl {
   }
 
   /// An accelerometer watches, and nothing has moved since the newest fix, which showed rest.
-  var rests: Bool {
+  var isStationary: Bool {
     guard hasAccelerometer, let newestFix, !moves(newestFix.observation) else { return false }
     guard let lastHint else { return true }
     return now.seconds(since: lastHint) > policy.hintSeconds && newestFix.at >= lastHint

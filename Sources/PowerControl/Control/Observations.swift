@@ -12,7 +12,7 @@ extension PowerControl {
     guard let index else {
       clients.append(ClientState(id: id, demand: demand, at: now, newest: newestFix?.observation, policy: policy))
       clients.sort { $0.id < $1.id }
-      if case .decidedElsewhere(true) = demand.updates?.pausing { startLooking(clients.firstIndex { $0.id == id }!) }
+      if case .decidedElsewhere(true) = demand.updates?.pausing { startChecking(clients.firstIndex { $0.id == id }!) }
       return
     }
     change(index, to: demand, &actions)
@@ -42,7 +42,7 @@ extension PowerControl {
     case .decidedElsewhere(let isPaused):
       if isPaused != wasPaused {
         clients[index].pause = nil
-        if isPaused { startLooking(index) }
+        if isPaused { startChecking(index) }
       }
     }
   }
@@ -53,7 +53,7 @@ extension PowerControl {
   }
 
   mutating func take(_ fix: FixObservation, _ actions: inout [PowerAction]) {
-    if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
+    if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
     skyIsBack(&actions)
     if case .awake(var awake) = phase {
       if awake.firstFix == nil {
@@ -105,11 +105,11 @@ extension PowerControl {
     clients[index].stationary = stationary
     guard updates.pausing != .never else { return }
     if clients[index].pause != nil {
-      look(index, sees: isMoving, at: fix, &actions)
+      check(index, detects: isMoving, at: fix, &actions)
     } else if updates.pausing == .automatic,
       now.seconds(since: stationary.since) >= (policy.pauseSeconds ?? thresholds.stationarySeconds)
     {
-      pause(index, .still, &actions)
+      pause(index, .stationary, &actions)
     }
   }
 
@@ -128,23 +128,23 @@ extension PowerControl {
 
   private mutating func observeSignificant(_ fix: FixObservation, _ index: Int) {
     guard clients[index].demand.significantChange else { return }
-    guard let anchor = clients[index].significantAnchor, let last = clients[index].significantLook else {
+    guard let anchor = clients[index].significantAnchor, let last = clients[index].significantCheck else {
       clients[index].significantAnchor = fix
-      clients[index].significantLook = (fix, now)
+      clients[index].significantCheck = (fix, now)
       return
     }
     let interval = clients[index].significantSeconds
     guard now.seconds(since: last.at) >= interval * 0.8 else { return }
     // At rest the looks become rarer; whoever moves is looked after every five minutes again.
-    let rests = groundMetres(last.observation, fix) < policy.significantMetres / 5
+    let isStationary = groundMetres(last.observation, fix) < policy.significantMetres / 5
     clients[index].significantSeconds =
-      rests ? min(interval * 1.5, policy.significantLongestSeconds) : policy.significantShortestSeconds
-    clients[index].significantLook = (fix, now)
+      isStationary ? min(interval * 1.5, policy.significantLongestSeconds) : policy.significantShortestSeconds
+    clients[index].significantCheck = (fix, now)
     if groundMetres(anchor, fix) >= policy.significantMetres { clients[index].significantAnchor = fix }
   }
 
   mutating func take(_ signal: SignalObservation, _ actions: inout [PowerAction]) {
-    if case .asleep(let asleep) = phase { stray(asleep, &actions) } else { answered(&actions) }
+    if case .asleep(let asleep) = phase { receivedUnexpectedEpoch(asleep, &actions) } else { answered(&actions) }
     guard case .awake(var awake) = phase else { return }
     if signal.isEnoughForFix { orbits.receiving(at: now) } else { orbits.interrupted() }
     epochs.came(at: now, isFirstFix: false)
@@ -180,14 +180,14 @@ extension PowerControl {
   // MARK: Pauses
 
   mutating func pause(_ index: Int, _ reason: PauseReason, _ actions: inout [PowerAction]) {
-    startLooking(index, reason)
+    startChecking(index, reason)
     // Movement counts from here, and not from where the rest began.
     if let newestFix { clients[index].stationary = StationaryDetector(at: newestFix.observation, newestFix.at) }
     actions.append(.report(.paused(clients[index].id, reason)))
   }
 
-  private mutating func startLooking(_ index: Int, _ reason: PauseReason = .still) {
-    clients[index].pause = ClientState.Pause(reason: reason, lookSeconds: policy.pauseProbeSeconds, lastLook: now)
+  private mutating func startChecking(_ index: Int, _ reason: PauseReason = .stationary) {
+    clients[index].pause = ClientState.Pause(reason: reason, checkSeconds: policy.pauseProbeSeconds, lastCheck: now)
   }
 
   mutating func resume(_ index: Int, _ actions: inout [PowerAction]) {
@@ -198,15 +198,15 @@ extension PowerControl {
   }
 
   /// A fix came while the client is paused.
-  private mutating func look(_ index: Int, sees isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction])
+  private mutating func check(_ index: Int, detects isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction])
   {
     guard var pause = clients[index].pause else { return }
     if isMoving, clients[index].demand.updates?.pausing == .automatic { return resume(index, &actions) }
     // A fix that comes long before its time, for somebody else's sake, makes the looks no rarer.
-    if now.seconds(since: pause.lastLook) >= pause.lookSeconds * 0.8 {
-      pause.lookSeconds = min(pause.lookSeconds * policy.pauseGrowth, policy.pauseLongestSeconds)
+    if now.seconds(since: pause.lastCheck) >= pause.checkSeconds * 0.8 {
+      pause.checkSeconds = min(pause.checkSeconds * policy.pauseGrowth, policy.pauseLongestSeconds)
     }
-    pause.lastLook = now
+    pause.lastCheck = now
     clients[index].pause = pause
   }
 }

@@ -32,10 +32,10 @@ enum Phase: Sendable {
     var until: Instant?
     var reason: Reason
     /// Epochs came although it ought to sleep: when the last, and how often it was asked again.
-    var lastStray: Instant?
+    var lastUnexpectedEpoch: Instant?
     var repeats = 0
 
-    enum Reason: Sendable { case idle, betweenLooks, noSky }
+    enum Reason: Sendable { case idle, betweenChecks, noSky }
   }
 
   /// The receiver has been woken and has not answered yet.

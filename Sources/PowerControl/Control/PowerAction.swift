@@ -46,7 +46,7 @@ public enum PowerReport: Hashable, Sendable {
 
 public enum PauseReason: UInt8, Hashable, Sendable {
   /// It rests.
-  case still
+  case stationary
   /// No fix could be obtained for long (rule PA-6).
   case noFix
 }

@@ -25,7 +25,7 @@ public struct PowerControl: Sendable {
   /// How often the size of a batch was halved because the receiver refused it.
   var batchHalvings = 0
   /// What reading one fix out took, once a read-out has shown it.
-  var shownSecondsPerFix: Double?
+  var measuredSecondsPerFix: Double?
   /// What it takes by the line's rate, where that is known.
   var expectedSecondsPerFix: Double?
   /// The receiver has forgotten what it was told: the wanted state is told again.
@@ -44,10 +44,10 @@ public struct PowerControl: Sendable {
   var hintHold: Instant?
   var modeSince = Instant.zero
   /// When cyclic tracking was last left although the receiver stayed awake.
-  var cyclicLeft: Instant?
+  var cyclicEndedAt: Instant?
   var coarseSince: Instant?
   var refusedUntil: [Refusal: Instant] = [:]
-  var isTroubled: [PowerReport] = []
+  var activeReports: [PowerReport] = []
   var oneShotAt: Instant?
   var oneShotGapSeconds: Double?
   var now: Instant
@@ -63,7 +63,7 @@ public struct PowerControl: Sendable {
     // A clock that stepped back must not undo what was decided.
     now = max(now, instant)
     switch event {
-    case .demand(let id, let demand): take(demand?.sane, of: id, &actions)
+    case .demand(let id, let demand): take(demand?.sanitized, of: id, &actions)
     case .fix(let observation): take(observation, &actions)
     case .noFix(let signal): take(signal, &actions)
     case .entered(let mode): entered(mode, &actions)
@@ -113,7 +113,7 @@ public struct PowerControl: Sendable {
     for _ in 0..<4 {
       switch phase {
       case .absent:
-        if clients.contains(where: { !$0.demand.isEmpty }) { complain(.noReceiver, &actions) }
+        if clients.contains(where: { !$0.demand.isEmpty }) { reportOnce(.noReceiver, &actions) }
         return
       case .suspended(let since):
         guard now.seconds(since: since) >= Self.suspendPatienceSeconds else { return }
@@ -136,24 +136,24 @@ public struct PowerControl: Sendable {
   mutating func want(_ state: WantedState, _ actions: inout [PowerAction]) {
     guard state != wanted || mustReportAgain else { return }
     if state.mode != wanted.mode { modeSince = now }
-    if case .cyclicTracking = wanted.mode, case .continuous = state.mode { cyclicLeft = now }
-    if state.mode.isAsleep { cyclicLeft = nil }
+    if case .cyclicTracking = wanted.mode, case .continuous = state.mode { cyclicEndedAt = now }
+    if state.mode.isAsleep { cyclicEndedAt = nil }
     mustReportAgain = false
     wanted = state
     actions.append(.enter(state))
   }
 
   /// Reports what is said once until it is over.
-  mutating func complain(_ report: PowerReport, _ actions: inout [PowerAction]) {
-    guard !isTroubled.contains(report) else { return }
-    isTroubled.append(report)
+  mutating func reportOnce(_ report: PowerReport, _ actions: inout [PowerAction]) {
+    guard !activeReports.contains(report) else { return }
+    activeReports.append(report)
     actions.append(.report(report))
   }
 
   /// A trouble is over: the next of its kind is told again.
   mutating func isOver(_ report: PowerReport) -> Bool {
-    guard let index = isTroubled.firstIndex(of: report) else { return false }
-    isTroubled.remove(at: index)
+    guard let index = activeReports.firstIndex(of: report) else { return false }
+    activeReports.remove(at: index)
     return true
   }
 

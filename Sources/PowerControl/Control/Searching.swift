@@ -46,7 +46,7 @@ extension PowerControl {
   /// When the present search is given up, by what it has received so far.
   private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
     let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
-    let firstSeconds = need.live == nil ? policy.searchFirstLookSeconds : policy.searchFirstSeconds
+    let firstSeconds = need.live == nil ? policy.searchFirstCheckSeconds : policy.searchFirstSeconds
     let first = (outage.since ?? awake.since) + Milliseconds(seconds: firstSeconds)
     return max(began + Milliseconds(seconds: patience(awake)), first)
   }

@@ -24,7 +24,7 @@ extension PowerControl {
       want(WantedState(mode: .onOff(periodSeconds: periodSeconds), reducedConstellations: wantsReduced), &actions)
       return false
     }
-    if let sleep = worthSleeping(need) { return leave(to: .betweenLooks, until: sleep.until, need, &actions) }
+    if let sleep = worthSleeping(need) { return leave(to: .betweenChecks, until: sleep.until, need, &actions) }
     want(liveState(cyclic: true, periodSeconds: spacing(need)), &actions)
     return false
   }
@@ -52,7 +52,7 @@ extension PowerControl {
     let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
     // Better than the limit to begin, half as much again to stay.
     guard newestFix.observation.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
-    let mayTry = cyclicLeft.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
+    let mayTry = cyclicEndedAt.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
     guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
     state.mode = .cyclicTracking(everySeconds: min(period, Int(longest)))
     return state
@@ -82,7 +82,7 @@ extension PowerControl {
   private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     guard let firstFix = awake.firstFix, let newestFix else { return nil }
     var until: Instant?
-    if let hintHold, hintHold > now, !hasSeenMovement(newestFix.observation) { until = hintHold }
+    if let hintHold, hintHold > now, !isMovementConfirmed(newestFix.observation) { until = hintHold }
     if newestFix.observation.errorMetres > policy.goodFixMetres {
       until = max(until ?? now, firstFix + Milliseconds(seconds: policy.settleSeconds))
     }
@@ -94,12 +94,12 @@ extension PowerControl {
   }
 
   /// What the hint has told is known by fixes, and nobody is paused any more: how they are made depends on the demands alone.
-  private func hasSeenMovement(_ fix: FixObservation) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
+  private func isMovementConfirmed(_ fix: FixObservation) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
 
   /// The next look needs a hot start, and the orbits will not do until then.
   private func wantsOrbits(_ need: Need) -> Bool {
     guard canSleep else { return false }
-    guard let next = nextLook(need) else { return false }
+    guard let next = nextCheck(need) else { return false }
     // Whoever looks more rarely than orbits hold begins cold every time: renewing would cost more than it saves.
     guard next.seconds(since: now) < policy.orbitsValidSeconds else { return false }
     let by = next + Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds)
@@ -109,7 +109,7 @@ extension PowerControl {
   }
 
   /// When somebody will look next, as far as that is known.
-  private func nextLook(_ need: Need) -> Instant? {
+  private func nextCheck(_ need: Need) -> Instant? {
     if let due = need.due { return max(due, now) }
     if need.waitsForHint { return now }
     // One-shots that come again and again will come again.
@@ -213,7 +213,7 @@ extension PowerControl {
 
   /// Looks come so often that what fewer constellations save of each is more than what their orbits cost, which hold for less.
   private func isFrequent(_ need: Need, _ newest: Instant) -> Bool {
-    need.live != nil || need.due.map { $0.seconds(since: newest) <= policy.reducedLookSeconds } ?? false
+    need.live != nil || need.due.map { $0.seconds(since: newest) <= policy.reducedCheckSeconds } ?? false
   }
 
   /// Everybody has been content with a coarse position for a while, and the sky is open.
@@ -248,7 +248,7 @@ extension PowerControl {
 
   /// When a cheaper mode may be chosen.
   private var modeDeadline: Instant? {
-    let settled = max(modeSince, cyclicLeft ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
+    let settled = max(modeSince, cyclicEndedAt ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
     return settled > now ? settled : nil
   }
 

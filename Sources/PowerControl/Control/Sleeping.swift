@@ -83,7 +83,7 @@ extension PowerControl {
     if hintHold != nil { return asleep.reason != .noSky || searchIsAllowed }
     switch asleep.reason {
     case .idle: return true
-    case .betweenLooks: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
+    case .betweenChecks: return need.live != nil || need.collect != nil || (wakeTime(need).map { $0 <= now } ?? false)
     case .noSky: return clients.contains { $0.startedAt > asleep.since } && searchIsAllowed
     }
   }
@@ -108,7 +108,7 @@ extension PowerControl {
   }
 
   /// An epoch came although the receiver ought to sleep.
-  mutating func stray(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) {
+  mutating func receivedUnexpectedEpoch(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) {
     switch wanted.mode {
     case .backup, .off: break
     default: return
@@ -116,17 +116,17 @@ extension PowerControl {
     // What was on its way when it fell asleep.
     guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
     if let until = asleep.until, until <= now { return }
-    let quiet = now.seconds(since: asleep.lastStray ?? asleep.since)
+    let quiet = now.seconds(since: asleep.lastUnexpectedEpoch ?? asleep.since)
     var asleep = asleep
-    asleep.lastStray = now
+    asleep.lastUnexpectedEpoch = now
     // One that does not sleep goes on with an epoch a second, as it was told before; this one slept, and woke by itself.
     if quiet > 1.5 * policy.sleepGraceSeconds {
-      complain(.wakesByItself, &actions)
+      reportOnce(.wakesByItself, &actions)
       asleep.repeats = 0
     }
     // Asked again at most every other second: the answer takes its time.
     if asleep.repeats >= policy.sleepAttempts {
-      complain(.doesNotSleep, &actions)
+      reportOnce(.doesNotSleep, &actions)
       let isSwitch = if case .off = wanted.mode { true } else { false }
       refusedUntil[isSwitch ? .powerSwitch : .backup] = now + Milliseconds(seconds: policy.refusedSeconds)
       phase = .awake(Phase.Awake(since: now, isHot: orbits.isUsable(at: now)))

@@ -38,7 +38,7 @@ extension PowerControl {
       actions.append(.reset)
     } else {
       waking.reviveSeconds = policy.reviveSeconds
-      complain(.doesNotWake, &actions)
+      reportOnce(.doesNotWake, &actions)
     }
     phase = .waking(waking)
   }

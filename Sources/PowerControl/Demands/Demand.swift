@@ -114,7 +114,7 @@ public struct Demand: Hashable, Sendable {
   }
 
   /// The demand with every number that makes no sense read as the strictest that does.
-  public var sane: Demand {
+  public var sanitized: Demand {
     var demand = self
     if let seconds = everySeconds { demand.everySeconds = seconds >= 1 ? seconds : 1 }
     if let border {

@@ -66,7 +66,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// A search goes on without pause for this long after the last fix, for those who want fixes as they are made,
   public var searchFirstSeconds = 60.0
   /// and for those who are content with looks.
-  public var searchFirstLookSeconds = 15.0
+  public var searchFirstCheckSeconds = 15.0
   /// The interval between later searches, as a share of the outage: the delay is in proportion.
   public var searchShare = 0.25
   /// and at least this long.
@@ -105,7 +105,7 @@ public struct PowerPolicy: Hashable, Sendable {
   public var significantLongestSeconds = 900.0
   public var significantMetres = 500.0
   /// With an accelerometer that is still, filters and regions are looked at only this often.
-  public var stillLookSeconds = 3600.0
+  public var stationaryCheckSeconds = 3600.0
 
   // Batching.
   /// A batch is read out this long before it can be full.
@@ -142,7 +142,7 @@ public struct PowerPolicy: Hashable, Sendable {
   /// All clients must be content with this accuracy for the smaller set,
   public var reducedFromMetres = 100.0
   /// and look at least this often,
-  public var reducedLookSeconds = 60.0
+  public var reducedCheckSeconds = 60.0
   /// for this long, because the change restarts the receiver.
   public var reducedAfterSeconds = 600.0
 

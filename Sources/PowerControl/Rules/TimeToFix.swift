@@ -4,7 +4,7 @@ import MonotonicTime
 /// promised fix and not earlier.
 struct TimeToFix: Sendable {
   /// What was seen, newest last, at most ``capacity``.
-  private var seen: [(seconds: Double, at: Instant)] = []
+  private var starts: [(seconds: Double, at: Instant)] = []
   private let usualSeconds: Double
   private static let capacity = 16
   /// Streets change: what was seen longer ago counts no more. Else a receiver that no longer sleeps, because starts were
@@ -14,8 +14,8 @@ struct TimeToFix: Sendable {
   init(usualSeconds: Double) { self.usualSeconds = usualSeconds }
 
   mutating func observe(_ seconds: Double, at now: Instant) {
-    if seen.count == Self.capacity { seen.removeFirst() }
-    seen.append((seconds, now))
+    if starts.count == Self.capacity { starts.removeFirst() }
+    starts.append((seconds, now))
   }
 
   /// Long enough for all but the worst of the last starts: an upper estimate of the 90 % quantile, and never below what is
@@ -24,7 +24,7 @@ struct TimeToFix: Sendable {
     var largest = 0.0
     var second = 0.0
     var count = 0
-    for (value, at) in seen where now.seconds(since: at) < Self.memorySeconds {
+    for (value, at) in starts where now.seconds(since: at) < Self.memorySeconds {
       count += 1
       if value > largest {
         second = largest
@@ -40,7 +40,7 @@ struct TimeToFix: Sendable {
   func meanSeconds(at now: Instant) -> Double {
     var sum = 0.0
     var count = 0
-    for (value, at) in seen where now.seconds(since: at) < Self.memorySeconds {
+    for (value, at) in starts where now.seconds(since: at) < Self.memorySeconds {
       sum += value
       count += 1
     }

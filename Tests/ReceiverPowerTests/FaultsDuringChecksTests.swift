@@ -8,7 +8,7 @@ import Testing
 
 /// What goes wrong while a receiver sleeps between looks must not end the looks: whatever the moment, fixes come again.
 @Suite("Faults of a receiver that sleeps between looks")
-struct FaultsWhileLookingTests {
+struct FaultsDuringChecksTests {
   private static let faults: [(String, Fault)] = [
     ("freeze", .freeze(for: Milliseconds(30_000))),
     ("silence", .silence(for: Milliseconds(30_000))),
@@ -29,15 +29,15 @@ struct FaultsWhileLookingTests {
   @Test(
     "Looks go on after every fault, whenever it happens",
     arguments: [ReceiverModel.m8, .m10, .f9p, .clone], faults.indices)
-  func looksGoOn(_ model: ReceiverModel, _ number: Int) {
+  func checksGoOn(_ model: ReceiverModel, _ number: Int) {
     let (name, fault) = Self.faults[number]
     // Into the look, in the middle of what is said, or into the sleep after it.
     for offset in [0.6, 1.5, 20] {
       let scene = Scene(model)
       scene.demand(Demand(everySeconds: 60))
       scene.run(200)
-      let looks = scene.commands.count { $0.command == .wakeUp }
-      scene.run(100) { $0.commands.count { $0.command == .wakeUp } > looks }
+      let checks = scene.commands.count { $0.command == .wakeUp }
+      scene.run(100) { $0.commands.count { $0.command == .wakeUp } > checks }
       scene.run(offset)
       scene.inject(fault)
       scene.run(600)

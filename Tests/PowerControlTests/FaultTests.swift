@@ -83,7 +83,7 @@ struct SearchTests {
 }
 
 @Suite("A receiver that does not do as it is told")
-struct TroubleTests {
+struct FaultTests {
   private func asleep() -> Scene {
     var scene = Scene(demand: .every(900))
     scene.fixes(45)

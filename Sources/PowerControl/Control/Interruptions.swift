@@ -47,10 +47,10 @@ extension PowerControl {
       epochs = EpochGrid(usualSeconds: found.startTimes.hotSeconds + policy.wakeSeconds)
       refusedUntil = [:]
       batchHalvings = 0
-      shownSecondsPerFix = nil
+      measuredSecondsPerFix = nil
     }
     capabilities = found
-    isTroubled = []
+    activeReports = []
     // Whether it kept its orbits is not known; the receiver may say.
     orbits.lost()
     mustReportAgain = true
