@@ -1,16 +1,17 @@
 import MonotonicTime
 
-// Deferral: the receiver collects, line and host sleep.
+// Deferral: the receiver collects fixes while the line and the host sleep.
 extension PowerControl {
-  /// Nobody needs fixes as they come, somebody wants them collected. True when the phase has changed.
+  /// Serves clients of which at least one wants fixes collected and none wants them live. True when the phase has
+  /// changed.
   mutating func serveCollect(
     _ collect: Need.Collect, _ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]
   ) -> Bool {
     let by = Instant.earlier(collect.by, need.due)
     let state = liveState(cyclic: collect.cyclic, periodSeconds: 1)
     reportDue(&actions)
-    // Settle in the mode that is kept while the receiver collects, if that is worth waiting for: collecting itself hinders
-    // nothing.
+    // The mode that is kept while the receiver collects is reached first, if that is worth the wait. Collecting itself
+    // does not prevent it.
     let settles = !isSettled(state, cyclic: collect.cyclic) && settlingPays(by: by)
     guard !settles, let plan = batchPlan(by: by) else {
       want(state, &actions)
@@ -25,34 +26,34 @@ extension PowerControl {
     return false
   }
 
-  /// No cheaper mode is about to be chosen.
+  /// Whether no cheaper mode is about to be chosen.
   private func isSettled(_ state: WantedState, cyclic: Bool) -> Bool {
     guard state.mode == wanted.mode, orbits.isUsable(at: now) else { return false }
     if case .cyclicTracking = state.mode { return true }
     guard cyclic, capabilities?.cyclicLongestSeconds != nil, !isRefused(.cyclicTracking) else { return true }
-    // Cyclic tracking may only wait for a better fix: that is not waited for.
+    // Cyclic tracking may be blocked by a poor fix alone; collecting does not wait for a better one.
     return now.seconds(since: modeSince) >= 2 * policy.cyclicAfterSeconds
   }
 
-  /// What is collected after the orbits have been received takes longer than that.
+  /// Whether collecting goes on for long enough after the orbits have been received.
   private func settlingPays(by: Instant?) -> Bool {
     guard let by else { return true }
     let orbitsBy = (orbits.collectingSince ?? now) + Milliseconds(seconds: policy.orbitsCollectSeconds)
     return by.seconds(since: max(orbitsBy, now)) >= policy.settleWorthSeconds
   }
 
-  /// It began to collect at full power, and a cheaper mode would do by now.
+  /// Whether collecting began at full power and a cheaper mode would do by now.
   private func mayCollectCheaper(_ run: BatchRun, _ collect: Need.Collect) -> Bool {
     guard collect.cyclic, case .continuous = wanted.mode else { return false }
     if case .cyclicTracking = liveState(cyclic: true, periodSeconds: run.periodSeconds).mode { return true }
     return false
   }
 
-  /// The smallest period whose buffer lasts until the fixes are wanted, and with which fixes are not too far apart.
+  /// The smallest period with which the buffer lasts until the fixes are wanted, limited by the distance between fixes.
   private func batchPlan(by: Instant?) -> (batch: WantedState.Batch, periodSeconds: Int)? {
     guard let batching = capabilities?.batching, !isRefused(.batching) else { return nil }
     let wantedSeconds = by.map { $0.seconds(since: now) } ?? .infinity
-    // Somebody looks soon anyway: nothing sleeps long enough.
+    // With so short a time the line would not sleep.
     guard wantedSeconds >= policy.batchShortestSeconds else { return nil }
     let epochs = batching.extendedEpochs >> batchHalvings
     guard epochs > 0 else { return nil }
@@ -67,7 +68,8 @@ extension PowerControl {
     return (WantedState.Batch(epochs: epochs, extended: true), period)
   }
 
-  /// The receiver cannot collect for these clients, or others need fixes as they come: the host keeps the fixes.
+  /// Indices of the clients whose fixes the host keeps, because the receiver cannot collect or another client needs
+  /// live fixes.
   func clientsKept() -> [Int] {
     clients.indices.filter {
       clients[$0].deferral != nil && !clients[$0].isHostBatchingReported && !clients[$0].isPaused
@@ -81,7 +83,7 @@ extension PowerControl {
     }
   }
 
-  /// Deferrals whose time is over, or whose distance is covered.
+  /// Reports the deferrals whose time is over or whose distance is covered.
   mutating func reportDue(_ actions: inout [PowerAction]) {
     for index in clients.indices {
       guard let run = clients[index].deferral, !run.isDueReported,
@@ -100,7 +102,7 @@ extension PowerControl {
 
   // MARK: While the receiver collects
 
-  /// True when something changed that has to be decided upon again.
+  /// Continues or ends a batch. True when a change has to be decided upon again.
   mutating func serveBatch(
     _ run: BatchRun, _ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]
   ) -> Bool {
@@ -111,7 +113,7 @@ extension PowerControl {
     let isLost = awake.fixless.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
     guard need.live == nil, let collect = need.collect, !isLost else { return leaveBatch(&actions) }
     batch?.ending = .no
-    // Not in the moment before a deferral's end: the next one may take up where this one ends.
+    // Shortly before a deferral ends nothing is changed: the next deferral may take over the batch.
     if run.progress == .justRead, batchPlan(by: Instant.earlier(collect.by, need.due)) != nil {
       batch?.progress = .read
       if mayCollectCheaper(run, collect) {
@@ -120,7 +122,7 @@ extension PowerControl {
       }
     }
     guard readDue(run, collect, need) <= now else { return false }
-    // A deferral that ends right after a read-out has its fixes already.
+    // A deferral that ends right after a read has its fixes already.
     let before = actions.count
     if collect.by.map({ $0 <= now && isFresh(run, at: $0) }) ?? false { reportDue(&actions) }
     if actions.count == before { readOut(&actions) }
@@ -133,25 +135,26 @@ extension PowerControl {
     return max(due, run.nextRead)
   }
 
-  /// How long the line needs for a fix of a batch, in seconds: what a read-out is reckoned with until one has shown it.
-  /// Nil where that is not known.
+  /// Sets the time that the line needs for one fix of a batch, in seconds. It is used until a read has measured the
+  /// time; nil if unknown.
   public mutating func expectReadOut(secondsPerFix: Double?) {
     guard secondsPerFix != expectedSecondsPerFix else { return }
     expectedSecondsPerFix = secondsPerFix
-    // What was shown was shown by another line.
+    // The measured time belongs to another line.
     measuredSecondsPerFix = nil
   }
 
-  /// When to begin with a read-out that is to be over at an instant. What it takes grows with what is held by then.
+  /// The time to begin a read that ends at an instant. The read takes longer the more fixes are held by then.
   func readBegin(_ run: BatchRun, for by: Instant) -> Instant {
     guard !isFresh(run, at: by) else { return by }
     let held = by.seconds(since: run.heldSince) + run.uncountedSeconds
-    let share = (measuredSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
+    let share =
+      (measuredSecondsPerFix ?? expectedSecondsPerFix ?? policy.readOutSecondsPerFix) / Double(run.periodSeconds)
     let seconds = (share * held + policy.readOutSeconds) / (1 + share)
     return before(by, min(seconds, by.seconds(since: run.heldSince)))
   }
 
-  /// So little is held at an instant that reading it out is not worth it: the two that a read-out leaves.
+  /// Whether so little is held at an instant that a read is not worth it. A read leaves up to two fixes.
   private func isFresh(_ run: BatchRun, at instant: Instant) -> Bool {
     run.progress != .unread
       && instant.seconds(since: run.heldSince) + run.uncountedSeconds < 2.5 * Double(run.periodSeconds)
@@ -162,7 +165,7 @@ extension PowerControl {
     actions.append(.retrieveBatch)
   }
 
-  /// What it holds is read out before collecting ends. True when it has ended.
+  /// Reads the batch out and then ends collecting. True when collecting has ended.
   mutating func leaveBatch(_ actions: inout [PowerAction]) -> Bool {
     guard let run = batch, run.readingSince == nil else { return false }
     switch run.ending {
@@ -196,7 +199,7 @@ extension PowerControl {
     if let since = run.readingSince, count >= policy.readOutLearnedFrom {
       measuredSecondsPerFix = min(now.seconds(since: since) / Double(count), 1)
     }
-    // What came in meanwhile was read as well, but for the last one or two.
+    // The read included fixes that were collected meanwhile, except for the last one or two.
     run.heldSince = max(run.readingSince ?? now, before(now, Double(run.periodSeconds)))
     run.progress = .justRead
     run.uncountedSeconds = 0
@@ -217,7 +220,7 @@ extension PowerControl {
     refuse(.batching, &actions)
   }
 
-  /// What the receiver had collected is gone.
+  /// Ends a batch whose fixes are lost.
   mutating func loseBatch(_ actions: inout [PowerAction]) {
     guard let run = batch else { return }
     endBatch()
@@ -226,7 +229,7 @@ extension PowerControl {
     actions.append(.report(.batchGone(atMost: min(fixes, run.batch.epochs))))
   }
 
-  /// Fixes come as they are made again; that none came meanwhile was no outage.
+  /// Ends a batch. Fixes arrive live again; the time without them was no outage.
   mutating func endBatch() {
     batch = nil
     listeningSince = now

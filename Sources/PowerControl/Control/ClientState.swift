@@ -1,29 +1,29 @@
 import MonotonicTime
 
-/// What is remembered of one client.
+/// The policy's record of one client.
 struct ClientState: Sendable {
   let id: ClientID
   var demand: Demand
-  /// Since when something is asked for that needs a fresh fix first.
+  /// The time of the last request that needs a fresh fix first.
   var startedAt: Instant
-  /// Since when the distance to the border stands, and the fix it was measured from.
+  /// The time at which the distance to the border was set, and the fix that it was measured from.
   var borderedAt: Instant
   var borderedFix: FixObservation?
   /// The last fix that passed the distance filter.
   var filterAnchor: FixObservation?
   var stationary: StationaryDetector?
-  /// While it is paused.
+  /// Nil while the client is not paused.
   var pause: Pause?
   var deferral: DeferralRun?
   var isHostBatchingReported = false
-  /// Significant changes: where the last one was, the last look, and the present interval.
+  /// Significant changes: the place of the last one, the last position check, and the present interval.
   var significantAnchor: FixObservation?
   var significantCheck: (observation: FixObservation, at: Instant)?
   var significantSeconds: Double
 
   struct Pause: Sendable {
     var reason: PauseReason
-    /// The present interval of looks.
+    /// The present interval of position checks.
     var checkSeconds: Double
     var lastCheck: Instant
   }
@@ -38,7 +38,7 @@ struct ClientState: Sendable {
     if demand.updates?.deferral != nil { deferral = DeferralRun(since: now, from: newest) }
   }
 
-  /// The client's standard updates rest, by whoever decides that.
+  /// Whether the client's standard updates are paused, by the policy or by its caller.
   var isPaused: Bool {
     switch demand.updates?.pausing {
     case .automatic: pause != nil
@@ -48,12 +48,12 @@ struct ClientState: Sendable {
   }
 }
 
-/// A deferral that runs.
+/// A deferral that is running.
 struct DeferralRun: Sendable {
   var since: Instant
   /// Seconds that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0
-  /// Where it began; nil until the first fix.
+  /// The start of the deferral; nil until the first fix.
   var from: FixObservation?
   var isDueReported = false
 }

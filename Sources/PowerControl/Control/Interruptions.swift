@@ -1,12 +1,12 @@
 import MonotonicTime
 
-// Refusals, restarts, a receiver that goes and comes, a host that suspends.
+// Refusals, restarts, the loss and return of the receiver, and a host that suspends.
 extension PowerControl {
   mutating func refused(_ refusal: Refusal, _ actions: inout [PowerAction]) {
     switch refusal {
     case .batching:
       if batch != nil { endBatch() }
-      // Too big for this firmware, perhaps: a smaller one is tried before it is given up.
+      // The size may be too large for this firmware: smaller ones are tried first.
       if batchHalvings < policy.batchHalvings {
         batchHalvings += 1
       } else {
@@ -51,7 +51,7 @@ extension PowerControl {
     }
     capabilities = found
     activeReports = []
-    // Whether it kept its orbits is not known; the receiver may say.
+    // The receiver may have kept its orbits; if so, it reports them.
     orbits.lost()
     mustReportAgain = true
     phase = .awake(Phase.Awake(since: now, isHot: false))
@@ -65,7 +65,7 @@ extension PowerControl {
     }
     let need = need()
     if let run = batch, let collect = need.collect, need.live == nil {
-      // The receiver collects on without the host.
+      // The receiver collects without the host.
       let full = run.fullAt(marginSeconds: policy.batchMarginSeconds)
       actions.append(.report(.hostIsNeeded(by: min(full, collect.by.map { readBegin(run, for: $0) } ?? full))))
       return
@@ -85,7 +85,7 @@ extension PowerControl {
     }
     guard case .suspended = phase else { return }
     if clients.contains(where: { !$0.demand.isEmpty }) {
-      // Whatever was due meanwhile is due now.
+      // Everything that fell due during the suspend is due now.
       for index in clients.indices { clients[index].startedAt = now }
       beginWaking(&actions)
     } else {

@@ -1,29 +1,29 @@
 import MonotonicTime
 
-/// What all clients together need at a moment.
+/// The combined need of all clients at one moment.
 struct Need: Sendable {
-  /// Fixes are to come as they are made.
+  /// Fixes are delivered live.
   var live: Live?
-  /// Fixes are to be collected for later.
+  /// Fixes are collected for later.
   var collect: Collect?
-  /// The next fix has to be there by then; `Instant.zero` is at once.
+  /// The time by which the next fix has to be there; `Instant.zero` means at once.
   var due: Instant?
-  /// Somebody waits for something that only a movement can start: sleep has no end of its own.
+  /// A client waits for a movement: the sleep has no end of its own.
   var waitsForHint = false
-  /// Everybody is content with ``PowerPolicy/reducedFromMetres``.
+  /// Every client accepts ``PowerPolicy/reducedFromMetres``.
   var isCoarse = true
-  /// Somebody asks for anything at all.
+  /// At least one client has a demand.
   var isAny = false
 
   struct Live: Sendable {
-    /// Cyclic tracking will do for everybody.
+    /// Cyclic tracking is good enough for every client.
     var cyclic: Bool
     var periodSeconds: Int
   }
 
   struct Collect: Sendable {
     var cyclic: Bool
-    /// Read out by then for the clients' sake; nil: when the buffer is full.
+    /// The time by which clients need the read; nil: when the buffer is full.
     var by: Instant?
   }
 

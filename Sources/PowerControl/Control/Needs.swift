@@ -1,6 +1,6 @@
 import MonotonicTime
 
-// From demands to one need.
+// Combines the demands into one need.
 extension PowerControl {
   func need() -> Need {
     var need = Need()
@@ -12,13 +12,13 @@ extension PowerControl {
     return need
   }
 
-  /// A client that has just started needs a fresh fix; nil when it has had one.
+  /// The newest fix, if it is newer than the client's start; else nil, and the client needs a fresh one.
   private func freshFix(_ client: ClientState) -> (observation: FixObservation, at: Instant)? {
     guard let newestFix, newestFix.at >= client.startedAt else { return nil }
     return newestFix
   }
 
-  /// All that is not standard updates.
+  /// Adds every demand but standard updates.
   private func addOccasional(_ client: ClientState, _ need: inout Need) {
     let demand = client.demand
     if demand.oneShot {
@@ -31,7 +31,8 @@ extension PowerControl {
       need.addDue(fix.at + Milliseconds(seconds: early(seconds)))
     }
     if demand.significantChange {
-      need.addDue(fix.at + Milliseconds(seconds: isStationary ? policy.stationaryCheckSeconds : client.significantSeconds))
+      need.addDue(
+        fix.at + Milliseconds(seconds: isStationary ? policy.stationaryCheckSeconds : client.significantSeconds))
       need.waitsForHint = need.waitsForHint || isStationary
     }
     if let border = demand.border { addBorder(border, client, fix, &need) }
@@ -50,13 +51,13 @@ extension PowerControl {
     let metres = border.distanceMetres - moved - fix.observation.errorMetres
     let speed = presentSpeed(fix.observation, bound: border.speedBoundMetresPerSecond)
     let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
-    // Where the fix cannot tell the side, one may have crossed already.
+    // Where the fix cannot tell the side, the border may have been crossed already.
     let after = metres > 0 ? borderSeconds : borderSeconds / 2
     need.addDue(fix.at + Milliseconds(seconds: reach + after))
   }
 
-  /// So long after the earliest possible crossing a look still sees it in time to report it, when this look and the one at the
-  /// end of the dwell take the longest of the usual starts and one of them misses its epoch.
+  /// Seconds after the earliest possible crossing at which a position check still detects it in time. This check and
+  /// the one at the end of the dwell may take the longest of the usual starts, and one of them may miss its epoch.
   private var borderSeconds: Double {
     let slowStart = hotSeconds - hotStarts.meanSeconds(at: now)
     return max(policy.crossingSeconds - policy.dwellSeconds - 2 * slowStart - 1, 1)
@@ -80,13 +81,13 @@ extension PowerControl {
     let moved = client.filterAnchor.map { groundMetres($0, fix.observation) } ?? 0
     let bound = updates.activity.speedBoundMetresPerSecond
     let reach = Reach(speed: presentSpeed(fix.observation, bound: bound), bound: bound).earliestSeconds(filter - moved)
-    // Where looks are as rare as they may be, the usual start counts and not the slow one.
+    // Where position checks are as rare as allowed, the usual start counts and not the slow one.
     let late = updates.lateSeconds + hotSeconds - hotStarts.meanSeconds(at: now) + policy.marginSeconds
     need.addDue(fix.at + Milliseconds(seconds: max(reach, late)))
   }
 
   private func addPaused(_ client: ClientState, _ need: inout Need) {
-    // Without sky the search decides when it is looked again.
+    // Without sky, the search decides when the receiver is woken.
     guard let pause = client.pause, pause.reason == .stationary else { return }
     if hasAccelerometer {
       need.waitsForHint = true
@@ -95,7 +96,7 @@ extension PowerControl {
     }
   }
 
-  /// A little less than an interval that was promised: a fix that is early by a hundredth costs a hundredth, one that is late
+  /// Slightly less than a promised interval. A fix that is early by a hundredth costs a hundredth; one that is late
   /// breaks the promise.
   private func early(_ seconds: Double) -> Double { seconds - min(seconds / 100, policy.earlySeconds) }
 
@@ -104,7 +105,7 @@ extension PowerControl {
     _ fix: (observation: FixObservation, at: Instant),
     _ need: inout Need
   ) {
-    // Its end is said: until the client has heard it, a memory that is read is not filled anew.
+    // The end is reported. Until the client has taken it, a memory that was read is not filled again.
     if run.isDueReported, batch == nil {
       return need.addLive(cyclic: updates.accuracy != .navigation, periodSeconds: 1)
     }
@@ -116,7 +117,7 @@ extension PowerControl {
       }
     if let metres = deferral.untilTravelledMetres, !run.isDueReported {
       let covered = run.from.map { groundMetres($0, fix.observation) } ?? 0
-      // Here the bound is what is usual, not what is possible: a look too late costs nothing but the delay.
+      // The bound is the usual speed and not the possible one: a late position check costs only the delay.
       let speed = presentSpeed(fix.observation, bound: 3)
       let seconds = Reach(speed: speed, bound: max(1.5 * speed, 3)).earliestSeconds(metres - covered)
       by = Instant.earlier(
@@ -127,14 +128,14 @@ extension PowerControl {
       cyclic: cyclic && need.collect?.cyclic != false, by: Instant.earlier(by, need.collect?.by))
   }
 
-  /// The speed to reckon with: what the fix says and its error, or the bound.
+  /// The speed to calculate with: the fix's speed and its error, or the bound.
   private func presentSpeed(_ fix: FixObservation, bound: Double) -> Double {
     guard let speed = fix.speedMetresPerSecond else { return bound }
-    // Below what counts as movement it is noise.
+    // A lower speed is noise.
     return moves(fix) ? speed + (fix.speedErrorMetresPerSecond ?? 0) : 0
   }
 
-  /// An accelerometer watches, and nothing has moved since the newest fix, which showed rest.
+  /// Whether an accelerometer is present and nothing has moved since the newest fix, which showed no movement.
   var isStationary: Bool {
     guard hasAccelerometer, let newestFix, !moves(newestFix.observation) else { return false }
     guard let lastHint else { return true }
@@ -143,19 +144,20 @@ extension PowerControl {
 }
 
 extension Demand.Updates {
-  /// The accuracy as metres; the best is 0.
+  /// The accuracy in metres; 0 for the best.
   public var coarsenessMetres: Double {
     if case .metres(let metres) = accuracy { metres } else { 0 }
   }
 
-  /// Metres between fixes that the client can tell apart: its filter, and a tenth of an accuracy of a kilometre and more.
+  /// The distance between fixes that the client can tell apart, in metres: its filter, and a tenth of an accuracy of a
+  /// kilometre and more.
   public var spacingMetres: Double {
     max(distanceFilterMetres, coarsenessMetres >= 1000 ? coarsenessMetres / 10 : 0)
   }
 
-  /// Ten metres and more: the first fixes after a hot start, and those of cyclic tracking, are good enough.
+  /// Whether the first fixes after a hot start and those of cyclic tracking are good enough: from ten metres on.
   public var allowsSavingWhileMoving: Bool { coarsenessMetres >= 10 }
 
-  /// How far apart looks may always be, in seconds, whatever the speed: a fix is late by this and one slow start at most.
+  /// Seconds between position checks that are allowed at any speed. A fix is late by this and one slow start at most.
   public var lateSeconds: Double { coarsenessMetres >= 100 ? 10 : 5 }
 }

@@ -1,6 +1,6 @@
 import MonotonicTime
 
-// What the policy learns from events, before it decides.
+// Updates the policy's state from events, before it decides.
 extension PowerControl {
   mutating func take(_ demand: Demand?, of id: ClientID, _ actions: inout [PowerAction]) {
     let index = clients.firstIndex { $0.id == id }
@@ -18,7 +18,7 @@ extension PowerControl {
     change(index, to: demand, &actions)
   }
 
-  /// The demand of a client that is known changes.
+  /// Changes the demand of an existing client.
   private mutating func change(_ index: Int, to demand: Demand, _ actions: inout [PowerAction]) {
     let old = clients[index].demand
     let wasPaused = clients[index].isPaused
@@ -75,20 +75,20 @@ extension PowerControl {
     for index in clients.indices { observe(fix, index, &actions) }
   }
 
-  /// The first fix after a wake-up tells how long starts take, and what the receiver still knew.
+  /// Learns from the first fix after a wake-up how long starts take, and whether the receiver had its orbits.
   private mutating func learn(from awake: Phase.Awake, _ seconds: Double) {
-    // Only a start that went straight tells anything; a search in a cellar does not.
+    // A long search, as in a cellar, is not representative.
     guard seconds < policy.searchFirstSeconds else { return }
     guard awake.isHot else { return coldStarts.observe(seconds, at: now) }
     if seconds < coldSeconds / 2 {
       epochs.started(in: seconds)
       return hotStarts.observe(seconds, at: now)
     }
-    // As long as a cold start: the orbits were not what they were thought to be.
+    // A hot start that took as long as a cold one: the orbits were too old.
     orbits.lost()
   }
 
-  /// One client's view of a fix.
+  /// Updates one client's state from a fix.
   private mutating func observe(_ fix: FixObservation, _ index: Int, _ actions: inout [PowerAction]) {
     observeSignificant(fix, index)
     guard let updates = clients[index].demand.updates else { return }
@@ -113,13 +113,13 @@ extension PowerControl {
     }
   }
 
-  /// Whether the speed of a fix alone is movement.
+  /// Whether the speed of a fix alone counts as movement.
   public func moves(_ fix: FixObservation) -> Bool {
     guard let speed = fix.speedMetresPerSecond else { return false }
     return speed >= max(policy.movingMetresPerSecond, 3 * (fix.speedErrorMetresPerSecond ?? 0.3))
   }
 
-  /// So far from its place of rest a client has moved away.
+  /// The distance from its resting place at which a client has moved away.
   private func movedMetres(_ fix: FixObservation, _ stationary: StationaryDetector, _ thresholds: PauseThresholds)
     -> Double
   {
@@ -135,7 +135,7 @@ extension PowerControl {
     }
     let interval = clients[index].significantSeconds
     guard now.seconds(since: last.at) >= interval * 0.8 else { return }
-    // At rest the looks become rarer; whoever moves is looked after every five minutes again.
+    // While stationary, position checks become rarer; after a movement they come every five minutes again.
     let isStationary = groundMetres(last.observation, fix) < policy.significantMetres / 5
     clients[index].significantSeconds =
       isStationary ? min(interval * 1.5, policy.significantLongestSeconds) : policy.significantShortestSeconds
@@ -162,7 +162,7 @@ extension PowerControl {
   mutating func hinted(_ source: MovementSource) {
     if source == .accelerometer { hasAccelerometer = true }
     defer { lastHint = now }
-    // A lorry that passes shakes a parked car: what turns out to be nothing is not looked at again at once.
+    // A lorry that passes shakes a parked car: a false hint is not followed by another check at once.
     if let lastHint, now.seconds(since: lastHint) < policy.hintShortestSeconds, hintHold == nil, !isAwake { return }
     hintHold = now + Milliseconds(seconds: policy.hintSeconds)
   }
@@ -181,7 +181,7 @@ extension PowerControl {
 
   mutating func pause(_ index: Int, _ reason: PauseReason, _ actions: inout [PowerAction]) {
     startChecking(index, reason)
-    // Movement counts from here, and not from where the rest began.
+    // Movement is measured from here, not from the place where the standstill began.
     if let newestFix { clients[index].stationary = StationaryDetector(at: newestFix.observation, newestFix.at) }
     actions.append(.report(.paused(clients[index].id, reason)))
   }
@@ -197,12 +197,13 @@ extension PowerControl {
     actions.append(.report(.resumed(clients[index].id)))
   }
 
-  /// A fix came while the client is paused.
-  private mutating func check(_ index: Int, detects isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction])
-  {
+  /// Takes a fix while the client is paused.
+  private mutating func check(
+    _ index: Int, detects isMoving: Bool, at fix: FixObservation, _ actions: inout [PowerAction]
+  ) {
     guard var pause = clients[index].pause else { return }
     if isMoving, clients[index].demand.updates?.pausing == .automatic { return resume(index, &actions) }
-    // A fix that comes long before its time, for somebody else's sake, makes the looks no rarer.
+    // A fix that comes long before its time, for another client, does not make the checks rarer.
     if now.seconds(since: pause.lastCheck) >= pause.checkSeconds * 0.8 {
       pause.checkSeconds = min(pause.checkSeconds * policy.pauseGrowth, policy.pauseLongestSeconds)
     }
@@ -212,7 +213,7 @@ extension PowerControl {
 }
 
 extension Demand {
-  /// Whether something is asked for that was not asked for before: its first fix has to be a fresh one (rule SU-2).
+  /// Whether a demand is new: its first fix has to be a fresh one (rule SU-2).
   func startsSomething(after old: Demand) -> Bool {
     (updates != nil && old.updates == nil) || (oneShot && !old.oneShot) || (significantChange && !old.significantChange)
       || (border != nil && old.border == nil) || (everySeconds != nil && old.everySeconds == nil)

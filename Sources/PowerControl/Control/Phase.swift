@@ -1,37 +1,37 @@
 import MonotonicTime
 
-/// Where the policy is. The diagram stands in docs/power.md.
+/// The phase of the policy. The diagram stands in docs/power.md.
 enum Phase: Sendable {
   /// No receiver.
   case absent
-  /// The host is suspended, or about to be.
+  /// The host is suspended, or about to suspend.
   case suspended(since: Instant)
   case awake(Awake)
   case asleep(Asleep)
   case waking(Waking)
 
-  /// The receiver runs and is listened to.
+  /// The receiver runs and its line is read.
   struct Awake: Sendable {
     var since: Instant
-    /// The first fix since then.
+    /// The first fix in this phase.
     var firstFix: Instant?
-    /// Since when epochs come without a fix.
+    /// The time since which epochs arrive without a fix.
     var fixless: Instant?
-    /// The best that was received in this search.
+    /// The best reception in this search.
     var signal = SignalObservation(satellites: 0, strongSatellites: 0)
-    /// It had time to receive something, and said that it does not.
+    /// The receiver had time to receive a signal and reported none.
     var isSkyEmpty = false
-    /// The start is thought to be a hot one.
+    /// The start is expected to be a hot one.
     var isHot: Bool
   }
 
-  /// The receiver sleeps, or runs unheard.
+  /// The receiver sleeps, or its line is not read.
   struct Asleep: Sendable {
     var since: Instant
-    /// When it is woken; nil: when somebody asks for something.
+    /// The time of the wake-up; nil: at the next demand.
     var until: Instant?
     var reason: Reason
-    /// Epochs came although it ought to sleep: when the last, and how often it was asked again.
+    /// The last epoch that arrived although the receiver should sleep, and the number of repeated sleep requests.
     var lastUnexpectedEpoch: Instant?
     var repeats = 0
 
@@ -40,11 +40,11 @@ enum Phase: Sendable {
 
   /// The receiver has been woken and has not answered yet.
   struct Waking: Sendable {
-    /// The last attempt.
+    /// The time of the last attempt.
     var since: Instant
     var attempts = 1
     var resets = 0
-    /// Both have failed: it is tried again after this many seconds.
+    /// Wake-ups and resets have failed: the next attempt comes after this many seconds.
     var reviveSeconds: Double?
     var isHot: Bool
   }
@@ -73,14 +73,14 @@ enum Outage: Sendable {
     }
   }
 
-  /// Returns whether the outage has still to be reported.
+  /// Marks the outage as reported; returns whether it was not.
   mutating func report() -> Bool {
     guard case .unreported(let since) = self else { return false }
     self = .reported(since: since)
     return true
   }
 
-  /// No client seeks a fix any more. The next search of the same outage is not reported again.
+  /// Ends the search. A later search of the same outage is not reported again.
   mutating func endSearch() {
     switch self {
     case .none, .unreported: self = .none
@@ -93,7 +93,7 @@ enum Outage: Sendable {
 struct BatchRun: Sendable {
   var batch: WantedState.Batch
   var periodSeconds: Int
-  /// The begin of the time whose fixes the receiver holds.
+  /// The start of the time whose fixes the receiver holds.
   var heldSince: Instant
   /// Seconds of collecting that the clock did not count, because the host was suspended.
   var uncountedSeconds = 0.0

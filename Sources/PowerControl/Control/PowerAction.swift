@@ -1,52 +1,52 @@
 import MonotonicTime
 
-/// What is to be done now.
+/// A command of the policy.
 public enum PowerAction: Hashable, Sendable {
-  /// The receiver is to be brought into this state and kept there, also over its power cycles.
+  /// Bring the receiver into this state and keep it there, also over its power cycles.
   case enter(WantedState)
-  /// No sign of life: wake it once more. The first bytes to a sleeping receiver are always lost.
+  /// Wake the receiver once more: it has not answered. The first bytes to a sleeping receiver are always lost.
   case wakeAgain(attempt: Int)
-  /// It does not wake: reset it (a pin, a supply, or a reset message, whichever the session has).
+  /// Reset the receiver by a pin, its supply or a message: it does not wake.
   case reset
-  /// Read the batch out. Answered by `batchRetrieved` or `retrievalCut`.
+  /// Read the batch. Answered by `batchRetrieved` or `retrievalCut`.
   case retrieveBatch
-  /// Tell this, once.
+  /// Report this to clients or users.
   case report(PowerReport)
 }
 
-/// What clients or people should know. Each is said once for what it tells of.
+/// Reports for clients or users. Each is sent once for its cause.
 public enum PowerReport: Hashable, Sendable {
   case paused(ClientID, PauseReason)
   case resumed(ClientID)
-  /// No fix any more, or none yet.
+  /// There are no more fixes, or none yet.
   case skyLost
   case skyBack(afterSeconds: Double)
-  /// The time of a deferral is over, or its distance may be.
+  /// The time of a deferral is over, or its distance may be covered.
   case deferralDue(ClientID)
   /// The receiver cannot collect for this client; the host has to.
   case deferralKeptByHost(ClientID)
-  /// So many fixes of a batch are lost.
+  /// The number of lost fixes of a batch.
   case fixesLost(Int)
-  /// The receiver started anew while it collected: what it had since the last read-out is gone, at most so many fixes.
+  /// The receiver restarted while it collected. Its fixes since the last read are lost: at most so many.
   case batchGone(atMost: Int)
   case refused(Refusal)
-  /// It was asked to sleep and goes on sending; it will be asked again later.
+  /// The receiver goes on sending after a sleep request; the request is repeated later.
   case doesNotSleep
-  /// It wakes although nobody woke it.
+  /// The receiver wakes without a wake-up.
   case wakesByItself
-  /// Waking and resetting did not help; it is tried again ever more rarely.
+  /// Waking and resetting did not help; attempts become rarer.
   case doesNotWake
-  /// After that it answered.
+  /// The receiver answers after `doesNotWake`.
   case answersAgain
-  /// The host suspends, and somebody is promised something: it should be awake by then.
+  /// The host suspends although a client was promised a fix: the host should be awake by then.
   case hostIsNeeded(by: Instant)
-  /// No receiver, and somebody wants one.
+  /// There is no receiver although a client needs one.
   case noReceiver
 }
 
 public enum PauseReason: UInt8, Hashable, Sendable {
-  /// It rests.
+  /// The client does not move.
   case stationary
-  /// No fix could be obtained for long (rule PA-6).
+  /// There was no fix for a long time (rule PA-6).
   case noFix
 }

@@ -1,34 +1,34 @@
 import MonotonicTime
 
-/// From what all clients want to what the receiver does: the policy that lets the receiver sleep.
+/// The policy that lets the receiver sleep: it turns the demands of all clients into the receiver's power state.
 ///
-/// A plain value: events and the time go in, actions come out. It owns no clock, and no promise of it rests on being called
-/// at any other time than at an event or at ``deadline``. Every event is legal in every state.
+/// It is a value: events and the time go in, actions come out. It owns no clock. It has to be called at events and at
+/// ``deadline``, and may be called at any other time. Every event is legal in every state.
 ///
 ///     var power = PowerControl(at: now)
-///     carryOut(power.handle(.receiverFound(.m10), at: now))
-///     carryOut(power.handle(.demand(client, demand), at: now))
+///     perform(power.handle(.receiverFound(.m10), at: now))
+///     perform(power.handle(.demand(client, demand), at: now))
 ///     // … and at power.deadline:
-///     carryOut(power.wake(at: now))
+///     perform(power.wake(at: now))
 public struct PowerControl: Sendable {
   public let policy: PowerPolicy
-  /// What the present receiver can do, as it was told; nil without a receiver.
+  /// The capabilities of the present receiver; nil before the first.
   public internal(set) var capabilities: ReceiverCapabilities?
-  /// What the receiver is to do.
+  /// The state that the receiver should have.
   public internal(set) var wanted = WantedState(mode: .backup(until: nil))
 
   var phase = Phase.absent
   var clients: [ClientState] = []
   var batch: BatchRun?
-  /// Since when the receiver is listened to again after a batch.
+  /// The time since which fixes arrive live again after a batch.
   var listeningSince = Instant.zero
-  /// How often the size of a batch was halved because the receiver refused it.
+  /// The number of times that the size of a batch was halved because the receiver refused it.
   var batchHalvings = 0
-  /// What reading one fix out took, once a read-out has shown it.
+  /// Seconds for reading one fix, as the last read has measured it.
   var measuredSecondsPerFix: Double?
-  /// What it takes by the line's rate, where that is known.
+  /// The same by the line's rate, where that is known.
   var expectedSecondsPerFix: Double?
-  /// The receiver has forgotten what it was told: the wanted state is told again.
+  /// The receiver has lost its configuration: the wanted state is sent again.
   var mustReportAgain = false
   var orbits = Orbits()
   var hotStarts = TimeToFix(usualSeconds: 2)
@@ -40,10 +40,10 @@ public struct PowerControl: Sendable {
   var lastSearchEnd: Instant?
   var hasAccelerometer = false
   var lastHint: Instant?
-  /// A movement hint is looked into until then.
+  /// The receiver stays awake until then to confirm a movement hint.
   var hintHold: Instant?
   var modeSince = Instant.zero
-  /// When cyclic tracking was last left although the receiver stayed awake.
+  /// The time at which cyclic tracking last ended although the receiver stayed awake.
   var cyclicEndedAt: Instant?
   var coarseSince: Instant?
   var refusedUntil: [Refusal: Instant] = [:]
@@ -60,7 +60,7 @@ public struct PowerControl: Sendable {
   /// Takes an event.
   public mutating func handle(_ event: PowerEvent, at instant: Instant) -> [PowerAction] {
     var actions: [PowerAction] = []
-    // A clock that stepped back must not undo what was decided.
+    // A clock that steps back must not undo a decision.
     now = max(now, instant)
     switch event {
     case .demand(let id, let demand): take(demand?.sanitized, of: id, &actions)
@@ -85,7 +85,7 @@ public struct PowerControl: Sendable {
     return actions
   }
 
-  /// Lets the time pass. To be called at ``deadline``, and harmless at any other time.
+  /// Lets the time pass. Must be called at ``deadline``, and may be called at any other time.
   public mutating func wake(at instant: Instant) -> [PowerAction] {
     var actions: [PowerAction] = []
     now = max(now, instant)
@@ -93,7 +93,7 @@ public struct PowerControl: Sendable {
     return actions
   }
 
-  /// When ``wake(at:)`` is to be called next, whatever else happens; nil: only an event can change anything.
+  /// The time of the next call of ``wake(at:)``; nil if only an event can change anything.
   public var deadline: Instant? {
     switch phase {
     case .absent: return nil
@@ -104,10 +104,10 @@ public struct PowerControl: Sendable {
     }
   }
 
-  /// Whether the client is paused, by whoever decides that.
+  /// Whether the client is paused, by the policy or by its caller.
   public func isPaused(_ id: ClientID) -> Bool { clients.first { $0.id == id }?.isPaused ?? false }
 
-  /// Carries on until nothing changes any more; each step leads to a phase that cannot lead back at the same instant.
+  /// Proceeds until nothing changes. Each step leads to a phase that cannot lead back at the same instant.
   private mutating func settle(_ actions: inout [PowerAction]) {
     refusedUntil = refusedUntil.isEmpty ? refusedUntil : refusedUntil.filter { now < $0.value }
     for _ in 0..<4 {
@@ -128,10 +128,10 @@ public struct PowerControl: Sendable {
     }
   }
 
-  /// A host that announced to suspend and still runs after this time did not.
+  /// A host that still runs so long after `hostSuspending` has not suspended.
   static let suspendPatienceSeconds = 120.0
 
-  // MARK: What is said and done
+  // MARK: Actions
 
   mutating func want(_ state: WantedState, _ actions: inout [PowerAction]) {
     guard state != wanted || mustReportAgain else { return }
@@ -143,14 +143,14 @@ public struct PowerControl: Sendable {
     actions.append(.enter(state))
   }
 
-  /// Reports what is said once until it is over.
+  /// Sends a report once until its cause is over.
   mutating func reportOnce(_ report: PowerReport, _ actions: inout [PowerAction]) {
     guard !activeReports.contains(report) else { return }
     activeReports.append(report)
     actions.append(.report(report))
   }
 
-  /// A trouble is over: the next of its kind is told again.
+  /// Ends the cause of a report, so that the next one is sent again. Returns whether it was reported.
   mutating func isOver(_ report: PowerReport) -> Bool {
     guard let index = activeReports.firstIndex(of: report) else { return false }
     activeReports.remove(at: index)

@@ -1,48 +1,48 @@
-/// What the policy hears. Every event is legal in every state.
+/// An event of the policy. Every event is legal in every state.
 public enum PowerEvent: Hashable, Sendable {
-  /// A client's demand is new or has changed; nil: it has gone, also by dying.
+  /// A client's demand is new or has changed; nil: the client has ended, perhaps by a crash.
   case demand(ClientID, Demand?)
-  /// An epoch with a fix; of a retrieved batch, the newest.
+  /// An epoch with a fix; for a batch that was read, its newest.
   case fix(FixObservation)
   /// An epoch without a fix.
   case noFix(SignalObservation)
-  /// The receiver was asked into this mode and nothing speaks against its being there.
+  /// The receiver was commanded into this mode and no failure was reported.
   case entered(PowerMode)
-  /// The receiver gave a sign of life after a wake-up.
+  /// The receiver answered a wake-up.
   case wakeConfirmed
-  /// It gave none.
+  /// The receiver did not answer a wake-up.
   case wakeFailed
-  /// The receiver said no, or did something else.
+  /// The receiver refused a command, or did not carry it out.
   case refused(Refusal)
-  /// A batch was read out to the end: fixes got, and fixes that are known to be lost.
+  /// A batch was read to its end: fixes read, and fixes that are known to be lost.
   case batchRetrieved(count: Int, lost: Int)
-  /// A read-out broke off; what had arrived is safe.
+  /// A read broke off; the fixes that had arrived are stored.
   case retrievalCut
-  /// The receiver started anew by itself: what was only in its memory is gone.
+  /// The receiver restarted by itself: the content of its memory is lost.
   case rebooted
-  /// The receiver says how long its orbits will do, in seconds.
+  /// The receiver reports how long its orbits remain usable, in seconds.
   case orbits(usableSeconds: Double)
-  /// Something that is cheaper than the receiver has noticed movement.
+  /// A source that is cheaper than the receiver has detected movement.
   case movementHint(MovementSource)
-  /// Whether an accelerometer watches.
+  /// Whether an accelerometer is present.
   case accelerometer(isPresent: Bool)
   /// The host is about to suspend.
   case hostSuspending
-  /// It is back after so many seconds, which the clock of `Instant` did not count.
+  /// The host has resumed after so many seconds, which the clock of `Instant` did not count.
   case hostResumed(suspendedSeconds: Double)
-  /// The receiver has gone.
+  /// The receiver is no longer there.
   case receiverLost
-  /// A receiver is there, awake, with these abilities; it may be another one.
+  /// A receiver with these capabilities is there and awake; it may be another one.
   case receiverFound(ReceiverCapabilities)
 }
 
-/// One fix, as far as the policy needs it.
+/// One fix, reduced to the values that the policy uses.
 public struct FixObservation: Hashable, Sendable {
   public var latitudeDegrees: Double
   public var longitudeDegrees: Double
-  /// Horizontal error, 68 %, in metres.
+  /// Horizontal error (68 %), in metres.
   public var errorMetres: Double
-  /// Over ground; nil when unknown.
+  /// Speed over ground; nil when unknown.
   public var speedMetresPerSecond: Double?
   public var speedErrorMetresPerSecond: Double?
 
@@ -58,14 +58,14 @@ public struct FixObservation: Hashable, Sendable {
   }
 }
 
-/// What is received, in an epoch that has no fix.
+/// The reception in an epoch without a fix.
 public struct SignalObservation: Hashable, Sendable {
-  /// Satellites of which anything is received.
+  /// The number of satellites that are received.
   public var satellites: Int
-  /// Of these, satellites at 25 dBHz or more: strong enough to receive orbits from.
+  /// The number of these at 25 dBHz or more: strong enough to receive orbits from.
   public var strongSatellites: Int
 
-  /// Strong enough, and enough of them, for a fix: it is a matter of time.
+  /// Whether the reception is good enough for a fix, which takes only time then.
   var isEnoughForFix: Bool { strongSatellites >= 4 }
 
   public init(satellites: Int, strongSatellites: Int) {
@@ -78,7 +78,7 @@ public enum MovementSource: UInt8, Hashable, Sendable {
   case accelerometer, network
 }
 
-/// What a receiver may refuse.
+/// A command that a receiver may refuse.
 public enum Refusal: UInt8, Hashable, Sendable, CaseIterable {
   case backup, cyclicTracking, onOff, batching, constellations, powerSwitch
 }

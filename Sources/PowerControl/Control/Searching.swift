@@ -1,8 +1,8 @@
 import MonotonicTime
 
-// No fix: how long a search goes on, and when the next one begins.
+// The receiver has no fix: the length of a search, and the time of the next one.
 extension PowerControl {
-  /// True when the phase has changed.
+  /// Searches for a fix. True when the phase has changed.
   mutating func search(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     noteOutage(awake)
     reportNoFixPauses(&actions)
@@ -25,14 +25,14 @@ extension PowerControl {
     }
   }
 
-  /// Clients that may be paused are, when there was no fix for long.
+  /// Pauses the clients that may be paused after a long time without a fix.
   mutating func reportNoFixPauses(_ actions: inout [PowerAction]) {
     for index in clients.indices where noFixPause(clients[index]).map({ $0 <= now }) ?? false {
       pause(index, .noFix, &actions)
     }
   }
 
-  /// When the client will be paused for want of a fix; nil: not at all.
+  /// The time at which the client is paused for lack of a fix; nil: never.
   private func noFixPause(_ client: ClientState) -> Instant? {
     guard let outageSince = outage.since, client.pause == nil, client.demand.updates?.pausing == .automatic else {
       return nil
@@ -40,10 +40,10 @@ extension PowerControl {
     return max(outageSince, client.startedAt) + Milliseconds(seconds: pauseNoFixSeconds)
   }
 
-  /// `SEXTANT_PAUSE_SECONDS` shortens this time as well; it does not lengthen it.
+  /// `SEXTANT_PAUSE_SECONDS` shortens this time and does not lengthen it.
   private var pauseNoFixSeconds: Double { min(policy.pauseNoFixSeconds, policy.pauseSeconds ?? .infinity) }
 
-  /// When the present search is given up, by what it has received so far.
+  /// The time at which the present search is given up, by the reception so far.
   private func searchEnd(_ awake: Phase.Awake, _ need: Need) -> Instant {
     let began = awake.firstFix == nil ? awake.since : awake.fixless ?? awake.since
     let firstSeconds = need.live == nil ? policy.searchFirstCheckSeconds : policy.searchFirstSeconds
@@ -66,12 +66,12 @@ extension PowerControl {
     return now.seconds(since: last) >= policy.thoroughEverySeconds
   }
 
-  /// The next search: later the longer the outage lasts, and never so late that a fix would be too late after the sky's
-  /// return.
+  /// The time of the next search. The interval grows with the outage, and is limited so that a fix comes in time after
+  /// the sky's return.
   private func nextSearch() -> Instant? {
     guard let outageSince = outage.since else { return nil }
     let outageSeconds = now.seconds(since: outageSince)
-    // Where the orbits hold until then, all that has to be left is a hot start.
+    // Where the orbits hold until then, only a hot start has to fit in.
     let sky = now + Milliseconds(seconds: policy.skyReturnSeconds)
     let startSeconds = sureOrbitsEnd.map { $0 > sky } ?? false ? hotSeconds : coldSeconds
     let latest =
@@ -82,7 +82,8 @@ extension PowerControl {
       by: now + Milliseconds(seconds: seconds), leadSeconds: policy.emptySkySeconds + policy.emptySkyMarginSeconds)
   }
 
-  /// A hint or a new client may begin a search before its time, but not one after the other.
+  /// Whether a hint or a new client may begin a search before its time. Such searches do not follow each other
+  /// directly.
   var searchIsAllowed: Bool {
     guard let lastSearchEnd else { return true }
     return now.seconds(since: lastSearchEnd) >= policy.hintShortestSeconds
@@ -92,7 +93,7 @@ extension PowerControl {
     canSleep ? max(searchEnd(awake, need), now) : nil
   }
 
-  /// What falls due although the receiver sleeps: a client is to be told that it is paused.
+  /// The time at which a sleeping receiver's client has to be paused.
   var lateDue: Instant? {
     clients.reduce(nil) { Instant.earlier($0, noFixPause($1)) }
   }

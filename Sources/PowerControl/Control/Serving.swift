@@ -1,8 +1,8 @@
 import MonotonicTime
 
-// The receiver is awake: what it does next.
+// The receiver is awake: chooses its next state.
 extension PowerControl {
-  /// True when the phase has changed.
+  /// Serves the present need. True when the phase has changed.
   mutating func serve(_ awake: Phase.Awake, _ actions: inout [PowerAction]) -> Bool {
     let need = need()
     trackCoarseness(need)
@@ -29,7 +29,7 @@ extension PowerControl {
     return false
   }
 
-  /// Fixes come.
+  /// Whether fixes arrive.
   func hasFix(_ awake: Phase.Awake) -> Bool {
     guard awake.firstFix != nil else { return false }
     if let fixless = awake.fixless { return now.seconds(since: fixless) < policy.lostAfterSeconds }
@@ -40,7 +40,8 @@ extension PowerControl {
     WantedState(mode: .continuous(everySeconds: 1), reducedConstellations: wantsReduced)
   }
 
-  /// The cheapest state that brings fixes that often, with its hysteresis: cheaper only after a time, dearer at once.
+  /// The cheapest state that gives fixes at this rate. A cheaper state waits for a time, a dearer one is chosen at
+  /// once.
   func liveState(cyclic: Bool, periodSeconds: Int) -> WantedState {
     var state = fullPower
     let settled = now.seconds(since: modeSince) >= policy.cyclicAfterSeconds
@@ -50,7 +51,7 @@ extension PowerControl {
       return state
     }
     let isCyclic = if case .cyclicTracking = wanted.mode { true } else { false }
-    // Better than the limit to begin, half as much again to stay.
+    // The limit to begin is stricter than the limit to stay.
     guard newestFix.observation.errorMetres <= policy.cyclicFixMetres * (isCyclic ? 1.5 : 1) else { return state }
     let mayTry = cyclicEndedAt.map { now.seconds(since: $0) >= policy.cyclicAfterSeconds } ?? true
     guard isCyclic || (mayTry && orbits.isUsable(at: now)) else { return state }
@@ -65,20 +66,21 @@ extension PowerControl {
     }
   }
 
-  /// Seconds between fixes while nobody needs them oftener and sleeping is not worth it: 1, 2 or 5.
+  /// Seconds between fixes (1, 2 or 5) while none is due soon and sleeping is not worth it.
   private func spacing(_ need: Need) -> Int {
     guard let due = need.due, let newestFix else { return 1 }
     let seconds = due.seconds(since: newestFix.at)
     return seconds >= 6 ? 5 : seconds >= 3 ? 2 : 1
   }
 
-  // MARK: Reasons to stay awake although nobody needs a fix now
+  // MARK: Reasons to stay awake although no fix is due
 
   func holdsAwake(_ awake: Phase.Awake, _ need: Need) -> Bool {
     holdUntil(awake, need).map { now < $0 } ?? false
   }
 
-  /// The receiver stays at full power until then: a movement hint is looked into, the fix is still poor, or orbits are due.
+  /// The end of the time that the receiver stays at full power, to confirm a movement hint, to improve a poor fix or to
+  /// receive orbits.
   private func holdUntil(_ awake: Phase.Awake, _ need: Need) -> Instant? {
     guard let firstFix = awake.firstFix, let newestFix else { return nil }
     var until: Instant?
@@ -93,33 +95,33 @@ extension PowerControl {
     return until
   }
 
-  /// What the hint has told is known by fixes, and nobody is paused any more: how they are made depends on the demands alone.
+  /// Whether fixes confirm the hint's movement and no client is paused: the demands alone decide then.
   private func isMovementConfirmed(_ fix: FixObservation) -> Bool { moves(fix) && !clients.contains(where: \.isPaused) }
 
-  /// The next look needs a hot start, and the orbits will not do until then.
+  /// Whether the next position check needs a hot start and the orbits do not last until then.
   private func wantsOrbits(_ need: Need) -> Bool {
     guard canSleep else { return false }
     guard let next = nextCheck(need) else { return false }
-    // Whoever looks more rarely than orbits hold begins cold every time: renewing would cost more than it saves.
+    // With checks that are rarer than orbits last every start is cold: renewing would cost more than it saves.
     guard next.seconds(since: now) < policy.orbitsValidSeconds else { return false }
     let by = next + Milliseconds(seconds: policy.orbitsMarginSeconds + policy.orbitsCollectSeconds)
-    // Who waits for a movement is to have a hot start whenever that comes.
+    // A client that waits for a movement is promised a hot start at any time.
     if need.waitsForHint { return sureOrbitsEnd.map { $0 <= by } ?? true }
     return !orbits.isUsable(at: by)
   }
 
-  /// When somebody will look next, as far as that is known.
+  /// The time of the next position check, as far as it is known.
   private func nextCheck(_ need: Need) -> Instant? {
     if let due = need.due { return max(due, now) }
     if need.waitsForHint { return now }
-    // One-shots that come again and again will come again.
+    // One-shots that have come repeatedly are expected to come again.
     guard !need.isAny, let gap = oneShotGapSeconds, let last = oneShotAt, gap < policy.orbitsValidSeconds else {
       return nil
     }
     return max(last + Milliseconds(seconds: gap), now)
   }
 
-  /// Until when a start is hot for certain.
+  /// The time until which a start is certainly hot.
   var sureOrbitsEnd: Instant? {
     orbits.sureUntil(capabilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
   }
@@ -140,7 +142,7 @@ extension PowerControl {
     var until: Instant?
   }
 
-  /// The sleep until the next need, if it saves anything.
+  /// The sleep until the next need, if it saves charge.
   private func worthSleeping(_ need: Need) -> Sleep? {
     guard canSleep else { return nil }
     guard let wakeAt = wakeTime(need) else { return need.waitsForHint ? Sleep(until: nil) : nil }
@@ -148,21 +150,23 @@ extension PowerControl {
     return Sleep(until: wakeAt)
   }
 
-  /// The wake-up for the next due fix, or for the orbits of those who wait for a movement; nil when neither is known.
+  /// The wake-up for the next due fix, or for the orbits of clients that wait for a movement; nil when neither is
+  /// known.
   func wakeTime(_ need: Need) -> Instant? {
     var wakeAt = need.due.map { wakeTime(for: $0) }
     if need.waitsForHint { wakeAt = Instant.earlier(wakeAt, trackOrbitsEnd()) }
     return wakeAt
   }
 
-  /// When to wake the receiver for a fix by `due`.
+  /// The time to wake the receiver for a fix by `due`.
   private func wakeTime(for due: Instant) -> Instant {
     let latest = before(due, leadSeconds(at: due))
     guard orbits.isUsable(at: due), !isUnread else { return latest }
     return wakeForEpoch(by: latest, leadSeconds: epochs.leadSeconds)
   }
 
-  /// The latest moment, up to `latest`, that lies so long before an epoch; `latest` where epochs come at any time.
+  /// The latest moment, up to `latest`, that lies so long before an epoch; `latest` itself where epochs come at any
+  /// time.
   func wakeForEpoch(by latest: Instant, leadSeconds: Double) -> Instant {
     epochs.latest(notAfter: latest + Milliseconds(seconds: leadSeconds)).map { before($0, leadSeconds) } ?? latest
   }
@@ -178,12 +182,12 @@ extension PowerControl {
   func leadSeconds(at due: Instant) -> Double {
     if isUnread { return 2 }
     guard orbits.isUsable(at: due) else { return coldSeconds + policy.marginSeconds }
-    // Woken for an epoch, the fix comes with it or with one of the next: so far as starts have been slow of late.
+    // The fix comes with the epoch that the receiver was woken for, or later if recent starts were slow.
     if epochs.isKnown { return max(epochs.leadSeconds, hotSeconds > epochs.leadSeconds + 0.5 ? hotSeconds : 0) }
     return hotSeconds + policy.marginSeconds
   }
 
-  /// Waking up costs a start at the acquisition current; a sleep has to save more than that.
+  /// The shortest sleep in seconds that saves more than the start at the acquisition current costs.
   private func shortestSleep(_ need: Need) -> Double {
     guard let capabilities, let due = need.due else { return policy.shortestSleepSeconds }
     let currents =
@@ -193,16 +197,16 @@ extension PowerControl {
     let mean = isHot ? hotStarts.meanSeconds(at: now) : coldStarts.meanSeconds(at: now)
     let startCost = (currents.acquisition + currents.inputOutput) * mean
     let saved = max(cheapestLive + currents.inputOutput - capabilities.standbyMilliamperes, 0.1)
-    // From this fix to the next, each second awake would cost `saved`.
+    // Each second awake from this fix to the next would cost `saved`.
     return max(policy.shortestSleepSeconds, startCost / saved * policy.breakEvenFactor - leadSeconds(at: due))
   }
 
   // MARK: Constellations
 
   private mutating func trackCoarseness(_ need: Need) {
-    // A look's own start is no outage yet.
+    // The start of a position check is no outage yet.
     let isLost = outage.since.map { now.seconds(since: $0) >= policy.lostAfterSeconds } ?? false
-    // Better than the limit to begin, half as much again to stay: to and fro would restart the receiver's engine each time.
+    // The limit to begin is stricter than the limit to stay, because each change restarts the receiver's engine.
     let limit = policy.cyclicFixMetres * (wanted.reducedConstellations ? 1.5 : 1)
     guard need.isAny, need.isCoarse, !isLost, let newestFix, newestFix.observation.errorMetres <= limit,
       isFrequent(need, newestFix.at)
@@ -211,12 +215,13 @@ extension PowerControl {
     if wantsReduced { orbits.limit(toSeconds: policy.orbitsReducedSeconds, at: now) }
   }
 
-  /// Looks come so often that what fewer constellations save of each is more than what their orbits cost, which hold for less.
+  /// Whether position checks are so frequent that fewer constellations save more per check than their shorter-lived
+  /// orbits cost.
   private func isFrequent(_ need: Need, _ newest: Instant) -> Bool {
     need.live != nil || need.due.map { $0.seconds(since: newest) <= policy.reducedCheckSeconds } ?? false
   }
 
-  /// Everybody has been content with a coarse position for a while, and the sky is open.
+  /// Whether every client has accepted a coarse position for a while and the sky is open.
   var wantsReduced: Bool {
     guard policy.mayReduceConstellations, capabilities?.reducedCurrents != nil, !isRefused(.constellations) else {
       return false
@@ -231,7 +236,7 @@ extension PowerControl {
     if let batch { return batchDeadline(batch, awake, need) }
     guard need.isAny else { return holdUntil(awake, need).map { max($0, now) } }
     guard hasFix(awake) else { return searchDeadline(awake, need) }
-    // A memory that should have been read by now and is none (the host keeps the fixes) waits for the next fix.
+    // If the host keeps the fixes, a read that is overdue waits for the next fix.
     let by = need.collect?.by.flatMap { $0 > now ? $0 : nil }
     var deadline = Instant.earlier(by, modeDeadline)
     if let fixless = awake.fixless { deadline = fixless + Milliseconds(seconds: policy.lostAfterSeconds) }
@@ -240,25 +245,26 @@ extension PowerControl {
       let collected = since + Milliseconds(seconds: policy.orbitsCollectSeconds)
       if collected > now { deadline = Instant.earlier(deadline, collected) }
     }
-    // A receiver that has fallen silent is an outage as well; epochs without a fix have their own time.
+    // A silent receiver is an outage as well; epochs without a fix have their own time.
     guard awake.fixless == nil else { return deadline }
     let silent = max(newestFix?.at ?? awake.since, listeningSince) + Milliseconds(seconds: silenceSeconds)
     return Instant.earlier(deadline, silent)
   }
 
-  /// When a cheaper mode may be chosen.
+  /// The time at which a cheaper mode may be chosen.
   private var modeDeadline: Instant? {
     let settled = max(modeSince, cyclicEndedAt ?? .zero) + Milliseconds(seconds: policy.cyclicAfterSeconds)
     return settled > now ? settled : nil
   }
 
-  /// A receiver that is awake says something within this time.
+  /// The longest time in seconds between two epochs of a receiver that is awake.
   private var silenceSeconds: Double {
     if case .onOff(let seconds) = wanted.mode { return policy.silenceSeconds + 2 * Double(seconds) }
     return policy.silenceSeconds
   }
 
-  /// Where the receiver cannot be put to sleep but can do so by itself: the longest of a few periods that is short enough.
+  /// The period of on/off operation where the receiver refuses backup but has its own: the longest one that is short
+  /// enough.
   private func onOffPeriod(_ need: Need) -> Int? {
     guard let shortest = capabilities?.onOffShortestSeconds, !isRefused(.onOff), let due = need.due, let newestFix,
       case .unread? = sleepMode(until: due)

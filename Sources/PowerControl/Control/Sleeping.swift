@@ -1,19 +1,19 @@
 import MonotonicTime
 
-// Going to sleep, staying asleep, and waking up.
+// Falling asleep, staying asleep, and waking up.
 extension PowerControl {
-  /// How this receiver sleeps; if it cannot, the host alone does. Nil without a receiver.
+  /// The sleep mode of this receiver, or `unread` if it has none; nil without a receiver.
   func sleepMode(until: Instant?) -> PowerMode? {
     guard let capabilities else { return nil }
     if let backup = capabilities.backup, !isRefused(.backup) {
       let longest = now + Milliseconds(seconds: backup.longestSeconds)
-      // Without a line that wakes it, it must wake by itself before long: a demand may come at any time.
+      // If the line cannot wake the receiver, it must wake by itself soon: a demand may come at any time.
       let latest = backup.wakesByLine ? nil : now + Milliseconds(seconds: policy.blindSleepSeconds)
       guard let until else { return .backup(until: latest) }
       return .backup(until: min(until, min(longest, latest ?? longest)))
     }
     if capabilities.powerSwitch != .none, !isRefused(.powerSwitch) {
-      // A receiver that forgets begins cold each time: only a long rest is worth that.
+      // A receiver that loses its memory starts cold each time: only a long sleep is worth that.
       let pays = until.map { $0.seconds(since: now) >= switchOffSeconds(capabilities) } ?? true
       if pays { return .off(until: until) }
     }
@@ -24,14 +24,14 @@ extension PowerControl {
     capabilities.powerSwitch == .keepsMemory ? policy.shortestSleepSeconds : 5 * coldSeconds
   }
 
-  /// Nobody wants anything: the receiver sleeps, after what a habit of one-shots needs.
+  /// Serves the absence of demands: the receiver sleeps, once repeated one-shots have what they need.
   mutating func leaveIdle(_ awake: Phase.Awake, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     if batch != nil { return leaveBatch(&actions) }
     if hasFix(awake), holdsAwake(awake, need) {
       want(fullPower, &actions)
       return false
     }
-    // Whoever comes next begins a search of his own.
+    // The next client begins a search of its own.
     outage.endSearch()
     return leave(to: .idle, until: nil, need, &actions)
   }
@@ -48,13 +48,13 @@ extension PowerControl {
     return true
   }
 
-  /// True when the receiver is woken.
+  /// Ends, shortens or extends a sleep. True when the receiver is woken.
   mutating func sleepEnds(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) -> Bool {
     reportNoFixPauses(&actions)
     let need = need()
     guard need.isAny else {
       if asleep.reason == .idle { return renewOwnSleep(asleep, need, &actions) }
-      // The last client has gone: what was asked of the receiver has an end that nobody wants any more.
+      // The last client has ended: the sleep's end is no longer needed.
       outage.endSearch()
       return leave(to: .idle, until: nil, need, &actions) && false
     }
@@ -62,7 +62,8 @@ extension PowerControl {
       beginWaking(&actions)
       return true
     }
-    // A client that came or went may need an earlier look, never a later one: a later end would cost a wake-up to tell.
+    // A client that came or went may bring the wake-up forward but not delay it: sending a later end would cost a
+    // wake-up.
     guard asleep.reason != .noSky, let wakeAt = wakeTime(need) else { return false }
     if asleep.until.map({ wakeAt < $0 }) ?? true {
       var sooner = asleep
@@ -72,7 +73,7 @@ extension PowerControl {
     return false
   }
 
-  /// A receiver that only time wakes is put to sleep anew when nobody needs it.
+  /// Repeats the sleep of a receiver that only time can wake, while there is no demand.
   private mutating func renewOwnSleep(_ asleep: Phase.Asleep, _ need: Need, _ actions: inout [PowerAction]) -> Bool {
     guard let until = asleep.until, until <= now else { return false }
     return leave(to: .idle, until: nil, need, &actions) && false
@@ -102,29 +103,29 @@ extension PowerControl {
 
   // MARK: A receiver that is not asleep
 
-  /// It was told to be in a mode, and nothing speaks against it.
+  /// The receiver was commanded into a mode and no failure was reported.
   mutating func entered(_ mode: PowerMode, _ actions: inout [PowerAction]) {
     if !mode.isAsleep { answered(&actions) }
   }
 
-  /// An epoch came although the receiver ought to sleep.
+  /// An epoch arrived although the receiver should sleep.
   mutating func receivedUnexpectedEpoch(_ asleep: Phase.Asleep, _ actions: inout [PowerAction]) {
     switch wanted.mode {
     case .backup, .off: break
     default: return
     }
-    // What was on its way when it fell asleep.
+    // The epoch was on its way when the receiver fell asleep.
     guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
     if let until = asleep.until, until <= now { return }
     let quiet = now.seconds(since: asleep.lastUnexpectedEpoch ?? asleep.since)
     var asleep = asleep
     asleep.lastUnexpectedEpoch = now
-    // One that does not sleep goes on with an epoch a second, as it was told before; this one slept, and woke by itself.
+    // A receiver that ignored the request sends an epoch a second; this one slept and woke by itself.
     if quiet > 1.5 * policy.sleepGraceSeconds {
       reportOnce(.wakesByItself, &actions)
       asleep.repeats = 0
     }
-    // Asked again at most every other second: the answer takes its time.
+    // The request is repeated every other second at most, because the answer takes its time.
     if asleep.repeats >= policy.sleepAttempts {
       reportOnce(.doesNotSleep, &actions)
       let isSwitch = if case .off = wanted.mode { true } else { false }
@@ -142,7 +143,7 @@ extension PowerControl {
 }
 
 extension PowerMode {
-  /// When the receiver wakes by itself.
+  /// The time at which the receiver wakes by itself.
   fileprivate var ownEnd: Instant? {
     switch self {
     case .backup(let until), .off(let until), .unread(let until): until

@@ -1,6 +1,7 @@
 import MonotonicTime
 
-// A receiver that was woken and has to answer: woken again, reset, reported, and then tried ever more rarely.
+// A receiver that was woken has to answer. Otherwise it is woken again, reset, reported, and tried at growing
+// intervals.
 extension PowerControl {
   func wakeDeadline(_ waking: Phase.Waking) -> Instant {
     waking.since + Milliseconds(seconds: wakePatience(waking))
@@ -43,11 +44,11 @@ extension PowerControl {
     phase = .waking(waking)
   }
 
-  /// Any sign of life.
+  /// The receiver has shown any activity.
   mutating func answered(_ actions: inout [PowerAction]) {
     guard case .waking(let waking) = phase else { return }
     if isOver(.doesNotWake) { actions.append(.report(.answersAgain)) }
-    // A reset may have cost the receiver its memory.
+    // A reset may have cleared the receiver's memory.
     if waking.resets > 0 { orbits.lost() }
     phase = .awake(
       Phase.Awake(since: waking.resets > 0 ? now : waking.since, isHot: waking.isHot && waking.resets == 0))

@@ -1,11 +1,11 @@
 import MonotonicTime
 
-/// What the receiver is to do. The session carries it out, as often as it has to, and reports what came of it.
+/// The state that the receiver should have. The session applies it as often as necessary and reports the outcome.
 public struct WantedState: Hashable, Sendable {
   public var mode: PowerMode
-  /// The smaller set of constellations will do.
+  /// The smaller set of constellations is good enough.
   public var reducedConstellations: Bool
-  /// Fixes are collected in the receiver; nothing is sent by itself meanwhile.
+  /// The receiver collects fixes and sends none by itself.
   public var batching: Batch?
 
   public init(mode: PowerMode, reducedConstellations: Bool = false, batching: Batch? = nil) {
@@ -14,14 +14,14 @@ public struct WantedState: Hashable, Sendable {
     self.batching = batching
   }
 
-  /// No navigation output is to come by itself: the line stays silent and the host asleep.
+  /// Whether no navigation output is expected: the line stays silent and the host asleep.
   public var isSilent: Bool { batching != nil || mode.isAsleep }
 
-  /// How the receiver collects.
+  /// The receiver's collecting.
   public struct Batch: Hashable, Sendable {
-    /// Epochs to reserve.
+    /// The number of epochs to reserve.
     public var epochs: Int
-    /// With heights over sea level and all accuracies.
+    /// With heights above sea level and all accuracies.
     public var extended: Bool
 
     public init(epochs: Int, extended: Bool) {
@@ -39,14 +39,14 @@ public enum PowerMode: Hashable, Sendable {
   case cyclicTracking(everySeconds: Int)
   /// The receiver's own on/off operation with this period.
   case onOff(periodSeconds: Int)
-  /// The receiver runs on and cannot be stopped, but nobody listens until then (nil: until something is asked for).
+  /// The receiver runs and cannot be stopped; its line is not read until then (nil: until there is a demand).
   case unread(until: Instant?)
   /// Backup by request, until then or until it is woken.
   case backup(until: Instant?)
-  /// Its supply is switched off until then.
+  /// The supply is switched off until then.
   case off(until: Instant?)
 
-  /// Neither fixes nor signal reports come in this mode.
+  /// Whether neither fixes nor signal reports come in this mode.
   public var isAsleep: Bool {
     switch self {
     case .continuous, .cyclicTracking, .onOff: false

@@ -1,4 +1,4 @@
-/// Names one client of the policy. Whoever feeds demands chooses the numbers.
+/// The identifier of a client. The caller chooses the numbers.
 public struct ClientID: Hashable, Comparable, Sendable {
   public var number: UInt32
 
@@ -7,13 +7,13 @@ public struct ClientID: Hashable, Comparable, Sendable {
   public static func < (a: ClientID, b: ClientID) -> Bool { a.number < b.number }
 }
 
-/// What one client wants of the receiver. A client may want several things at once; the strictest decides.
+/// What one client needs of the receiver. A client may need several things at once; the strictest decides.
 ///
-/// Numbers that make no sense (NaN, below zero) are read as the strictest that does: see ``sane``.
+/// Invalid numbers (NaN, below zero) are read as the strictest valid ones: see ``sanitized``.
 public struct Demand: Hashable, Sendable {
   /// Standard updates; nil when the client has not started them.
   public var updates: Updates?
-  /// A fix is wanted now, and every second until the demand is taken back (requestLocation).
+  /// A fix is needed now, and every second until the demand is withdrawn (requestLocation).
   public var oneShot: Bool
   /// A fix at least this often, in seconds; the receiver may sleep in between.
   public var everySeconds: Double?
@@ -33,14 +33,14 @@ public struct Demand: Hashable, Sendable {
     self.border = border
   }
 
-  /// Standard updates: how good, how often, and what the client allows.
+  /// Standard updates: accuracy, distance, and what the client permits.
   public struct Updates: Hashable, Sendable {
     public var accuracy: Accuracy
-    /// A fix is wanted whenever this many metres were covered; 0 or less: every fix (rule SU-31).
+    /// A fix is needed whenever this many metres were covered; 0 or less: every fix (rule SU-31).
     public var distanceFilterMetres: Double
     public var activity: Activity
     public var pausing: Pausing
-    /// While fixes are only collected for later; nil when they are delivered as they come.
+    /// Fixes are only collected for later; nil when they are delivered live.
     public var deferral: Deferral?
 
     public init(
@@ -55,26 +55,26 @@ public struct Demand: Hashable, Sendable {
     }
   }
 
-  /// How good a position has to be. It selects effort and never suppresses a fix (rule SU-5).
+  /// The accuracy that a position needs. It selects effort and never suppresses a fix (rule SU-5).
   public enum Accuracy: Hashable, Sendable {
-    /// The best there is, for navigation: nothing is saved.
+    /// The best accuracy, for navigation: nothing is saved.
     case navigation
     case best
     case metres(Double)
   }
 
-  /// What moves, and so how fast it may be and when it is thought to rest (rules PA-2 to PA-5).
+  /// The kind of movement: it sets the plausible speed and the thresholds of pausing (rules PA-2 to PA-5).
   public enum Activity: UInt8, Hashable, Sendable, CaseIterable {
     case other, automotiveNavigation, fitness, otherNavigation, airborne
   }
 
-  /// Who decides that a resting client is paused.
+  /// The decision that a stationary client is paused.
   public enum Pausing: Hashable, Sendable {
     /// The client is never paused (rule PA-1).
     case never
     /// The policy decides by ``PauseThresholds`` and reports it.
     case automatic
-    /// Somebody above decides; this is the present answer.
+    /// The caller decides; this is its present decision.
     case decidedElsewhere(isPaused: Bool)
   }
 
@@ -91,14 +91,14 @@ public struct Demand: Hashable, Sendable {
     }
   }
 
-  /// The nearest border of the monitored regions, as seen from the newest fix.
+  /// The nearest border of the monitored regions, from the newest fix.
   public struct Border: Hashable, Sendable {
-    /// Metres to it, 0 or more, on whichever side one is.
+    /// Metres to the border from either side, 0 or more.
     public var distanceMetres: Double
-    /// The fastest that one may plausibly move, in metres per second. The promise to report a crossing in time holds up
-    /// to this speed; a fix that shows a greater one raises it.
+    /// The greatest plausible speed, in metres per second. A crossing is reported in time up to this speed; a fix with
+    /// a greater speed raises it.
     public var speedBoundMetresPerSecond: Double
-    /// A crossing was seen and is believed after this many seconds on the same side; nil when none waits.
+    /// Seconds on the same side after which a detected crossing counts; nil when there is none.
     public var dwellSeconds: Double?
 
     public init(distanceMetres: Double, speedBoundMetresPerSecond: Double = 50, dwellSeconds: Double? = nil) {
@@ -108,12 +108,12 @@ public struct Demand: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing is asked for.
+  /// Whether the client needs nothing.
   public var isEmpty: Bool {
     updates == nil && !oneShot && everySeconds == nil && !significantChange && border == nil
   }
 
-  /// The demand with every number that makes no sense read as the strictest that does.
+  /// The demand with every invalid number replaced by the strictest valid one.
   public var sanitized: Demand {
     var demand = self
     if let seconds = everySeconds { demand.everySeconds = seconds >= 1 ? seconds : 1 }
@@ -137,7 +137,7 @@ public struct Demand: Hashable, Sendable {
 }
 
 extension Demand.Activity {
-  /// The fastest that this plausibly moves, in metres per second: a running person; a car or a train; an aeroplane.
+  /// The greatest plausible speed, in metres per second: a running person; a car or a train; an aeroplane.
   public var speedBoundMetresPerSecond: Double {
     switch self {
     case .fitness: 12

@@ -1,12 +1,13 @@
-/// What a receiver draws at 3.0 V, in milliamperes, typical values of a data sheet.
+/// The current of a receiver at 3.0 V, in milliamperes: typical values of a data sheet.
 public struct Currents: Hashable, Sendable {
-  /// While it searches, or decodes orbits for its first fix.
+  /// While searching, and while decoding orbits for the first fix.
   public var acquisition: Double
-  /// While it follows what it has found.
+  /// While tracking satellites.
   public var tracking: Double
-  /// In cyclic tracking at one fix a second; nil where the receiver or this set of constellations cannot.
+  /// In cyclic tracking at one fix a second; nil where the receiver or this set of constellations does not support it.
   public var cyclic: Double?
-  /// What the module's input/output supply adds while the receiver runs, where the data sheet counts it apart.
+  /// The additional current of the module's input/output supply while the receiver runs, where the data sheet lists it
+  /// separately.
   public var inputOutput: Double
 
   public init(acquisition: Double, tracking: Double, cyclic: Double? = nil, inputOutput: Double = 0) {
@@ -16,17 +17,17 @@ public struct Currents: Hashable, Sendable {
     self.inputOutput = inputOutput
   }
 
-  /// The main supply alone, as the data sheets' tables print it.
+  /// The main supply only, as the data sheets' tables print it.
   public var mainSupplyOnly: Currents {
     Currents(acquisition: acquisition, tracking: tracking, cyclic: cyclic)
   }
 }
 
-/// How long a start takes under an open sky, in seconds, by the data sheet.
+/// The duration of a start under an open sky, in seconds, by the data sheet.
 public struct StartTimes: Hashable, Sendable {
   /// Orbits have to be received first.
   public var coldSeconds: Double
-  /// Time, place and orbits are known.
+  /// Time, position and orbits are available.
   public var hotSeconds: Double
 
   public init(coldSeconds: Double, hotSeconds: Double) {

@@ -1,27 +1,27 @@
-/// What a receiver can do to save power: known before it is tried.
+/// The power-saving functions of a receiver, before they are tried.
 public struct ReceiverCapabilities: Hashable, Sendable {
-  /// For people.
+  /// The name for users.
   public var name: String
-  /// Draws with all constellations that it is used with.
+  /// The current with all constellations in use.
   public var currents: Currents
-  /// Draws with the smaller set of constellations, where there is a choice.
+  /// The current with the smaller set of constellations, where there is a choice.
   public var reducedCurrents: Currents?
-  /// Milliamperes in backup by request (software standby).
+  /// The current in backup by request (software standby), in milliamperes.
   public var standbyMilliamperes: Double
   public var startTimes: StartTimes
-  /// For how long after its orbits were received a start is a hot one for certain. GPS's and Galileo's hold for 4 h; but with
-  /// GPS alone, or with GLONASS whose orbits hold for half an hour, fewer than four of the satellites that were there then may
-  /// be left before that.
+  /// Seconds after the reception of orbits for which a start is certainly a hot one. Orbits of GPS and Galileo hold for
+  /// 4 h. With GPS alone, or with GLONASS whose orbits hold for half an hour, fewer than four of the satellites of that
+  /// time may be above the horizon before that.
   public var sureOrbitsSeconds: Double
-  /// Cyclic tracking: the longest period in seconds that it takes; nil without it.
+  /// The longest period of cyclic tracking in seconds; nil without it.
   public var cyclicLongestSeconds: Double?
-  /// The receiver's own on/off operation: the shortest period in seconds; nil without it.
+  /// The shortest period of the receiver's own on/off operation in seconds; nil without it.
   public var onOffShortestSeconds: Double?
   public var backup: Backup?
   public var batching: Batching?
-  /// It writes positions to its own flash on request.
+  /// Whether the receiver can write positions to its own flash.
   public var flashLog: Bool
-  /// A switch in its supply that the host holds.
+  /// A switch in the supply that the host operates.
   public var powerSwitch: PowerSwitch
 
   public init(
@@ -46,7 +46,7 @@ public struct ReceiverCapabilities: Hashable, Sendable {
 
   /// Backup by request.
   public struct Backup: Hashable, Sendable {
-    /// The longest duration that can be asked for, in seconds: 12 days on all receivers that have it.
+    /// The longest duration of a request, in seconds: 12 days on all receivers that support it.
     public var longestSeconds: Double
     /// A byte on its line wakes it (UART); false on I2C, where only time or a pin does.
     public var wakesByLine: Bool
@@ -57,11 +57,11 @@ public struct ReceiverCapabilities: Hashable, Sendable {
     }
   }
 
-  /// Batching in the receiver: how many epochs it holds.
+  /// The capacity of batching in the receiver, in epochs.
   public struct Batching: Hashable, Sendable {
     /// Position, time, horizontal accuracy, speed.
     public var plainEpochs: Int
-    /// With heights over sea level and all accuracies besides.
+    /// With heights above sea level and all accuracies.
     public var extendedEpochs: Int
 
     public init(plainEpochs: Int, extendedEpochs: Int) {
@@ -72,7 +72,7 @@ public struct ReceiverCapabilities: Hashable, Sendable {
 
   public enum PowerSwitch: Hashable, Sendable {
     case none
-    /// All that the receiver knows is gone: the next start is cold.
+    /// The receiver's memory is lost: the next start is cold.
     case losesMemory
     /// A backup supply keeps time and orbits.
     case keepsMemory

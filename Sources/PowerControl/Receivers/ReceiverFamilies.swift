@@ -1,13 +1,14 @@
-// What each receiver family can do and what it draws. Currents and start times: the module's data sheet (supply current
-// at 3.0 V, typical; time to first fix at -130 dBm). Modes: the interface description of the firmware named. A figure that
-// no document at hand gives is marked.
+// The functions and currents of each receiver family. Currents and start times: the module's data sheet (supply current
+// at 3.0 V, typical; time to first fix at -130 dBm). Modes: the interface description of the firmware named. A figure
+// without a document is marked.
 extension ReceiverCapabilities {
-  /// Where GPS alone serves for longer than half an hour: at 47 degrees of latitude four of its satellites are left in nine
-  /// cases of ten after 2.5 h, in one of two after 3 h, in none after 4 h (thirty satellites in six planes, above 10 degrees).
+  /// GPS without other constellations, in seconds: at 47 degrees of latitude four of its satellites remain in nine
+  /// cases of ten after 2.5 h, in one of two after 3 h, in none after 4 h (thirty satellites in six planes, above 10
+  /// degrees).
   private static let gpsOrbitsSeconds = 2.5 * 3600
 
-  /// NEO-6M, GPS. Data sheet NEO-6: 47 / 39 mA, power save mode 11 mA, start 27 / 1 s. Its standby current is not given;
-  /// the backup supply's 22 µA is used.
+  /// NEO-6M, GPS. Data sheet NEO-6: 47 / 39 mA, power save mode 11 mA, start 27 / 1 s. It gives no standby current; the
+  /// backup supply's 22 µA is used.
   public static let m6 = ReceiverCapabilities(
     name: "M6", currents: Currents(acquisition: 47, tracking: 39, cyclic: 11), standbyMilliamperes: 0.022,
     startTimes: StartTimes(coldSeconds: 27, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds,
@@ -22,16 +23,16 @@ extension ReceiverCapabilities {
     cyclicLongestSeconds: 10, onOffShortestSeconds: 10,
     backup: Backup())
 
-  /// M8 with protocol 23.01 (SPG 3.51): batching and Super-E instead of cyclic tracking. Super-E's currents are not
-  /// published in a document at hand, so nothing is reckoned with it; the rest is SAM-M8Q's.
+  /// M8 with protocol 23.01 (SPG 3.51): batching and Super-E instead of cyclic tracking. The documents at hand give no
+  /// currents for Super-E, so it is not used; the other figures are those of the SAM-M8Q.
   public static let m8Batching = ReceiverCapabilities(
     name: "M8 batching", currents: Currents(acquisition: 32, tracking: 29),
     reducedCurrents: Currents(acquisition: 25, tracking: 23), standbyMilliamperes: 0.025,
     startTimes: StartTimes(coldSeconds: 26, hotSeconds: 1), sureOrbitsSeconds: gpsOrbitsSeconds, backup: Backup(),
     batching: Batching(plainEpochs: 300, extendedEpochs: 156))
 
-  /// NEO-M9N (SPG 4.04), four constellations; GPS and GLONASS as the smaller set. Data sheet NEO-M9N. Its documents say
-  /// "up to 5 minutes" of batching: read as the M8's capacity.
+  /// NEO-M9N (SPG 4.04), four constellations; GPS and GLONASS as the smaller set. Data sheet NEO-M9N. Its documents
+  /// give "up to 5 minutes" of batching: taken as the M8's capacity.
   public static let m9 = ReceiverCapabilities(
     name: "M9", currents: Currents(acquisition: 50, tracking: 36, cyclic: 21),
     reducedCurrents: Currents(acquisition: 43, tracking: 32, cyclic: 20), standbyMilliamperes: 0.36,
@@ -70,8 +71,8 @@ extension ReceiverCapabilities {
     reducedCurrents: Currents(acquisition: 55, tracking: 55), standbyMilliamperes: 0.093,
     startTimes: StartTimes(coldSeconds: 25, hotSeconds: 2), backup: Backup(), flashLog: true)
 
-  /// A receiver of which only its sentences are known: it takes no orders, so only the host sleeps. Its currents are
-  /// unknown; those of the NEO-6M stand for it.
+  /// A receiver that is known by its sentences only. It takes no commands, so only the host sleeps. Its currents are
+  /// unknown; those of the NEO-6M are used.
   public static let plainNMEA = ReceiverCapabilities(
     name: "NMEA", currents: Currents(acquisition: 47, tracking: 39),
     startTimes: StartTimes(coldSeconds: 40, hotSeconds: 2))

@@ -1,40 +1,41 @@
 import MonotonicTime
 
-/// Where a receiver's epochs lie in the second, by the host's clock, and how long before one of them it has to be woken.
+/// The position of a receiver's epochs in the second, by the host's clock, and the time before an epoch at which to
+/// wake it.
 ///
-/// Receivers measure at whole seconds of GPS time. Who wakes one at any moment waits half a second for the next epoch on
-/// average, at the full current; who wakes it so that its start ends just before an epoch waits for nothing. Both are learned
-/// from the fixes of looks. A source whose fixes come at any moment shows no grid, and none is reckoned with.
+/// Receivers measure at whole seconds of GPS time. After a wake-up at an arbitrary moment the receiver waits half a
+/// second for the next epoch on average, at the full current. If its start ends just before an epoch, it does not wait.
+/// Both are learned from the fixes of position checks. A source whose fixes come at any moment has no grid.
 struct EpochGrid: Sendable {
-  /// Seconds from the order to wake to the epoch that is to have the fix.
+  /// Seconds from the wake-up command to the epoch with the first fix.
   private(set) var leadSeconds: Double
-  /// When an epoch came last.
+  /// The time of the last epoch.
   private var anchor: Instant?
-  /// First fixes that came where the grid had them, less those that did not.
+  /// First fixes that came where the grid predicted them, less those that did not.
   private var agreements = 0
-  /// Looks in a row whose fix came an epoch late.
+  /// Position checks in a row whose fix came an epoch late.
   private var misses = 0
 
   private static let periodNanoseconds: UInt64 = 1_000_000_000
-  /// Jitter of a line and of a host, and what two clocks differ by in a quarter of an hour.
+  /// The jitter of a line and of a host, and the drift between two clocks in a quarter of an hour.
   private static let toleranceSeconds = 0.06
   private static let fewestAgreements = 4
   private static let mostAgreements = 8
-  /// Each hit makes the lead shorter by this, and a miss longer by so much: it costs a second, and about one look in twenty
-  /// misses.
+  /// Each hit shortens the lead by this, and a miss lengthens it by so much: a miss costs a second, and one check in
+  /// twenty misses.
   private static let hitSeconds = 0.005
   private static let missSeconds = 0.1
   private static let longestMissSeconds = 0.4
 
-  /// - Parameter usualSeconds: what a start takes as far as is known beforehand.
+  /// - Parameter usualSeconds: the usual duration of a start.
   init(usualSeconds: Double) { leadSeconds = usualSeconds }
 
-  /// Whether epochs were seen to come on a grid.
+  /// Whether epochs have come on a grid.
   var isKnown: Bool { agreements >= Self.fewestAgreements }
 
-  /// An epoch came.
+  /// Takes an epoch.
   ///
-  /// - Parameter isFirstFix: it has the first fix after a wake-up. The epochs behind it lie where it lies, and prove nothing.
+  /// - Parameter isFirstFix: the epoch has the first fix after a wake-up. Only such epochs confirm the grid.
   mutating func came(at now: Instant, isFirstFix: Bool) {
     guard let anchor else { return self.anchor = now }
     let off = (now.nanoseconds &- anchor.nanoseconds) % Self.periodNanoseconds
@@ -48,14 +49,14 @@ struct EpochGrid: Sendable {
     }
   }
 
-  /// A start from orbits that are known took this long.
+  /// Takes the duration of a start with usable orbits.
   mutating func started(in seconds: Double) {
     let epochs = (seconds - leadSeconds).rounded()
-    // It was not woken for an epoch, but for a hint or a new client.
+    // The wake-up was not for an epoch, but for a hint or a new client.
     guard isKnown, abs(seconds - leadSeconds - epochs) < 2 * Self.toleranceSeconds else { return }
     switch epochs {
     case ..<0:
-      // It came with an earlier epoch: so much less will do.
+      // The fix came with an earlier epoch: the lead is shortened by as much.
       leadSeconds = max(leadSeconds + epochs, 0.5)
       misses = 0
     case 0:
@@ -67,7 +68,7 @@ struct EpochGrid: Sendable {
     }
   }
 
-  /// The latest epoch that comes no later than `instant`; nil without a known grid.
+  /// The latest epoch no later than `instant`; nil without a known grid.
   func latest(notAfter instant: Instant) -> Instant? {
     guard isKnown, let anchor else { return nil }
     guard instant >= anchor else {

@@ -1,6 +1,6 @@
 import func Glibc.cos
 
-/// Metres over ground between two places, on a sphere, good to half a percent below 1,000 km.
+/// The distance over ground between two places in metres, on a sphere; error below half a percent up to 1,000 km.
 func groundMetres(_ a: FixObservation, _ b: FixObservation) -> Double {
   let metresPerDegree = 111_195.0
   let north = (b.latitudeDegrees - a.latitudeDegrees) * metresPerDegree

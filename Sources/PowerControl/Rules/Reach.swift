@@ -1,11 +1,11 @@
 /// The earliest time at which a distance can have been covered. Deferral, distance filters, regions and significant
-/// changes all ask this one question: until then nobody has to look.
+/// changes use it: no position check is needed before.
 public struct Reach: Hashable, Sendable {
   /// The present speed, in metres per second.
   public var speed: Double
-  /// The fastest that is plausible. A present speed above it counts instead.
+  /// The greatest plausible speed. A greater present speed replaces it.
   public var bound: Double
-  /// The hardest acceleration that is plausible, in metres per second squared: a car from 0 to 100 km/h in 9 s.
+  /// The greatest plausible acceleration, in metres per second squared: a car from 0 to 100 km/h in 9 s.
   public static let acceleration = 3.0
 
   public init(speed: Double, bound: Double) {

@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// Whether fixes have stayed around one place, and since when.
+/// Detects that fixes stay around one place, and since when.
 struct StationaryDetector: Sendable {
   private(set) var anchor: FixObservation
   private(set) var since: Instant
@@ -10,12 +10,12 @@ struct StationaryDetector: Sendable {
     since = now
   }
 
-  /// Takes a fix: one that is beyond `radiusMetres`, also when both errors are allowed for, starts anew.
+  /// Takes a fix. One that is farther than `radiusMetres`, with both errors allowed for, is the new place.
   mutating func observe(_ fix: FixObservation, radiusMetres: Double, at now: Instant) {
     if metres(to: fix) > radiusMetres + fix.errorMetres + anchor.errorMetres {
       self = StationaryDetector(at: fix, now)
     } else if fix.errorMetres < anchor.errorMetres / 2 {
-      // The first fix of a rest may be a poor one: a far better one is the place, and the rest goes on.
+      // The first fix of a standstill may be a poor one: a far better one replaces its place and keeps its time.
       anchor = fix
     }
   }

@@ -1,14 +1,14 @@
 import MonotonicTime
 
-/// How long a start takes here and now, from the order to wake to the fix: learned, so that a wake-up is early enough for the
-/// promised fix and not earlier.
+/// The duration of a start here and now, from the wake-up command to the fix. It is learned, so that a wake-up is early
+/// enough for the promised fix and not earlier.
 struct TimeToFix: Sendable {
-  /// What was seen, newest last, at most ``capacity``.
+  /// The measured starts, newest last, at most ``capacity``.
   private var starts: [(seconds: Double, at: Instant)] = []
   private let usualSeconds: Double
   private static let capacity = 16
-  /// Streets change: what was seen longer ago counts no more. Else a receiver that no longer sleeps, because starts were
-  /// slow between houses, would never learn that they are quick again.
+  /// The surroundings change: older starts do not count. Otherwise a receiver that no longer sleeps, because starts
+  /// were slow between houses, would not learn that they are fast again.
   private static let memorySeconds = 600.0
 
   init(usualSeconds: Double) { self.usualSeconds = usualSeconds }
@@ -18,8 +18,8 @@ struct TimeToFix: Sendable {
     starts.append((seconds, now))
   }
 
-  /// Long enough for all but the worst of the last starts: an upper estimate of the 90 % quantile, and never below what is
-  /// usual. A single outlier does not count, two do.
+  /// An upper estimate of the 90 % quantile of recent starts, and at least the usual duration. A single outlier does
+  /// not count, two do.
   func seconds(at now: Instant) -> Double {
     var largest = 0.0
     var second = 0.0
@@ -36,7 +36,7 @@ struct TimeToFix: Sendable {
     return max(usualSeconds, count > 1 ? second : largest)
   }
 
-  /// What a start takes on average: what it costs.
+  /// The average duration of a start, which sets its cost.
   func meanSeconds(at now: Instant) -> Double {
     var sum = 0.0
     var count = 0
