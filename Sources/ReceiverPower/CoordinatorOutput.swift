@@ -3,41 +3,41 @@ import PowerControl
 import Receiver
 import ReceiverStream
 
-/// What the session, or whoever holds its line, is to do.
+/// A command to the session, or to the owner of its line.
 public enum ReceiverCommand: Sendable, Equatable {
   /// `ReceiverSession.set`.
   case set(DesiredConfiguration)
-  /// `ReceiverSession.sleep`; nil: until it is woken.
+  /// `ReceiverSession.sleep`; nil: without an end.
   case sleep(Milliseconds?)
   /// `ReceiverSession.wakeUp`.
   case wakeUp
   /// `ReceiverSession.retrieveBatch`.
   case retrieveBatch(BatchJournal)
-  /// Whether anybody listens to the line: a receiver that takes no orders runs on, and its host sleeps.
+  /// Whether the line is read. A receiver that takes no commands runs on while its host sleeps.
   case listen(Bool)
-  /// Whether the switch in its supply is on.
+  /// Whether the switch in the receiver's supply is on.
   case supply(isOn: Bool)
 }
 
-/// What comes of what went into a ``PowerCoordinator``, in this order.
+/// The outputs of a ``PowerCoordinator``, in order.
 public enum CoordinatorOutput: Sendable, Equatable {
   case command(ReceiverCommand)
-  /// What clients or people should know.
+  /// A report for clients or users.
   case report(PowerReport)
-  /// An epoch that came as it was measured, at that time.
+  /// An epoch that arrived as it was measured, at that time.
   case live(Fix, at: Instant)
-  /// The receiver collects from now on, and says nothing; the journal to keep.
+  /// The receiver collects from now on, and is silent; the journal to store.
   case collects(BatchJournal)
-  /// Its memory is being read.
+  /// A read of the receiver's memory begins.
   case readOutBegins
-  /// A fix of its memory, oldest first; the journal as it is once the fix is safe.
+  /// A fix of the memory, oldest first; the journal to store once the fix is stored.
   case batched(BatchedFix, BatchJournal)
-  /// Fixes of its memory are lost, and where.
+  /// Fixes of the memory were lost: their number, and where.
   case lost(Int, BatchLoss)
-  /// What it had collected before it started anew is lost, and nobody knows how much that was.
+  /// The receiver restarted: an unknown number of collected fixes is lost.
   case startedAnew
-  /// It was read: to the end, or until the line broke off.
+  /// The read ends: at the end of the memory, or because the line broke off.
   case readOutEnds(isWhole: Bool)
-  /// It collects no longer, and all it had is read: there is no journal to keep.
+  /// The receiver does not collect any more and its memory is read: there is no journal to store.
   case collectsNoMore
 }

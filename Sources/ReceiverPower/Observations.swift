@@ -2,20 +2,20 @@ import PowerControl
 import ReceiverStream
 
 extension FixObservation {
-  /// What the policy has to know of a fix; nil for one without a position, or outside its receiver's own limits.
+  /// The policy's view of a fix; nil without a position, or outside the receiver's own limits.
   public init?(_ fix: Fix) {
     guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees
     else { return nil }
     self.init(
       latitudeDegrees: latitude, longitudeDegrees: longitude,
-      // A receiver that tells no accuracy is taken for a poor one.
+      // Without an accuracy, a poor one is assumed.
       errorMetres: fix.horizontalAccuracyMetres ?? 30, speedMetresPerSecond: fix.speedMetresPerSecond,
       speedErrorMetresPerSecond: fix.speedAccuracyMetresPerSecond)
   }
 }
 
 extension SignalObservation {
-  /// What is received of the satellites of an epoch.
+  /// The reception of an epoch's satellites.
   public init(_ sky: borrowing Sky) {
     var (heard, strong) = (0, 0)
     for index in 0..<sky.count {

@@ -1,9 +1,9 @@
 import PowerControl
 
-// Names for who imports other modules that have clients and demands too: the policy's type has the name of its module, so
-// that this cannot be used to tell them apart.
+// Names for files that import other modules with clients and demands. The policy's type has the name of its module, so
+// the module's name cannot qualify its types.
 
 /// A client of the policy.
 public typealias PolicyClient = ClientID
-/// What a client wants of the policy.
+/// The policy's demand of a client.
 public typealias PolicyDemand = Demand

@@ -2,32 +2,32 @@ import PowerControl
 import Receiver
 
 extension ReceiverCapabilities {
-  /// What the receiver can do that says this of itself, at the port that is talked over.
+  /// The capabilities of an identified receiver at its port in use.
   ///
-  /// The table of its family (ReceiverFamilies.swift), less what its firmware or the port does not let it do.
+  /// They are those of its family (ReceiverFamilies.swift), without functions that its firmware or the port excludes.
   public init(_ receiver: ReceiverDescription, port: ReceiverPortNumber?) {
     self = Self.family(of: receiver)
     if !receiver.can(.powerSaveCyclic) { loseCyclicTracking() }
     // The session's on/off operation begins above what cyclic tracking covers.
     onOffShortestSeconds = receiver.can(.powerSaveOnOff) ? onOffShortestSeconds.map { max($0, 11) } : nil
     if !receiver.can(.batching) { batching = nil }
-    // Older ones take a change of constellations by a restart that the host has to order.
+    // Older receivers change their constellations by a restart that the host has to command.
     if !receiver.can(.valset) { reducedCurrents = nil }
     flashLog = receiver.can(.flashLog)
-    // What is off where that outlives sleep, the next program switches on again should this one be killed: it knows it by its
-    // serial line.
+    // Constellations that are off outlive a sleep. After a crash the next program switches them on again: it recognises
+    // the receiver by its serial line.
     if port == .usb || port == .i2c || port == .spi { reducedCurrents = nil }
     switch port {
     case _ where !receiver.can(.backup): backup = nil
-    // In backup a receiver leaves the USB: its device would be gone and come back at each look.
+    // In backup a receiver leaves the USB: its device would go and come back at each position check.
     case .usb: backup = nil
-    // Traffic on I2C wakes nothing: time does.
+    // Traffic on I2C wakes no receiver; only time does.
     case .i2c: backup?.wakesByLine = false
     case .uart1, .uart2, .spi, nil: break
     }
   }
 
-  /// What a receiver does without where fewer constellations will do: all that its smaller set of currents is without.
+  /// The constellations that are switched off where fewer will do: those that the smaller set of currents excludes.
   static func spareConstellations(_ receiver: ReceiverDescription) -> [DesiredConfiguration.Constellation] {
     receiver.generation == .m9 ? [.galileo, .beiDou] : [.galileo, .beiDou, .glonass]
   }

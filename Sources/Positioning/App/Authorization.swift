@@ -1,9 +1,9 @@
-/// Whether an app may know where it is; the raw values are those of CLAuthorizationStatus.
+/// An app's authorization for location; the raw values are those of CLAuthorizationStatus.
 public enum AuthorizationStatus: Int, Sendable, CaseIterable {
   case notDetermined = 0
-  /// The user cannot change it.
+  /// The user cannot change the status.
   case restricted = 1
-  /// Refused, or location services are off.
+  /// The user refused, or location services are off.
   case denied = 2
   case authorizedAlways = 3
   case authorizedWhenInUse = 4
@@ -18,7 +18,7 @@ public enum AccuracyAuthorization: Int, Sendable {
   case reduced = 1
 }
 
-/// What the app's Info.plist says to those who ask for permission.
+/// The usage descriptions of the app's Info.plist, for permission prompts.
 public struct UsageKeys: Hashable, Sendable {
   /// NSLocationWhenInUseUsageDescription.
   public var whenInUse: String?
@@ -26,7 +26,7 @@ public struct UsageKeys: Hashable, Sendable {
   public var alwaysAndWhenInUse: String?
   /// NSLocationAlwaysUsageDescription, of systems up to iOS 10.
   public var always: String?
-  /// NSLocationUsageDescription, of macOS: a start asks by itself (C1).
+  /// NSLocationUsageDescription, of macOS: a start asks for permission by itself (C1).
   public var usage: String?
   /// NSLocationTemporaryUsageDescriptionDictionary: text by purpose.
   public var temporaryPurposes: [String: String] = [:]
@@ -39,21 +39,21 @@ public struct UsageKeys: Hashable, Sendable {
 
   public init() {}
 
-  /// Whether there is any key that permission can be asked with.
+  /// Whether there is no key for a permission prompt.
   public var isEmpty: Bool { whenInUse == nil && alwaysAndWhenInUse == nil && always == nil && usage == nil }
 }
 
-/// May the app know where it is: the status, and who is asked when (rules AU).
+/// The authorization of an app and its prompts (rules AU).
 ///
 ///     notDetermined ──request, key, in use──▶ asked ──an answer──▶ authorizedWhenInUse │ authorizedAlways │ denied
 ///     authorizedWhenInUse ──the one request for Always──▶ asked ──an answer──▶ the same │ authorizedAlways
 ///     any ──settings, policy, switch──▶ any
 public struct Authorization: Sendable {
-  /// What is stored between runs (AU-14).
+  /// The part that is stored between runs (AU-14).
   public struct Record: Hashable, Sendable {
     public var status: AuthorizationStatus
     public var accuracy: AccuracyAuthorization
-    /// Whether the one request to go from WhenInUse to Always was made (C5).
+    /// Whether the one request to change from WhenInUse to Always was made (C5).
     public var hasAskedForUpgrade: Bool
 
     public init(
@@ -66,50 +66,50 @@ public struct Authorization: Sendable {
     }
   }
 
-  /// What an app may ask for.
+  /// A permission request of an app.
   public enum Request: Hashable, Sendable {
     case whenInUse, always
-    /// Full accuracy for this run, by the purpose's key.
+    /// Full accuracy for this run, by the key of its purpose.
     case temporaryFullAccuracy(purpose: String)
   }
 
-  /// What the user is to be asked.
+  /// A permission prompt for the user.
   public struct Prompt: Hashable, Sendable {
-    /// What is asked for.
+    /// The permission that the app requests.
     public var request: Request
-    /// The app's own words (AU-11).
+    /// The app's usage description (AU-11).
     public var text: String
-    /// Whether only the step from WhenInUse to Always is asked for.
+    /// Whether the prompt asks only for the step from WhenInUse to Always.
     public var isUpgrade: Bool
   }
 
-  /// What the user says; `once` ends with the use.
+  /// The user's answer; `once` ends with the use.
   public enum Answer: Hashable, Sendable {
     case whenInUse, once, always, deny
-    /// There was nobody to ask.
+    /// The prompt could not be shown.
     case notShown
   }
 
   enum Reply: Hashable, Sendable {
-    /// Nothing to do (AU-6, AU-13).
+    /// No prompt is necessary (AU-6, AU-13).
     case none
     case prompt(Prompt)
-    /// No prompt without a text: the keys of which one is missing (AU-8).
+    /// Prompts without a usage description are not shown: the keys of which one is missing (AU-8).
     case missingKey(String)
-    /// Refused without a question (AU-20).
+    /// Refused without a prompt (AU-20).
     case refused
   }
 
-  /// Replaces whatever is stored: a service's or a test's environment. The user's answer to a question ends it.
+  /// Replaces the stored status: the environment of a service or a test. The user's answer to a prompt ends it.
   private(set) var override: AuthorizationStatus?
-  /// The app's own words, and what it declares of itself.
+  /// The app's usage descriptions and declarations.
   public let keys: UsageKeys
   public private(set) var record: Record
   public private(set) var servicesAreEnabled = true
   public private(set) var isRestricted = false
   /// The system does not let this program open its receiver.
   public private(set) var receiverIsForbidden = false
-  /// The question that waits for its answer.
+  /// The prompt that waits for its answer.
   public private(set) var asked: Prompt?
   /// "Allow once": as long as the app is in use.
   private var isOnce = false
@@ -121,8 +121,8 @@ public struct Authorization: Sendable {
     record = restored ?? Record(accuracy: keys.startsReduced ? .reduced : .full)
   }
 
-  /// C3: services off read as denied, and what was granted survives; so does a receiver that may not be opened. C4: a
-  /// policy reads as restricted.
+  /// C3: services that are off, and a receiver that may not be opened, count as denied; the granted status is kept. C4:
+  /// a policy counts as restricted.
   public var status: AuthorizationStatus {
     if !servicesAreEnabled || receiverIsForbidden { return .denied }
     if let override { return override }
@@ -130,7 +130,7 @@ public struct Authorization: Sendable {
     return isOnce ? .authorizedWhenInUse : record.status
   }
 
-  /// What is granted of accuracy, for a time or for good.
+  /// The granted accuracy, temporary or permanent.
   public var accuracy: AccuracyAuthorization {
     hasTemporaryFullAccuracy ? .full : record.accuracy
   }
@@ -142,7 +142,7 @@ public struct Authorization: Sendable {
     let isUpgrade = request == .always && status == .authorizedWhenInUse && !isOnce && override == nil
     guard status == .notDetermined || isUpgrade && !record.hasAskedForUpgrade else { return .none }
     guard asked == nil else { return .none }
-    // What the program lacks is said wherever it runs: it would never know in the background (C2).
+    // Missing keys are reported in the background too: otherwise the app would get no error (C2).
     guard let text = text(for: request) else { return .missingKey(Self.missing(request)) }
     guard isInForeground else { return .none }
     if isUpgrade { record.hasAskedForUpgrade = true }
@@ -151,7 +151,7 @@ public struct Authorization: Sendable {
     return .prompt(prompt)
   }
 
-  /// The text that goes with a request; AU-10 for Always.
+  /// The usage description for a request; AU-10 for Always.
   private func text(for request: Request) -> String? {
     switch request {
     case .always: (keys.whenInUse == nil ? nil : keys.alwaysAndWhenInUse) ?? keys.always ?? keys.usage
@@ -178,7 +178,7 @@ public struct Authorization: Sendable {
     return .prompt(prompt)
   }
 
-  /// The user has answered; the question it was the answer to, nil when none was open.
+  /// Takes the user's answer. Returns its prompt; nil when none was open.
   @discardableResult
   mutating func answered(_ answer: Answer) -> Prompt? {
     guard let prompt = asked else { return nil }
@@ -193,13 +193,13 @@ public struct Authorization: Sendable {
     case .once: if !prompt.isUpgrade { isOnce = true }
     case .whenInUse: record.status = .authorizedWhenInUse
     case .always: record.status = prompt.request == .always ? .authorizedAlways : .authorizedWhenInUse
-    // To keep what one has is no refusal.
+    // To keep the present status is no refusal.
     case .deny: if !prompt.isUpgrade { record.status = .denied }
     }
     return prompt
   }
 
-  /// Settings were changed: what is stored is replaced. A reset allows to ask again (AU-12).
+  /// Replaces the record after a change of settings. A reset permits prompts again (AU-12).
   mutating func changed(to record: Record) {
     self.record = record
     isOnce = false
@@ -212,7 +212,7 @@ public struct Authorization: Sendable {
 
   mutating func setReceiverForbidden(_ isForbidden: Bool) { receiverIsForbidden = isForbidden }
 
-  /// The app is not in use any longer: what was allowed once ends (AU-14), and so does full accuracy for a time.
+  /// The app is no longer in use: "allow once" (AU-14) and temporary full accuracy end.
   mutating func useEnded() {
     isOnce = false
     hasTemporaryFullAccuracy = false

@@ -1,13 +1,13 @@
 import MonotonicTime
 
-/// Whether beacons of a family are near (BE-9): inside with the first that is heard, outside when none was for half a
-/// minute. What is heard first, or not heard at all, decides without an event, as with circles (RG-13).
+/// The watch of a beacon region (BE-9): inside with the first sighting, outside after half a minute without one. The
+/// first sighting, or its absence, sets the state without an event, as with circles (RG-13).
 struct BeaconWatch: Hashable, Sendable {
   static var silence: Milliseconds { Milliseconds(30_000) }
 
   let identity: BeaconIdentity
   private(set) var state: RegionState
-  /// When one was last heard, or the watch began.
+  /// The time of the last sighting, or the start of the watch.
   private var lastSighting: Instant
 
   init(_ identity: BeaconIdentity, state: RegionState = .unknown, at now: Instant) {
@@ -18,10 +18,10 @@ struct BeaconWatch: Hashable, Sendable {
 
   var deadline: Instant? { state == .outside ? nil : lastSighting + Self.silence }
 
-  /// Beacons are listened for again: the silence before says nothing.
+  /// Scanning has resumed: the time without it does not count as silence.
   mutating func restart(at now: Instant) { lastSighting = max(lastSighting, now) }
 
-  /// A sighting at a time when the state must not change: it was no silence.
+  /// Takes a sighting at a time when the state must not change: it ends a silence.
   mutating func note(_ sighting: BeaconSighting) {
     if identity.matches(sighting) { lastSighting = sighting.received.instant }
   }
@@ -34,7 +34,7 @@ struct BeaconWatch: Hashable, Sendable {
     return state == .outside
   }
 
-  /// The silence may have lasted; true when the state changed by a crossing.
+  /// Lets the time pass; true when the state changed by a crossing.
   mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
     defer { state = .outside }

@@ -1,36 +1,37 @@
 import MonotonicTime
 
-/// On which side of a circle's border one is, with hysteresis (RG-13, RG-14).
+/// The side of a circle's border, with hysteresis (RG-13, RG-14).
 ///
-///     unknown ──first fix that can tell──▶ inside │ outside                    without an event
+///     unknown ──first fix that is precise enough──▶ inside │ outside           without an event
 ///     inside  ──across the border, past the margin, 20 s──▶ outside            a crossing
 ///     outside ──across the border, past the margin, 20 s──▶ inside             a crossing
 ///
-/// The time counts from the first fix beyond the border and begins anew when fixes lie back over it. Who crosses slowly
-/// is not past the margin in time: then a quarter of it and 28 s do, as an event comes 30 s after the crossing at most.
+/// The time counts from the first fix beyond the border and restarts when fixes lie back over it. A slow crossing is
+/// not past the margin in time: for it a quarter of the margin and 28 s suffice, because an event comes 30 s after the
+/// crossing at most.
 struct CircleWatch: Hashable, Sendable {
   /// The archived guide's time on the new side.
   static var dwellSeconds: Double { 20 }
-  /// When a slow crossing counts: before the contract's 30 s are over, with an epoch to spare.
+  /// The time after which a slow crossing counts: within the contract's 30 s, with an epoch to spare.
   static var slowDwellSeconds: Double { 28 }
-  /// How shortly after a fix beyond the border one back over it may be a stray one.
+  /// The time after a fix beyond the border within which a fix back over it may be an outlier.
   static var outlierSeconds: Double { 2 }
-  /// Metres past the border, unless the client said how many (RG-24).
+  /// Metres past the border, unless the client has set them (RG-24).
   static var defaultMarginMetres: Double { 20 }
-  /// A fix that is blurred more than this, and more than the region is large, cannot tell on which side it is.
+  /// A fix whose error is greater than this, and greater than the region, does not determine the side.
   static var blurMetres: Double { 100 }
 
   let circle: Circle
   let marginMetres: Double
   private(set) var state: RegionState
-  /// Since when fixes lie on the other side, and the last that did.
+  /// The first and the last fix on the other side.
   private var beyondSince: Instant?
   private var lastBeyond = Instant.zero
-  /// The last fix lay back on this side, alone: it may be a stray one.
+  /// The last fix, alone, lay back on this side: it may be an outlier.
   private var isOutlier = false
   private let centre: SurfacePoint
 
-  /// - Parameter state: what an earlier run had found, so that a crossing while nobody looked is one (RG-19).
+  /// - Parameter state: the state of an earlier run, so that a crossing since then is an event (RG-19).
   init(_ circle: Circle, marginMetres: Double? = nil, state: RegionState = .unknown) {
     self.circle = circle
     self.marginMetres = marginMetres.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultMarginMetres
@@ -41,7 +42,7 @@ struct CircleWatch: Hashable, Sendable {
   /// Whether a crossing is being watched: fixes are needed now.
   var isCrossing: Bool { beyondSince != nil }
 
-  /// Nobody looked for a time: a fix from before proves no stay on the other side (RG-14).
+  /// Watching resumes after a break: an older fix does not count as a stay on the other side (RG-14).
   mutating func restart() {
     beyondSince = nil
     isOutlier = false
@@ -85,8 +86,8 @@ struct CircleWatch: Hashable, Sendable {
     return true
   }
 
-  /// A fix on the side where one is known to be. One alone among many is not believed: who has crossed the border would be
-  /// told too late for each reflection.
+  /// Takes a fix on the present side. A single one among many on the other side is ignored: otherwise each reflection
+  /// would delay a crossing.
   private mutating func turnBack(_ sample: Sample) {
     if !isOutlier, sample.measured.seconds(since: lastBeyond) <= Self.outlierSeconds {
       isOutlier = true

@@ -1,38 +1,38 @@
 import MonotonicTime
 import ReceiverStream
 
-/// The newest location of the system, which every manager sees before any start (rules LC).
+/// The newest location of the system, which every manager has before any start (rules LC).
 struct LocationCache: Sendable {
-  /// nil only if no location was ever retrieved (LC-1).
+  /// Nil only if no location was ever retrieved (LC-1).
   private(set) var newest: Location?
   private var measured: Instant?
-  /// The newest of what came from a receiver's memory.
+  /// The newest location from a receiver's memory.
   private var remembered: UTCTime?
 
-  /// - Parameter restored: what an earlier run of any program stored (LC-3).
+  /// - Parameter restored: the location that an earlier run of any program stored (LC-3).
   init(restored: Location? = nil) { newest = restored }
 
-  /// The newest location with its instant. One of an earlier run is as old as the clock.
+  /// The newest location with its instant. A location of an earlier run has the age by the clock.
   var sample: Sample? { newest.map { Sample($0, measured: measured ?? .zero) } }
 
-  /// The newest location if it was measured in this run, for what asks for its age (RQ-15).
+  /// The newest location if it was measured in this run, where the age matters (RQ-15).
   var aged: Sample? { measured == nil ? nil : sample }
 
-  /// Another program has stored a location: it is the newest of the system, if it is newer than what is known (LC-2).
+  /// Takes a location that another program has stored, if it is newer (LC-2).
   mutating func learn(_ location: Location) {
     if let newest, location.timestamp <= newest.timestamp { return }
     newest = location
     measured = nil
   }
 
-  /// When this program measured the newest location; nil: another one did, or an earlier run.
+  /// The time at which this program measured the newest location; nil if another one or an earlier run did.
   var measuredHere: Instant? { measured }
 
-  /// Takes a sample, unless it is of the past: with several receivers a slower one may tell of an earlier time, and is
-  /// heard if it is more accurate (SU-19). An epoch that is told twice is taken once.
+  /// Takes a sample, unless it is old: with several receivers a slower one may report an earlier time, which is
+  /// accepted if it is more accurate (SU-19). A repeated epoch is taken once.
   ///
-  /// - Parameter isRemembered: it comes from a receiver's memory, in which the order is right: it is of the past, and
-  ///   is taken although newer ones are known.
+  /// - Parameter isRemembered: the sample comes from a receiver's memory, in time order: it is taken although newer
+  ///   ones were taken before.
   mutating func accept(_ sample: Sample, isRemembered: Bool = false) -> Bool {
     if isRemembered { return acceptRemembered(sample) }
     if let newest, let measured, sample.measured <= measured || sample.location.timestamp == newest.timestamp {
@@ -41,7 +41,7 @@ struct LocationCache: Sendable {
       else { return false }
     }
     if sample.measured > measured ?? .zero, let remembered, sample.location.timestamp < remembered {
-      // The receiver's time has stepped back: what its memory holds from now on bears the new time.
+      // The receiver's time has stepped back: later samples of its memory have the new time.
       self.remembered = sample.location.timestamp
     }
     newest = sample.location

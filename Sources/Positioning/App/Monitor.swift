@@ -1,9 +1,9 @@
 import MonotonicTime
 import ReceiverStream
 
-/// The conditions of one CLMonitor and what became of them (rules MO).
+/// The conditions of one CLMonitor and their states (rules MO).
 ///
-/// A condition has one event at most that nobody has taken; until it is taken the condition is not looked at (MO-4).
+/// A condition has at most one event that was not taken; until it is taken the condition is not evaluated (MO-4).
 public struct Monitor: Sendable {
   /// The raw values are those of CLMonitor.Event.State.
   public enum State: UInt, Sendable {
@@ -34,7 +34,7 @@ public struct Monitor: Sendable {
     public var identifier: String
     public var state: State
     public var date: UTCTime
-    /// The beacon that was heard, where the condition left open which (MO-6).
+    /// The beacon that was received, where the condition does not name it fully (MO-6).
     public var refinement: BeaconIdentity?
     public var diagnostic: Diagnostic = []
 
@@ -49,7 +49,7 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// What is known of a condition: what is stored between runs (MO-1).
+  /// The part of a condition that is stored between runs (MO-1).
   public struct Record: Hashable, Sendable {
     public var condition: Region.Shape
     /// The last event that was taken (MO-5).
@@ -63,13 +63,14 @@ public struct Monitor: Sendable {
 
   private struct Entry {
     var record: Record
-    /// nil: one too many, or nothing to monitor it with.
+    /// Nil: the condition exceeds the limit, or there is nothing to monitor it with.
     var watch: RegionWatch?
     var waiting: Event?
-    /// What the last event said to stand in the way.
+    /// The obstacle that the last event reported.
     var hindrance: Diagnostic = []
 
-    /// It is not monitored. Until that is told, the flag beside the former state says so to later runs.
+    /// Marks the condition as not monitored. Until that is delivered, the flag beside the former state reports it to
+    /// later runs.
     mutating func refuse(_ refusal: Diagnostic, at date: UTCTime) {
       watch = nil
       record.lastEvent.diagnostic.formUnion(refusal)
@@ -80,12 +81,12 @@ public struct Monitor: Sendable {
     var isReported: Bool { record.lastEvent.state == .unmonitored }
   }
 
-  /// What it was opened with.
+  /// The name that it was opened with.
   public let name: String
   private var entries: [Entry] = []
 
   /// - Parameters:
-  ///   - room: how many conditions the app may still monitor.
+  ///   - room: the number of conditions that the app may still monitor.
   ///   - isPossible: whether there is something to monitor a condition with.
   init(
     _ name: String, restored: [Record] = [], room: Int = Regions.limit, at now: Instant,
@@ -110,25 +111,25 @@ public struct Monitor: Sendable {
     }
   }
 
-  /// Its conditions, in the order in which they were added.
+  /// The conditions, in the order in which they were added.
   public var records: [Record] { entries.map(\.record) }
-  /// The names of its conditions.
+  /// The identifiers of the conditions.
   public var identifiers: [String] { entries.map(\.record.lastEvent.identifier) }
 
-  /// How many conditions count for the limit of the app.
+  /// The number of conditions that count for the app's limit.
   var monitoredCount: Int { entries.count { $0.watch != nil } }
 
   /// Whether a condition of this name is monitored, and counts for the limit.
   func monitors(_ identifier: String) -> Bool { index(of: identifier).map { entries[$0].watch != nil } ?? false }
 
-  /// What is known of a condition; nil when there is none of this name.
+  /// The record of a condition; nil without a condition of this name.
   public func record(_ identifier: String) -> Record? { index(of: identifier).map { entries[$0].record } }
 
   /// Adds a condition, in place of one with the same identifier (MO-2).
   ///
   /// - Parameters:
-  ///   - assuming: the state that is taken for known.
-  ///   - refusal: why it is not monitored, which an event says (MO-3); nil when it is.
+  ///   - assuming: the initial state.
+  ///   - refusal: the reason why it is not monitored, which an event reports (MO-3); nil when it is.
   mutating func add(
     _ condition: Region.Shape, identifier: String, assuming state: State = .unknown, refusal: Diagnostic?,
     at now: Moment
@@ -140,18 +141,17 @@ public struct Monitor: Sendable {
     if let index = index(of: identifier) { entries[index] = entry } else { entries.append(entry) }
   }
 
-  /// There is something to monitor with now: what was refused for want of it is monitored (GE-6). For how long a beacon is
-  /// silent counts from `lookAgain`.
+  /// Monitors conditions that could not be monitored before (GE-6). The silence of a beacon counts from `restart`.
   ///
-  /// - Parameter room: how many conditions the app may still monitor.
-  /// - Returns: how many are monitored besides.
+  /// - Parameter room: the number of conditions that the app may still monitor.
+  /// - Returns: the number of conditions that are monitored in addition.
   mutating func hostCapabilitiesCame(room: Int, isPossible: (Region.Shape) -> Bool) -> Int {
     var count = 0
     for index in entries.indices where count < room && entries[index].watch == nil {
       let record = entries[index].record
       guard record.lastEvent.diagnostic.contains(.conditionUnsupported), isPossible(record.condition) else { continue }
       entries[index].watch = RegionWatch(record.condition, state: record.lastEvent.state.region, at: .zero)
-      // Who was told is told the state with the next fix.
+      // A client that received the refusal receives the state with the next fix.
       if !entries[index].isReported { entries[index].record.lastEvent.diagnostic.remove(.conditionUnsupported) }
       entries[index].waiting = nil
       count += 1
@@ -165,7 +165,7 @@ public struct Monitor: Sendable {
 
   var hasWaiting: Bool { entries.contains { $0.waiting != nil } }
 
-  /// Someone iterates the events: the next one.
+  /// Takes the next event for a client that iterates them.
   mutating func take() -> Event? {
     guard let index = entries.firstIndex(where: { $0.waiting != nil }), let event = entries[index].waiting else {
       return nil
@@ -175,7 +175,7 @@ public struct Monitor: Sendable {
     return event
   }
 
-  /// The same when nothing may be monitored: each condition says so once, and why.
+  /// The same when nothing may be monitored: each condition reports the reason once.
   mutating func takeHindrance(_ hindrance: Diagnostic, at now: UTCTime) -> Event? {
     guard
       let index = entries.firstIndex(where: { $0.watch != nil && $0.hindrance != hindrance && !hindrance.isEmpty })
@@ -193,13 +193,13 @@ public struct Monitor: Sendable {
     return next
   }
 
-  /// Monitoring is allowed again, after a time in which nobody looked.
+  /// Monitoring is permitted again after a break.
   mutating func restart(at now: Instant) {
     for index in entries.indices {
       if entries[index].hindrance.isEmpty {
         entries[index].watch?.restart(at: now)
       } else {
-        // Who was told that it is not monitored is told its state anew.
+        // A client that received the obstacle receives the state again.
         entries[index].hindrance = []
         entries[index].watch = RegionWatch(entries[index].record.condition, at: now)
       }
@@ -212,7 +212,7 @@ public struct Monitor: Sendable {
   }
 
   mutating func receive(_ sighting: BeaconSighting) -> Bool {
-    // What waits is not looked at (MO-4); once it is taken, the time until then was no silence.
+    // A condition with a waiting event is not evaluated (MO-4); the time until it is taken does not count as silence.
     for index in entries.indices where entries[index].waiting != nil { entries[index].watch?.note(sighting) }
     return update(date: sighting.received.utc, sighting: sighting) { watch in _ = watch.receive(sighting) }
   }
@@ -222,7 +222,8 @@ public struct Monitor: Sendable {
   }
 
   @inline(__always)
-  private mutating func update(date: UTCTime, sighting: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool {
+  private mutating func update(date: UTCTime, sighting: BeaconSighting?, _ change: (inout RegionWatch) -> Void) -> Bool
+  {
     var hasEvents = false
     for index in entries.indices where entries[index].waiting == nil {
       guard var watch = entries[index].watch else { continue }
@@ -247,7 +248,8 @@ public struct Monitor: Sendable {
     entries.firstIndex { $0.record.lastEvent.identifier == identifier }
   }
 
-  /// Metres to the nearest border of a circle, and whether one is just being crossed; nil without circles.
+  /// The distance to the nearest border of a circle in metres, and whether a crossing is being watched; nil without
+  /// circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

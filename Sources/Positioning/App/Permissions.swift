@@ -1,9 +1,9 @@
-/// Whether the app is looked at; the contract's foreground and background, and what a shell may tell besides.
+/// The app's visibility: foreground and background as in the contract, and further states that a host may report.
 public enum ApplicationState: Int, Sendable {
   case foreground, background, suspended
 }
 
-/// What becomes of the events of a service now.
+/// The handling of a service's events at present.
 enum Delivery: Hashable, Sendable {
   case deliver
   /// Kept until the app runs again (C7).
@@ -11,7 +11,7 @@ enum Delivery: Hashable, Sendable {
   case none
 }
 
-/// What an app may, by its authorization and by its state: the table of section 2.12 as code.
+/// An app's permissions, by its authorization and its state: the table of section 2.12 as code.
 struct Permissions: Hashable, Sendable {
   enum Service: Hashable, Sendable {
     case standard
@@ -24,7 +24,7 @@ struct Permissions: Hashable, Sendable {
   var status: AuthorizationStatus
   var accuracy: AccuracyAuthorization
   var application: ApplicationState
-  /// Whether a CLBackgroundActivitySession that began in the foreground lives (SS-2).
+  /// Whether a CLBackgroundActivitySession that began in the foreground is active (SS-2).
   var hasBackgroundActivity: Bool
   /// UIBackgroundModes has `location`.
   var hasLocationMode: Bool
@@ -32,7 +32,7 @@ struct Permissions: Hashable, Sendable {
   /// In use, in the sense of WhenInUse.
   var isInUse: Bool { application == .foreground || hasBackgroundActivity }
 
-  /// - Parameter allowsBackground: the manager's own allowance; where it was never given the mode alone counts (BG-2).
+  /// - Parameter allowsBackground: the manager's own setting; if it was never set, the mode alone counts (BG-2).
   func delivery(_ service: Service, allowsBackground: Bool?, showsIndicator: Bool = false) -> Delivery {
     guard status.isAuthorized else { return .none }
     if application == .foreground { return .deliver }

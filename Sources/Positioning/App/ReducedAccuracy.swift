@@ -1,19 +1,19 @@
 import MonotonicTime
 
-/// What a client with reduced accuracy is given (AU-19): the middle of a cell, within five kilometres of every place in it, at
-/// most every twenty minutes while it stays in it.
+/// The locations of a client with reduced accuracy (AU-19): the centre of a cell, within five kilometres of every place
+/// in it, at most every twenty minutes while the client stays in it.
 struct ReducedAccuracy: Sendable {
   static var radiusMetres: Double { 5000 }
   static var interval: Milliseconds { Milliseconds(1_200_000) }
-  /// A cell from south to north, degrees: seven kilometres, so that its middle is less than five from its corners.
+  /// The height of a cell in degrees: seven kilometres, so that its centre is less than five from its corners.
   static var cellDegrees: Double { 0.0625 }
 
-  /// What one service of one client was told last.
+  /// The last sample that one service of one client received.
   private var last: Sample?
 
   init() {}
 
-  /// Whether a reduced sample says more than the last one did, which it then stands for.
+  /// Takes a reduced sample; returns whether it differs from the last one.
   mutating func isNew(_ sample: Sample) -> Bool {
     if let last, last.location.coordinate == sample.location.coordinate,
       sample.measured.milliseconds(since: last.measured) < Self.interval.count
@@ -24,10 +24,10 @@ struct ReducedAccuracy: Sendable {
     return true
   }
 
-  /// The next sample is news in any case: the service has started.
+  /// The service has started: the next sample is delivered in any case.
   mutating func reset() { last = nil }
 
-  // MARK: What is told in place of what is known; what is reduced already stays as it is
+  // MARK: Reduction; a reduced value is left as it is
 
   static func reduced(_ sample: Sample) -> Sample {
     Sample(reduced(sample.location), measured: sample.measured)
@@ -40,7 +40,7 @@ struct ReducedAccuracy: Sendable {
       timestamp: location.timestamp, source: location.source)
   }
 
-  /// Locations that wait: of those in one cell the first of each interval.
+  /// Reduces waiting locations: of those in one cell the first of each interval.
   static func reduced(_ locations: [Location]) -> [Location] {
     var reported: [Location] = []
     for location in locations {
@@ -64,7 +64,8 @@ struct ReducedAccuracy: Sendable {
   static func middle(of coordinate: Coordinate) -> Coordinate {
     let row = (coordinate.latitudeDegrees / cellDegrees).rounded(.down)
     let latitude = min(90, max(-90, (row + 0.5) * cellDegrees))
-    // The cells of a row are as many as keep them no wider than high where they are widest, which is towards the equator.
+    // The number of cells in a row makes them at most as wide as high at their widest side, which is towards the
+    // equator.
     let widest = min(abs(row), abs(row + 1)) * cellDegrees
     let columns = max(1, (360 * Trigonometry.cosine(degrees: widest) / cellDegrees).rounded(.up))
     let width = 360 / columns

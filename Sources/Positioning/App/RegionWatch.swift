@@ -39,7 +39,7 @@ enum RegionWatch: Hashable, Sendable {
     }
   }
 
-  /// A sighting at a time when the state must not change.
+  /// Takes a sighting at a time when the state must not change.
   mutating func note(_ sighting: BeaconSighting) {
     guard case .beacon(var watch) = self else { return }
     watch.note(sighting)

@@ -2,7 +2,7 @@ import MonotonicTime
 
 /// The regions of an app, which all its managers share (rules RG).
 public struct Regions: Sendable {
-  /// A region with what is known of it: what is stored between runs (RG-17).
+  /// A region with its state, as it is stored between runs (RG-17).
   public struct Record: Hashable, Sendable {
     public var region: Region
     public var state: RegionState
@@ -19,11 +19,11 @@ public struct Regions: Sendable {
   /// A border that was crossed.
   struct Crossing: Hashable, Sendable {
     var region: Region
-    /// On which side one is now.
+    /// The side after the crossing.
     var state: RegionState
   }
 
-  /// RG-5.
+  /// The limit of RG-5.
   public static var limit: Int { 20 }
 
   private struct Entry {
@@ -44,10 +44,10 @@ public struct Regions: Sendable {
     }
   }
 
-  /// What is monitored, in the order of registration.
+  /// The monitored regions, in the order of registration.
   public var monitored: [Region] { entries.map(\.record.region) }
 
-  /// What is to be stored; it changes with a registration, and with a state.
+  /// The records to store; they change with a registration and with a state.
   public var records: [Record] {
     entries.map { Record($0.record.region, state: $0.watch.state, marginMetres: $0.record.marginMetres) }
   }
@@ -57,7 +57,7 @@ public struct Regions: Sendable {
 
   /// Begins to monitor a region, in place of one with the same identifier (RG-2).
   ///
-  /// - Throws: `regionMonitoringFailure` for one that is too large, has no place, or is one too many.
+  /// - Throws: `regionMonitoringFailure` for a region that is too large, has no place, or exceeds the limit.
   mutating func start(_ region: Region, marginMetres: Double? = nil, at now: Instant) throws(PositioningError) {
     guard isPossible(region.shape) else { throw .regionMonitoringFailure }
     let entry = Entry(
@@ -77,14 +77,14 @@ public struct Regions: Sendable {
     return circle.centre.isValid && circle.radiusMetres > 0 && circle.radiusMetres <= maximumRadiusMetres
   }
 
-  /// Ends it, by identifier; false when there is no such region (RG-9).
+  /// Ends monitoring by identifier; false without such a region (RG-9).
   mutating func stop(_ region: Region) -> Bool {
     guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return false }
     entries.remove(at: index)
     return true
   }
 
-  /// `unknown` for one that is not monitored.
+  /// The state of a region; `unknown` if it is not monitored.
   public func state(of region: Region) -> RegionState {
     entries.first { $0.record.region.isSame(as: region) }?.watch.state ?? .unknown
   }
@@ -95,12 +95,12 @@ public struct Regions: Sendable {
     return next
   }
 
-  /// Monitoring is allowed again, after a time in which nobody looked.
+  /// Monitoring is permitted again after a break.
   mutating func restart(at now: Instant) {
     for index in entries.indices { entries[index].watch.restart(at: now) }
   }
 
-  /// Each takes its input to all regions; `body` gets every crossing. True when a state changed in any way.
+  /// Each passes its input to all regions; `body` gets every crossing. True when a state changed in any way.
   @discardableResult
   mutating func receive(_ sample: Sample, _ body: (Crossing) -> Void) -> Bool {
     update(body) { watch in watch.receive(sample) }
@@ -129,7 +129,7 @@ public struct Regions: Sendable {
     return hasChanged
   }
 
-  /// The circles that are monitored, smaller ones first: what gives up last where resources are short (RG-23).
+  /// The monitored circles, smaller ones first: the order in which they keep resources (RG-23).
   public var circlesBySize: [Circle] {
     var circles: [Circle] = []
     for entry in entries {
@@ -138,10 +138,10 @@ public struct Regions: Sendable {
     return circles.sorted { $0.radiusMetres < $1.radiusMetres }
   }
 
-  /// Whether beacons have to be listened for.
+  /// Whether a scan for beacons is necessary.
   public var hasBeacons: Bool { entries.contains { $0.record.region.shape.isBeacon } }
 
-  /// Metres to the nearest border, and whether one is just being crossed; nil without circles.
+  /// The distance to the nearest border in metres, and whether a crossing is being watched; nil without circles.
   func nearestBorder(from point: SurfacePoint) -> (metres: Double, isCrossing: Bool)? {
     var nearest: (metres: Double, isCrossing: Bool)?
     for entry in entries {

@@ -1,4 +1,5 @@
-/// What a service session asks for; the raw values are those of CLServiceSession.AuthorizationRequirement.
+/// The authorization that a service session requires; the raw values are those of
+/// CLServiceSession.AuthorizationRequirement.
 public enum ServiceGoal: Int, Sendable, Comparable {
   case none = 0
   case whenInUse = 1
@@ -7,10 +8,10 @@ public enum ServiceGoal: Int, Sendable, Comparable {
   public static func < (a: ServiceGoal, b: ServiceGoal) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The live service sessions of an app, and its background activities (rules SS).
+/// The active service sessions of an app, and its background activities (rules SS).
 struct ServiceSessions: Sendable {
   private var goals: [Int: ServiceGoal] = [:]
-  /// Keys of the texts to ask for full accuracy with.
+  /// The purpose keys of prompts for full accuracy.
   private var purposes: [Int: String] = [:]
   private var activities: Set<Int> = []
 
@@ -26,10 +27,10 @@ struct ServiceSessions: Sendable {
     purposes[id] = nil
   }
 
-  /// For what a session wants full accuracy; of several the one that is the oldest.
+  /// The purpose for which a session requires full accuracy; of several the oldest.
   var fullAccuracyPurpose: String? { purposes.min { $0.key < $1.key }?.value }
 
-  /// A background activity counts when it is begun in the foreground.
+  /// A background activity counts if it began in the foreground.
   mutating func beginActivity(_ id: Int, isInForeground: Bool) {
     if isInForeground { activities.insert(id) }
   }
@@ -38,7 +39,7 @@ struct ServiceSessions: Sendable {
   var hasActivity: Bool { !activities.isEmpty }
   var isEmpty: Bool { goals.isEmpty }
 
-  /// What has to be asked for while the status is this one; nil when every session has what it wants, or cannot get it.
+  /// The request to make in this status; nil if every session has its authorization, or cannot get it.
   func request(_ status: AuthorizationStatus) -> Authorization.Request? {
     switch (goals.values.max() ?? .none, status) {
     case (.always, .notDetermined), (.always, .authorizedWhenInUse): .always
@@ -47,13 +48,13 @@ struct ServiceSessions: Sendable {
     }
   }
 
-  /// Whether one wants more than there is.
+  /// Whether a session requires more than the status grants.
   func isAlwaysMissing(_ status: AuthorizationStatus) -> Bool {
     goals.values.contains(.always) && status != .authorizedAlways
   }
 }
 
-/// Why there is no location, or no event: the flags of the modern API's updates, events and sessions.
+/// The reason why there is no location or event: the flags of the modern API's updates, events and sessions.
 public struct Diagnostic: OptionSet, Hashable, Sendable {
   public let rawValue: UInt16
 
@@ -63,29 +64,29 @@ public struct Diagnostic: OptionSet, Hashable, Sendable {
   public static let authorizationDenied = Diagnostic(rawValue: 1)
   /// Location services are off.
   public static let authorizationDeniedGlobally = Diagnostic(rawValue: 1 << 1)
-  /// The user cannot grant it.
+  /// The user cannot grant authorization.
   public static let authorizationRestricted = Diagnostic(rawValue: 1 << 2)
-  /// The user is being asked.
+  /// A prompt is open.
   public static let authorizationRequestInProgress = Diagnostic(rawValue: 1 << 3)
   /// WhenInUse, and the app is in the background.
   public static let insufficientlyInUse = Diagnostic(rawValue: 1 << 4)
-  /// Nobody has asked for permission.
+  /// There was no permission request.
   public static let serviceSessionRequired = Diagnostic(rawValue: 1 << 5)
   /// Accuracy is reduced.
   public static let accuracyLimited = Diagnostic(rawValue: 1 << 6)
   /// There is no fix.
   public static let locationUnavailable = Diagnostic(rawValue: 1 << 7)
-  /// Always was asked for and not granted.
+  /// Always was requested and not granted.
   public static let alwaysAuthorizationDenied = Diagnostic(rawValue: 1 << 8)
-  /// Full accuracy was asked for and not granted.
+  /// Full accuracy was requested and not granted.
   public static let fullAccuracyDenied = Diagnostic(rawValue: 1 << 9)
-  /// One condition too many.
+  /// The limit of conditions is exceeded.
   public static let conditionLimitExceeded = Diagnostic(rawValue: 1 << 10)
-  /// Nothing here can monitor such a condition.
+  /// Conditions of this kind cannot be monitored here.
   public static let conditionUnsupported = Diagnostic(rawValue: 1 << 11)
-  /// There is no place to keep conditions in.
+  /// Conditions cannot be stored.
   public static let persistenceUnavailable = Diagnostic(rawValue: 1 << 12)
 
-  /// Whether it says that a condition is never monitored, whatever is permitted.
+  /// Whether a condition is never monitored, whatever is permitted.
   var isRefusal: Bool { !isDisjoint(with: [.conditionLimitExceeded, .conditionUnsupported]) }
 }

@@ -1,22 +1,22 @@
 import MonotonicTime
 import ReceiverStream
 
-/// Where the computer stays, and from when to when (rules VI); one for all managers of an app.
+/// The stays of the computer with their times (rules VI); one set for all managers of an app.
 ///
 ///     moving ──5 min within 100 m──▶ there: an arrival ──beyond 100 m for 1 min──▶ moving: a departure
 ///
-/// No document says the numbers. Five minutes is more than a red light or a queue and less than a purchase; 100 m is a
-/// large building, and more than a fix indoors wanders.
+/// No document gives the numbers. Five minutes are longer than a red light or a queue and shorter than a purchase; 100
+/// m is a large building, and more than a fix indoors wanders.
 public struct Visits: Sendable {
   static var dwellSeconds: Double { 300 }
   static var radiusMetres: Double { 100 }
-  /// For how long one must be away, so that a stray fix ends no visit.
+  /// Seconds outside after which a visit ends, so that an outlier does not end it.
   static var leaveSeconds: Double { 60 }
 
-  /// What is stored between runs (VI-2).
+  /// The part that is stored between runs (VI-2).
   public struct Record: Hashable, Sendable {
     public var isRunning: Bool
-    /// The place where one is, if one has arrived.
+    /// The place of the present visit, if there is one.
     public var current: Visit?
 
     public init(isRunning: Bool, current: Visit?) {
@@ -27,14 +27,14 @@ public struct Visits: Sendable {
 
   private struct Stay {
     var anchor: Sample
-    /// The middle of the fixes so far, degrees; and how many.
+    /// The mean of the fixes so far in degrees, and their number.
     var middle: Coordinate
     var count = 1.0
-    /// nil: an earlier run knew that one was there.
+    /// Nil if the visit is of an earlier run.
     var lastInside: UTCTime?
     /// The first of the fixes that lie outside.
     var away: Sample?
-    /// Whether one was there before the monitoring began (VI-3).
+    /// Whether the stay began before the monitoring (VI-3).
     var isFirst: Bool
 
     mutating func include(_ sample: Sample) {
@@ -58,10 +58,10 @@ public struct Visits: Sendable {
     current = restored?.current
   }
 
-  /// What is to be stored; it changes with a start, a stop, an arrival and a departure.
+  /// The record to store; it changes with a start, a stop, an arrival and a departure.
   public var record: Record { Record(isRunning: isRunning, current: current) }
 
-  /// Starts for all managers; nothing when it is running.
+  /// Starts for all managers; no effect when it is running.
   mutating func start() {
     guard !isRunning else { return }
     self = Visits()
@@ -102,8 +102,8 @@ public struct Visits: Sendable {
     let away = stay?.away ?? sample
     stay?.away = away
     guard sample.measured.seconds(since: away.measured) >= Self.leaveSeconds else { return nil }
-    // One left while nobody looked: when is not known better than by the first fix that shows it. And no visit ends
-    // before it began, although the receiver's time may have stepped back since.
+    // After a break the departure is dated by the first fix that shows it. It is never before the arrival, although the
+    // receiver's time may have stepped back since.
     let departed = stay?.lastInside ?? away.location.timestamp
     departure.departure = departure.arrival.map { max($0, departed) } ?? departed
     current = nil
@@ -117,8 +117,8 @@ public struct Visits: Sendable {
     isFirstStay = false
   }
 
-  /// The place of an earlier run is where its visit goes on. The first fix of a run may be a stray or a blurred one: it is
-  /// not what the place is measured by, and ends no visit alone.
+  /// A visit of an earlier run continues at its place. The first fix of a run may be an outlier or a poor one: it
+  /// neither replaces the place nor ends the visit alone.
   private mutating func goOn(_ visit: Visit, at sample: Sample) {
     let place = Location(
       visit.coordinate, horizontalAccuracyMetres: visit.horizontalAccuracyMetres, timestamp: sample.location.timestamp)
@@ -126,7 +126,7 @@ public struct Visits: Sendable {
     isFirstStay = false
   }
 
-  /// Degrees the short way round.
+  /// The angle in degrees, the short way round.
   static func turn(_ degrees: Double) -> Double {
     degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees
   }

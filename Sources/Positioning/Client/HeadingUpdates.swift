@@ -5,18 +5,18 @@ import ReceiverStream
 struct HeadingUpdates: Sendable {
   /// Degrees; 0 and below: every sample.
   var filterDegrees = 1.0
-  /// What the client asked for.
+  /// The orientation that the client has set.
   private(set) var orientation = DeviceOrientation.portrait
-  /// The reference that it has: orientations without one leave the former (HD-10).
+  /// The offset in force: orientations without one keep the former (HD-10).
   private var offsetDegrees = 0.0
 
   private(set) var isRunning = false
-  /// What was delivered last, ever (HD-6).
+  /// The last delivered heading since the creation (HD-6).
   private(set) var last: Heading?
   private var wantsInitial = false
   private var hasFailed = false
 
-  /// What the calibration display is doing.
+  /// The state of the calibration display.
   private enum Calibration { case idle, asked, shown }
   private var calibration = Calibration.idle
 
@@ -27,7 +27,7 @@ struct HeadingUpdates: Sendable {
     offsetDegrees = orientation.offsetDegrees ?? offsetDegrees
   }
 
-  /// Starts; nothing when it is running (HD-5).
+  /// Starts; no effect when it is running (HD-5).
   mutating func start() {
     guard !isRunning else { return }
     isRunning = true
@@ -40,10 +40,10 @@ struct HeadingUpdates: Sendable {
     calibration = .idle
   }
 
-  /// Takes a sample; what is to be delivered, if anything.
+  /// Takes a sample; returns the heading to deliver, if any.
   ///
   /// - Parameters:
-  ///   - declinationDegrees: magnetic north from true north, east positive; nil while no location is known (HD-8).
+  ///   - declinationDegrees: magnetic north from true north, east positive; nil without a location (HD-8).
   ///   - showsTrueNorth: location updates run (HD-7).
   mutating func receive(_ sample: HeadingSample, declinationDegrees: Double?, showsTrueNorth: Bool) -> Heading? {
     guard isRunning,
@@ -56,7 +56,7 @@ struct HeadingUpdates: Sendable {
     return heading
   }
 
-  /// The source cannot tell the heading: whether the client is to be told, once until there is one again (HD-13).
+  /// The source has no heading. Returns whether to report it: once until there is one again (HD-13).
   mutating func failed() -> Bool {
     guard isRunning, !hasFailed else { return false }
     hasFailed = true
@@ -71,14 +71,15 @@ struct HeadingUpdates: Sendable {
     }
     var north: Double?
     if showsTrueNorth, let declinationDegrees { north = sample.trueDegrees ?? magnetic.map { $0 + declinationDegrees } }
-    // What knows true north alone says nothing of magnetic north before a location is known.
+    // A source of true north alone has no magnetic north before there is a location.
     guard magnetic != nil else { return nil }
     return Heading(
       magneticDegrees: magnetic.map(reference) ?? -1, trueDegrees: north.map(reference) ?? -1,
       accuracyDegrees: sample.accuracyDegrees, fieldMicrotesla: sample.fieldMicrotesla, timestamp: sample.timestamp)
   }
 
-  /// Degrees between two headings, 0…180, by what both have (HD-3). A true heading that comes or goes is news.
+  /// Degrees between two headings, 0…180, by the values that both have (HD-3). A true heading that appears or
+  /// disappears counts as a change.
   static func turn(from a: Heading, to b: Heading) -> Double {
     if (a.trueDegrees < 0) != (b.trueDegrees < 0) { return 180 }
     let degrees =
@@ -94,14 +95,14 @@ struct HeadingUpdates: Sendable {
     case none, ask, show, hide
   }
 
-  /// The compass wishes to be calibrated: the delegate is asked, once until it is.
+  /// The compass needs a calibration: the delegate is asked, once until it is calibrated.
   mutating func calibrationWanted() -> CalibrationAction {
     guard isRunning, calibration == .idle else { return .none }
     calibration = .asked
     return .ask
   }
 
-  /// What the delegate says; one that does not implement the method says no.
+  /// Takes the delegate's answer; without the method it is no.
   mutating func calibrationAnswered(_ shows: Bool) -> CalibrationAction {
     guard calibration == .asked, shows else { return .none }
     calibration = .shown
@@ -114,7 +115,7 @@ struct HeadingUpdates: Sendable {
     return calibration == .shown ? .hide : .none
   }
 
-  /// The client wishes the display away; it is not asked again until the compass was calibrated.
+  /// The client dismisses the display; the delegate is not asked again until the compass was calibrated.
   mutating func dismissCalibration() -> CalibrationAction {
     guard calibration == .shown else { return .none }
     calibration = .asked

@@ -2,11 +2,11 @@ import MonotonicTime
 
 /// One element of the modern API's stream: the content of a CLLocationUpdate.
 public struct LiveUpdate: Hashable, Sendable {
-  /// nil: there is none to report, and the diagnostic says why (LV-3).
+  /// Nil: there is no location, and the diagnostic gives the reason (LV-3).
   public var location: Location?
-  /// Nothing more comes until the computer moves.
+  /// There are no more updates until the computer moves.
   public var isStationary = false
-  /// Why there is no location, or none better.
+  /// The reason why there is no location, or no better one.
   public var diagnostic: Diagnostic = []
 
   public init(location: Location?, isStationary: Bool = false, diagnostic: Diagnostic = []) {
@@ -16,9 +16,10 @@ public struct LiveUpdate: Hashable, Sendable {
   }
 }
 
-/// One stream of live updates (rules LV): every fix while moving, one element when still, silence until movement.
+/// One stream of live updates (rules LV): every fix while moving, one element when stationary, then none until
+/// movement.
 ///
-///     moving ──still for the configuration's time──▶ stationary, told once ──a move──▶ moving
+///     moving ──stationary for the configuration's time──▶ stationary, reported once ──a move──▶ moving
 public struct LiveUpdates: Sendable {
   /// The raw values are those of CLLiveUpdateConfiguration.
   public enum Configuration: Int, Sendable {
@@ -28,8 +29,8 @@ public struct LiveUpdates: Sendable {
     case fitness = 3
     case airborne = 4
 
-    /// How long within which circle is stationary. Shorter than the times of pausing, as the stream goes on by itself and
-    /// nobody has to start it again.
+    /// The time and the circle of a stationary stream. Shorter than those of pausing, because the stream continues by
+    /// itself and needs no new start.
     var threshold: Pausing.Threshold? {
       switch self {
       case .standard: Pausing.Threshold(seconds: 60, radiusMetres: 30)
@@ -45,18 +46,18 @@ public struct LiveUpdates: Sendable {
   private(set) var isStationary = false
   private var stationary = StationaryDetector()
   private var reported: Diagnostic?
-  /// With reduced accuracy: whether a place is told again.
+  /// With reduced accuracy: whether a place is delivered again.
   private var coarse = ReducedAccuracy()
-  /// The next sample is told in any case.
+  /// The next sample is delivered in any case.
   private var wantsFresh = false
 
   init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// Takes a sample; the element, if there is one.
+  /// Takes a sample; returns the element, if there is one.
   ///
   /// - Parameters:
-  ///   - sample: what may be told.
-  ///   - actual: what was measured: whether the device moves does not show in a coarse one.
+  ///   - sample: the location for delivery.
+  ///   - actual: the measured location: a coarse one does not show movement.
   mutating func receive(_ sample: Sample, actual: Sample, diagnostic: Diagnostic) -> LiveUpdate? {
     guard sample.accuracyMetres >= 0 else { return nil }
     let isAwaited = reported != nil || wantsFresh
@@ -75,15 +76,15 @@ public struct LiveUpdates: Sendable {
     return LiveUpdate(location: sample.location, isStationary: isStationary, diagnostic: diagnostic)
   }
 
-  /// There is no location to report; the element, unless this reason was the last thing said.
+  /// There is no location; returns the element, unless the last one had this reason.
   ///
-  /// Who stands still is told as well: its silence means that the last location holds.
+  /// A stationary stream has it as well: its silence means that the last location holds.
   mutating func unavailable(_ diagnostic: Diagnostic) -> LiveUpdate? {
     guard reported != diagnostic else { return nil }
     reported = diagnostic
     return LiveUpdate(location: nil, diagnostic: diagnostic)
   }
 
-  /// The next sample is told, as it is not what the last one was.
+  /// The next sample is delivered, because its accuracy differs from the last one.
   mutating func accuracyChanged() { wantsFresh = true }
 }

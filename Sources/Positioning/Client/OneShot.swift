@@ -1,23 +1,23 @@
 import MonotonicTime
 
-/// One location on request: the best of those within about ten seconds (rules RQ).
+/// One location on request: the best of about ten seconds (rules RQ).
 ///
 ///     idle ──request──▶ pending ──accurate enough │ no longer improving │ 10 s──▶ one outcome, idle
 struct OneShot: Sendable {
   enum Outcome: Hashable, Sendable {
     case location(Sample)
-    /// No fix at all by the limit (RQ-6).
+    /// There was no fix by the limit (RQ-6).
     case locationUnknown
   }
 
-  /// The time after which the best fix so far is the answer (RQ-5).
+  /// The time after which the best fix so far is the outcome (RQ-5).
   static var limit: Milliseconds { Milliseconds(10_000) }
-  /// Without a number to reach, a request ends when the accuracy has not improved for this long (RQ-4): three epochs of
-  /// a usual receiver.
+  /// Without a desired accuracy, a request ends when the accuracy has not improved for this long (RQ-4): three epochs
+  /// of a usual receiver.
   static var patience: Milliseconds { Milliseconds(3000) }
-  /// An improvement is what makes the radius smaller by a tenth.
+  /// An improvement reduces the radius by a tenth.
   static var improvement: Double { 0.9 }
-  /// The age up to which a cached fix may be the answer (RQ-15).
+  /// The age up to which a cached fix may be the outcome (RQ-15).
   static var cacheAge: Milliseconds { Milliseconds(5000) }
 
   private struct Pending {
@@ -32,10 +32,10 @@ struct OneShot: Sendable {
 
   var isPending: Bool { pending != nil }
 
-  /// The accuracy wished for; nil when nothing is pending.
+  /// The desired accuracy; nil when no request is pending.
   var desiredAccuracyMetres: Double? { pending?.desiredAccuracyMetres }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   var deadline: Instant? {
     guard let pending else { return nil }
     let limit = pending.startedAt + Self.limit
@@ -43,9 +43,9 @@ struct OneShot: Sendable {
     return min(limit, pending.improvedAt + Self.patience)
   }
 
-  /// Begins, unless a request is pending (RQ-8).
+  /// Begins a request, unless one is pending (RQ-8).
   ///
-  /// - Parameter cached: the newest fix known, if any, which is the answer when it is fresh and accurate enough.
+  /// - Parameter cached: the newest fix, if any, which is the outcome when it is fresh and accurate enough.
   mutating func request(desiredAccuracyMetres: Double, cached: Sample?, at now: Instant) -> Outcome? {
     guard pending == nil else { return nil }
     if let cached, !DesiredAccuracy.isBest(desiredAccuracyMetres),
@@ -59,7 +59,7 @@ struct OneShot: Sendable {
     return nil
   }
 
-  /// Another accuracy is wished for while the request is pending: it counts from the next fix on (SU-24).
+  /// Changes the desired accuracy of the pending request: it counts from the next fix on (SU-24).
   mutating func aim(desiredAccuracyMetres: Double) { pending?.desiredAccuracyMetres = desiredAccuracyMetres }
 
   /// Accuracy was reduced: the best so far becomes coarse.
@@ -88,7 +88,7 @@ struct OneShot: Sendable {
     return wake(at: now)
   }
 
-  /// The deadline may have come.
+  /// Lets the time pass.
   mutating func wake(at now: Instant) -> Outcome? {
     guard let current = pending, let deadline, now >= deadline else { return nil }
     pending = nil

@@ -1,24 +1,24 @@
 import MonotonicTime
 
-/// Whether the receiver's silence means anything.
+/// Whether the receiver's silence counts as an outage.
 public enum SourceActivity: Hashable, Sendable {
-  /// It is on, or there is none: fixes are missed when they do not come.
+  /// It is on, or there is none: missing fixes count.
   case searching
   /// It sleeps, or keeps its fixes in its memory, by plan.
   case idle
 }
 
-/// When a client is told that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
+/// The report that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
 ///
-/// Only the time counts in which a receiver searches: one that sleeps by plan has lost nothing.
+/// Only time counts in which a receiver searches: one that sleeps by plan has no outage.
 struct Outage: Sendable {
   /// The contract's 30 s.
   static var patience: Milliseconds { Milliseconds(30_000) }
 
   private(set) var isReported = false
-  /// Since when fixes are missed; nil while nobody waits, or the source rests.
+  /// The time since which fixes are missing; nil while no client waits, or the source is idle.
   private var waitingSince: Instant?
-  /// What was waited before the source rested.
+  /// The waiting time before the source became idle.
   private var waited = Milliseconds(0)
   private var isWatching = false
 
@@ -29,7 +29,7 @@ struct Outage: Sendable {
     return waitingSince + (waited < Self.patience ? Milliseconds(Self.patience.count - waited.count) : Milliseconds(0))
   }
 
-  /// Somebody waits for fixes from now on.
+  /// Begins to wait for fixes.
   mutating func start(_ activity: SourceActivity, at now: Instant) {
     guard !isWatching else { return }
     self = Outage()
@@ -37,7 +37,7 @@ struct Outage: Sendable {
     waitingSince = activity == .searching ? now : nil
   }
 
-  /// Nobody waits any longer.
+  /// Ends waiting.
   mutating func stop() { self = Outage() }
 
   mutating func fixArrived(at now: Instant) {
@@ -57,7 +57,7 @@ struct Outage: Sendable {
     }
   }
 
-  /// Whether the client is to be told now.
+  /// Whether the outage is to be reported now.
   mutating func wake(at now: Instant) -> Bool {
     guard let due = deadline, now >= due else { return false }
     isReported = true

@@ -1,18 +1,18 @@
 import MonotonicTime
 
-/// When the standard service of a client pauses by itself, and when it goes on (rules PA).
+/// The automatic pauses of one client's standard service (rules PA).
 ///
-///     moving ──still for the activity's time──▶ paused ──a move, a restart, the property──▶ moving
+///     moving ──stationary for the activity's time──▶ paused ──a move, a restart, the property──▶ moving
 ///       └──no fix for 10 min──▶ paused without fix ──any fix, a restart, the property──▶ moving
 struct Pausing: Sendable {
-  /// How long within which circle is still, for an activity.
+  /// The time and the circle of a stationary client, for an activity.
   struct Threshold: Hashable, Sendable {
     var seconds: Double
     var radiusMetres: Double
   }
 
-  /// PA-15: no document says the times. A parked car is paused later than a person who sits down, as it stands at
-  /// lights and in queues; a boat or train drifts; nobody lands in the air.
+  /// PA-15: no document gives the times. A parked car is paused later than a person who sits down, as it stands at
+  /// lights and in queues; a boat or train drifts; an aeroplane is never paused.
   static func threshold(_ activity: Activity) -> Threshold? {
     switch activity {
     case .other: Threshold(seconds: 900, radiusMetres: 50)
@@ -36,7 +36,7 @@ struct Pausing: Sendable {
     case withoutFix
   }
 
-  /// Replaces the times of the table: benches and tests do not wait.
+  /// Replaces the times of the table for benches and tests.
   var secondsForAll: Double?
   var activity = Activity.other
   private(set) var mayPause = true
@@ -50,7 +50,7 @@ struct Pausing: Sendable {
 
   var isPaused: Bool { state != .moving }
 
-  /// Whether it is paused because there was no fix: any fix ends it.
+  /// Whether the pause is for lack of a fix: any fix ends it.
   var isPausedWithoutFix: Bool { state == .withoutFix }
 
   /// The service starts.
@@ -62,13 +62,13 @@ struct Pausing: Sendable {
     lastFix = nil
   }
 
-  /// The service stops: a pause ends without a word (PA-11).
+  /// The service stops: a pause ends without an event (PA-11).
   mutating func stop() {
     isWatching = false
     state = .moving
   }
 
-  /// The client is told again after a time in which it was told nothing, and nobody looked whether it moved.
+  /// Delivery resumes after a break in which movement was not detected.
   mutating func restart(at now: Instant) {
     guard isWatching, !isPaused else { return }
     start(at: now)
@@ -86,7 +86,8 @@ struct Pausing: Sendable {
     return mayPause ? .none : resume(at: now)
   }
 
-  /// Takes a fix; `now` is when it is known, which after a rest of the receiver is later than it was measured.
+  /// Takes a fix; `now` is the time of its arrival, which for a fix of a receiver's memory is later than its
+  /// measurement.
   mutating func receive(_ sample: Sample, at now: Instant) -> Action {
     guard isWatching, sample.accuracyMetres >= 0 else { return .none }
     let radius = Self.threshold(activity)?.radiusMetres ?? 0
@@ -102,21 +103,21 @@ struct Pausing: Sendable {
     }
   }
 
-  /// Something else saw movement: an accelerometer, another network.
+  /// Another source has detected movement: an accelerometer, another network.
   mutating func movementNoticed(at now: Instant) -> Action {
     guard case .stationary = state else { return .none }
     return resume(at: now)
   }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   var deadline: Instant? {
     guard isWatching, mayPause, !isPaused else { return nil }
     return (lastFix ?? waitingSince) + Milliseconds(seconds: Self.secondsWithoutFix)
   }
 
-  /// The deadline may have come.
+  /// Lets the time pass.
   ///
-  /// - Parameter isOutage: whether the receiver has searched in vain, and not only rested.
+  /// - Parameter isOutage: whether the receiver has searched without success, and was not only idle.
   mutating func wake(isOutage: Bool, at now: Instant) -> Action {
     guard let due = deadline, now >= due else { return .none }
     guard isOutage else {

@@ -1,14 +1,14 @@
 import MonotonicTime
 import ReceiverStream
 
-/// What beacons a client ranges, and how near they are (rules BE).
+/// The beacons that a client ranges, and their proximity (rules BE).
 public struct Ranging: Sendable {
-  /// What is ranged: a region, in the old form, or a constraint.
+  /// The target of ranging: a region, in the old form, or a constraint.
   public enum Target: Hashable, Sendable {
     case region(Region)
     case constraint(BeaconIdentity)
 
-    /// Which beacons; nil for a region that is none of beacons.
+    /// The identity of the beacons; nil for a region that is not a beacon region.
     public var identity: BeaconIdentity? {
       switch self {
       case .constraint(let identity): identity
@@ -17,7 +17,7 @@ public struct Ranging: Sendable {
       }
     }
 
-    /// Equal attributes suffice, it need not be the same object (BE-6).
+    /// Equal attributes suffice; it need not be the same object (BE-6).
     func isSame(as other: Target) -> Bool {
       switch (self, other) {
       case (.constraint(let a), .constraint(let b)): a == b
@@ -29,7 +29,8 @@ public struct Ranging: Sendable {
 
   /// A report a second (BE-3).
   static var interval: Milliseconds { Milliseconds(1000) }
-  /// A beacon that is not heard for this long is gone; beacons advertise ten times a second to once in some seconds.
+  /// The time after which a beacon without a sighting is dropped; beacons advertise ten times a second to once in some
+  /// seconds.
   static var memory: Milliseconds { Milliseconds(10_000) }
 
   private struct RangedBeacon {
@@ -38,7 +39,7 @@ public struct Ranging: Sendable {
     var sum = 0
     var count = 0
 
-    /// One that is unknown counts for nothing.
+    /// An unknown strength is left out.
     mutating func add(_ strength: Int?) {
       guard let strength else { return }
       sum += strength

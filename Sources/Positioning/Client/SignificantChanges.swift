@@ -1,23 +1,23 @@
 import MonotonicTime
 
 /// The significant-change service of one client (rules SC): the cached fix, a current one, then one after each move of
-/// half a kilometre, not more often than every five minutes.
+/// half a kilometre, at most every five minutes.
 struct SignificantChanges: Sendable {
-  /// SC-2.
+  /// The distance of SC-2.
   static var distanceMetres: Double { 500 }
-  /// SC-3.
+  /// The interval of SC-3.
   static var interval: Milliseconds { Milliseconds(300_000) }
 
   private(set) var isRunning = false
   private(set) var lastDelivered: Sample?
   private var startedAt = Instant.zero
   private var deliveredAt: Instant?
-  /// A change that came too early: it is told when the interval is over.
+  /// A change that came too early: it is delivered when the interval is over.
   private var waiting: Sample?
 
   init() {}
 
-  /// Starts; nothing when it is running (SC-5).
+  /// Starts; no effect when it is running (SC-5).
   ///
   /// - Returns: whether the cached fix is to be delivered, if there is one (SC-1).
   mutating func start(at now: Instant) -> Bool {
@@ -30,13 +30,13 @@ struct SignificantChanges: Sendable {
 
   mutating func stop() { self = SignificantChanges() }
 
-  /// When `wake` is due.
+  /// The time at which `wake` is due.
   var deadline: Instant? { waiting == nil ? nil : deliveredAt.map { $0 + Self.interval } }
 
-  /// When the next change may be told: a source need not look before.
+  /// The earliest time of the next change: no position check is needed before.
   var nextPossible: Instant? { deliveredAt.map { $0 + Self.interval } }
 
-  /// Whether a sample is for this client now.
+  /// Whether the client receives a sample now.
   mutating func wants(_ sample: Sample, at now: Instant) -> Bool {
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
     guard let deliveredAt else { return true }
@@ -55,14 +55,14 @@ struct SignificantChanges: Sendable {
     return sample
   }
 
-  /// Accuracy was reduced: the last place becomes coarse, and so does a change that waits, if it is one still.
+  /// Accuracy was reduced: the last place becomes coarse, and so does a waiting change, if it still is one.
   mutating func reduce() {
     lastDelivered = lastDelivered.map(ReducedAccuracy.reduced)
     waiting = waiting.map(ReducedAccuracy.reduced)
     if let waiting, !isMove(waiting) { self.waiting = nil }
   }
 
-  /// A blurred fix is no move: it must lie beyond its own uncertainty.
+  /// A move has to exceed the fix's own uncertainty.
   private func isMove(_ sample: Sample) -> Bool {
     guard let lastDelivered else { return true }
     return sample.point.distanceMetres(to: lastDelivered.point) >= max(Self.distanceMetres, sample.accuracyMetres)
@@ -76,6 +76,6 @@ struct SignificantChanges: Sendable {
     waiting = nil
   }
 
-  /// The cached fix reached the client; a current one is still awaited.
+  /// The cached fix reached the client; a current one is still expected.
   mutating func delivered(cached: Sample) { lastDelivered = cached }
 }

@@ -1,18 +1,18 @@
 import MonotonicTime
 
-/// Since when the computer has been within a circle. Pausing, live updates and visits ask.
+/// The time since which the computer has been within a circle, for pausing, live updates and visits.
 struct StationaryDetector: Sendable {
-  /// The first sample of the circle that the last ones lie in.
+  /// The first sample of the circle in which the last ones lie.
   private(set) var anchor: Sample?
 
   init() {}
 
-  /// A fix proves a move when it lies outside the circle by more than it may be wrong.
+  /// A fix shows a move when it lies outside the circle by more than its error.
   static func isMove(_ sample: Sample, from anchor: Sample, radiusMetres: Double) -> Bool {
     sample.point.distanceMetres(to: anchor.point) > max(radiusMetres, sample.accuracyMetres)
   }
 
-  /// Takes a sample; true when it lies outside, and begins a circle of its own.
+  /// Takes a sample; true when it lies outside, and begins a new circle.
   mutating func receive(_ sample: Sample, radiusMetres: Double) -> Bool {
     guard let anchor else {
       self.anchor = sample

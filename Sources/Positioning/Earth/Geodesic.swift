@@ -9,9 +9,9 @@ enum Ellipsoid {
 
 /// The shortest way over the ellipsoid.
 public enum Geodesic {
-  /// Metres between two places: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application
-  /// of nested equations", Survey Review 23 (1975), the inverse solution; where it does not converge, which is near the
-  /// antipodes, the shortest of the ways around. Not a number where a coordinate is none.
+  /// The distance between two places in metres: T. Vincenty, "Direct and inverse solutions of geodesics on the
+  /// ellipsoid with application of nested equations", Survey Review 23 (1975), the inverse solution. Where it does not
+  /// converge, near the antipodes, the shortest of the ways around. Not a number for an invalid coordinate.
   public static func distanceMetres(_ a: Coordinate, _ b: Coordinate) -> Double {
     nestedEquations(a, b) ?? shortestWayAround(a, b)
   }
@@ -69,9 +69,9 @@ public enum Geodesic {
     return (sine / length, cosine / length)
   }
 
-  /// Between antipodes ways lead in every direction, and each crosses the circle a quarter of the earth away from both: the
-  /// shortest is that whose two halves are shortest. Of their length as a function of the direction at `a` only the first two
-  /// harmonics count, so that a few directions show where its least value is.
+  /// Between antipodes ways lead in every direction, and each crosses the circle a quarter of the earth away from both:
+  /// the shortest is the one with the shortest halves. Of their length as a function of the direction at `a` only the
+  /// first two harmonics matter, so that a few directions show where its minimum is.
   private static func shortestWayAround(_ a: Coordinate, _ b: Coordinate) -> Double {
     let quarter = QuarterCircle(around: a)
     func length(_ direction: Double) -> Double {
@@ -84,7 +84,7 @@ public enum Geodesic {
     let coarse = (0..<count).map { length(Double($0) * step) }
     guard coarse.allSatisfy(\.isFinite), let least = coarse.indices.min(by: { coarse[$0] < coarse[$1] })
     else { return .nan }
-    // By the golden section between the two neighbours; what is left of the angle counts by its square.
+    // By the golden section between the two neighbours; the remaining error of the angle counts by its square.
     var (low, high) = (Double(least - 1) * step, Double(least + 1) * step)
     let ratio = (5.0.squareRoot() - 1) / 2
     while high - low > 1e-6 {
@@ -95,7 +95,7 @@ public enum Geodesic {
   }
 }
 
-/// The places a quarter of a sphere away from one, by the direction in which they lie.
+/// The places a quarter of a sphere away from one, by direction.
 private struct QuarterCircle {
   private let north: SIMD3<Double>
   private let east: SIMD3<Double>

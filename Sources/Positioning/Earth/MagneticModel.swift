@@ -1,7 +1,7 @@
 import ReceiverStream
 
-/// The earth's magnetic field by the World Magnetic Model 2025 ("The US/UK World Magnetic Model for 2025-2030: Technical
-/// Report", section 1.2): what a compass has to be corrected by.
+/// The earth's magnetic field by the World Magnetic Model 2025 ("The US/UK World Magnetic Model for 2025-2030:
+/// Technical Report", section 1.2), for the correction of a compass.
 public enum MagneticModel {
   /// The main field at a place and time, nanotesla.
   public struct Field: Hashable, Sendable {
@@ -14,9 +14,9 @@ public enum MagneticModel {
 
     /// Magnetic north from true north, −180…180, east positive.
     public var declinationDegrees: Double { Trigonometry.arcTangent(y: east, x: north) * 180 / .pi }
-    /// How steeply the field points into the ground; negative in the south.
+    /// The angle of the field into the ground; negative in the south.
     public var inclinationDegrees: Double { Trigonometry.arcTangent(y: down, x: horizontal) * 180 / .pi }
-    /// Below 2000 a compass is not to be trusted (the report's blackout zone).
+    /// Below 2000 a compass is unreliable (the report's blackout zone).
     public var horizontal: Double { (north * north + east * east).squareRoot() }
   }
 
@@ -28,7 +28,7 @@ public enum MagneticModel {
   /// - Parameters:
   ///   - coordinate: the place.
   ///   - heightMetres: above the ellipsoid.
-  ///   - year: with its fraction; outside 2025…2030 the nearest of these is taken, as changes are not known beyond.
+  ///   - year: with its fraction; limited to 2025…2030, the validity of the model.
   public static func field(at coordinate: Coordinate, heightMetres: Double = 0, year: Double) -> Field {
     let elapsed = min(max(year, WMM2025.epoch), WMM2025.end) - WMM2025.epoch
     let place = Spherical(coordinate, heightMetres: heightMetres)
@@ -71,7 +71,7 @@ public enum MagneticModel {
   }
 }
 
-/// A place in geocentric coordinates, and how far its vertical leans from the ellipsoid's.
+/// A place in geocentric coordinates, and the angle between its vertical and the ellipsoid's.
 private struct Spherical {
   let radius: Double
   let sineLatitude: Double
@@ -87,15 +87,15 @@ private struct Spherical {
     let upward = (normal * (1 - Ellipsoid.eccentricitySquared) + heightMetres) * sine
     radius = (outward * outward + upward * upward).squareRoot()
     sineLatitude = upward / radius
-    // At the poles east has no direction; a hair beside them it has.
+    // At the poles east has no direction; a small offset gives it one.
     cosineLatitude = max(outward / radius, 1e-10)
     sineTilt = sineLatitude * cosine - cosineLatitude * sine
     cosineTilt = cosineLatitude * cosine + sineLatitude * sine
   }
 }
 
-/// The associated Legendre functions of one degree after the other, Schmidt semi-normalised, with their derivatives by the
-/// colatitude.
+/// The associated Legendre functions of one degree after the other, Schmidt semi-normalised, with their derivatives by
+/// the colatitude.
 private struct Legendre {
   /// By order.
   private(set) var values: [Double]
@@ -115,7 +115,7 @@ private struct Legendre {
     values[0] = 1
   }
 
-  /// From the degree before to this one.
+  /// Advances by one degree.
   mutating func advance(to degree: Int) {
     let n = Double(degree)
     for order in 0..<degree {

@@ -1,5 +1,5 @@
-/// A place on the ellipsoid as a vector from the earth's centre, metres: made once a fix, it answers how far another place
-/// is with three subtractions and a root.
+/// A place on the ellipsoid as a vector from the earth's centre, in metres. It is made once a fix; a distance then
+/// takes three subtractions and a root.
 struct SurfacePoint: Hashable, Sendable {
   let vector: SIMD3<Double>
 
@@ -13,8 +13,8 @@ struct SurfacePoint: Hashable, Sendable {
       normal * (1 - Ellipsoid.eccentricitySquared) * sine)
   }
 
-  /// Metres along the surface. The chord, lengthened as on a sphere by the first two terms of the arc: within 0.01 mm
-  /// up to 1 km, 0.02 m up to 100 km, 1 in 10⁴ up to 2000 km; `Geodesic` is exact at any distance.
+  /// The distance along the surface in metres. The chord, lengthened as on a sphere by the first two terms of the arc:
+  /// within 0.01 mm up to 1 km, 0.02 m up to 100 km, 1 in 10⁴ up to 2000 km; `Geodesic` is exact at any distance.
   func distanceMetres(to other: SurfacePoint) -> Double {
     let between = vector - other.vector
     let square = (between * between).sum()

@@ -1,4 +1,4 @@
-// Mathematical functions that the standard library does not have: the only imports of the C library in this module.
+// The only file of the module that imports the C library, for functions that the standard library lacks.
 import func Glibc.atan
 import func Glibc.atan2
 import func Glibc.cos
@@ -6,7 +6,7 @@ import func Glibc.pow
 import func Glibc.sin
 import func Glibc.tan
 
-/// Trigonometry in degrees, and what else is not in the standard library.
+/// Trigonometry in degrees, and other functions that the standard library lacks.
 enum Trigonometry {
   static func sine(degrees: Double) -> Double { sin(degrees * .pi / 180) }
   static func cosine(degrees: Double) -> Double { cos(degrees * .pi / 180) }

@@ -1,9 +1,10 @@
-/// The coefficients of the World Magnetic Model 2025, as its file WMM.COF of 2024-11-13 has them: NOAA National Centers for
-/// Environmental Information and British Geological Survey, "The US/UK World Magnetic Model for 2025-2030"; public domain.
+/// The coefficients of the World Magnetic Model 2025, from its file WMM.COF of 2024-11-13: NOAA National Centers for
+/// Environmental Information and British Geological Survey, "The US/UK World Magnetic Model for 2025-2030"; public
+/// domain.
 enum WMM2025 {
-  /// The year that the coefficients are of.
+  /// The year of the coefficients.
   static var epoch: Double { 2025 }
-  /// The year up to which they hold.
+  /// The last year of their validity.
   static var end: Double { 2030 }
   static var degree: Int { 12 }
 
