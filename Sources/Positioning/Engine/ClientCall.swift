@@ -1,4 +1,4 @@
-/// One manager of the app.
+/// The identifier of one manager of the app.
 public struct ClientID: Hashable, Comparable, Sendable {
   public let number: Int
 
@@ -7,7 +7,7 @@ public struct ClientID: Hashable, Comparable, Sendable {
   public static func < (a: ClientID, b: ClientID) -> Bool { a.number < b.number }
 }
 
-/// Which of the delegate's methods there are, as far as a service depends on it.
+/// The delegate's methods on which a service depends.
 public struct DelegateCapabilities: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
@@ -19,9 +19,9 @@ public struct DelegateCapabilities: OptionSet, Hashable, Sendable {
   public static let takesErrors = DelegateCapabilities(rawValue: 2)
 }
 
-/// What a client asks of its manager: a value, so that it can wait in a queue between threads.
+/// A call of a manager: a value, so that it can wait in a queue between threads.
 public enum ClientCall: Hashable, Sendable {
-  /// nil: there is no delegate any more.
+  /// Nil: there is no delegate any more.
   case setDelegate(DelegateCapabilities?)
 
   case setDesiredAccuracy(metres: Double)
@@ -35,7 +35,7 @@ public enum ClientCall: Hashable, Sendable {
 
   case requestWhenInUse
   case requestAlways
-  /// The token comes back with the answer.
+  /// The token is returned with the answer.
   case requestTemporaryFullAccuracy(purpose: String, token: Int)
 
   case startUpdatingLocation
@@ -51,7 +51,7 @@ public enum ClientCall: Hashable, Sendable {
 
   case startHeading
   case stopHeading
-  /// What the delegate said when it was asked.
+  /// The delegate's answer.
   case showsCalibration(Bool)
   case dismissCalibration
 
@@ -61,7 +61,7 @@ public enum ClientCall: Hashable, Sendable {
   case startRanging(Ranging.Target)
   case stopRanging(Ranging.Target)
 
-  /// What a manager's method is called that needs permission, for lines that name it.
+  /// The name of the manager's method that needs permission, for log lines.
   var method: String {
     switch self {
     case .requestWhenInUse: "requestWhenInUseAuthorization()"

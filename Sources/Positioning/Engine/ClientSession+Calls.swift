@@ -1,8 +1,8 @@
 import MonotonicTime
 
-/// The calls of a client that concern itself alone.
+/// The calls that concern one client only.
 extension ClientSession {
-  /// - Returns: false for a call that the whole app is concerned with.
+  /// - Returns: false for a call that concerns the whole app.
   mutating func call(
     _ call: ClientCall, hostCapabilities: HostCapabilities, cached: Sample?, aged: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
@@ -43,7 +43,7 @@ extension ClientSession {
       wantsHeading = true
       guard hostCapabilities.hasCompass else { break }
       heading.start()
-      // No service delivers what the app may not know, and none is silent about it (GE-1).
+      // No service delivers without permission, and each reports it (GE-1).
       if permissions.status == .denied || permissions.status == .restricted { fail(.denied, &outputs) }
     case .stopHeading:
       wantsHeading = false
@@ -80,7 +80,7 @@ extension ClientSession {
     }
   }
 
-  /// A request ends without a word, also where its answer was made and not delivered (RQ-10).
+  /// A request ends without an event, also if its outcome was made and not delivered (RQ-10).
   private mutating func cancelRequest() {
     oneShot.cancel()
     if !updates.isRunning { recallRun() }
@@ -134,12 +134,12 @@ extension ClientSession {
       emit(.didFinishDeferredUpdates(error), &outputs)
       return
     }
-    // An older fix is no position at the call: then the way begins with the next one (DF-8).
+    // An older fix is no position at the call: then the path begins with the next one (DF-8).
     let isRecent = position.map { now.milliseconds(since: $0.measured) <= OneShot.cacheAge.count } ?? false
     deferral.allow(distanceMetres: metres, seconds: seconds, position: isRecent ? position : nil, at: now)
   }
 
-  /// A wish that does not go with deferral ends it (DF-22).
+  /// Ends the deferral after a setting that excludes it (DF-22).
   private mutating func checkDeferral(_ outputs: inout [PositioningOutput]) {
     guard deferral.isActive,
       let error = Deferral.refusal(

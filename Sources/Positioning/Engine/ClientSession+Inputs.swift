@@ -1,24 +1,24 @@
 import MonotonicTime
 
-/// What comes in for a client, but its own calls.
+/// The inputs of a client, except its own calls.
 extension ClientSession {
-  /// A new sample; nothing is allocated for a client that does not want it.
+  /// Takes a sample. Nothing is allocated for a client that does not receive it.
   ///
   /// - Parameters:
-  ///   - sample: what the client may know.
-  ///   - actual: what was measured: whether the device moves does not show in a coarse one.
+  ///   - sample: the location for delivery.
+  ///   - actual: the measured location: a coarse one does not show movement.
   mutating func receive(
     _ sample: Sample, actual: Sample, at now: Instant, _ outputs: inout [PositioningOutput]
   ) {
     if standardDelivery != .none || wakingDelivery != .none {
-      // Who was told that there is no fix is told the first one after it, whatever the filter says (SU-17).
+      // After a reported outage the first fix is delivered regardless of the filter (SU-17).
       if outage.isReported { updates.expectFreshFix() }
       outage.fixArrived(at: now)
     }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
-      // A suspended app is not told of pauses, so it has none.
+      // A suspended app gets no events of pauses, so it is not paused.
       if standardDelivery == .deliver { carryOut(pausing.receive(actual, at: now), at: now, &outputs) }
       wantsForStandard =
         !pausing.isPaused && updates.wants(sample)
@@ -87,7 +87,7 @@ extension ClientSession {
     emit(.didUpdateHeading(update), &outputs)
   }
 
-  /// The earliest time at which `wake` has something to do.
+  /// The time of the next `wake`.
   ///
   /// - Parameter awaitsBatch: as in `wake`.
   func deadline(awaitsBatch: Bool) -> Instant? {
@@ -98,7 +98,7 @@ extension ClientSession {
     return Instant.earlier(next, outage.deadline)
   }
 
-  /// - Parameter awaitsBatch: a receiver's memory is being read: what it holds was measured before a deferral's end.
+  /// - Parameter awaitsBatch: a receiver's memory is being read: its fixes were measured before a deferral's end.
   mutating func wake(at now: Instant, awaitsBatch: Bool, _ outputs: inout [PositioningOutput]) {
     finish(oneShot.wake(at: now), &outputs)
     if !awaitsBatch {
@@ -122,7 +122,7 @@ extension ClientSession {
     }
   }
 
-  /// Accuracy was reduced: what was measured before and is not told yet becomes as coarse as what comes (AU-19).
+  /// Accuracy was reduced: earlier locations that wait for delivery become as coarse as later ones (AU-19).
   mutating func reduceWhatWaits() {
     oneShot.reduce()
     updates.reduce()
@@ -131,13 +131,13 @@ extension ClientSession {
     held = ReducedAccuracy.reduced(held)
   }
 
-  /// Whether beacons may be told of now: with full accuracy, and while the app runs.
+  /// Whether beacons may be reported now: with full accuracy, and while the app runs.
   var isRanging: Bool { runningDelivery == .deliver && mayRange }
 
-  // MARK: What is read
+  // MARK: Properties of the manager
 
-  /// The manager's `location`: what was delivered last while a service runs (SU-10, SU-23, DF-25), else the newest of the
-  /// system (LC-2).
+  /// The manager's `location`: the last delivered one while a service runs (SU-10, SU-23, DF-25), else the newest of
+  /// the system (LC-2).
   func location(newest: Location?) -> Location? {
     guard isAuthorized else { return nil }
     let standard = updates.lastDelivered
@@ -147,7 +147,7 @@ extension ClientSession {
     return (standard.measured >= other.measured ? standard : other).location
   }
 
-  /// Whether headings are told now.
+  /// Whether headings are delivered now.
   var asksForHeading: Bool { heading.isRunning && runningDelivery == .deliver }
 
   var demand: Demand {

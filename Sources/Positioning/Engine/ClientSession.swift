@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// All of one manager: its services, and which of their events are delivered.
+/// The state of one manager: its services and their delivery.
 struct ClientSession: Sendable {
   let id: ClientID
   private(set) var delegate: DelegateCapabilities?
@@ -20,7 +20,7 @@ struct ClientSession: Sendable {
   var ranging = Ranging()
   var outage = Outage()
 
-  /// What the client has started; whether it runs depends on permission.
+  /// The services that the client has started; whether they run depends on permission.
   var wantsStandard = false
   var wantsSignificant = false
   var wantsHeading = false
@@ -33,11 +33,11 @@ struct ClientSession: Sendable {
   private var isNotInUseReported = false
   private var isNotRequestedReported = false
 
-  /// What waits until the app runs again (C7).
+  /// Locations that wait until the app runs again (C7).
   var held: [Location] = []
   var activity: SourceActivity
 
-  /// Locations that are kept for a suspended app: seventeen minutes of them, then the oldest go.
+  /// The number of locations that are kept for a suspended app: seventeen minutes of them, then the oldest are dropped.
   static var heldLimit: Int { 1024 }
 
   init(_ id: ClientID, permissions: Permissions, settings: PositioningSettings, activity: SourceActivity) {
@@ -51,9 +51,9 @@ struct ClientSession: Sendable {
 
   // MARK: Events
 
-  /// Something to deliver, to the delegate that is there by then: one may be assigned in the same turn (GE-3).
+  /// Emits an event for the delegate at the time of delivery: one may be assigned in the same turn (GE-3).
   ///
-  /// - Parameter makers: whose end takes it back.
+  /// - Parameter makers: the services whose end recalls it.
   func emit(_ event: DelegateEvent, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
     outputs.append(
       .event(
@@ -63,7 +63,7 @@ struct ClientSession: Sendable {
           significantRun: makers.contains(.significant) ? significantRun : nil, isAnswer: makers.contains(.request))))
   }
 
-  /// The status is told to the delegate that there is: another one hears it by being assigned (AU-2, AU-3).
+  /// Emits the status for the present delegate; another one receives it when it is assigned (AU-2, AU-3).
   func emitAuthorization(
     _ status: AuthorizationStatus, _ accuracy: AccuracyAuthorization, _ outputs: inout [PositioningOutput]
   ) {
@@ -71,7 +71,7 @@ struct ClientSession: Sendable {
     outputs.append(.event(id, .didChangeAuthorization(status, accuracy), Ticket(delegate: delegates)))
   }
 
-  /// What has made an event.
+  /// The services that have made an event.
   struct Makers: OptionSet {
     var rawValue: UInt8
     static var standard: Makers { Makers(rawValue: 1) }
@@ -80,14 +80,14 @@ struct ClientSession: Sendable {
     static var request: Makers { Makers(rawValue: 4) }
   }
 
-  /// Whether what was made then may be delivered now.
+  /// Whether an event with this ticket may be delivered now.
   func isCurrent(_ ticket: Ticket) -> Bool {
     guard delegate != nil, ticket.delegate == nil || ticket.delegate == delegates else { return false }
     if ticket.run == nil, ticket.significantRun == nil { return true }
     return ticket.run == run || ticket.significantRun == significantRun
   }
 
-  /// Whether the client still asks for what an event tells.
+  /// Whether the client still runs the service of an event.
   func isWanted(_ event: DelegateEvent) -> Bool {
     switch event {
     case .didUpdateHeading: wantsHeading
@@ -96,13 +96,13 @@ struct ClientSession: Sendable {
     }
   }
 
-  /// Tells the delegate; one that does not listen is complained of (SU-26).
+  /// Emits an error, with advice if the delegate lacks the method (SU-26).
   func fail(_ error: PositioningError, by makers: Makers = [], _ outputs: inout [PositioningOutput]) {
     adviseIfErrorsAreMissed(&outputs)
     emit(.didFail(error), by: makers, &outputs)
   }
 
-  /// Tells the delegate which texts are missing to ask the user with (AU-8).
+  /// Emits the error for a prompt whose usage descriptions are missing (AU-8).
   func failToAsk(missingKeys: String, _ outputs: inout [PositioningOutput]) {
     adviseIfErrorsAreMissed(&outputs)
     emit(.didFailToAsk(missingKeys: missingKeys), &outputs)
@@ -129,7 +129,7 @@ struct ClientSession: Sendable {
   var isAuthorized: Bool { permissions.status.isAuthorized }
   /// AU-19: no ranging with reduced accuracy.
   var mayRange: Bool { isAuthorized && permissions.accuracy == .full }
-  /// Whether something was started that begins with permission.
+  /// Whether a started service waits for permission.
   var waitsForPermission: Bool { !isAuthorized && (wantsStandard || wantsSignificant || heading.isRunning) }
   var isBackground: Bool { permissions.application != .foreground }
 
@@ -159,9 +159,10 @@ struct ClientSession: Sendable {
     runningDelivery = permissions.delivery(.running, allowsBackground: allowsBackground)
   }
 
-  /// Authorization or the app's state has changed; the callback about the former was made before (AU-15).
+  /// Applies a change of authorization or of the app's state; the event about the change itself was emitted before
+  /// (AU-15).
   ///
-  /// - Parameter awaitsVisits: the app monitors visits, which each of its clients is told of.
+  /// - Parameter awaitsVisits: the app monitors visits, which each of its clients receives.
   mutating func apply(
     _ permissions: Permissions, cached: Sample?, awaitsVisits: Bool, at now: Instant,
     _ outputs: inout [PositioningOutput]
@@ -193,7 +194,7 @@ struct ClientSession: Sendable {
   }
 
   private mutating func permissionLost(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
-    // A request has an outcome whatever the status has become (RQ-1); what was started waits for the next grant (AU-16).
+    // A request has an outcome in every status (RQ-1); a started service waits for the next grant (AU-16).
     let isRequest = oneShot.isPending
     let isUsed = wantsStandard || wantsSignificant || heading.isRunning || awaitsVisits || isRequest
     if deferral.isActive {
@@ -210,7 +211,7 @@ struct ClientSession: Sendable {
     if isRequest || isUsed && permissions.status != .notDetermined { fail(.denied, &outputs) }
   }
 
-  /// Nothing is delivered, and nobody would know why (once a stay in the background).
+  /// Whether nothing is delivered although the client is authorized; reported once per stay in the background.
   func needsInUse(_ delivery: Delivery) -> Bool { isAuthorized && delivery == .none }
 
   mutating func adviseIfNotInUse(_ outputs: inout [PositioningOutput]) {
@@ -223,20 +224,21 @@ struct ClientSession: Sendable {
     outputs.append(.advice(id, .notInUse))
   }
 
-  /// Somebody misses fixes, or nobody does.
+  /// Starts or ends the outage timer, by whether the client waits for fixes.
   mutating func watchOutage(at now: Instant) {
     let isStandardWaiting = updates.isRunning && !pausing.isPaused && standardDelivery == .deliver
     let isSignificantWaiting = significant.isRunning && wakingDelivery != .none
     if isStandardWaiting || isSignificantWaiting {
       outage.start(activity, at: now)
     } else {
-      // Who was told that there is no fix is told the first one after it, however long nothing is told until then (SU-17).
+      // After a reported outage the first fix is delivered regardless of the filter, however long delivery stops before
+      // it (SU-17).
       if outage.isReported { updates.expectFreshFix() }
       outage.stop()
     }
   }
 
-  /// Whether the client is to be told that nobody was asked for permission: once (AU-9).
+  /// Whether to advise that there was no permission request: once (AU-9).
   mutating func adviseNotRequested() -> Bool {
     defer { isNotRequestedReported = true }
     return !isNotRequestedReported
@@ -253,10 +255,10 @@ struct ClientSession: Sendable {
     deliverOrHold([cached.location], &outputs)
   }
 
-  /// What was made for the run and is not delivered never will be.
+  /// Recalls events of the run that are not delivered yet.
   mutating func recallRun() { run &+= 1 }
 
-  /// Ends the run: what was made for it and not delivered is recalled (SU-15), but for what is emitted from now on.
+  /// Ends the run: its events that are not delivered are recalled (SU-15), except those emitted from now on.
   mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
     wantsStandard = false
     recallRun()
@@ -267,7 +269,7 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
   }
 
-  /// What was kept, then the end (DF-16, DF-17).
+  /// Delivers the kept fixes, then the end (DF-16, DF-17).
   mutating func endDeferral(_ error: PositioningError, _ outputs: inout [PositioningOutput]) {
     guard deferral.isActive else { return }
     deliverKept(&outputs)

@@ -1,17 +1,17 @@
 import MonotonicTime
 
-/// What a client needs now: what the power policy is fed with. A plain value; nil and false is nothing.
+/// The present need of a client, as input of the power policy. Nil and false mean no need.
 public struct Demand: Hashable, Sendable {
   /// The standard service.
   public struct Standard: Hashable, Sendable {
-    /// Negative: the best there is.
+    /// Negative: the best accuracy.
     public var desiredAccuracyMetres: Double
     /// 0 and below: every sample.
     public var distanceFilterMetres: Double
     public var activity: Activity
-    /// Whether the service may pause when it makes sense.
+    /// Whether automatic pauses are permitted.
     public var mayPause: Bool
-    /// Nothing is delivered; movement is looked for.
+    /// Nothing is delivered; only movement is to be detected.
     public var isPaused: Bool
     public var deferral: Deferral?
   }
@@ -22,9 +22,9 @@ public struct Demand: Hashable, Sendable {
     public var remainingMetres: Double
     /// nil: never.
     public var ends: Instant?
-    /// False in the foreground, where fixes are delivered as they come.
+    /// False in the foreground, where fixes are delivered live.
     public var mayBatch: Bool
-    /// How many fixes the client can be given at once.
+    /// The number of fixes that the client can take at once.
     public var capacity: Int
   }
 
@@ -34,9 +34,9 @@ public struct Demand: Hashable, Sendable {
     public var deadline: Instant
   }
 
-  /// The border of the monitored region or condition that is nearest.
+  /// The nearest border of the monitored regions and conditions.
   public struct Border: Hashable, Sendable {
-    /// Metres from the newest location to the nearest border; nil while no location is known.
+    /// Metres from the newest location to the nearest border; nil without a location.
     public var metres: Double?
     /// A crossing is being watched: fixes are needed until it is decided.
     public var isCrossing: Bool
@@ -44,7 +44,7 @@ public struct Demand: Hashable, Sendable {
 
   /// The significant-change service.
   public struct SignificantChange: Hashable, Sendable {
-    /// No event before this; nil: a fix is wanted at once.
+    /// The earliest time of the next event; nil: a fix is needed at once.
     public var nextPossible: Instant?
   }
 
@@ -52,17 +52,17 @@ public struct Demand: Hashable, Sendable {
   public var oneShot: OneShot?
   public var significantChange: SignificantChange?
   public var border: Border?
-  /// Places where one stays are looked for: a fix every few minutes does.
+  /// Visits are monitored: a fix every few minutes suffices.
   public var visits = false
   /// Streams of live updates; true while one of them is moving.
   public var live = false
-  /// Every stream stands still: movement is looked for.
+  /// Every stream is stationary: only movement is to be detected.
   public var liveIsStationary = false
-  /// The compass is wanted.
+  /// The compass is needed.
   public var heading = false
-  /// The smallest turn that is told; 0 and below: every one. Without `heading` it means nothing.
+  /// The smallest turn that is delivered; 0 and below: every one. Unused without `heading`.
   public var headingFilterDegrees = 1.0
-  /// Beacons are listened for.
+  /// A scan for beacons is needed.
   public var beacons = false
 
   public init() {}

@@ -1,9 +1,9 @@
 /// A call of a client's delegate.
 public enum DelegateEvent: Equatable, Sendable {
-  /// Never empty, the oldest first (SU-16).
+  /// Never empty, oldest first (SU-16).
   case didUpdateLocations([Location])
   case didFail(PositioningError)
-  /// `promptDeclined`: these keys of Info.plist are missing, without which nobody is asked (AU-8).
+  /// `promptDeclined`: these keys of Info.plist are missing, so there was no prompt (AU-8).
   case didFailToAsk(missingKeys: String)
   case didPauseLocationUpdates
   case didResumeLocationUpdates
@@ -15,7 +15,7 @@ public enum DelegateEvent: Equatable, Sendable {
   case didEnter(Region)
   case didExit(Region)
   case didDetermineState(RegionState, Region)
-  /// nil: the whole service (RG-26).
+  /// Nil: the whole service (RG-26).
   case monitoringDidFail(Region?, PositioningError)
   case didRange([Beacon], Ranging.Target)
   case rangingDidFail(Ranging.Target, PositioningError)
@@ -23,55 +23,55 @@ public enum DelegateEvent: Equatable, Sendable {
   case didChangeAuthorization(AuthorizationStatus, AccuracyAuthorization)
 }
 
-/// What an event belongs to. Between its making and its delivery the client may stop the service, or have no delegate any
-/// more: `PositioningEngine.isCurrent` and `isWanted` say whether it may still be delivered (SU-15, TH-3). A delegate that
-/// was assigned meanwhile is told in place of the former.
+/// The owner of an event. Between its emission and its delivery the client may stop the service or remove its delegate:
+/// `PositioningEngine.isCurrent` and `isWanted` return whether it may still be delivered (SU-15, TH-3). A delegate that
+/// was assigned meanwhile receives it in place of the former.
 public struct Ticket: Hashable, Sendable {
-  /// The assignment that is told; nil for what goes to the delegate of the moment, whichever it is.
+  /// The assignment that receives it; nil for the delegate at the time of delivery.
   var delegate: UInt32?
-  /// Counts the runs of the standard service; nil for what its stop does not recall.
+  /// The run of the standard service; nil if its stop does not recall the event.
   var run: UInt32?
-  /// Counts those of the significant-change service likewise. What both have made is recalled when both have stopped.
+  /// The run of the significant-change service likewise. An event of both is recalled when both have stopped.
   var significantRun: UInt32?
-  /// Whether it is the answer to `requestLocation`.
+  /// Whether it is the outcome of `requestLocation`.
   public var isAnswer = false
 
   /// Whether the same stops recall both.
   public func goes(with other: Ticket) -> Bool { self == other && !isAnswer }
 }
 
-/// What the shell has to do, in this order.
+/// An action of the engine, for its driver to carry out in order.
 public enum PositioningOutput: Equatable, Sendable {
   case event(ClientID, DelegateEvent, Ticket)
-  /// Ask the user; the answer goes to `authorizationAnswered`.
+  /// Show a prompt; the answer goes to `authorizationAnswered`.
   case prompt(Authorization.Prompt)
-  /// A request for full accuracy ended: without an error when the user was asked.
+  /// A request for full accuracy ended; without an error if there was a prompt.
   case temporaryAccuracy(ClientID, token: Int, PositioningError?)
   case showCalibration(ClientID)
   case hideCalibration(ClientID)
   /// An element of a stream of live updates.
   case live(Int, LiveUpdate)
-  /// A monitor has an event that waits to be taken.
+  /// A monitor has an event that waits.
   case monitorHasEvent(String)
-  /// One line for the log, with its cure.
+  /// One line for the log, with a remedy.
   case advice(ClientID?, Advice)
-  /// What is stored has changed.
+  /// Stored state has changed.
   case store(StoredState)
 }
 
-/// The parts of what is kept between runs.
+/// The parts of the state that are stored between runs.
 public enum StoredState: Hashable, Sendable {
   case regions, visits, authorization
   case monitor(String)
 }
 
-/// What a programmer or user should know, as the delegate is not told or cannot know why.
+/// Advice for programmers and users, where the delegate gets no event or the event lacks the reason.
 public enum Advice: Hashable, Sendable {
-  /// A request without a text to show (AU-8), and what has made it.
+  /// A request without a usage description (AU-8), and its method.
   case missingUsageKey(String, method: String)
-  /// Started while nobody was asked for permission (AU-9).
+  /// A service was started without a permission request (AU-9).
   case permissionNotRequested
-  /// Started in the background while nobody was asked, which a start does by itself (C1).
+  /// The same in the background, where the start makes the request by itself later (C1).
   case permissionWaitsForForeground
   /// A request was dropped for the same reason (RQ-13).
   case requestDropped
@@ -81,10 +81,10 @@ public enum Advice: Hashable, Sendable {
   case missingBackgroundMode
   /// The delegate lacks a method that the service needs (SU-26, RQ-16, DF-23).
   case delegateLacks(String)
-  /// No source for the service (SC-11).
+  /// There is no source for the service (SC-11).
   case notAvailable(String)
 
-  /// What is wrong and what to do.
+  /// The problem and its remedy.
   public var message: String {
     switch self {
     case .missingUsageKey(let key, let method):
@@ -92,7 +92,7 @@ public enum Advice: Hashable, Sendable {
     case .permissionNotRequested:
       "location updates wait for permission: call requestWhenInUseAuthorization() or requestAlwaysAuthorization()"
     case .permissionWaitsForForeground:
-      "location updates wait for permission, which is asked for when the program is in the foreground"
+      "location updates wait for permission: the prompt is shown when the program is in the foreground"
     case .requestDropped:
       "requestLocation() was dropped: permission has not been asked for; call requestWhenInUseAuthorization() first"
     case .notInUse:
@@ -100,7 +100,7 @@ public enum Advice: Hashable, Sendable {
     case .missingBackgroundMode:
       "allowsBackgroundLocationUpdates has no effect: add location to UIBackgroundModes in Info.plist"
     case .delegateLacks(let method):
-      "the delegate does not implement \(method), and misses what it would be told"
+      "the delegate does not implement \(method): the event is dropped; implement the method"
     case .notAvailable(let service):
       "\(service) has no source here and does not start: attach a receiver, or check availability before"
     }

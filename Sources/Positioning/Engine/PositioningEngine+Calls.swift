@@ -1,9 +1,9 @@
 import MonotonicTime
 import ReceiverStream
 
-/// What clients ask.
+/// The calls of clients.
 extension PositioningEngine {
-  /// A call of a manager; one that is gone is not heard.
+  /// Takes a call of a manager; calls of removed managers have no effect.
   public mutating func call(_ call: ClientCall, by id: ClientID, at now: Instant) {
     guard let index = index(of: id) else { return }
     if clients[index].call(
@@ -26,7 +26,7 @@ extension PositioningEngine {
     case .startMonitoring(let region, let margin): startMonitoring(region, margin, by: clients[index], at: now)
     case .stopMonitoring(let region): if regions.stop(region) { outputs.append(.store(.regions)) }
     case .requestState(let region):
-      // While nobody looks, the side it was on says nothing (RG-12).
+      // While regions are not watched, the last side is unreliable (RG-12).
       clients[index].emit(.didDetermineState(mayMonitor ? regions.state(of: region) : .unknown, region), &outputs)
     default: break
     }
@@ -46,7 +46,7 @@ extension PositioningEngine {
 
   // MARK: Permission
 
-  /// - Parameter call: what asks, whether that is what it is for or not.
+  /// - Parameter call: the call that makes the request, by itself or as a side effect.
   private mutating func request(
     _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
   ) {
@@ -73,7 +73,7 @@ extension PositioningEngine {
     }
   }
 
-  /// A start while nobody was asked (C1, AU-9).
+  /// Handles a start without a permission request (C1, AU-9).
   private mutating func askIfStarted(_ call: ClientCall, by index: Int, at now: Instant) {
     switch call {
     case .startUpdatingLocation, .startSignificantChanges, .startVisits: break
@@ -93,13 +93,14 @@ extension PositioningEngine {
     }
   }
 
-  /// What a start asks for by itself (C1). The macOS way: one permission, for everything.
+  /// The request that a start makes by itself (C1): one permission for everything, as on macOS.
   private var implicitRequest: Authorization.Request? {
     if authorization.keys.usage != nil { return .always }
     return settings.startAsksForPermission && !authorization.keys.isEmpty ? .whenInUse : nil
   }
 
-  /// Whether what was started in the background waits for a question that is put in the foreground only (AU-13).
+  /// Whether a service that was started in the background waits for a prompt, which is shown in the foreground only
+  /// (AU-13).
   var waitsForQuestion: Bool {
     guard authorization.status == .notDetermined, authorization.asked == nil, application != .foreground else {
       return false
@@ -109,7 +110,7 @@ extension PositioningEngine {
 
   private var hasPendingStart: Bool { visits.isRunning || clients.contains(where: \.waitsForPermission) }
 
-  /// The app has come to the foreground: what was started before asks now.
+  /// The app has come to the foreground: services that were started before make their request now.
   mutating func askForPendingStarts(at now: Instant) {
     guard authorization.status == .notDetermined, authorization.asked == nil, application == .foreground,
       let implicit = implicitRequest, hasPendingStart, !clients.isEmpty
@@ -147,7 +148,8 @@ extension PositioningEngine {
 
   // MARK: The modern API
 
-  /// A stream of live updates is iterated (LV-1); it takes a session of its own, unless the app brings them (LV-4).
+  /// Begins the iteration of a stream of live updates (LV-1). The stream opens a session of its own, unless the app
+  /// declares explicit ones (LV-4).
   public mutating func beginLiveUpdates(_ id: Int, _ configuration: LiveUpdates.Configuration, at now: Instant) {
     guard !streams.contains(where: { $0.id == id }) else { return }
     streams.append((id, LiveUpdates(configuration)))
@@ -161,14 +163,14 @@ extension PositioningEngine {
     }
   }
 
-  /// The iteration has ended.
+  /// Ends the iteration.
   public mutating func endLiveUpdates(_ id: Int) {
     streams.removeAll { $0.id == id }
     sessions.end(-1 - id)
     if streams.isEmpty { streamOutage.stop() }
   }
 
-  /// Streams miss fixes while they may have some: one that waits for the user's answer does not (LV-3).
+  /// Starts or ends the outage timer of streams. A stream that waits for the user's answer has no outage (LV-3).
   mutating func watchStreamOutage(at now: Instant) {
     if !streams.isEmpty, permissions.delivery(.standard, allowsBackground: nil) == .deliver {
       streamOutage.start(activity, at: now)
@@ -177,7 +179,7 @@ extension PositioningEngine {
     }
   }
 
-  /// Why there is no location for a stream; empty when nothing stands in the way.
+  /// The reason why there is no location for a stream; empty if there is none.
   var diagnostic: Diagnostic {
     var diagnostic: Diagnostic = []
     switch authorization.status {
@@ -195,7 +197,7 @@ extension PositioningEngine {
     return diagnostic
   }
 
-  /// Streams that fall silent are told why (LV-3).
+  /// Reports the reason to streams that fall silent (LV-3).
   mutating func reportToSilentStreams(at now: Instant) {
     if permissions.delivery(.standard, allowsBackground: nil) != .deliver { reportToStreams(at: now) }
   }
@@ -210,12 +212,12 @@ extension PositioningEngine {
     }
   }
 
-  /// A CLServiceSession is made; it asks for its goal as long as it lives (SS-1).
+  /// Begins a CLServiceSession; it requires its goal until it ends (SS-1).
   ///
   /// - Parameters:
-  ///   - id: which session it is.
-  ///   - goal: what the session asks for.
-  ///   - fullAccuracyPurpose: the key of the text to ask for full accuracy with, where it is wanted.
+  ///   - id: the session.
+  ///   - goal: the required authorization.
+  ///   - fullAccuracyPurpose: the purpose key of the prompt for full accuracy, if it is required.
   ///   - now: the present instant.
   public mutating func beginSession(
     _ id: Int, goal: ServiceGoal, fullAccuracyPurpose: String? = nil, at now: Instant
@@ -224,10 +226,10 @@ extension PositioningEngine {
     askForSessions(at: now)
   }
 
-  /// It was invalidated or released.
+  /// Ends a session that was invalidated or released.
   public mutating func endSession(_ id: Int) { sessions.end(id) }
 
-  /// What stands in the way of the sessions.
+  /// The obstacles of the sessions.
   public var sessionDiagnostic: Diagnostic {
     var diagnostic = diagnostic.subtracting([.locationUnavailable, .accuracyLimited])
     if sessions.isAlwaysMissing(authorization.status), authorization.record.hasAskedForUpgrade {
@@ -239,7 +241,7 @@ extension PositioningEngine {
     return diagnostic
   }
 
-  /// For full accuracy the user is asked once.
+  /// There is one prompt for full accuracy.
   private var sessionsRequest: Authorization.Request? {
     if let request = sessions.request(authorization.status) { return request }
     guard authorization.accuracy == .reduced, !isFullAccuracyRefused else { return nil }
@@ -262,13 +264,13 @@ extension PositioningEngine {
     }
   }
 
-  /// A CLBackgroundActivitySession keeps the app in use, when it is begun in the foreground (SS-2).
+  /// Begins a CLBackgroundActivitySession, which keeps the app in use if it begins in the foreground (SS-2).
   public mutating func beginBackgroundActivity(_ id: Int, at now: Instant) {
     sessions.beginActivity(id, isInForeground: application == .foreground)
     permissionsChanged(at: now)
   }
 
-  /// It was invalidated or released.
+  /// Ends an activity that was invalidated or released.
   public mutating func endBackgroundActivity(_ id: Int, at now: Instant) {
     sessions.endActivity(id)
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
@@ -276,7 +278,7 @@ extension PositioningEngine {
     reportToSilentStreams(at: now)
   }
 
-  /// A CLMonitor of this name; the one that is there, or what is stored of it (MO-1).
+  /// Opens a CLMonitor: the open one of this name, or a new one with its stored records (MO-1).
   public mutating func openMonitor(_ name: String, restored: [Monitor.Record] = [], at now: Instant) {
     guard monitor(name) == nil else { return }
     monitors.append(
@@ -284,14 +286,14 @@ extension PositioningEngine {
     if monitors[monitors.count - 1].hasWaiting { outputs.append(.monitorHasEvent(name)) }
   }
 
-  /// How many conditions the app may still monitor (MO-3).
+  /// The number of conditions that the app may still monitor (MO-3).
   private var conditionRoom: Int { Regions.limit - monitors.reduce(0) { $0 + $1.monitoredCount } }
 
   private func canMonitor(_ condition: Region.Shape) -> Bool {
     isSupported(condition) && regions.isPossible(condition)
   }
 
-  /// A receiver or an adapter came: conditions that waited for one are monitored.
+  /// Monitors the conditions that a new receiver or adapter makes possible.
   mutating func monitorWhatWaits() {
     for index in monitors.indices {
       let count = monitors[index].hostCapabilitiesCame(room: conditionRoom) { [self] in canMonitor($0) }
@@ -299,7 +301,7 @@ extension PositioningEngine {
     }
   }
 
-  /// The monitor of a name, as it is now; nil when none was opened.
+  /// The monitor of a name in its present state; nil when none was opened.
   public func monitor(_ name: String) -> Monitor? { monitors.first { $0.name == name } }
 
   /// Adds a condition (MO-2); more than twenty an app are not monitored (MO-3).
@@ -323,7 +325,7 @@ extension PositioningEngine {
     outputs.append(.store(.monitor(name)))
   }
 
-  /// Somebody iterates the monitor's events: the next one, nil when there is none yet.
+  /// Takes the next event for a client that iterates the monitor's events; nil when there is none yet.
   public mutating func takeEvent(of name: String) -> Monitor.Event? {
     guard let index = monitors.firstIndex(where: { $0.name == name }), let event = monitors[index].take() else {
       return nil
@@ -332,7 +334,7 @@ extension PositioningEngine {
     return event
   }
 
-  /// The same while nothing may be monitored: an event for each condition that says why.
+  /// The same while nothing may be monitored: an event for each condition, with the reason.
   public mutating func takeHindrance(of name: String, at now: UTCTime) -> Monitor.Event? {
     guard !mayMonitor, let index = monitors.firstIndex(where: { $0.name == name }),
       let event = monitors[index].takeHindrance(diagnostic.subtracting(.locationUnavailable), at: now)

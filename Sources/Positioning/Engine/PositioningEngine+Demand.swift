@@ -1,11 +1,11 @@
-/// What is needed of the hardware.
+/// The need for hardware.
 extension PositioningEngine {
-  /// What one manager needs now; nothing for one that is gone.
+  /// The present need of one manager; none for a removed one.
   public func demand(of id: ClientID) -> Demand {
     index(of: id).map { clients[$0].demand } ?? Demand()
   }
 
-  /// What the app needs besides its managers: regions, monitors, visits, live updates.
+  /// The need of the app besides its managers: regions, monitors, visits, live updates.
   public var sharedDemand: Demand {
     var demand = Demand()
     let permissions = permissions
@@ -21,16 +21,16 @@ extension PositioningEngine {
     return demand
   }
 
-  /// What each manager needs, those that need nothing too.
+  /// The need of each manager, including empty ones.
   public var demandsOfManagers: [(id: ClientID, demand: Demand)] {
-    // In place: a session is large, and this is asked at every fix.
+    // In place: a session is large, and this is called at every fix.
     clients.indices.map { (clients[$0].id, clients[$0].demand) }
   }
 
-  /// Whether a manager is told headings now.
+  /// Whether a manager receives headings now.
   public var asksForHeading: Bool { clients.indices.contains { clients[$0].asksForHeading } }
 
-  /// What everybody needs, a manager each and the app last; those that need nothing are left out.
+  /// All needs: one per manager, the app's last, without empty ones.
   public var demands: [Demand] {
     (clients.indices.map { clients[$0].demand } + [sharedDemand]).filter { !$0.isEmpty }
   }

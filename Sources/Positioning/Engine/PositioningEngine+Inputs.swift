@@ -1,14 +1,14 @@
 import MonotonicTime
 import ReceiverStream
 
-/// What is measured.
+/// Measurements.
 extension PositioningEngine {
-  /// A fix; one without a position, or outside its receiver's limits, is none.
+  /// Takes a fix; one without a position, or outside its receiver's limits, is ignored.
   ///
   /// - Parameters:
-  ///   - fix: what the receiver told.
-  ///   - source: what is known of its origin.
-  ///   - measured: when, for what comes from a receiver's memory; nil: now.
+  ///   - fix: the receiver's fix.
+  ///   - source: its origin, if known.
+  ///   - measured: the instant of its measurement if it comes from a receiver's memory; nil: now.
   ///   - now: the present instant.
   public mutating func receive(
     _ fix: Fix, source: Location.Source? = nil, measured: Instant? = nil, at now: Moment
@@ -17,10 +17,10 @@ extension PositioningEngine {
     receive(location, measured: measured, at: now)
   }
 
-  /// A location of any origin.
+  /// Takes a location of any origin.
   public mutating func receive(_ location: Location, measured: Instant? = nil, at now: Moment) {
     let actual = Sample(location, measured: measured ?? now.instant)
-    // Without permission nothing is retrieved, so nothing is remembered of it.
+    // Without permission nothing is retrieved and nothing is cached.
     guard authorization.status.isAuthorized, actual.accuracyMetres >= 0,
       cache.accept(actual, isRemembered: measured != nil && batchEnds != nil)
     else { return }
@@ -36,7 +36,7 @@ extension PositioningEngine {
     receiveForStreams(sample, actual: actual, permissions, at: now.instant)
   }
 
-  /// When one comes and goes is found with what was measured, and told of where one may know (AU-19).
+  /// Visits are detected with the measured location, and reported where the app's accuracy permits it (AU-19).
   private mutating func visit(_ actual: Sample) {
     guard let visit = visits.receive(actual) else { return }
     let told = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
@@ -64,16 +64,16 @@ extension PositioningEngine {
     }
   }
 
-  /// Whether regions and conditions may be looked at now (AU-19, RG-20).
+  /// Whether regions and conditions may be evaluated now (AU-19, RG-20).
   var mayMonitor: Bool {
     authorization.accuracy == .full && permissions.delivery(.waking, allowsBackground: nil) != .none
   }
 
-  /// Whether there is a delegate. Before, and while there is none, nothing is found that would be told to nobody: what
-  /// became of regions and visits meanwhile the fixes show that come then (BG-5).
+  /// Whether there is a delegate. Without one no events of regions and visits are made; later fixes show the changes of
+  /// that time (BG-5).
   var hasDelegate: Bool { clients.indices.contains { clients[$0].delegate != nil } }
 
-  /// Feeds the regions, and tells every manager of what was crossed (RG-10, RG-11).
+  /// Passes an input to the regions, and reports crossings to every manager (RG-10, RG-11).
   mutating func crossings(_ feed: (inout Regions, (Regions.Crossing) -> Void) -> Bool) {
     guard hasDelegate else { return }
     var crossed: [Regions.Crossing] = []
@@ -92,15 +92,15 @@ extension PositioningEngine {
     }
   }
 
-  /// The receiver went to rest by plan, or searches again.
+  /// The receiver became idle by plan, or searches again.
   public mutating func sourceBecame(_ activity: SourceActivity, at now: Instant) {
     self.activity = activity
     for index in clients.indices { clients[index].sourceBecame(activity, at: now) }
     streamOutage.sourceBecame(activity, at: now)
   }
 
-  /// A receiver's memory is being read: its fixes come through `receive` with the instants they were measured at, and
-  /// deferrals do not end by time before they are in.
+  /// A read of a receiver's memory begins: its fixes come through `receive` with their instants of measurement, and
+  /// deferrals do not end by time before.
   public mutating func batchBegins(until limit: Instant) { batchEnds = limit }
 
   /// The receiver's memory was read to its end.
@@ -109,9 +109,9 @@ extension PositioningEngine {
     wake(at: now)
   }
 
-  /// Something else saw movement: an accelerometer, another network. Paused services go on.
+  /// Another source has detected movement: an accelerometer, another network. Paused services resume.
   public mutating func movementNoticed(at now: Instant) {
-    // Who is told nothing now is not told of that either; the first fix shows whether it has moved.
+    // Clients without delivery do not resume now; the first fix after it shows whether they have moved.
     for index in clients.indices where clients[index].standardDelivery == .deliver {
       let action = clients[index].pausing.movementNoticed(at: now)
       clients[index].carryOut(action, at: now, &outputs)
@@ -120,20 +120,20 @@ extension PositioningEngine {
 
   // MARK: Heading
 
-  /// A heading, for every manager that wants it.
+  /// Takes a heading for every manager with the service.
   public mutating func receive(_ sample: HeadingSample) {
     let degrees = cache.newest.map { declination.degrees(at: $0, on: sample.timestamp) }
     for index in clients.indices { clients[index].receive(sample, declinationDegrees: degrees, &outputs) }
   }
 
-  /// The heading cannot be told now.
+  /// There is no heading now.
   public mutating func headingFailed() {
     for index in clients.indices where clients[index].asksForHeading && clients[index].heading.failed() {
       clients[index].fail(.headingFailure, &outputs)
     }
   }
 
-  /// The compass wishes to be calibrated.
+  /// The compass needs a calibration.
   public mutating func calibrationWanted() {
     for index in clients.indices
     where clients[index].asksForHeading && clients[index].heading.calibrationWanted() == .ask {
@@ -150,7 +150,7 @@ extension PositioningEngine {
 
   // MARK: Beacons
 
-  /// An advertisement of a beacon was heard.
+  /// Takes an advertisement of a beacon.
   public mutating func receive(_ sighting: BeaconSighting) {
     for index in clients.indices where clients[index].isRanging {
       clients[index].ranging.receive(sighting)
@@ -162,24 +162,24 @@ extension PositioningEngine {
     }
   }
 
-  /// Bluetooth went away while beacons are ranged: who ranges is told, and goes on when it is back.
+  /// Bluetooth has gone while beacons are ranged: the clients get an error, and ranging continues when it is back.
   public mutating func rangingFailed() {
     for client in clients {
       for target in client.ranging.targets { client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs) }
     }
   }
 
-  /// Beacons are listened for again: the silence before says nothing of who was near.
+  /// The scan for beacons has resumed: the time without it does not count as silence.
   public mutating func beaconScanResumed(at now: Instant) {
-    // Where nothing may be monitored, permission that comes looks again; what stands in its way was told already.
+    // If nothing may be monitored, the watch restarts with the permission; the obstacle was reported already.
     guard mayMonitor else { return }
     regions.restart(at: now)
     for index in monitors.indices { monitors[index].restart(at: now) }
   }
 }
 
-/// The declination where one is, computed anew after ten kilometres or a day: it changes by less than 0.1° in both, outside
-/// the polar regions.
+/// The declination at a place, computed anew after ten kilometres or a day: it changes by less than 0.1° in both,
+/// outside the polar regions.
 struct Declination: Sendable {
   private var known: (point: SurfacePoint, day: Day, degrees: Double)?
 

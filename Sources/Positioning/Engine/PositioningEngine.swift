@@ -3,11 +3,11 @@ import ReceiverStream
 
 /// Core Location's behaviour for one app: all its managers, its regions, visits, monitors and sessions, and the cache.
 ///
-/// Clients' calls, fixes, headings, sightings, permission, the app's state and the time go in; `outputs` is what the shell
-/// has to carry out, in order, and empties. No delegate is called from inside a call (GE-3): the shell delivers outputs
-/// where the client lives, and asks `isCurrent` before each.
+/// Clients' calls, fixes, headings, sightings, permission, the app's state and the time go in; `outputs` are the
+/// actions for the driver, in order, which takes them. No delegate is called from inside a call (GE-3): the driver
+/// delivers on the client's run loop, and calls `isCurrent` before each event.
 public struct PositioningEngine: Sendable {
-  /// What an earlier run left.
+  /// The stored state of an earlier run.
   public struct Restored: Sendable {
     /// The newest location of the system.
     public var newest: Location?
@@ -18,7 +18,7 @@ public struct PositioningEngine: Sendable {
     public init() {}
   }
 
-  /// What is to be done, the oldest first; the shell empties it.
+  /// Actions, oldest first; the driver takes them.
   public var outputs: [PositioningOutput] = []
   public internal(set) var authorization: Authorization
   public private(set) var application: ApplicationState
@@ -34,19 +34,19 @@ public struct PositioningEngine: Sendable {
   var sessions = ServiceSessions()
   var declination = Declination()
   var activity = SourceActivity.searching
-  /// Until when a receiver's memory is being read.
+  /// The latest end of the present read of a receiver's memory.
   var batchEnds: Instant?
-  /// The keys whose lack was said of for sessions.
+  /// The keys that were reported as missing for sessions.
   var missingKeys: Set<String> = []
-  /// A session's question for full accuracy was answered by no.
+  /// The user declined a session's prompt for full accuracy.
   var isFullAccuracyRefused = false
-  /// Who asked for full accuracy, and the token to answer with.
+  /// The client of a request for full accuracy, and the token of its answer.
   var accuracyRequest: (client: ClientID, token: Int)?
-  /// Whether conditions were looked at until now.
+  /// Whether conditions were evaluated until now.
   private var isMonitoring = false
-  /// Whether regions were.
+  /// Whether regions were evaluated until now.
   private var areRegionsWatched = false
-  /// Outage of the streams of live updates.
+  /// The outage of the streams of live updates.
   var streamOutage = Outage()
 
   public init(
@@ -66,13 +66,13 @@ public struct PositioningEngine: Sendable {
 
   // MARK: Managers
 
-  /// A manager was created.
+  /// Adds a manager.
   public mutating func add(_ id: ClientID) {
     guard index(of: id) == nil else { return }
     clients.append(ClientSession(id, permissions: permissions, settings: settings, activity: activity))
   }
 
-  /// A manager is gone: what it started stops, but for regions and visits, which the app keeps (GE-7).
+  /// Removes a manager: its services stop, except regions and visits, which the app keeps (GE-7).
   public mutating func remove(_ id: ClientID) {
     clients.removeAll { $0.id == id }
     if !hasDelegate { areRegionsWatched = false }
@@ -80,17 +80,18 @@ public struct PositioningEngine: Sendable {
 
   func index(of id: ClientID) -> Int? { clients.firstIndex { $0.id == id } }
 
-  /// Whether an event may still be delivered: asked just before.
+  /// Whether an event may still be delivered. To be called just before.
   public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool {
     index(of: id).map { clients[$0].isCurrent(ticket) } ?? false
   }
 
-  /// Whether the answer to a manager's request is among the outputs.
+  /// Whether the outcome of a manager's request is among the outputs.
   public func answers(_ id: ClientID) -> Bool {
     outputs.contains { if case .event(id, _, let ticket) = $0 { ticket.isAnswer } else { false } }
   }
 
-  /// Whether what it tells is still asked for: headings and beacons after their stop are not, nor are regions and visits.
+  /// Whether the service of an event still runs: headings and beacons are not delivered after their stop, nor are
+  /// regions and visits.
   public func isWanted(_ event: DelegateEvent, by id: ClientID) -> Bool {
     switch event {
     case .didEnter(let region), .didExit(let region): regions.monitored.contains { $0.isSame(as: region) }
@@ -99,31 +100,31 @@ public struct PositioningEngine: Sendable {
     }
   }
 
-  // MARK: What managers show
+  // MARK: Properties of managers
 
   /// The manager's `location` (rules LC); nil without permission (LC-6).
   public func location(of id: ClientID) -> Location? {
     index(of: id).flatMap { clients[$0].location(newest: reducedNewest) }
   }
 
-  /// The newest location that is known, whoever may see it.
+  /// The newest location, regardless of permission.
   public var newest: Location? { cache.newest }
 
-  /// Another program of the user has stored a location (LC-2).
+  /// Takes a location that another program of the user has stored (LC-2).
   public mutating func learn(_ location: Location) { cache.learn(location) }
 
-  /// When this program measured the newest location; nil: another one did, or an earlier run.
+  /// The time at which this program measured the newest location; nil if another one or an earlier run did.
   public var newestMeasured: Instant? { cache.measuredHere }
 
   /// The manager's `heading`.
   public func heading(of id: ClientID) -> Heading? { index(of: id).flatMap { clients[$0].heading.last } }
 
-  /// The manager's `headingOrientation`: what it was set to, also where that left the reference as it was.
+  /// The manager's `headingOrientation` as it was set, even if that did not change the reference.
   public func headingOrientation(of id: ClientID) -> DeviceOrientation {
     index(of: id).map { clients[$0].heading.orientation } ?? .portrait
   }
 
-  /// What the manager ranges.
+  /// The manager's ranging targets.
   public func rangedTargets(of id: ClientID) -> [Ranging.Target] {
     index(of: id).map { clients[$0].ranging.targets } ?? []
   }
@@ -143,8 +144,8 @@ public struct PositioningEngine: Sendable {
 
   /// Receivers, compasses or Bluetooth came or went.
   ///
-  /// Who asked for headings when there was no compass gets them from one that comes: whether a receiver has one shows only
-  /// when it tells. Conditions that could not be monitored before are monitored.
+  /// A client that started headings without a compass receives them from one that comes: a receiver's first heading
+  /// shows that it has one. Conditions that could not be monitored before are monitored.
   public mutating func setHostCapabilities(_ hostCapabilities: HostCapabilities) {
     self.hostCapabilities = hostCapabilities
     monitorWhatWaits()
@@ -152,7 +153,7 @@ public struct PositioningEngine: Sendable {
     for index in clients.indices where clients[index].wantsHeading { clients[index].heading.start() }
   }
 
-  /// The app's state may have changed: what was allowed once ends, what waited is delivered.
+  /// The app's state may have changed: "allow once" ends, and waiting events are delivered.
   public mutating func setApplication(_ state: ApplicationState, at now: Instant) {
     application = state
     if !permissions.isInUse { change(at: now) { $0.useEnded() } }
@@ -169,12 +170,12 @@ public struct PositioningEngine: Sendable {
         && !(clients.isEmpty && streams.isEmpty && monitors.isEmpty)
   }
 
-  /// The user's answer to the prompt that was an output.
+  /// Takes the user's answer to the prompt that was an output.
   ///
   /// - Parameters:
-  ///   - answer: what was answered.
-  ///   - prompt: the question that was answered; nil: the one that is open. One that was withdrawn meanwhile, as
-  ///     settings were changed, has no answer any more, and none that another question could take for its own.
+  ///   - answer: the answer.
+  ///   - prompt: the prompt that was answered; nil: the open one. A prompt that was withdrawn, because settings were
+  ///     changed, takes no answer.
   ///   - now: the present instant.
   public mutating func authorizationAnswered(
     _ answer: Authorization.Answer, to prompt: Authorization.Prompt? = nil, at now: Instant
@@ -193,10 +194,10 @@ public struct PositioningEngine: Sendable {
     outputs.append(.temporaryAccuracy(request.client, token: request.token, error))
   }
 
-  /// Somebody changed the settings from outside.
+  /// Settings were changed from outside.
   public mutating func authorizationChanged(to record: Authorization.Record, at now: Instant) {
     change(at: now) { $0.changed(to: record) }
-    // The question was withdrawn with that, so that nobody will answer it (AU-20).
+    // The prompt was withdrawn with that and gets no answer (AU-20).
     answerAccuracyRequest(authorization.accuracy == .full ? nil : .promptDeclined)
   }
 
@@ -215,7 +216,7 @@ public struct PositioningEngine: Sendable {
     change(at: now) { $0.setReceiverForbidden(isForbidden) }
   }
 
-  /// Whatever changes the status tells every delegate once, and nobody when it does not (AU-3).
+  /// Applies a change; a change of the status is reported to every delegate once (AU-3).
   mutating func change(at now: Instant, _ body: (inout Authorization) -> Void) {
     let before = (authorization.status, authorization.accuracy, authorization.record)
     body(&authorization)
@@ -249,14 +250,14 @@ public struct PositioningEngine: Sendable {
     watchStreamOutage(at: now)
   }
 
-  /// Regions are looked at from now on, or not any longer.
+  /// Starts or ends the evaluation of regions.
   mutating func watchRegions(at now: Instant) {
     let areWatched = mayMonitor && hasDelegate
     if areWatched, !areRegionsWatched { regions.restart(at: now) }
     areRegionsWatched = areWatched
   }
 
-  /// The cached fix as a client may see it.
+  /// The cached fix at the app's accuracy.
   var cachedSample: Sample? { cache.sample.map(reducedIfNeeded) }
   var reducedNewest: Location? { cachedSample?.location }
 
@@ -266,7 +267,7 @@ public struct PositioningEngine: Sendable {
 
   // MARK: Time
 
-  /// When `wake` is due; nil when there is nothing to wait for.
+  /// The time at which `wake` is due; nil without one.
   public var deadline: Instant? {
     var next = Instant.earlier(streamOutage.deadline, batchEnds)
     for index in clients.indices {
@@ -277,7 +278,7 @@ public struct PositioningEngine: Sendable {
     return hasDelegate ? Instant.earlier(next, regions.deadline) : next
   }
 
-  /// The deadline has come.
+  /// Lets the time pass.
   public mutating func wake(at now: Moment) {
     if let ends = batchEnds, now.instant >= ends { batchEnds = nil }
     for index in clients.indices {

@@ -1,10 +1,10 @@
-/// What may be set, with the values that hold when nothing is.
+/// The settings of the engine with their defaults.
 public struct PositioningSettings: Hashable, Sendable {
-  /// Replaces the times after which a still client is paused (SEXTANT_PAUSE_SECONDS).
+  /// Replaces the times after which a stationary client is paused (SEXTANT_PAUSE_SECONDS).
   public var pauseSeconds: Double?
-  /// How many fixes a deferral keeps before it delivers them (DF-15).
+  /// The number of fixes that a deferral keeps before it delivers them (DF-15).
   public var deferralCapacity = Deferral.defaultCapacity
-  /// What the distance of a deferral is measured along.
+  /// The path along which a deferral measures its distance.
   public var deferralMeasure = Deferral.Measure.path
   /// The largest radius that is monitored: 1000 km, which no receiver limits (U7).
   public var maximumRegionRadiusMetres = 1_000_000.0
@@ -14,15 +14,15 @@ public struct PositioningSettings: Hashable, Sendable {
   public init() {}
 }
 
-/// What there is to measure with.
+/// The sources of the host.
 public struct HostCapabilities: Hashable, Sendable {
   /// A receiver of satellites is configured; deferral needs it (DF-3).
   public var hasSatelliteReceiver: Bool
   /// Any source of positions; regions and significant changes need it.
   public var hasSignificantChanges: Bool
-  /// A magnetometer, or a receiver that tells the heading.
+  /// A magnetometer, or a receiver with a heading.
   public var hasCompass: Bool
-  /// Beacons can be heard.
+  /// A scan for beacons is possible.
   public var hasBluetooth: Bool
 
   public init(

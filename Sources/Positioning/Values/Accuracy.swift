@@ -1,11 +1,11 @@
-/// An accuracy that a client wishes for, metres; the two best ones are below 0, as in Core Location. Any positive value
-/// is legal (SU-31).
+/// The desired accuracy of a client in metres; the two best ones are below 0, as in Core Location. Any positive value
+/// is valid (SU-31).
 public enum DesiredAccuracy {
   /// The default.
   public static var best: Double { -1 }
-  /// The best there is, whatever it costs.
+  /// The best accuracy at any cost.
   public static var bestForNavigation: Double { -2 }
 
-  /// Whether it is one of the two that no number can meet.
+  /// Whether it is one of the two best, which no number meets.
   public static func isBest(_ metres: Double) -> Bool { !(metres > 0) }
 }

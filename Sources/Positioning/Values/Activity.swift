@@ -1,4 +1,4 @@
-/// What the user is doing; the raw values are those of CLActivityType.
+/// The user's activity; the raw values are those of CLActivityType.
 public enum Activity: Int, Sendable, CaseIterable {
   case other = 1
   case automotiveNavigation = 2

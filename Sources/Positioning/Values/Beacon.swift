@@ -1,7 +1,7 @@
 import MonotonicTime
 import ReceiverStream
 
-/// The 128 bits that name a family of beacons.
+/// The 128 bits that identify a family of beacons.
 public struct BeaconUUID: Hashable, Sendable {
   /// The first eight bytes, big-endian.
   public var high: UInt64
@@ -14,12 +14,12 @@ public struct BeaconUUID: Hashable, Sendable {
   }
 }
 
-/// Which beacons are meant: all that have the given parts (BE-2).
+/// A set of beacons: all that have the given parts (BE-2).
 public struct BeaconIdentity: Hashable, Sendable {
   public var uuid: BeaconUUID
-  /// nil: any.
+  /// Nil: any.
   public var major: UInt16?
-  /// nil: any.
+  /// Nil: any.
   public var minor: UInt16?
 
   public init(uuid: BeaconUUID, major: UInt16? = nil, minor: UInt16? = nil) {
@@ -28,20 +28,20 @@ public struct BeaconIdentity: Hashable, Sendable {
     self.minor = minor
   }
 
-  /// Whether the beacon that was heard is one of these.
+  /// Whether a sighting is of one of these beacons.
   public func matches(_ sighting: BeaconSighting) -> Bool {
     uuid == sighting.uuid && (major ?? sighting.major) == sighting.major && (minor ?? sighting.minor) == sighting.minor
   }
 }
 
-/// One advertisement of a beacon that was heard.
+/// One received advertisement of a beacon.
 public struct BeaconSighting: Hashable, Sendable {
   public var uuid: BeaconUUID
   public var major: UInt16
   public var minor: UInt16
-  /// The strength it was heard with; nil: the adapter does not measure it.
+  /// The received strength; nil: the adapter does not measure it.
   public var strengthDecibelMilliwatts: Int?
-  /// The strength at one metre, as the beacon says it.
+  /// The strength at one metre, from the advertisement.
   public var strengthAtOneMetreDecibelMilliwatts: Int
   public var received: Moment
 
@@ -58,7 +58,7 @@ public struct BeaconSighting: Hashable, Sendable {
   }
 }
 
-/// How near a beacon is; the raw values are those of CLProximity.
+/// The proximity of a beacon; the raw values are those of CLProximity.
 public enum Proximity: Int, Sendable {
   case unknown = 0
   case immediate = 1
@@ -74,7 +74,7 @@ public struct Beacon: Hashable, Sendable {
   public var proximity: Proximity
   /// Estimated distance; negative: unknown.
   public var accuracyMetres: Double
-  /// Mean since the last report; 0: not heard since.
+  /// Mean since the last report; 0 without a sighting since.
   public var strengthDecibelMilliwatts: Int
   public var timestamp: UTCTime
 

@@ -10,6 +10,6 @@ public struct Coordinate: Hashable, Sendable {
     self.longitudeDegrees = longitudeDegrees
   }
 
-  /// Whether both are in range; what is not a number is not.
+  /// Whether both are in range; not a number is not.
   public var isValid: Bool { abs(latitudeDegrees) <= 90 && abs(longitudeDegrees) <= 180 }
 }

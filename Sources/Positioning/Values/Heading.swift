@@ -1,6 +1,6 @@
 import ReceiverStream
 
-/// What a magnetometer or a receiver with two antennas says of the direction of the device's top.
+/// The direction of the device's top from a magnetometer or a receiver with two antennas.
 public struct HeadingSample: Hashable, Sendable {
   /// 0…360 from magnetic north; nil from a source that knows true north only.
   public var magneticDegrees: Double?
@@ -24,7 +24,7 @@ public struct HeadingSample: Hashable, Sendable {
   }
 }
 
-/// Where the device points: the content of a CLHeading.
+/// The direction of the device: the content of a CLHeading.
 public struct Heading: Hashable, Sendable {
   /// 0 ≤ heading < 360; negative: unknown.
   public var magneticDegrees: Double
@@ -48,7 +48,7 @@ public struct Heading: Hashable, Sendable {
   }
 }
 
-/// Which way the device is held; the raw values are those of CLDeviceOrientation.
+/// The orientation of the device; the raw values are those of CLDeviceOrientation.
 public enum DeviceOrientation: Int, Sendable, CaseIterable {
   case unknown = 0
   case portrait = 1

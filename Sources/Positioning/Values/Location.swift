@@ -1,8 +1,8 @@
 import ReceiverStream
 
-/// Where the computer was at a time: the content of a CLLocation.
+/// The place of the computer at a time: the content of a CLLocation.
 public struct Location: Hashable, Sendable {
-  /// Where a location comes from: the content of a CLLocationSourceInformation.
+  /// The origin of a location: the content of a CLLocationSourceInformation.
   public struct Source: Hashable, Sendable {
     /// From a simulator or a recording.
     public var isSimulatedBySoftware: Bool
@@ -18,7 +18,7 @@ public struct Location: Hashable, Sendable {
   public var coordinate: Coordinate
   /// Radius of uncertainty, one standard deviation; negative: the coordinate is not valid.
   public var horizontalAccuracyMetres: Double
-  /// Above mean sea level; 0 while unknown, which `verticalAccuracyMetres` tells.
+  /// Above mean sea level; 0 while `verticalAccuracyMetres` is negative.
   public var altitudeMetres = 0.0
   /// Above the WGS 84 ellipsoid; 0 while unknown.
   public var ellipsoidalAltitudeMetres = 0.0
@@ -32,9 +32,9 @@ public struct Location: Hashable, Sendable {
   public var speedMetresPerSecond = -1.0
   /// Negative: unknown.
   public var speedAccuracyMetresPerSecond = -1.0
-  /// When it was measured, not when it was delivered.
+  /// The time of the measurement, not of the delivery.
   public var timestamp: UTCTime
-  /// The storey of a mapped building, 0 the ground floor; no satellite receiver knows it.
+  /// The storey of a mapped building, 0 the ground floor; no satellite receiver has it.
   public var floorLevel: Int?
   public var source: Source?
 
@@ -47,14 +47,14 @@ public struct Location: Hashable, Sendable {
     self.source = source
   }
 
-  /// What a fix says, if it says where.
+  /// The location of a fix; nil without a position.
   ///
-  /// A fix that the receiver itself marks as outside its limits is none: a client decides by what it is given.
+  /// A fix that the receiver marks as outside its limits gives none: clients rely on the location.
   ///
   /// - Parameters:
-  ///   - fix: what the receiver told.
-  ///   - received: stands for the time of a fix whose receiver has told no date yet.
-  ///   - source: what is known of the receiver; a fix that says it is simulated is marked so in any case.
+  ///   - fix: the receiver's fix.
+  ///   - received: the time to use for a fix without a date.
+  ///   - source: the origin, if known; a fix that is marked as simulated stays so in any case.
   public init?(_ fix: Fix, received: UTCTime, source: Source? = nil) {
     guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees
     else { return nil }
@@ -84,7 +84,7 @@ public struct Location: Hashable, Sendable {
     speedAccuracyMetresPerSecond = fix.speedAccuracyMetresPerSecond ?? -1
   }
 
-  /// Metres along the earth's surface; altitude does not count (DA-4).
+  /// The distance along the earth's surface in metres, without altitude (DA-4).
   public func distanceMetres(from other: Location) -> Double {
     Geodesic.distanceMetres(coordinate, other.coordinate)
   }

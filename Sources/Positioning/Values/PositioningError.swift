@@ -1,15 +1,15 @@
-/// What can go wrong; the raw values are those of CLError.Code.
+/// The errors for delegates; the raw values are those of CLError.Code.
 public enum PositioningError: Int, Error, Sendable {
   /// No fix now; the search goes on.
   case locationUnknown = 0
   /// Refused, or location services are off.
   case denied = 1
   case network = 2
-  /// The heading cannot be told.
+  /// There is no heading.
   case headingFailure = 3
-  /// No right to monitor regions.
+  /// There is no permission to monitor regions.
   case regionMonitoringDenied = 4
-  /// The region cannot be monitored: too large, one too many, not supported.
+  /// The region cannot be monitored: too large, beyond the limit, or not supported.
   case regionMonitoringFailure = 5
   case regionMonitoringSetupDelayed = 6
   case regionMonitoringResponseDelayed = 7
@@ -26,6 +26,6 @@ public enum PositioningError: Int, Error, Sendable {
   /// Beacons cannot be ranged: no Bluetooth.
   case rangingUnavailable = 16
   case rangingFailure = 17
-  /// The question for permission was not shown, or declined.
+  /// The permission prompt was not shown, or declined.
   case promptDeclined = 18
 }

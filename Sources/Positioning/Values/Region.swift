@@ -1,6 +1,6 @@
-/// A part of the world whose border is watched. Its identifier is its identity, within its kind.
+/// A region whose border is watched. Its identifier is its identity, within its kind.
 public struct Region: Hashable, Sendable {
-  /// Of which kind it is.
+  /// The kind of the region.
   public enum Shape: Hashable, Sendable {
     case circle(Circle)
     case beacon(BeaconIdentity)
@@ -10,7 +10,7 @@ public struct Region: Hashable, Sendable {
   public var shape: Shape
   public var notifiesOnEntry = true
   public var notifiesOnExit = true
-  /// What a region of beacons bears for its client; no display here turns on.
+  /// A flag of beacon regions, kept for the client; no display here turns on.
   public var notifiesStateOnDisplay = false
 
   public init(_ identifier: String, _ shape: Shape, notifiesOnEntry: Bool = true, notifiesOnExit: Bool = true) {
@@ -27,7 +27,7 @@ public struct Region: Hashable, Sendable {
 }
 
 extension Region.Shape {
-  /// Whether it is one of beacons.
+  /// Whether it is a beacon region.
   public var isBeacon: Bool {
     switch self {
     case .circle: false
@@ -46,13 +46,13 @@ public struct Circle: Hashable, Sendable {
     self.radiusMetres = radiusMetres
   }
 
-  /// Geometry alone: no hysteresis, no flags (RG-25).
+  /// By geometry, without hysteresis and flags (RG-25).
   public func contains(_ coordinate: Coordinate) -> Bool {
     Geodesic.distanceMetres(centre, coordinate) <= radiusMetres
   }
 }
 
-/// Where one is with respect to a region; the raw values are those of CLRegionState.
+/// The side of a region's border; the raw values are those of CLRegionState.
 public enum RegionState: Int, Sendable {
   case unknown = 0
   case inside = 1

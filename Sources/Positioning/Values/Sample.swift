@@ -1,10 +1,10 @@
 import MonotonicTime
 
-/// A location as the machines of this module take it: with the instant it was measured at, and its place as a vector,
-/// so that each question of distance is a subtraction and not a trigonometric function.
+/// A location inside this module: with the instant of its measurement, and its place as a vector, so that a distance is
+/// a subtraction and not a trigonometric function.
 struct Sample: Hashable, Sendable {
   var location: Location
-  /// When it was measured; what a receiver kept in its memory is older than its arrival.
+  /// The instant of the measurement; for a fix of a receiver's memory it is before the arrival.
   var measured: Instant
   /// The place.
   let point: SurfacePoint

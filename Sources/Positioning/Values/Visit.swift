@@ -2,9 +2,9 @@ import ReceiverStream
 
 /// A place where the computer stayed: the content of a CLVisit.
 public struct Visit: Hashable, Sendable {
-  /// nil: before the monitoring began.
+  /// Nil: before the monitoring began.
   public var arrival: UTCTime?
-  /// nil: still there.
+  /// Nil: the visit goes on.
   public var departure: UTCTime?
   public var coordinate: Coordinate
   /// The radius of the place.
