@@ -15,7 +15,7 @@ struct AuthorizationTests {
     #expect(AuthorizationStatus.authorizedAlways.rawValue == 3)
   }
 
-  @Test("AU-2 a delegate that is assigned is told the status, whichever it is", arguments: AuthorizationStatus.allCases)
+  @Test("AU-2 a delegate that is assigned receives the status in every case", arguments: AuthorizationStatus.allCases)
   func assigned(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.setDelegate([.takesErrors]))
@@ -24,7 +24,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("AU-3 a change tells each manager once, no change nobody")
+  @Test("AU-3 a change is reported to each manager once; without a change there is no event")
   func change() {
     var scene = Scene(.authorizedAlways, managers: 2)
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
@@ -35,7 +35,7 @@ struct AuthorizationTests {
     #expect(scene.delivered(1) == ["status denied"])
   }
 
-  @Test("AU-5 the prompt does not hold up the call; the answer is what tells")
+  @Test("AU-5 the prompt does not block the call; its answer makes the event")
   func asynchronous() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
@@ -46,7 +46,7 @@ struct AuthorizationTests {
   }
 
   @Test(
-    "AU-6 with a status a request does nothing",
+    "AU-6 once the status is determined a request has no effect",
     arguments: [
       AuthorizationStatus.restricted, .denied, .authorizedAlways, .authorizedWhenInUse,
     ])
@@ -86,7 +86,7 @@ struct AuthorizationTests {
   }
 
   @Test(
-    "AU-8 without the key nobody is asked, and that is loud",
+    "AU-8 without the key there is no prompt, and this is reported",
     arguments: [
       (ClientCall.requestWhenInUse, "NSLocationWhenInUseUsageDescription", "requestWhenInUseAuthorization()"),
       (
@@ -105,7 +105,7 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .notDetermined)
   }
 
-  @Test("AU-9 a start without any key is as loud; with keys it waits, and says once for what")
+  @Test("AU-9 a start without any key is reported as well; with keys it waits, with one advice")
   func start() {
     var scene = Scene(.notDetermined, keys: UsageKeys())
     scene.call(.startUpdatingLocation)
@@ -123,7 +123,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedWhenInUse", "at 0"])
   }
 
-  @Test("AU-9 the key of macOS makes a start ask by itself")
+  @Test("AU-9 with the key of macOS a start makes the request by itself")
   func implicit() {
     var keys = UsageKeys()
     keys.usage = "to know"
@@ -135,7 +135,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedAlways", "at 0"])
   }
 
-  @Test("AU-9 AU-8 a start without any key is as loud in the background")
+  @Test("AU-9 AU-8 a start without any key is reported in the background too")
   func noKeyBehind() {
     var scene = Scene(.notDetermined, .background, keys: UsageKeys())
     scene.call(.startUpdatingLocation)
@@ -146,7 +146,7 @@ struct AuthorizationTests {
     #expect(scene.advice().count == 1)
   }
 
-  @Test("AU-9 C1 a start in the background says that it waits, and asks when the program comes to the foreground")
+  @Test("AU-9 C1 a start in the background reports that it waits, and makes the request in the foreground")
   func implicitBehind() {
     var keys = UsageKeys()
     keys.usage = "to know"
@@ -164,7 +164,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedAlways", "at 0"])
   }
 
-  @Test("AU-8 SS-1 for sessions a missing key is said once, wherever the program runs")
+  @Test("AU-8 SS-1 for sessions a missing key is reported once, in foreground and background")
   func noKeySession() {
     var scene = Scene(.notDetermined, .background, keys: UsageKeys())
     scene.engine.beginSession(1, goal: .whenInUse, at: scene.instant)
@@ -190,7 +190,7 @@ struct AuthorizationTests {
     #expect(scene.prompts().map(\.text) == ["of old"])
   }
 
-  @Test("AU-11 the prompt bears the app's words")
+  @Test("AU-11 the prompt has the app's usage description")
   func words() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
@@ -201,7 +201,7 @@ struct AuthorizationTests {
     #expect(scene.prompts().map(\.text) == ["to remember where you were"])
   }
 
-  @Test("AU-12 the user is asked once, and again after a reset")
+  @Test("AU-12 there is one prompt, and another after a reset")
   func once() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
@@ -215,7 +215,7 @@ struct AuthorizationTests {
     #expect(scene.prompts().count == 1)
   }
 
-  @Test("AU-13 a request in the background does nothing")
+  @Test("AU-13 a request in the background has no effect")
   func background() {
     var scene = Scene(.notDetermined, .background)
     scene.call(.requestWhenInUse)
@@ -239,7 +239,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedWhenInUse", "status notDetermined"])
   }
 
-  @Test("AU-15 denied while running: first the status, then one error, and nothing more")
+  @Test("AU-15 denied while running: first the status, then one error, then nothing")
   func withdrawn() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -251,7 +251,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status denied", "failed 1"])
   }
 
-  @Test("AU-16 a grant that comes back goes on with what was started")
+  @Test("AU-16 a grant that returns resumes what was started")
   func back() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -263,7 +263,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status authorizedAlways", "at 9"])
   }
 
-  @Test("AU-17 with WhenInUse nothing works behind the foreground, and that is said")
+  @Test("AU-17 with WhenInUse nothing works in the background, and this is reported")
   func behind() {
     var scene = Scene(.authorizedWhenInUse, .background)
     scene.call(.startUpdatingLocation)
@@ -274,7 +274,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == [])
     #expect(scene.advice() == [.notInUse])
     #expect(scene.engine.demands == [])
-    // Nothing happens of itself then: somebody has to look whether the program is in the foreground again.
+    // There is no event for this: the state has to be polled until the program is in the foreground again.
     #expect(scene.engine.waitsForForeground)
     scene.engine.setApplication(.foreground, at: scene.instant)
     #expect(!scene.engine.waitsForForeground)
@@ -282,14 +282,14 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["at 4"])
   }
 
-  @Test("BG-4 with Always nobody waits for the foreground")
+  @Test("BG-4 with Always nothing waits for the foreground")
   func waitsForNothing() {
     var scene = Scene(.authorizedAlways, .background)
     scene.call(.startUpdatingLocation)
     #expect(!scene.engine.waitsForForeground)
   }
 
-  @Test("AU-18 a grant is valid when the keys become more")
+  @Test("AU-18 a grant stays valid when keys are added")
   func moreKeys() {
     var restored = PositioningEngine.Restored()
     restored.authorization = .init(status: .authorizedWhenInUse)
@@ -321,7 +321,7 @@ struct AuthorizationTests {
     #expect(scene.engine.sharedDemand.border == nil)
   }
 
-  @Test("AU-19 a coarse fix that says no more than the last is still a fix: no outage, and an answer to who asks")
+  @Test("AU-19 a coarse fix in the same cell is still a fix: no outage, and an outcome for a request")
   func reducedGoesOn() {
     var restored = PositioningEngine.Restored()
     restored.authorization = .init(status: .authorizedAlways, accuracy: .reduced)
@@ -331,7 +331,7 @@ struct AuthorizationTests {
     let delivered = scene.delivered()
     #expect(delivered.count { $0.hasPrefix("at") } == 1, "\(delivered)")
     #expect(!delivered.contains { $0.contains("failed") }, "\(delivered)")
-    // Who starts again, and who asks once, is answered.
+    // A new start and a request get an answer.
     scene.call(.stopUpdatingLocation)
     scene.call(.requestLocation)
     scene.fixes(12) { _ in 0 }
@@ -343,7 +343,7 @@ struct AuthorizationTests {
     #expect(again.contains { $0.hasPrefix("at") } && !again.contains { $0.contains("failed") }, "\(again)")
   }
 
-  @Test("RG-12 while nothing may be monitored, nobody knows the side")
+  @Test("RG-12 while nothing may be monitored, the side is unknown")
   func stateWithoutPermission() {
     var scene = Scene()
     let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
@@ -359,7 +359,7 @@ struct AuthorizationTests {
     #expect(state.count == 1 && state[0].contains("unknown"), "\(state)")
   }
 
-  @Test("AU-20 full accuracy for a time: asked where it makes sense, refused elsewhere")
+  @Test("AU-20 temporary full accuracy: a prompt where it makes sense, else a refusal")
   func temporary() {
     var keys = Scene.allKeys
     keys.temporaryPurposes = ["turn": "to find the turn"]
@@ -386,7 +386,7 @@ struct AuthorizationTests {
   }
 
   @Test(
-    "AU-20 a question for full accuracy that other settings put an end to has its answer",
+    "AU-20 a request for full accuracy that a change of settings ends gets an answer",
     arguments: [(.reduced, .promptDeclined), (.full, nil)] as [(AccuracyAuthorization, PositioningError?)])
   func overtaken(accuracy: AccuracyAuthorization, error: PositioningError?) {
     var keys = Scene.allKeys
@@ -402,13 +402,13 @@ struct AuthorizationTests {
     scene.engine.authorizationChanged(to: .init(status: .authorizedWhenInUse, accuracy: accuracy), at: scene.instant)
     #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 1, error)])
     guard accuracy == .reduced else { return }
-    // The next one is a question of its own.
+    // The next prompt is a new one.
     scene.call(.requestTemporaryFullAccuracy(purpose: "turn", token: 2))
     scene.engine.authorizationAnswered(.once, at: scene.instant)
     #expect(answers() == [.temporaryAccuracy(ClientID(0), token: 2, nil)])
   }
 
-  @Test("AU-20 the late answer to a question that was withdrawn answers no other")
+  @Test("AU-20 the late answer to a withdrawn prompt has no effect on another one")
   func lateAnswer() {
     var scene = Scene(.notDetermined)
     scene.call(.requestAlways)
@@ -430,7 +430,7 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .restricted)
   }
 
-  @Test("An environment's status stands above all but the global switch")
+  @Test("The environment's status takes precedence over all but the global switch")
   func override() {
     var scene = Scene(.denied, override: .authorizedAlways)
     scene.engine.setRestricted(true, at: scene.instant)
@@ -439,7 +439,7 @@ struct AuthorizationTests {
     #expect(scene.engine.authorization.status == .denied)
   }
 
-  @Test("An environment's undecided status ends with the user's answer")
+  @Test("The environment's undetermined status ends with the user's answer")
   func answeredOverride() {
     var scene = Scene(.authorizedAlways, override: .notDetermined)
     #expect(scene.engine.authorization.status == .notDetermined)
@@ -451,7 +451,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["status denied"])
   }
 
-  @Test("A receiver that may not be opened reads as denied; the switch and what was granted stay")
+  @Test("A receiver that may not be opened counts as denied; the switch and the grant are kept")
   func forbidden() {
     var scene = Scene(.authorizedAlways)
     scene.call(.startUpdatingLocation)
@@ -466,14 +466,14 @@ struct AuthorizationTests {
 
   // MARK: Background
 
-  @Test("BG-1 background updates without the mode are said to have no effect")
+  @Test("BG-1 background updates without the mode are reported to have no effect")
   func noMode() {
     var scene = Scene(keys: whenInUseOnly())
     scene.call(.setAllowsBackgroundUpdates(true))
     #expect(scene.advice() == [.missingBackgroundMode])
   }
 
-  @Test("BG-2 the mode alone allows them where nobody said otherwise", arguments: [nil, true, false])
+  @Test("BG-2 the mode alone allows them where the client has not set it", arguments: [nil, true, false])
   func modeOnly(allows: Bool?) {
     var scene = Scene()
     if let allows { scene.call(.setAllowsBackgroundUpdates(allows)) }
@@ -496,7 +496,7 @@ struct AuthorizationTests {
     #expect(scene.delivered() == ["at 1"])
   }
 
-  @Test("BG-4 with Always the background is as the foreground for a program that runs")
+  @Test("BG-4 with Always the background is like the foreground for a program that runs")
   func background4() {
     var keys = Scene.allKeys
     keys.hasLocationMode = false
@@ -508,7 +508,8 @@ struct AuthorizationTests {
     #expect(scene.delivered().count == 2)
   }
 
-  @Test("BG-7 asleep, the standard service needs the mode, what wakes a program does not, and headings are not told")
+  @Test(
+    "BG-7 when suspended the standard service needs the mode, waking services do not, and headings are not delivered")
   func modes() {
     for hasMode in [false, true] {
       func reported(_ call: ClientCall) -> [String] {
@@ -522,7 +523,7 @@ struct AuthorizationTests {
         scene.wait(400)
         scene.fix(700)
         scene.engine.receive(HeadingSample(magneticDegrees: 1, accuracyDegrees: 1, timestamp: scene.now.utc))
-        // Without a fix for so long there is an error as well.
+        // After so long without a fix there is an error as well.
         return scene.delivered().filter { $0 != "failed 0" }
       }
       #expect(reported(.startUpdatingLocation) == (hasMode ? ["at 700"] : []))
@@ -531,7 +532,7 @@ struct AuthorizationTests {
     }
   }
 
-  @Test("SC-10 BG-6 a program that was woken is not stopped: what it starts then is served for as long as it runs")
+  @Test("SC-10 BG-6 a program that was woken is not stopped: its services run as long as it does")
   func woken() {
     var scene = Scene(.authorizedAlways, .background)
     scene.call(.startSignificantChanges)
@@ -551,7 +552,7 @@ struct AuthorizationTests {
     #expect(scene.advice() == [])
   }
 
-  @Test("A suspended app keeps its newest events, and no more than it can")
+  @Test("A suspended app keeps its newest events, up to a limit")
   func bounded() {
     var scene = Scene()
     scene.call(.setAllowsBackgroundUpdates(false))

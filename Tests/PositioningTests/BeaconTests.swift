@@ -13,7 +13,7 @@ struct BeaconTests {
 
   private func region(_ identity: BeaconIdentity) -> Region { Region("shop", .beacon(identity)) }
 
-  @Test("BE-1 what is ranged is a copy")
+  @Test("BE-1 the ranged targets are a copy")
   func copy() {
     var region = region(BeaconIdentity(uuid: family))
     var scene = Scene()
@@ -22,7 +22,7 @@ struct BeaconTests {
     #expect(scene.engine.rangedTargets(of: ClientID(0)) == [.region(self.region(BeaconIdentity(uuid: family)))])
   }
 
-  @Test("BE-2 all given identifiers must match, absent ones are wild")
+  @Test("BE-2 all given identifiers must match, absent ones match any")
   func matching() {
     let scene = Scene()
     let received = sighting(scene, major: 3, minor: 4)
@@ -34,7 +34,7 @@ struct BeaconTests {
     #expect(!BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0)).matches(received))
   }
 
-  @Test("BE-3 a report a second, empty as well; what is not heard drops out")
+  @Test("BE-3 a report a second, even when empty; a silent beacon is dropped")
   func reports() {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
@@ -51,7 +51,7 @@ struct BeaconTests {
     #expect(scene.delivered().last == "ranged ")
   }
 
-  @Test("BE-4 without Bluetooth ranging fails by 16, for what is no beacon by 17")
+  @Test("BE-4 without Bluetooth ranging fails by 16, for a target without beacons by 17")
   func errors() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -63,7 +63,7 @@ struct BeaconTests {
     #expect(scene.delivered() == ["ranging failed 17"])
   }
 
-  @Test("BE-4 when Bluetooth goes away who ranges is told by 16, and hears beacons again when it is back")
+  @Test("BE-4 when Bluetooth goes a ranging client gets 16, and beacons again when it is back")
   func bluetoothLost() {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: family))))
@@ -95,7 +95,7 @@ struct BeaconTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("BE-7 a constraint is reported as one")
+  @Test("BE-7 a constraint is reported as a constraint")
   func constraint() {
     var scene = Scene()
     let target = Ranging.Target.constraint(BeaconIdentity(uuid: family))
@@ -118,7 +118,7 @@ struct BeaconTests {
       for beacon in beacons { #expect((beacon.accuracyMetres < 0) == (beacon.proximity == .unknown)) }
     }
     scene.engine.outputs = []
-    // A beacon of no strength is there, nobody knows how far.
+    // A beacon without a strength is present at an unknown distance.
     scene.engine.receive(sighting(scene, minor: 7, strength: nil))
     scene.wait(1)
     let reported = scene.engine.outputs.flatMap { output -> [Beacon] in
@@ -128,7 +128,7 @@ struct BeaconTests {
     #expect(weak?.proximity == .unknown && weak?.accuracyMetres == -1 && weak?.strengthDecibelMilliwatts == 0)
   }
 
-  @Test("BE-9 a beacon region is entered with a beacon, and left half a minute after the last one")
+  @Test("BE-9 a beacon region is entered with a beacon, and exited half a minute after the last one")
   func monitoring() {
     var scene = Scene()
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))
@@ -147,7 +147,7 @@ struct BeaconTests {
   }
 
   @Test(
-    "BE-10 behind the foreground it needs Always",
+    "BE-10 in the background it needs Always",
     arguments: [
       AuthorizationStatus.authorizedWhenInUse, .authorizedAlways,
     ])
@@ -163,7 +163,7 @@ struct BeaconTests {
     #expect(scene.delivered().isEmpty == (status == .authorizedWhenInUse))
   }
 
-  @Test("BE-9 a time in which nobody listened is no silence")
+  @Test("BE-9 a time without a scan is no silence")
   func notListening() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(region(BeaconIdentity(uuid: family))))

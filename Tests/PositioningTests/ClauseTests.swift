@@ -1,7 +1,7 @@
 import Positioning
 import Testing
 
-/// Halves of rules whose other half is tested where the rule is.
+/// Halves of rules whose other half has its test at the rule.
 @Suite("Single clauses")
 struct ClauseTests {
   private func circle(_ name: String, entry: Bool = true, exit: Bool = true) -> Region {
@@ -16,7 +16,7 @@ struct ClauseTests {
 
   // MARK: Regions and beacons
 
-  @Test("RG-10 who does not want to hear of entries hears of exits, and the other way round, and of each state")
+  @Test("RG-10 without entries there are exits, without exits entries, and the states always")
   func flags() {
     for (entry, exit) in [(true, false), (false, true), (false, false)] {
       var scene = Scene()
@@ -30,7 +30,7 @@ struct ClauseTests {
     }
   }
 
-  @Test("RG-2 RG-13 the same region registered again begins anew: no crossing of what was known before")
+  @Test("RG-2 RG-13 the same region registered again starts anew: no crossing of an earlier state")
   func registeredAgain() {
     var scene = Scene()
     scene.call(.startMonitoring(circle("home")))
@@ -43,7 +43,7 @@ struct ClauseTests {
     #expect(scene.engine.regions.state(of: circle("home")) == .inside)
   }
 
-  @Test("BE-3 a report bears the mean strength of its second, and none of the second before")
+  @Test("BE-3 a report has the mean strength of its second only")
   func strength() {
     let family = BeaconUUID(high: 1, low: 2)
     var scene = Scene()
@@ -69,7 +69,7 @@ struct ClauseTests {
 
   // MARK: Permission
 
-  @Test("AU-14 what was allowed once outlives neither the use nor the run; a grant does")
+  @Test("AU-14 a one-time grant ends with the use and with the run; a permanent one does not")
   func once() {
     for (answer, status) in [
       (Authorization.Answer.once, AuthorizationStatus.notDetermined), (.whenInUse, .authorizedWhenInUse),
@@ -86,7 +86,7 @@ struct ClauseTests {
     }
   }
 
-  @Test("AU-14 what was allowed once goes on as long as a background activity keeps the program in use")
+  @Test("AU-14 a one-time grant continues as long as a background activity keeps the program in use")
   func onceKept() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
@@ -98,7 +98,7 @@ struct ClauseTests {
     #expect(scene.engine.authorization.status == .notDetermined)
   }
 
-  @Test("AU-15 who uses nothing is told the status and no error; a request that is pending is told both")
+  @Test("AU-15 a client without services gets the status and no error; a pending request gets both")
   func withdrawn() {
     var scene = Scene(managers: 3)
     scene.call(.requestLocation, by: 1)
@@ -121,7 +121,8 @@ struct ClauseTests {
   }
 
   @Test(
-    "AU-16 significant changes and a filter go on with a grant that comes back; what was stopped meanwhile does not")
+    "AU-16 significant changes and a filter resume with a grant that returns; services that were stopped meanwhile do not"
+  )
   func back() {
     var scene = Scene(managers: 3)
     scene.call(.setDistanceFilter(metres: 1000))
@@ -140,7 +141,7 @@ struct ClauseTests {
     #expect(scene.delivered(2) == ["status authorizedAlways"])
   }
 
-  @Test("LC-6 without permission the location is nil also for who has been told one, and what was stored is hidden")
+  @Test("LC-6 without permission the location is nil, even after a delivery, and the stored one is hidden")
   func hidden() {
     var restored = PositioningEngine.Restored()
     restored.newest = Scene.location(7, at: 0)
@@ -160,7 +161,7 @@ struct ClauseTests {
 
   // MARK: Significant changes, visits, headings
 
-  @Test("SC-2 SC-3 a fix that the standard service has told counts as the last change")
+  @Test("SC-2 SC-3 a fix that the standard service has delivered counts as the last change")
   func besideStandard() {
     var scene = Scene()
     scene.call(.startSignificantChanges)
@@ -170,7 +171,7 @@ struct ClauseTests {
     scene.fix(400)
     scene.call(.stopUpdatingLocation)
     _ = scene.delivered()
-    // 700 m from the first one, 300 m from the last; then far enough, but told a minute ago.
+    // 700 m from the first one, 300 m from the last; then far enough, but a minute after a delivery.
     scene.fixes(1) { _ in 700 }
     #expect(scene.delivered() == [])
     scene.fixes(1) { _ in 1000 }
@@ -194,7 +195,7 @@ struct ClauseTests {
     #expect(visits.map(\.departure) == [nil, Scene.utc(1411)])
   }
 
-  @Test("VI-1 VI-2 a start, an arrival, a departure and a stop are stored, and nothing else")
+  @Test("VI-1 VI-2 a start, an arrival, a departure and a stop are stored, and no other change")
   func storedVisits() {
     var scene = Scene(managers: 2)
     func stores() -> Int {
@@ -219,7 +220,7 @@ struct ClauseTests {
     #expect(!Scene(restored: restored).engine.sharedDemand.visits)
   }
 
-  @Test("HD-13 a failure is told to who asked for headings, and anew after a new start")
+  @Test("HD-13 a failure is reported to clients with headings, and again after a new start")
   func headingFailure() {
     var scene = Scene(managers: 2)
     scene.call(.startHeading)
@@ -233,7 +234,7 @@ struct ClauseTests {
     #expect(scene.delivered() == ["failed 3"])
   }
 
-  @Test("HD-14 the calibration display goes with the headings, and who asks for none is not asked")
+  @Test("HD-14 the calibration display ends with the headings, and clients without headings are not asked")
   func calibration() {
     var scene = Scene(managers: 2)
     scene.call(.startHeading)
@@ -243,7 +244,7 @@ struct ClauseTests {
     scene.call(.stopHeading)
     #expect(scene.engine.outputs == [.showCalibration(ClientID(0)), .hideCalibration(ClientID(0))])
     scene.engine.outputs = []
-    // An answer that nobody asked for shows nothing.
+    // An answer without a question has no effect.
     scene.call(.showsCalibration(true))
     scene.call(.dismissCalibration)
     scene.engine.calibrated()
@@ -262,19 +263,19 @@ struct ClauseTests {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, configuration, at: scene.instant)
     scene.fix(0)
-    // To and fro within the circle: still.
+    // To and fro within the circle: stationary.
     scene.fixes(seconds - 1) { $0.truncatingRemainder(dividingBy: 2) == 0 ? 0 : metres - 1 }
     #expect(elements(&scene).allSatisfy { !$0.isStationary })
     scene.fixes(1) { _ in 0 }
     #expect(elements(&scene).map(\.isStationary) == [true])
-    // Out of it: not.
+    // Out of it: moving.
     scene.fixes(1) { _ in metres + 1 }
     #expect(elements(&scene).map(\.isStationary) == [false])
     scene.fixes(seconds * 2) { metres + 1 + $0 * (metres + 1) / 10 }
     #expect(elements(&scene).allSatisfy { !$0.isStationary })
   }
 
-  @Test("LV-2 who flies is never told to stand still")
+  @Test("LV-2 an airborne stream is never stationary")
   func airborne() {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, .airborne, at: scene.instant)
@@ -283,7 +284,7 @@ struct ClauseTests {
     #expect(all.count == 1000 && all.allSatisfy { !$0.isStationary })
   }
 
-  @Test("LV-3 the flags tell the switch from the refusal and the policy, and coarse places apart")
+  @Test("LV-3 the flags distinguish the switch, a refusal, a policy and coarse places")
   func reasons() {
     func reason(_ change: (inout Scene) -> Void) -> [Diagnostic] {
       var scene = Scene()
@@ -308,7 +309,7 @@ struct ClauseTests {
   private let shape = Region.Shape.circle(Circle(centre: Scene.north(0), radiusMetres: 100))
 
   @Test(
-    "MO-1 MO-5 what is stored changes with a condition that is added, taken or removed; a removed one does not come back"
+    "MO-1 MO-5 the stored conditions change when one is added, taken or removed; a removed one does not return"
   )
   func storedMonitor() {
     var scene = Scene()
@@ -333,7 +334,7 @@ struct ClauseTests {
     #expect(scene.engine.takeEvent(of: "places") == nil)
   }
 
-  @Test("MO-2 what is assumed is no event until it shows to be otherwise")
+  @Test("MO-2 an assumed state makes no event until it proves wrong")
   func assumed() {
     for (state, event) in [(Monitor.State.satisfied, nil), (.unsatisfied, Monitor.State.satisfied)] {
       var scene = Scene()
@@ -364,7 +365,7 @@ struct ClauseTests {
     }
   }
 
-  @Test("SS-1 the highest goal is asked for, the step to Always once, and none when nobody wants more")
+  @Test("SS-1 the highest goal is requested, the step to Always once, and none without a session that requires more")
   func goals() {
     var scene = Scene(.notDetermined)
     scene.engine.beginSession(1, goal: .none, at: scene.instant)
@@ -398,7 +399,7 @@ struct ClauseTests {
     #expect(elements(&scene).compactMap(\.location).isEmpty)
   }
 
-  @Test("SU-30 what a suspended app had stopped, or is not permitted any more, is not given to it")
+  @Test("SU-30 a suspended app gets no events of stopped or unauthorized services")
   func suspended() {
     var keys = Scene.allKeys
     keys.hasLocationMode = false

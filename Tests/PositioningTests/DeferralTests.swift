@@ -63,7 +63,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished 14"])
   }
 
-  @Test("DF-6 of several faults the first of 12, 11, 13, 14 is told")
+  @Test("DF-6 of several faults the first of 12, 11, 13, 14 is reported")
   func order() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -92,7 +92,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at 3 4"])
   }
 
-  @Test("DF-8 the distance counts from the position at the call, the time from its moment")
+  @Test("DF-8 the distance counts from the position at the call, the time from the call")
   func criteria() {
     var scene = hike()
     scene.fixes(10) { $0 * 10 }
@@ -109,7 +109,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished"])
   }
 
-  @Test("DF-8 a fix of an hour ago is no position at the call")
+  @Test("DF-8 a fix that is an hour old is no position at the call")
   func oldPosition() {
     var scene = hike()
     scene.call(.stopUpdatingLocation)
@@ -123,7 +123,7 @@ struct DeferralTests {
     #expect(scene.delivered().first == "finished")
   }
 
-  @Test("DF-8 the way counts, not the straight line; what shakes within its accuracy is no way")
+  @Test("DF-8 the path counts, not the straight line; steps within the accuracy do not")
   func path() {
     var scene = hike()
     scene.call(allow(metres: 60))
@@ -134,7 +134,7 @@ struct DeferralTests {
     #expect(scene.delivered().first == "finished")
   }
 
-  @Test("DF-8 the straight line counts where it is set so")
+  @Test("DF-8 the straight line counts where it is set")
   func straight() {
     var settings = PositioningSettings()
     settings.deferralMeasure = .straightLine
@@ -147,7 +147,7 @@ struct DeferralTests {
     #expect(scene.delivered().first == "finished")
   }
 
-  @Test("DF-9 the largest distance and time never end it", arguments: [never, .infinity])
+  @Test("DF-9 the largest distance and time are never reached", arguments: [never, .infinity])
   func forever(limit: Double) {
     var scene = hike()
     scene.call(allow(metres: limit, seconds: limit))
@@ -156,7 +156,7 @@ struct DeferralTests {
     #expect(scene.engine.demand(of: ClientID(0)).standard?.deferral?.ends == nil)
   }
 
-  @Test("DF-10 in the foreground events are delivered, the criteria watched")
+  @Test("DF-10 in the foreground events are delivered, and the criteria evaluated")
   func foreground() {
     var scene = hike(.foreground)
     scene.call(allow(metres: 25))
@@ -184,7 +184,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at 2 3"])
   }
 
-  @Test("DF-13 when a criterion is met the finish comes, then what was kept, oldest first")
+  @Test("DF-13 when a criterion is met the finish comes, then the kept fixes, oldest first")
   func met() {
     var scene = hike()
     scene.call(allow(metres: 29))
@@ -201,7 +201,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at 1", "at 2"])
   }
 
-  @Test("DF-15 a full memory is delivered, and the deferral goes on")
+  @Test("DF-15 a full memory is delivered, and the deferral continues")
   func full() {
     var settings = PositioningSettings()
     settings.deferralCapacity = 3
@@ -213,7 +213,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at 4"])
   }
 
-  @Test("DF-16 disallow delivers what was kept and finishes by 15")
+  @Test("DF-16 disallow delivers the kept fixes and finishes by 15")
   func disallow() {
     var scene = hike()
     scene.call(allow(seconds: 100))
@@ -223,7 +223,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["at 1 2", "finished 15", "at 3"])
   }
 
-  @Test("DF-17 a stop delivers what was kept and finishes by 12")
+  @Test("DF-17 a stop delivers the kept fixes and finishes by 12")
   func stop() {
     var scene = hike()
     scene.call(allow(seconds: 100))
@@ -233,14 +233,14 @@ struct DeferralTests {
     #expect(scene.delivered() == ["at 1 2", "finished 12"])
   }
 
-  @Test("DF-18 disallow with nothing active is silent")
+  @Test("DF-18 disallow without a deferral has no effect")
   func nothing() {
     var scene = hike()
     scene.call(.disallowDeferredUpdates)
     #expect(scene.delivered() == [])
   }
 
-  @Test("DF-19 an early end always bears an error, criteria that are met never do")
+  @Test("DF-19 an early end always has an error, a met criterion never")
   func errors() {
     let ends: [ClientCall] = [
       .disallowDeferredUpdates, .stopUpdatingLocation, .setDesiredAccuracy(metres: 100), .setDistanceFilter(metres: 9),
@@ -258,7 +258,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at 0"])
   }
 
-  @Test("DF-20 it may be called in the finish of the last one")
+  @Test("DF-20 it may be called in the finish of the previous one")
   func again() {
     var scene = hike()
     for _ in 0..<3 {
@@ -268,7 +268,7 @@ struct DeferralTests {
     #expect(scene.delivered() == Array(repeating: ["finished", "at 10 20"], count: 3).flatMap { $0 })
   }
 
-  @Test("DF-21 back in the foreground what was kept comes at once, and the deferral goes on")
+  @Test("DF-21 in the foreground the kept fixes come at once, and the deferral continues")
   func toForeground() {
     var scene = hike()
     scene.call(allow(seconds: 5))
@@ -280,7 +280,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["at 3", "finished"])
   }
 
-  @Test("DF-22 a wish that does not go with it ends it")
+  @Test("DF-22 a setting that excludes deferral ends it")
   func unsupported() {
     var scene = hike()
     scene.call(allow(seconds: 100))
@@ -293,7 +293,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished 14"])
   }
 
-  @Test("DF-23 a delegate that takes no locations cannot defer, and is told why")
+  @Test("DF-23 a delegate without the method for locations cannot defer, with advice")
   func noMethod() {
     var scene = hike()
     scene.call(.setDelegate([.takesErrors]))
@@ -303,7 +303,7 @@ struct DeferralTests {
     #expect(scene.advice() == [.delegateLacks("locationManager(_:didUpdateLocations:)")])
   }
 
-  @Test("DF-24 another client's updates go on beside it")
+  @Test("DF-24 another client's updates continue")
   func beside() {
     var scene = hike()
     scene.call(allow(seconds: 100))
@@ -336,7 +336,7 @@ struct DeferralTests {
     #expect(scene.delivered(1) == [])
   }
 
-  @Test("What a receiver kept is delivered with the deferral that it was kept for")
+  @Test("Fixes of a receiver's memory are delivered with their deferral")
   func batch() {
     var scene = hike()
     scene.call(allow(seconds: 60))
@@ -355,7 +355,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["finished", "at \(kept)", "at 61", "at 62"])
   }
 
-  @Test("What a receiver kept is not lost when a newer fix came before it, and is in order")
+  @Test("Fixes of a receiver's memory are neither lost nor out of order when a newer fix came before")
   func lateBatch() {
     var scene = hike()
     scene.call(allow(seconds: 60))
@@ -371,7 +371,7 @@ struct DeferralTests {
     #expect(scene.delivered() == ["failed 0", "finished", "at 1 2 3 59"])
   }
 
-  @Test("The demand says how far and until when fixes may stay in the receiver")
+  @Test("The demand has the distance and the time for which fixes may stay in the receiver")
   func demand() {
     var scene = hike()
     scene.call(allow(metres: 100, seconds: 60))

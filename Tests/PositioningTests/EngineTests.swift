@@ -5,7 +5,7 @@ import Testing
 
 @Suite("All managers together")
 struct EngineTests {
-  @Test("GE-3 calls return at once and call nobody: what follows waits until it is fetched")
+  @Test("GE-3 calls return at once and call no delegate: events wait until they are fetched")
   func asynchronous() {
     var scene = Scene()
     scene.call(.allowDeferredUpdates(metres: 1, seconds: 1))
@@ -13,7 +13,7 @@ struct EngineTests {
     #expect(scene.delivered() == ["finished 12"])
   }
 
-  @Test("GE-3 SU-18 what was made before the delegate was assigned goes to it", arguments: [AuthorizationStatus.denied])
+  @Test("GE-3 SU-18 events from before the delegate was assigned go to it", arguments: [AuthorizationStatus.denied])
   func late(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.setDelegate(nil))
@@ -22,7 +22,7 @@ struct EngineTests {
     #expect(scene.delivered() == ["failed 1", "status denied"])
   }
 
-  @Test("RQ-1 TH-3 the answer to a request goes to the delegate that took the place of the former")
+  @Test("RQ-1 TH-3 the outcome of a request goes to the delegate that replaced the former")
   func reassigned() {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 100))
@@ -36,7 +36,7 @@ struct EngineTests {
     #expect(scene.delivered() == ["at 7", "status authorizedAlways"])
   }
 
-  @Test("RG-1 a region that was registered before the delegate was assigned is told to it")
+  @Test("RG-1 a region that was registered before the delegate was assigned is reported to it")
   func registered() {
     var scene = Scene()
     scene.call(.setDelegate(nil))
@@ -45,7 +45,7 @@ struct EngineTests {
     #expect(scene.delivered() == ["monitoring home", "status authorizedAlways"])
   }
 
-  @Test("AU-2 AU-3 each delegate hears the status once by its assignment, and not what the former was to hear of it")
+  @Test("AU-2 AU-3 each delegate receives the status once by its assignment, and none of the former's")
   func assignedTwice() {
     var scene = Scene(.authorizedAlways)
     scene.call(.setDelegate([.takesErrors]))
@@ -55,7 +55,7 @@ struct EngineTests {
   }
 
   @Test(
-    "GE-1 every service says that it is denied, and begins when permission is there",
+    "GE-1 every service reports that it is denied, and begins with the permission",
     arguments: [ClientCall.startUpdatingLocation, .startSignificantChanges, .startVisits, .startHeading])
   func deniedStart(call: ClientCall) {
     var scene = Scene()
@@ -72,7 +72,7 @@ struct EngineTests {
   }
 
   @Test(
-    "AU-9 every service that is started before anybody was asked waits and says so",
+    "AU-9 every service that is started before a permission request waits, with advice",
     arguments: [ClientCall.startUpdatingLocation, .startSignificantChanges, .startVisits, .startHeading])
   func undeterminedStart(call: ClientCall) {
     var scene = Scene(.notDetermined)
@@ -83,7 +83,7 @@ struct EngineTests {
     #expect(scene.delivered() == ["failed 18"] && scene.advice().count == 1)
   }
 
-  @Test("AU-15 visits and headings that run end with one error when permission is withdrawn")
+  @Test("AU-15 running visits and headings end with one error when permission is withdrawn")
   func withdrawn() {
     for call in [ClientCall.startVisits, .startHeading] {
       var scene = Scene()
@@ -94,7 +94,7 @@ struct EngineTests {
   }
 
   @Test(
-    "HD-1 GE-1 without a compass a start of headings says nothing, whatever the status",
+    "HD-1 GE-1 without a compass a start of headings has no event, in every status",
     arguments: [AuthorizationStatus.denied, .notDetermined])
   func noCompass(status: AuthorizationStatus) {
     var scene = Scene(
@@ -105,7 +105,7 @@ struct EngineTests {
     #expect(scene.delivered() == [] && scene.advice() == [])
   }
 
-  @Test("LC-1 LC-2 what another program has stored is the newest location, if it is newer")
+  @Test("LC-1 LC-2 a location that another program has stored is the newest, if it is newer")
   func learnt() {
     var scene = Scene()
     let manager = ClientID(0)
@@ -118,7 +118,7 @@ struct EngineTests {
     scene.engine.learn(Scene.location(4, at: 1050))
     #expect(scene.engine.location(of: manager).map(Scene.metresNorth)?.rounded() == 4)
     #expect(scene.engine.newestMeasured == nil)
-    // It begins a service as the cached one, and is no answer to a request, as nobody knows its age.
+    // It begins a service as the cached one, and is no outcome of a request, because its age is unknown.
     scene.call(.startUpdatingLocation)
     #expect(scene.delivered() == ["at 4"])
   }
@@ -133,7 +133,7 @@ struct EngineTests {
     scene.engine.setServicesEnabled(false, at: scene.instant)
     scene.engine.setServicesEnabled(true, at: scene.instant)
     scene.fixes(1) { _ in 5 }
-    // The locations of the run that permission ended are recalled; what else was made stays, in its place.
+    // The locations of the run that permission ended are recalled; other events stay in their order.
     #expect(scene.delivered() == ["finished", "status denied", "failed 1", "status authorizedAlways", "at 3", "at 5"])
   }
 
@@ -147,19 +147,19 @@ struct EngineTests {
     ]
     for call in calls {
       scene.fixes(1) { $0 }
-      // Each event is delivered, and answered by a call before the next one is fetched.
+      // Each event is delivered, and followed by a call before the next one is fetched.
       while !scene.delivered().isEmpty { scene.call(call) }
     }
     #expect(scene.engine.location(of: ClientID(0)) != nil)
   }
 
-  @Test("Random histories keep the promises", arguments: 0..<50)
+  @Test("Random histories keep the rules", arguments: 0..<50)
   func random(seed: Int) {
     var history = History(seed: seed)
     for _ in 0..<400 {
       history.step()
       let deadline = history.scene.engine.deadline
-      #expect(deadline.map { $0 > history.scene.instant } ?? true, "a deadline that has passed")
+      #expect(deadline.map { $0 > history.scene.instant } ?? true, "a deadline in the past")
       #expect(history.isConsistent)
     }
     history.end()
@@ -167,7 +167,7 @@ struct EngineTests {
     #expect(history.isRepeatingNothing)
   }
 
-  @Test("A fix that nobody wants leaves nothing behind")
+  @Test("A fix that no client needs leaves no output")
   func rejected() {
     var scene = Scene(managers: 100)
     for number in 0..<100 {

@@ -48,13 +48,13 @@ struct GeodesyTests {
     #expect(abs(forth - metres) < 0.001 && abs(back - metres) < 0.001, "\(forth) \(back)")
   }
 
-  @Test("DA-4 the distance from no place is not a number, and no harm")
+  @Test("DA-4 the distance from an invalid place is not a number, without a trap")
   func nowhere() {
     #expect(Geodesic.distanceMetres(place(.nan, 0), place(1, 2)).isNaN)
     #expect(Geodesic.distanceMetres(place(1, 2), place(3, .infinity)).isNaN)
   }
 
-  @Test("AU-19 every place of a coarse cell is as near to its middle as is said, at the poles too")
+  @Test("AU-19 every place of a coarse cell is within the stated accuracy of its centre, at the poles too")
   func cells() {
     var random = SeededRandomNumberGenerator(seed: 19)
     for index in 0..<20_000 {

@@ -13,7 +13,7 @@ struct HeadingTests {
     scene.engine.receive(HeadingSample(magneticDegrees: degrees, accuracyDegrees: 2, timestamp: scene.now.utc))
   }
 
-  @Test("HD-1 without a compass a start does nothing")
+  @Test("HD-1 without a compass a start has no effect")
   func unavailable() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -24,7 +24,7 @@ struct HeadingTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("SU-15 HD-1 what was made before the stop is not told after it")
+  @Test("SU-15 HD-1 an event from before the stop is not delivered after it")
   func stopped() {
     var scene = started()
     turn(&scene, to: 20)
@@ -32,7 +32,7 @@ struct HeadingTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("HD-1 a compass that comes later, as with a receiver that shows to have one, serves who asked before")
+  @Test("HD-1 a compass that comes later, as a receiver with a heading, serves earlier starts")
   func comesLater() {
     let none = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
@@ -53,7 +53,7 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 100", "heading 110", "heading 100"])
   }
 
-  @Test("HD-3 a change goes the short way round, from the last one delivered")
+  @Test("HD-3 a change is measured the short way round, from the last delivered one")
   func wrap() {
     var scene = started()
     scene.call(.setHeadingFilter(degrees: 3))
@@ -71,7 +71,7 @@ struct HeadingTests {
     #expect(scene.delivered().count == 3)
   }
 
-  @Test("HD-5 a second start is nothing, stop and start make a new initial event")
+  @Test("HD-5 a second start has no effect, stop and start make a new initial event")
   func starts() {
     var scene = started()
     turn(&scene, to: 10)
@@ -85,7 +85,7 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 10"])
   }
 
-  @Test("HD-6 the heading is nil until it was started ever, then the last one")
+  @Test("HD-6 the heading is nil before the first start, then the last one")
   func property() {
     var scene = Scene()
     turn(&scene, to: 3)
@@ -111,7 +111,7 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 100"])
   }
 
-  @Test("HD-8 when the location becomes known the next event has true north")
+  @Test("HD-8 with the first location the next event has true north")
   func known() {
     var scene = started()
     scene.call(.startUpdatingLocation)
@@ -134,7 +134,7 @@ struct HeadingTests {
   }
 
   @Test(
-    "HD-10 unknown, face up and face down leave the reference",
+    "HD-10 unknown, face up and face down keep the reference",
     arguments: [
       DeviceOrientation.unknown, .faceUp, .faceDown,
     ])
@@ -147,7 +147,7 @@ struct HeadingTests {
     #expect(scene.engine.headingOrientation(of: ClientID(0)) == orientation)
   }
 
-  @Test("HD-11 a change of orientation concerns later events only")
+  @Test("HD-11 a change of orientation affects later events only")
   func later() {
     var scene = started()
     turn(&scene, to: 10)
@@ -157,7 +157,7 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 10", "heading 100"])
   }
 
-  @Test("HD-13 a failure is told once until there is a heading again")
+  @Test("HD-13 a failure is reported once until there is a heading again")
   func failure() {
     var scene = started()
     scene.engine.headingFailed()
@@ -204,14 +204,16 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 20"])
   }
 
-  @Test("HD-16 a heading that is not valid says so by a negative accuracy")
+  @Test("HD-16 an invalid heading has a negative accuracy")
   func invalid() {
     var scene = started()
     scene.engine.receive(HeadingSample(magneticDegrees: 5, accuracyDegrees: -1, timestamp: scene.now.utc))
     #expect(scene.engine.heading(of: ClientID(0))?.accuracyDegrees == -1)
   }
 
-  @Test("HD-7 true north alone is not shown without location updates, magnetic north is made of it where one is known")
+  @Test(
+    "HD-7 true north from its own source is not delivered without location updates; with a location magnetic north is derived from it"
+  )
   func trueOnly() {
     var scene = started()
     let sample = HeadingSample(trueDegrees: 2, accuracyDegrees: 0.3, timestamp: scene.now.utc)
@@ -222,7 +224,7 @@ struct HeadingTests {
     #expect(scene.delivered() == ["heading 358"])
   }
 
-  @Test("What is needed of the compass is its finest client's; nothing when nobody asks")
+  @Test("The compass demand is the finest client's; none without clients")
   func demand() {
     var scene = started()
     scene.call(.setHeadingFilter(degrees: 20))
@@ -231,7 +233,7 @@ struct HeadingTests {
     #expect(scene.engine.demands.isEmpty)
   }
 
-  @Test("A receiver that knows true north gives magnetic north by the declination")
+  @Test("A receiver with true north gives magnetic north by the declination")
   func receiver() {
     var scene = started()
     scene.call(.startUpdatingLocation)

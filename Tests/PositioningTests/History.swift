@@ -2,7 +2,7 @@ import Positioning
 import ReceiverStream
 import TestSupport
 
-/// Three managers to whom anything happens in any order, and the count of what the rules promise of every history.
+/// Three managers with random events, and the counts that the rules require of every history.
 struct History {
   static let managers = 3
 
@@ -13,11 +13,11 @@ struct History {
   /// Calls that allow deferral, and their ends (DF-1).
   private(set) var allowed = 0
   private(set) var finished = 0
-  /// Whether pauses and resumes take turns, and nothing comes in between (PA-7, PA-8).
+  /// Whether pauses and resumes alternate, and nothing comes in between (PA-7, PA-8).
   private(set) var isConsistent = true
   private var isPaused = [Bool](repeating: false, count: managers)
   private var times = [[UTCTime]](repeating: [], count: managers)
-  /// How often a cached fix may have been delivered again (SU-1, SC-1, RQ-15).
+  /// The number of permitted repetitions of a cached fix (SU-1, SC-1, RQ-15).
   private var begins = 0
 
   init(seed: Int) { random = SeededRandomNumberGenerator(seed: UInt64(seed)) }
@@ -35,13 +35,13 @@ struct History {
     listen()
   }
 
-  /// Every deferral that is open is ended.
+  /// Ends every open deferral.
   mutating func end() {
     for manager in 0..<Self.managers { scene.call(.disallowDeferredUpdates, by: manager) }
     listen()
   }
 
-  /// Whether each fix was delivered once, but for cached ones.
+  /// Whether each fix was delivered once, except cached ones.
   var isRepeatingNothing: Bool {
     let repeats = times.reduce(0) { $0 + $1.count - Set($1).count }
     return repeats <= begins
@@ -100,7 +100,7 @@ struct History {
     }
   }
 
-  /// Beacons, monitors, streams, headings, questions.
+  /// Beacons, monitors, streams, headings, prompts.
   private mutating func modern(_ manager: Int) {
     let family = BeaconUUID(high: 1, low: UInt64(random.int(0...2)))
     switch random.int(0...11) {
@@ -132,7 +132,7 @@ struct History {
     }
   }
 
-  /// A receiver has rested and is asked for what it remembers.
+  /// A receiver was idle and its memory is read.
   private mutating func batch() {
     scene.engine.sourceBecame(.idle, at: scene.instant)
     let start = scene.seconds

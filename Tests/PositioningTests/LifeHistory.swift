@@ -3,15 +3,15 @@ import Positioning
 import ReceiverStream
 import TestSupport
 
-/// A program with every service that comes and goes: foreground and background, permission, Bluetooth, relaunches. What it
-/// is told is held to what the rules promise whatever happens; `broken` says what was not kept.
+/// A program with every service through foreground and background, permission, Bluetooth and relaunches. Its events are
+/// compared with the rules; `broken` lists the violations.
 struct LifeHistory {
   private static let managers = 2
   private static let family = BeaconUUID(high: 3, low: 3)
 
   private(set) var scene = Scene(.authorizedAlways, managers: managers)
   private(set) var broken: [String] = []
-  /// How much was told of each kind, so that a history in which nothing happens is seen.
+  /// The number of events of each kind, so that an empty history fails.
   private(set) var reported: [String: Int] = [:]
   private var random: SeededRandomNumberGenerator
   private var place = 0.0
@@ -22,7 +22,7 @@ struct LifeHistory {
   private var isShopNear = false
   private var activities = Set<Int>()
 
-  /// The last state that was told of a region, by its name.
+  /// The last reported state of a region, by its name.
   private var sides: [String: RegionState] = [:]
   private var visit: Visit?
   private var lastDeparture: UTCTime?
@@ -48,10 +48,10 @@ struct LifeHistory {
     }
     scene.wait(0)
     listen()
-    if let deadline = scene.engine.deadline, deadline <= scene.instant { broken.append("a deadline that has passed") }
+    if let deadline = scene.engine.deadline, deadline <= scene.instant { broken.append("a deadline in the past") }
   }
 
-  // MARK: What happens
+  // MARK: Inputs
 
   private mutating func begin() {
     for name in 0..<3 { monitor(name) }
@@ -151,7 +151,7 @@ struct LifeHistory {
     }
   }
 
-  /// The program ends and is started again with what was stored.
+  /// The program ends and is started again with its stored state.
   private mutating func relaunch() {
     take()
     listen()
@@ -196,7 +196,7 @@ struct LifeHistory {
     }
   }
 
-  // MARK: What is told
+  // MARK: Events
 
   private var isAuthorized: Bool { scene.engine.authorization.status.isAuthorized }
   private var isPermitted: Bool {
@@ -211,7 +211,7 @@ struct LifeHistory {
   private mutating func take() {
     while let event = scene.engine.takeEvent(of: "m") ?? scene.engine.takeHindrance(of: "m", at: scene.now.utc) {
       reported["condition", default: 0] += 1
-      // Why it is not monitored may change, or be said anew in the next run.
+      // The reason why it is not monitored may change, or be repeated in the next run.
       expect(
         event.state == .unmonitored || conditions[event.identifier] != event.state,
         "condition \(event.identifier) \(event.state) twice")
@@ -223,8 +223,8 @@ struct LifeHistory {
     for output in scene.engine.outputs {
       guard case .live(let id, let update) = output else { continue }
       reported["live", default: 0] += 1
-      expect(update.location == nil || isPermitted, "a stream is told a location")
-      expect(update.location != nil || lastUpdate[id] != update, "a stream is told twice of \(update.diagnostic)")
+      expect(update.location == nil || isPermitted, "a stream receives a location")
+      expect(update.location != nil || lastUpdate[id] != update, "a stream receives \(update.diagnostic) twice")
       lastUpdate[id] = update
     }
     for manager in 0..<Self.managers {
@@ -240,7 +240,7 @@ struct LifeHistory {
     case .didUpdateLocations(let locations):
       expect(isPermitted, "\(manager) \(word) unpermitted")
       for location in locations {
-        expect(lastReported[manager].map { $0 <= location.timestamp } ?? true, "\(manager) is told an older location")
+        expect(lastReported[manager].map { $0 <= location.timestamp } ?? true, "\(manager) receives an older location")
         lastReported[manager] = location.timestamp
       }
     case .didEnter(let region), .didExit(let region):
@@ -262,7 +262,7 @@ struct LifeHistory {
 
   private mutating func receive(_ new: Visit) {
     if let departure = new.departure {
-      expect(visit?.arrival == new.arrival && visit != nil, "a departure from where nobody arrived")
+      expect(visit?.arrival == new.arrival && visit != nil, "a departure without an arrival")
       expect(new.arrival.map { $0 < departure } ?? true, "a departure before the arrival")
       lastDeparture = departure
       visit = nil

@@ -3,9 +3,8 @@ import Positioning
 import ReceiverStream
 import Testing
 
-/// A program between foreground and background, permission that comes and goes, restarts and clocks that step, while
-/// everything runs.
-@Suite("Comings and goings")
+/// Changes of foreground and permission, restarts and clocks that step, while everything runs.
+@Suite("Changes of foreground, permission and receiver")
 struct LifecycleTests {
   private static let family = BeaconUUID(high: 5, low: 5)
   private static let shop = Region.Shape.beacon(BeaconIdentity(uuid: family))
@@ -33,7 +32,7 @@ struct LifecycleTests {
 
   // MARK: Foreground and background
 
-  @Test("PA-2 the time in which a client is told nothing is no stillness")
+  @Test("PA-2 a time without delivery does not count as stationary")
   func unseenPause() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startUpdatingLocation)
@@ -46,7 +45,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["at 1", "at 2", "at 3"])
   }
 
-  @Test("SU-17 who was told of an outage is told the first fix after it, also if it was in the background meanwhile")
+  @Test("SU-17 after a reported outage the first fix is delivered, also after a stay in the background")
   func outageBehind() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.setDistanceFilter(metres: 100))
@@ -60,7 +59,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["at 5"])
   }
 
-  @Test("BG-3 SU-17 who is told nothing in the background is not told that there is no fix either")
+  @Test("BG-3 SU-17 a client without delivery in the background gets no outage either")
   func outageWithoutIndicator() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.setShowsBackgroundIndicator(true))
@@ -74,7 +73,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["failed 0"])
   }
 
-  @Test("LV-3 SS-2 a stream that falls silent with its background activity says so")
+  @Test("LV-3 SS-2 a stream that falls silent with its background activity reports the reason")
   func activityEnds() {
     var scene = Scene(.authorizedWhenInUse)
     scene.engine.beginBackgroundActivity(1, at: scene.instant)
@@ -86,7 +85,7 @@ struct LifecycleTests {
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
   }
 
-  @Test("RG-14 a fix beyond the border from before a time in which nobody looked proves no stay there")
+  @Test("RG-14 a fix beyond the border from before a break is no stay there")
   func outlierBeforeAndAfter() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startMonitoring(home()))
@@ -101,7 +100,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("GE-1 HD-15 who may not know is not asked to calibrate, and hears of no failure of the compass")
+  @Test("GE-1 HD-15 a client without permission gets neither a calibration request nor a failure of the compass")
   func unpermittedHeading() {
     var scene = Scene()
     scene.call(.startHeading)
@@ -117,7 +116,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["calibrate?", "failed 3"])
   }
 
-  @Test("BG-3 PA-8 movement in the background is not told to who is told nothing there")
+  @Test("BG-3 PA-8 movement in the background is not reported to a client without delivery")
   func movedBehind() {
     var scene = Scene(.authorizedWhenInUse)
     scene.call(.startUpdatingLocation)
@@ -131,7 +130,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["resumed", "at 501", "at 502"])
   }
 
-  @Test("DF-13 what a receiver's memory holds is told also after its time has stepped back")
+  @Test("DF-13 fixes of a receiver's memory are delivered also after its time has stepped back")
   func memoryAfterStep() {
     var scene = Scene(.authorizedAlways, .background)
     scene.call(.startUpdatingLocation)
@@ -155,7 +154,7 @@ struct LifecycleTests {
 
   // MARK: Before there is a delegate
 
-  @Test("BG-5 RG-18 a border that was crossed before there was a delegate is told to it")
+  @Test("BG-5 RG-18 a border that was crossed before there was a delegate is reported to it")
   func crossedBefore() {
     var restored = PositioningEngine.Restored()
     restored.regions = [Regions.Record(home(), state: .outside)]
@@ -168,7 +167,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == ["status authorizedAlways", "entered home", "home is inside"])
   }
 
-  @Test("BG-5 VI-1 VI-2 an arrival before there was a delegate is told to it")
+  @Test("BG-5 VI-1 VI-2 an arrival before there was a delegate is reported to it")
   func arrivedBefore() {
     var restored = PositioningEngine.Restored()
     restored.visits = Visits.Record(isRunning: true, current: nil)
@@ -191,7 +190,7 @@ struct LifecycleTests {
     return Scene(restored: restored)
   }
 
-  @Test("VI-2 a blurred first fix after a relaunch does not end the visit")
+  @Test("VI-2 a poor first fix after a relaunch does not end the visit")
   func blurredAfterRelaunch() {
     var scene = visiting()
     scene.fixes(1) { _ in 0 }
@@ -201,7 +200,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("VI-2 a stray first fix after a relaunch does not end the visit")
+  @Test("VI-2 an outlier as first fix after a relaunch does not end the visit")
   func outlierAfterRelaunch() {
     var scene = visiting()
     scene.fixes(3) { _ in 150 }
@@ -209,7 +208,7 @@ struct LifecycleTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("VI-2 VI-3 a place that was left while nobody looked was left when the first fix showed it")
+  @Test("VI-2 VI-3 a departure during a break is dated by the first fix that shows it")
   func departedUnseen() {
     var scene = visiting()
     scene.fixes(100) { _ in 5000 }
@@ -218,7 +217,7 @@ struct LifecycleTests {
     #expect(visits.map(\.arrival) == [Scene.utc(0)] && visits.map(\.departure) == [Scene.utc(1001)])
   }
 
-  @Test("VI-3 no visit ends before it began, also where the receiver's time steps back")
+  @Test("VI-3 no visit ends before it began, even if the receiver's time steps back")
   func timeStepsBack() {
     var scene = Scene()
     scene.call(.startVisits)
@@ -240,7 +239,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("VI-1 a visit that was found before the stop is not told behind it")
+  @Test("VI-1 a visit from before the stop is not delivered after it")
   func stoppedVisits() {
     var scene = Scene()
     scene.call(.startVisits)
@@ -251,7 +250,7 @@ struct LifecycleTests {
 
   // MARK: Monitors and beacons
 
-  @Test("MO-4 BE-9 a beacon that was heard while an event waited was not silent")
+  @Test("MO-4 BE-9 a beacon with a sighting while an event waited was not silent")
   func receivedWhileWaiting() {
     var scene = Scene()
     scene.engine.openMonitor("places", at: scene.instant)
@@ -270,7 +269,7 @@ struct LifecycleTests {
     #expect(states(&scene) == [.unsatisfied])
   }
 
-  @Test("MO-2 what stands in the way is said once, also if Bluetooth comes back meanwhile")
+  @Test("MO-2 an obstacle is reported once, also if Bluetooth returns meanwhile")
   func hinderedOnce() {
     var scene = Scene()
     scene.engine.openMonitor("places", at: scene.instant)
@@ -286,7 +285,7 @@ struct LifecycleTests {
 
   // MARK: All of it
 
-  @Test("Whatever comes and goes, who may not know is told nothing, and what alternates alternates", arguments: 0..<40)
+  @Test("Random life cycles: no delivery without permission, and paired events alternate", arguments: 0..<40)
   func random(seed: Int) {
     var history = LifeHistory(seed: seed)
     for _ in 0..<150 { history.step() }

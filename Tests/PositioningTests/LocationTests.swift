@@ -19,7 +19,7 @@ struct LocationTests {
     return fix
   }
 
-  @Test("What a fix says a location says")
+  @Test("A location has the values of its fix")
   func content() throws {
     let source = Location.Source(isSimulatedBySoftware: false, isProducedByAccessory: true)
     let location = try #require(Location(fix, received: Scene.utc(9), source: source))
@@ -31,7 +31,7 @@ struct LocationTests {
     #expect(location.timestamp == Scene.utc(5) && location.source == source)
   }
 
-  @Test("What a fix does not know a location marks as invalid")
+  @Test("Values that a fix lacks are marked as invalid")
   func unknown() throws {
     var flat = fix
     flat.kind = .twoD
@@ -45,7 +45,7 @@ struct LocationTests {
     #expect(location.timestamp == Scene.utc(9) && location.source == nil)
   }
 
-  @Test("A fix without a place, or outside its receiver's limits, is no location")
+  @Test("A fix without a position, or outside its receiver's limits, gives no location")
   func none() {
     var timeOnly = fix
     timeOnly.kind = .timeOnly

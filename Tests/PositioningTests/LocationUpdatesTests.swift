@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Standard updates")
 struct LocationUpdatesTests {
-  /// An app that knows where it was once, a kilometre south.
+  /// An app with a cached location, a kilometre south.
   private static var withCache: Scene {
     var restored = PositioningEngine.Restored()
     restored.newest = Scene.location(-1000, at: 0)
@@ -32,7 +32,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at -1000", "at -1000"])
   }
 
-  @Test("SU-2 what was measured before the start is not fresh, though it comes later")
+  @Test("SU-2 a fix that was measured before the start is not fresh, even if it comes later")
   func beforeStart() {
     var scene = Scene()
     scene.wait(10)
@@ -74,7 +74,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 10", "at 20", "at 30"])
   }
 
-  @Test("SU-6 the demand says how much accuracy is wished for")
+  @Test("SU-6 the demand has the desired accuracy")
   func demandedAccuracy() {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 3000))
@@ -91,7 +91,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 20", "at 80", "at 140", "at 200"])
   }
 
-  @Test("SU-7 exactly the filter's distance passes, a hair less does not")
+  @Test("SU-7 exactly the filter's distance passes, slightly less does not")
   func exactly() {
     let metres = Scene.location(0, at: 0).distanceMetres(from: Scene.location(40, at: 0))
     for (filter, count) in [(metres - 1e-5, 2), (metres + 1e-5, 1)] {
@@ -125,7 +125,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "at 2"])
   }
 
-  @Test("SU-10 what is not delivered does not move the location either")
+  @Test("SU-10 the location changes with delivery only")
   func unmoved() {
     var scene = Scene()
     scene.call(.setDistanceFilter(metres: 100))
@@ -182,7 +182,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "at 1"])
   }
 
-  @Test("SU-15 after the stop nothing is delivered, not even what waited")
+  @Test("SU-15 after the stop nothing is delivered, including waiting events")
   func stop() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -214,7 +214,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "failed 0"])
   }
 
-  @Test("SU-17 a receiver that rests by plan is no outage")
+  @Test("SU-17 a receiver that is idle by plan is no outage")
   func others() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -232,7 +232,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["failed 0"])
   }
 
-  @Test("SU-18 who was refused gets denied", arguments: [AuthorizationStatus.denied, .restricted])
+  @Test("SU-18 a denied client gets denied", arguments: [AuthorizationStatus.denied, .restricted])
   func denied(status: AuthorizationStatus) {
     var scene = Scene(status)
     scene.call(.startUpdatingLocation)
@@ -240,7 +240,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["failed 1"])
   }
 
-  @Test("SU-19 an earlier time is heard if it is more accurate, else not")
+  @Test("SU-19 an earlier time is accepted if it is more accurate, else not")
   func backwards() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -253,7 +253,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "at 3"])
   }
 
-  @Test("SU-23 the location is the last one delivered, already in the callback")
+  @Test("SU-23 the location is the last delivered one, already in the callback")
   func lastDelivered() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -261,7 +261,7 @@ struct LocationUpdatesTests {
     #expect(scene.engine.location(of: ClientID(0)) == Scene.location(7, at: 1000))
   }
 
-  @Test("SU-24 a new filter holds from the next sample on")
+  @Test("SU-24 a new filter applies from the next sample on")
   func newFilter() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -281,7 +281,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered().count == 60)
   }
 
-  @Test("SU-26 a delegate that takes no errors is complained of")
+  @Test("SU-26 a delegate without the method for errors causes advice")
   func noErrors() {
     var scene = Scene(.denied)
     scene.call(.setDelegate([.takesLocations]))
@@ -320,7 +320,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered(1) == ["at 10", "at 40"])
   }
 
-  @Test("SU-30 a suspended app is given its events when it runs again")
+  @Test("SU-30 a suspended app receives its events when it runs again")
   func suspended() {
     var keys = Scene.allKeys
     keys.hasLocationMode = false
@@ -355,14 +355,14 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["failed 1"])
   }
 
-  @Test("GE-2 availability does not know of permission")
+  @Test("GE-2 availability is independent of permission")
   func availability() {
     let scene = Scene(.denied)
     #expect(scene.engine.maximumRegionRadiusMetres == 1_000_000)
     #expect(scene.engine.hostCapabilities.hasCompass)
   }
 
-  @Test("GE-4 a service that stops leaves the others running")
+  @Test("GE-4 a service that stops does not affect the others")
   func independent() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -385,7 +385,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 1", "at 2"])
   }
 
-  @Test("GE-6 without any source services start, say so, and recover")
+  @Test("GE-6 without any source services start, report it, and recover")
   func noSource() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -398,7 +398,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0"])
   }
 
-  @Test("GE-7 a manager that is gone takes what it started with it, but not regions and visits")
+  @Test("GE-7 a removed manager's services stop, except regions and visits")
   func gone() {
     var scene = Scene()
     let home = Region("home", .circle(Circle(centre: Scene.north(0), radiusMetres: 100)))
@@ -419,7 +419,7 @@ struct LocationUpdatesTests {
     #expect(scene.engine.location(of: ClientID(0)) != nil)
   }
 
-  @Test("LC-2 a new manager sees the last fix before any start")
+  @Test("LC-2 a new manager has the last fix before any start")
   func systemWide() {
     var scene = Scene(managers: 2)
     scene.call(.startUpdatingLocation)
@@ -441,7 +441,7 @@ struct LocationUpdatesTests {
     #expect(scene.engine.location(of: ClientID(0)) == Scene.location(5, at: 1000))
   }
 
-  @Test("LC-5 behind a large filter the location may be old; stop and start refresh it")
+  @Test("LC-5 with a large filter the location may be old; stop and start refresh it")
   func refresh() {
     var scene = Scene()
     scene.call(.setDistanceFilter(metres: 10_000))
@@ -461,7 +461,7 @@ struct LocationUpdatesTests {
     #expect(scene.engine.location(of: ClientID(0)) == nil)
   }
 
-  @Test("An epoch that is told twice is delivered once")
+  @Test("A repeated epoch is delivered once")
   func twice() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -470,7 +470,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0"])
   }
 
-  @Test("SU-17 the first fix after an outage is told, also within the distance filter")
+  @Test("SU-17 the first fix after an outage is delivered, also within the distance filter")
   func afterOutage() {
     var scene = Scene()
     scene.call(.setDistanceFilter(metres: 100))
@@ -481,7 +481,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "failed 0", "at 1"])
   }
 
-  @Test("TH-3 a delegate that was replaced hears nothing more")
+  @Test("TH-3 a delegate that was replaced receives nothing more")
   func replaced() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Live updates, monitors, sessions")
 struct ModernTests {
-  /// The elements of the stream since it was asked last.
+  /// The elements of the stream since the last call.
   private func elements(_ scene: inout Scene) -> [LiveUpdate] {
     var elements: [LiveUpdate] = []
     scene.engine.outputs.removeAll { output in
@@ -29,7 +29,7 @@ struct ModernTests {
     #expect(!scene.engine.sharedDemand.live)
   }
 
-  @Test("LV-2 who does not move is told so once, then nothing until movement")
+  @Test("LV-2 a stationary stream reports it once, then nothing until movement")
   func stationary() {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -42,7 +42,7 @@ struct ModernTests {
     #expect(elements(&scene).map(\.isStationary) == [false, false])
   }
 
-  @Test("LV-3 without a location an element says why, once")
+  @Test("LV-3 without a location an element has the reason, once")
   func why() {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -52,7 +52,7 @@ struct ModernTests {
     #expect(elements(&scene).first?.diagnostic.contains(.authorizationDenied) == true)
   }
 
-  @Test("LV-3 a stream that falls silent because the program is not in use any more says so, once")
+  @Test("LV-3 a stream that falls silent because the program is no longer in use reports it, once")
   func background() {
     var scene = Scene(.authorizedWhenInUse)
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -68,7 +68,7 @@ struct ModernTests {
     #expect(elements(&scene).count == 2)
   }
 
-  /// A stream that was told to stand still; its place is 0.
+  /// A stationary stream at 0.
   private func still(_ status: AuthorizationStatus = .authorizedAlways) -> Scene {
     var scene = Scene(status)
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -77,7 +77,7 @@ struct ModernTests {
     return scene
   }
 
-  @Test("LV-3 a stream that stands still is told of a refusal, and its place again when there is permission")
+  @Test("LV-3 a stationary stream reports a refusal, and its place again with the permission")
   func stillDenied() {
     var scene = still()
     scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
@@ -87,21 +87,21 @@ struct ModernTests {
     #expect(elements(&scene).map(\.isStationary) == [true])
   }
 
-  @Test("LV-3 a stream that stands still is told that there is no fix any more")
+  @Test("LV-3 a stationary stream reports an outage")
   func stillLost() {
     var scene = still()
     scene.wait(600)
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .locationUnavailable)])
   }
 
-  @Test("LV-3 a stream that stands still is told that the program is not in use any more")
+  @Test("LV-3 a stationary stream reports that the program is no longer in use")
   func stillBehind() {
     var scene = still(.authorizedWhenInUse)
     scene.engine.setApplication(.background, at: scene.instant)
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
   }
 
-  @Test("LV-3 a stream that waits for the user's answer misses no fix until it has it")
+  @Test("LV-3 a stream that waits for the user's answer has no outage before")
   func asked() {
     var scene = Scene(.notDetermined)
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -114,7 +114,7 @@ struct ModernTests {
     #expect(elements(&scene).map(\.diagnostic) == [.locationUnavailable])
   }
 
-  @Test("LV-4 a stream asks for WhenInUse by itself, unless the app brings its sessions")
+  @Test("LV-4 a stream requests WhenInUse by itself, unless the app declares explicit sessions")
   func implicit() {
     var scene = Scene(.notDetermined)
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
@@ -144,7 +144,7 @@ struct ModernTests {
     return states
   }
 
-  @Test("MO-1 the same name is the same monitor, and its conditions come back")
+  @Test("MO-1 the same name is the same monitor, and its conditions are restored")
   func name() {
     var scene = monitored()
     scene.fixes(1) { _ in 0 }
@@ -173,7 +173,7 @@ struct ModernTests {
     #expect(states(&scene) == [.unsatisfied])
   }
 
-  @Test("MO-3 the twenty-first condition of an app is not monitored, and an event says so")
+  @Test("MO-3 the twenty-first condition of an app is not monitored, and an event reports it")
   func limit() {
     var scene = Scene()
     scene.engine.openMonitor("a", at: scene.instant)
@@ -196,7 +196,7 @@ struct ModernTests {
     #expect(scene.engine.takeEvent(of: "places")?.diagnostic == .conditionLimitExceeded)
     scene.fixes(1) { _ in 0 }
     #expect(states(&scene) == Array(repeating: .satisfied, count: 20))
-    // What nobody has taken is said in the next run; what was taken is not said again.
+    // Events that were not taken come in the next run; those that were taken do not.
     for (records, words) in [(reported, []), (untold, [Monitor.State.unmonitored])] {
       scene = Scene()
       scene.engine.openMonitor("places", restored: records, at: scene.instant)
@@ -206,7 +206,7 @@ struct ModernTests {
     }
   }
 
-  @Test("MO-3 a condition that takes the place of a monitored one is monitored, also at the limit")
+  @Test("MO-3 a condition that replaces a monitored one is monitored, also at the limit")
   func replacedAtLimit() {
     var scene = Scene()
     scene.engine.openMonitor("places", at: scene.instant)
@@ -241,7 +241,7 @@ struct ModernTests {
     #expect(states(&scene) == [.satisfied])
   }
 
-  @Test("MO-3 a condition that nothing here can monitor says so")
+  @Test("MO-3 a condition that cannot be monitored here reports it")
   func unsupported() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -253,7 +253,7 @@ struct ModernTests {
     #expect(event?.state == .unmonitored && event?.diagnostic == .conditionUnsupported)
   }
 
-  @Test("MO-4 a condition whose event nobody took is not looked at")
+  @Test("MO-4 a condition whose event was not taken is not evaluated")
   func waiting() {
     var scene = monitored()
     scene.fixes(1) { _ in 0 }
@@ -271,7 +271,7 @@ struct ModernTests {
     #expect(scene.engine.monitor("places")?.record("home")?.lastEvent.state == .satisfied)
   }
 
-  @Test("MO-6 a wild condition's event names the beacon")
+  @Test("MO-6 the event of an open condition names the beacon")
   func refinement() {
     var scene = Scene()
     let family = BeaconUUID(high: 7, low: 7)
@@ -286,7 +286,7 @@ struct ModernTests {
       scene.engine.takeEvent(of: "places")?.refinement == BeaconIdentity(uuid: family, major: 1, minor: 9))
   }
 
-  @Test("A condition that may not be watched says why, once, and its state when it may again")
+  @Test("A condition that may not be watched reports the reason once, and its state when it may again")
   func hindered() {
     var scene = monitored()
     scene.fixes(1) { _ in 0 }
@@ -302,7 +302,7 @@ struct ModernTests {
     #expect(states(&scene) == [.satisfied])
   }
 
-  @Test("MO-1 a condition that was not watched for want of permission is watched in the next run")
+  @Test("MO-1 a condition that was not watched for lack of permission is watched in the next run")
   func hinderedBefore() {
     let record = Monitor.Record(
       condition: circle,
@@ -325,7 +325,7 @@ struct ModernTests {
 
   // MARK: Sessions
 
-  @Test("SS-1 a session asks for its goal as long as it lives")
+  @Test("SS-1 a session requires its goal until it ends")
   func session() {
     var scene = Scene(.notDetermined, .background)
     scene.engine.beginSession(1, goal: .always, at: scene.instant)
@@ -339,7 +339,7 @@ struct ModernTests {
     #expect(scene.prompts() == [])
   }
 
-  @Test("SS-1 a session that wants full accuracy asks for it, and says when it was refused")
+  @Test("SS-1 a session that requires full accuracy requests it, and reports a refusal")
   func fullAccuracy() {
     var keys = Scene.allKeys
     keys.temporaryPurposes = ["turn": "to find the turn"]

@@ -11,7 +11,7 @@ struct OneShotTests {
     #expect(scene.delivered().count == 1)
   }
 
-  @Test("RQ-2 the most accurate fix is the answer")
+  @Test("RQ-2 the most accurate fix is the outcome")
   func best() {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -32,7 +32,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 2"])
   }
 
-  @Test("RQ-3 SU-24 what is wished for while it is pending counts as well")
+  @Test("RQ-3 SU-24 an accuracy that is set while it is pending counts as well")
   func aimed() {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -43,7 +43,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 2"])
   }
 
-  @Test("RQ-4 the best accuracy runs until it improves no longer")
+  @Test("RQ-4 the best accuracy runs until there is no improvement")
   func best4() {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -58,7 +58,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 9"])
   }
 
-  @Test("RQ-5 after ten seconds the best so far is the answer, below the wish as well")
+  @Test("RQ-5 after ten seconds the best so far is the outcome, even if it is not good enough")
   func limit() {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 10))
@@ -79,7 +79,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["failed 0"])
   }
 
-  @Test("RQ-7 nothing comes after the outcome, and nothing is needed any longer")
+  @Test("RQ-7 nothing comes after the outcome, and nothing is needed")
   func over() {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 100))
@@ -92,7 +92,7 @@ struct OneShotTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("RQ-8 a second request while one is pending adds nothing")
+  @Test("RQ-8 a second request while one is pending has no effect")
   func second() {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -102,7 +102,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["failed 0"])
   }
 
-  @Test("RQ-9 while updates run it does nothing")
+  @Test("RQ-9 while updates run it has no effect")
   func running() {
     var scene = Scene()
     scene.call(.startUpdatingLocation)
@@ -124,7 +124,7 @@ struct OneShotTests {
     #expect(!scene.delivered().contains("failed 0"))
   }
 
-  @Test("RQ-10 a start or a deferral recalls an answer from the cache that was not delivered yet")
+  @Test("RQ-10 a start or a deferral recalls a cached outcome that was not delivered yet")
   func recalled() {
     for call in [ClientCall.startUpdatingLocation, .allowDeferredUpdates(metres: 10, seconds: 10)] {
       var scene = Scene()
@@ -158,7 +158,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 0", "at 0"])
   }
 
-  @Test("RQ-13 without a decision on permission it is dropped, also for later, and said so")
+  @Test("RQ-13 without a decision on permission it is dropped for good, with advice")
   func undetermined() {
     var scene = Scene(.notDetermined)
     scene.call(.requestLocation)
@@ -185,7 +185,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["status notDetermined", "failed 1"])
   }
 
-  @Test("RQ-1 AU-14 a request that outlives what was allowed once has its one outcome")
+  @Test("RQ-1 AU-14 a request that outlives a one-time grant has its one outcome")
   func onceEnds() {
     var scene = Scene(.notDetermined)
     scene.call(.requestWhenInUse)
@@ -198,7 +198,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["status notDetermined", "failed 1"])
   }
 
-  @Test("RQ-15 a cached fix is the answer if it is fresh and good enough")
+  @Test("RQ-15 a cached fix is the outcome if it is fresh and good enough")
   func cached() {
     var scene = Scene()
     scene.call(.setDesiredAccuracy(metres: 100))
@@ -213,7 +213,7 @@ struct OneShotTests {
     #expect(scene.delivered() == ["at 8"])
   }
 
-  @Test("RQ-16 a delegate without the methods is complained of")
+  @Test("RQ-16 a delegate without the methods causes advice")
   func noMethods() {
     var scene = Scene()
     scene.call(.setDelegate([]))

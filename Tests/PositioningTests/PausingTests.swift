@@ -63,7 +63,7 @@ struct PausingTests {
     #expect(pause(.otherNavigation, wanderMetres: 210) == nil)
   }
 
-  @Test("PA-6 it pauses as well when no fix can be had")
+  @Test("PA-6 it pauses as well without a fix")
   func noFix() {
     var scene = still()
     _ = scene.delivered()
@@ -73,7 +73,7 @@ struct PausingTests {
     #expect(scene.delivered() == ["paused"])
   }
 
-  @Test("PA-6 a receiver that rests by plan is no reason to pause")
+  @Test("PA-6 a receiver that is idle by plan is no reason to pause")
   func idle() {
     var scene = still()
     _ = scene.delivered()
@@ -82,7 +82,7 @@ struct PausingTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("PA-7 a pause is told once, the hardware is released, and no location comes")
+  @Test("PA-7 a pause is reported once, the hardware is released, and no location comes")
   func quiet() {
     var scene = paused()
     #expect(scene.engine.demand(of: ClientID(0)).standard?.isPaused == true)
@@ -91,14 +91,14 @@ struct PausingTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("PA-8 going on is told once, then events flow")
+  @Test("PA-8 a resume is reported once, then events flow")
   func resume() {
     var scene = paused()
     scene.fixes(3) { 100 + $0 }
     #expect(scene.delivered() == ["resumed", "at 101", "at 102", "at 103"])
   }
 
-  @Test("PA-9 movement goes on by a fix beyond the circle, by a hint, and by a fix after none")
+  @Test("PA-9 it resumes by a fix beyond the circle, by a hint, and by a fix after none")
   func triggers() {
     var scene = paused()
     scene.fixes(1, accuracy: 300) { _ in 200 }
@@ -124,7 +124,7 @@ struct PausingTests {
     #expect(scene.delivered() == ["resumed", "at 0"])
   }
 
-  @Test("PA-11 a stop ends a pause without a word")
+  @Test("PA-11 a stop ends a pause without an event")
   func stop() {
     var scene = paused()
     scene.call(.stopUpdatingLocation)
@@ -153,7 +153,7 @@ struct PausingTests {
     #expect(scene.delivered().suffix(2) == ["finished 12", "paused"])
   }
 
-  @Test("PA-14 a manager that ends while paused hears nothing")
+  @Test("PA-14 a manager that ends while paused receives nothing")
   func terminated() {
     var scene = paused()
     scene.engine.remove(ClientID(0))

@@ -11,7 +11,7 @@ struct ReducedAccuracyTests {
     return Scene(.authorizedAlways, application, restored: restored, managers: managers)
   }
 
-  /// From now on, in a scene that began with full accuracy.
+  /// Reduces the accuracy of a scene that began with full accuracy.
   private func reduce(_ scene: inout Scene) {
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways, accuracy: .reduced), at: scene.instant)
   }
@@ -27,7 +27,7 @@ struct ReducedAccuracyTests {
     return scene.engine.outputs.compactMap { if case .live(_, let update) = $0 { update } else { nil } }
   }
 
-  @Test("AU-19 VI-3 a visit is told at a coarse place, its times as they were")
+  @Test("AU-19 VI-3 a visit is reported at a coarse place, with its exact times")
   func visits() {
     var scene = reduced()
     scene.call(.startVisits)
@@ -41,7 +41,7 @@ struct ReducedAccuracyTests {
     #expect(Set(visits.map(\.coordinate)).count == 1)
   }
 
-  @Test("AU-19 the departure from a place that was told exactly is told coarsely")
+  @Test("AU-19 the departure from a place that was reported exactly is coarse")
   func departure() {
     var scene = Scene()
     scene.call(.startVisits)
@@ -55,7 +55,7 @@ struct ReducedAccuracyTests {
     #expect(radii == [5000])
   }
 
-  @Test("AU-19 BE-4 ranging ends with an error when accuracy is reduced, and goes on when it is full again")
+  @Test("AU-19 BE-4 ranging ends with an error when accuracy is reduced, and resumes when it is full again")
   func ranging() {
     var scene = Scene()
     scene.call(.startRanging(.constraint(BeaconIdentity(uuid: beacon))))
@@ -81,7 +81,7 @@ struct ReducedAccuracyTests {
         received: scene.now))
   }
 
-  @Test("AU-19 `location` is coarse as soon as accuracy is reduced, whatever was told before")
+  @Test("AU-19 `location` is coarse as soon as accuracy is reduced, whatever was delivered before")
   func property() {
     var scene = Scene()
     scene.call(.setDistanceFilter(metres: 10_000))
@@ -92,13 +92,13 @@ struct ReducedAccuracyTests {
     let location = scene.engine.location(of: ClientID(0))
     #expect(location?.horizontalAccuracyMetres == 5000)
     #expect(location?.coordinate != Scene.north(7))
-    // The filter does not keep from the client what its location is called now.
+    // The filter does not withhold the coarse location from the client.
     _ = scene.events()
     scene.fixes(30) { $0 }
     #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
   }
 
-  @Test("AU-19 SC-3 a significant change that waits is told coarsely, or not if it is none then")
+  @Test("AU-19 SC-3 a significant change that waits becomes coarse, or is dropped if it is none then")
   func waitingChange() {
     for (metres, count) in [(1400.0, 0), (14_000, 1)] {
       var scene = Scene()
@@ -115,7 +115,7 @@ struct ReducedAccuracyTests {
     }
   }
 
-  @Test("AU-19 DF-13 what a deferral has kept at full accuracy is told coarsely")
+  @Test("AU-19 DF-13 fixes that a deferral has kept at full accuracy become coarse")
   func kept() {
     var scene = Scene(.authorizedAlways, .background)
     scene.call(.startUpdatingLocation)
@@ -129,7 +129,7 @@ struct ReducedAccuracyTests {
     #expect(reported.map(\.horizontalAccuracyMetres) == [5000])
   }
 
-  @Test("AU-19 the best fix of a request that is pending is told coarsely")
+  @Test("AU-19 the best fix of a pending request becomes coarse")
   func request() {
     var scene = Scene()
     scene.call(.requestLocation)
@@ -139,7 +139,7 @@ struct ReducedAccuracyTests {
     #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
   }
 
-  @Test("AU-19 C7 what waits for a suspended app is told coarsely")
+  @Test("AU-19 C7 events that wait for a suspended app become coarse")
   func held() {
     var scene = Scene()
     scene.call(.setAllowsBackgroundUpdates(false))
@@ -162,7 +162,7 @@ struct ReducedAccuracyTests {
       scene.fixes(3) { _ in 0 }
     }
     #expect(locations(&scene).isEmpty)
-    // Nor does the start of another manager, which has its own.
+    // Nor does the start of another manager, which has its own filter.
     scene.call(.startUpdatingLocation, by: 1)
     scene.fixes(3) { _ in 0 }
     #expect(locations(&scene).isEmpty)
@@ -170,7 +170,8 @@ struct ReducedAccuracyTests {
   }
 
   @Test(
-    "SC-1 AU-19 significant changes begin with the cached and the current fix also beside updates that have told it")
+    "SC-1 AU-19 significant changes begin with the cached and the current fix also beside updates that have delivered it"
+  )
   func significantStart() {
     var scene = reduced(managers: 2)
     scene.call(.startUpdatingLocation)
@@ -180,7 +181,7 @@ struct ReducedAccuracyTests {
     #expect(locations(&scene, of: 1).count == 2)
   }
 
-  @Test("LV-2 AU-19 with reduced accuracy who walks is not told to stand still, and its cell once")
+  @Test("LV-2 AU-19 with reduced accuracy a walking stream is not stationary, and gets its cell once")
   func walker() {
     var scene = reduced()
     scene.engine.beginLiveUpdates(1, .fitness, at: scene.instant)
@@ -196,7 +197,7 @@ struct ReducedAccuracyTests {
     #expect(elements(&scene).map(\.isStationary) == [false])
   }
 
-  @Test("LV-3 AU-19 a stream is told its place anew when accuracy changes, also one that stands still")
+  @Test("LV-3 AU-19 a stream gets its place again when accuracy changes, also a stationary one")
   func changed() {
     var scene = Scene()
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)

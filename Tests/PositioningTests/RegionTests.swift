@@ -21,17 +21,17 @@ struct RegionTests {
     return scene
   }
 
-  /// Goes to a place at once and stays so long.
+  /// Moves to a place at once and stays there.
   private func stay(_ scene: inout Scene, at north: Double, seconds: Int) { scene.fixes(seconds) { _ in north } }
 
-  @Test("RG-1 a region that is monitored is told once, asynchronously")
+  @Test("RG-1 a region that is monitored is reported once, asynchronously")
   func started() {
     var scene = Scene()
     scene.call(.startMonitoring(home))
     #expect(scene.delivered() == ["monitoring home"])
   }
 
-  @Test("RG-2 the same identifier takes the place, and the state begins anew")
+  @Test("RG-2 the same identifier replaces the region, and the state starts anew")
   func replaced() {
     var scene = monitored([home])
     #expect(scene.engine.regions.state(of: home) == .outside)
@@ -40,7 +40,7 @@ struct RegionTests {
     #expect(scene.engine.regions.state(of: home) == .unknown)
   }
 
-  @Test("RG-3 RG-4 the regions are one set for all managers, known by their identifiers")
+  @Test("RG-3 RG-4 the regions are one set for all managers, identified by name")
   func shared() {
     var scene = Scene(managers: 2)
     scene.call(.startMonitoring(home), by: 0)
@@ -60,7 +60,7 @@ struct RegionTests {
     #expect(scene.engine.regions.monitored.count == 20)
   }
 
-  @Test("RG-6 a region that is too large fails by 5, as does one that is none", arguments: [1_000_001.0, 0, -5, .nan])
+  @Test("RG-6 a region that is too large or invalid fails by 5", arguments: [1_000_001.0, 0, -5, .nan])
   func size(radius: Double) {
     var scene = Scene()
     scene.call(.startMonitoring(circle("vast", radius: radius)))
@@ -93,7 +93,7 @@ struct RegionTests {
     #expect(scene.delivered() == ["monitoring home failed 4"])
   }
 
-  @Test("RG-9 to stop what is not monitored has no effect; an earlier run's region stops by identifier")
+  @Test("RG-9 a stop of an unknown region has no effect; an earlier run's region stops by identifier")
   func stop() {
     var restored = PositioningEngine.Restored()
     restored.regions = [Regions.Record(home, state: .inside)]
@@ -105,7 +105,7 @@ struct RegionTests {
     #expect(scene.engine.outputs == [.store(.regions)])
   }
 
-  @Test("RG-10 a crossing is told to every manager, as its flags wish")
+  @Test("RG-10 a crossing is reported to every manager, by the region's flags")
   func everybody() {
     var quiet = circle("quiet")
     quiet.notifiesOnEntry = false
@@ -118,14 +118,14 @@ struct RegionTests {
     #expect(scene.delivered(0) == ["left home", "home is outside", "left quiet", "quiet is outside"])
   }
 
-  @Test("RG-11 the state is told with every crossing")
+  @Test("RG-11 the state is reported with every crossing")
   func state() {
     var scene = monitored([home])
     stay(&scene, at: 0, seconds: 30)
     #expect(scene.delivered() == ["entered home", "home is inside"])
   }
 
-  @Test("SU-15 RG-9 a crossing of a region that is monitored no more is not told")
+  @Test("SU-15 RG-9 a crossing of a region that is no longer monitored is not reported")
   func stopped() {
     var scene = monitored([home])
     stay(&scene, at: 0, seconds: 30)
@@ -133,7 +133,7 @@ struct RegionTests {
     #expect(!scene.delivered().contains { $0.hasPrefix("entered") })
   }
 
-  @Test("RG-12 a state that is asked for is told once, unknown if it is not known")
+  @Test("RG-12 a requested state is reported once, unknown if it is unknown")
   func asked() {
     var scene = Scene()
     scene.call(.startMonitoring(home))
@@ -146,7 +146,7 @@ struct RegionTests {
     #expect(scene.delivered() == ["home is outside", "elsewhere is unknown"])
   }
 
-  @Test("RG-13 to begin inside is no entry")
+  @Test("RG-13 a start inside is no entry")
   func inside() {
     var scene = Scene()
     scene.call(.startMonitoring(home))
@@ -178,7 +178,7 @@ struct RegionTests {
     #expect(scene.delivered() == [])
   }
 
-  @Test("RG-14 one stray fix among many does not delay a crossing, two do")
+  @Test("RG-14 one outlier among many fixes does not delay a crossing, two do")
   func outlier() {
     for (count, latency) in [(1, 20), (2, 32)] {
       var scene = monitored([home])
@@ -193,7 +193,7 @@ struct RegionTests {
     }
   }
 
-  @Test("RG-14 a blurred fix decides nothing, a blur widens the margin")
+  @Test("RG-14 a poor fix decides nothing, a greater error widens the margin")
   func blurred() {
     var scene = monitored([home])
     scene.fixes(40, accuracy: 150) { _ in 0 }
@@ -209,7 +209,7 @@ struct RegionTests {
   @Test("RG-15 an event comes 30 s after the crossing at most", arguments: [0.3, 0.7, 1.4, 5, 15, 40])
   func latency(speed: Double) {
     var scene = monitored([home])
-    // Into the middle, stays a while, and out again; the border is crossed at a known time.
+    // To the centre, a stay, and out again; the border is crossed at a known time.
     for direction in [-1.0, 1] {
       let from = direction < 0 ? 100 + speed * 5 : 100 - speed * 5
       stay(&scene, at: from, seconds: 3)
@@ -237,7 +237,7 @@ struct RegionTests {
     #expect(scene.delivered().contains("entered home"))
   }
 
-  @Test("RG-17 regions are there after a relaunch, before any start")
+  @Test("RG-17 regions are restored after a relaunch, before any start")
   func persistent() {
     var scene = monitored([home])
     var restored = PositioningEngine.Restored()
@@ -247,7 +247,7 @@ struct RegionTests {
     #expect(scene.engine.regions.state(of: home) == .outside)
   }
 
-  @Test("RG-19 to wake up inside is an event, to have been inside while asleep is none")
+  @Test("RG-19 a wake-up inside is an event, unless the state was inside before")
   func asleep() {
     var scene = monitored([home])
     let restored = scene.engine.regions.records
@@ -261,7 +261,7 @@ struct RegionTests {
     #expect(scene.delivered() == ["entered home", "home is inside"])
   }
 
-  @Test("RG-20 with WhenInUse events come in the foreground only, with Always also behind it")
+  @Test("RG-20 with WhenInUse events come in the foreground only, with Always also in the background")
   func background() {
     for (status, expected) in [
       (AuthorizationStatus.authorizedWhenInUse, [String]()), (.authorizedAlways, ["entered home", "home is inside"]),
@@ -290,7 +290,7 @@ struct RegionTests {
     #expect(scene.delivered() == ["monitoring shop failed 5", "monitoring home"])
   }
 
-  @Test("RG-23 when resources are short the smaller circles are the first")
+  @Test("RG-23 when resources are short the smaller circles come first")
   func bySize() {
     let scene = monitored([circle("a", radius: 300), circle("b", radius: 50), circle("c", radius: 100)])
     #expect(scene.engine.regions.circlesBySize.map(\.radiusMetres) == [50, 100, 300])
@@ -308,13 +308,13 @@ struct RegionTests {
     #expect(scene.delivered() == ["left home", "home is outside"])
   }
 
-  @Test("RG-25 contains is geometry alone")
+  @Test("RG-25 contains is by geometry")
   func contains() {
     let circle = Circle(centre: Scene.north(0), radiusMetres: 100)
     #expect(circle.contains(Scene.north(99)) && !circle.contains(Scene.north(101)))
   }
 
-  @Test("RG-26 a permission that ends fails the whole service, without a region")
+  @Test("RG-26 a lost permission fails the whole service, without a region")
   func withdrawn() {
     var scene = monitored([home])
     scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
@@ -337,7 +337,7 @@ struct RegionTests {
     #expect(scene.engine.regions.state(of: island) == .inside)
   }
 
-  @Test("The demand says how far the nearest border is, and when one is being crossed")
+  @Test("The demand has the distance of the nearest border, and whether a crossing is being watched")
   func demand() {
     var scene = monitored([home, circle("far", north: -5000)])
     #expect(scene.engine.sharedDemand.border.flatMap(\.metres).map { $0.rounded() } == 400)

@@ -2,12 +2,12 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// An app in virtual time: what happens to it is said in seconds and metres, what its delegates hear is read as words.
+/// An app in virtual time: inputs in seconds and metres, delegate events as words.
 struct Scene {
   static let origin = Coordinate(latitudeDegrees: 48, longitudeDegrees: 11)
-  /// When second 0 is on people's clock.
+  /// Second 0 on the UTC clock.
   static let startUTC: Int64 = 1_780_000_000
-  /// Along the meridian there; a hair less than it is, so that a move of 10 m is one of at least 10 m.
+  /// Along the meridian there; slightly less than the true value, so that a move of 10 m is one of at least 10 m.
   static let metresPerDegree = 111_189.0
 
   var engine: PositioningEngine
@@ -65,11 +65,11 @@ struct Scene {
     Location(Scene.north(north), horizontalAccuracyMetres: accuracy, timestamp: utc(seconds))
   }
 
-  // MARK: What happens
+  // MARK: Inputs
 
   mutating func call(_ call: ClientCall, by number: Int = 0) { engine.call(call, by: ClientID(number), at: instant) }
 
-  /// Time goes on; the engine is woken whenever it wished to be.
+  /// Passes time; the engine is woken at its deadlines.
   mutating func wait(_ duration: Double) {
     let end = seconds + duration
     var guardCount = 0
@@ -86,7 +86,7 @@ struct Scene {
     engine.receive(Scene.location(north, accuracy: accuracy, at: seconds), at: now)
   }
 
-  /// Fixes a second apart, the first after a second; `north` says where, by the seconds since now.
+  /// Fixes a second apart, the first after a second; `north` gives the place by the seconds since now.
   mutating func fixes(_ count: Int, every interval: Double = 1, accuracy: Double = 5, _ north: (Double) -> Double) {
     for index in 1...count {
       wait(interval)
@@ -94,9 +94,9 @@ struct Scene {
     }
   }
 
-  // MARK: What is heard
+  // MARK: Events
 
-  /// What was made for a manager since it was asked last, but what was recalled; what others heard is kept.
+  /// The events of a manager since the last call, without recalled ones; those of others are kept.
   mutating func events(_ number: Int = 0) -> [DelegateEvent] {
     var events: [DelegateEvent] = []
     var others: [PositioningOutput] = []
@@ -114,7 +114,7 @@ struct Scene {
   /// The same as words.
   mutating func delivered(_ number: Int = 0) -> [String] { events(number).map(Scene.word) }
 
-  /// The advice given since it was asked for last.
+  /// The advice since the last call.
   mutating func advice() -> [Advice] {
     var advice: [Advice] = []
     engine.outputs.removeAll { output in

@@ -21,7 +21,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at -5000", "at 1"])
   }
 
-  @Test("SU-15 SC-5 what was made before the stop is not told after it, but for who goes on with the standard service")
+  @Test("SU-15 SC-5 an event from before the stop is not delivered after it, unless the standard service continues")
   func stopped() {
     var restored = PositioningEngine.Restored()
     restored.newest = Scene.location(-5000, at: 0)
@@ -45,7 +45,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at 0", "at 500", "at 1000"])
   }
 
-  @Test("SC-3 not more often than every five minutes; what came early is told then")
+  @Test("SC-3 at most every five minutes; an earlier change is delivered then")
   func rate() {
     var scene = started()
     scene.fixes(60) { $0 * 30 }
@@ -65,7 +65,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at 0", "at 510"])
   }
 
-  @Test("SC-5 a second start is nothing new, stop and start are")
+  @Test("SC-5 a second start has no effect, stop and start have")
   func starts() {
     var scene = started()
     scene.call(.startSignificantChanges)
@@ -77,7 +77,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at 1", "at 2"])
   }
 
-  @Test("SC-6 it runs on while the app is suspended")
+  @Test("SC-6 it continues while the app is suspended")
   func suspended() {
     var scene = started()
     _ = scene.delivered()
@@ -98,7 +98,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["at 800"])
   }
 
-  @Test("SC-11 without a source a start has no effect, and a line says so")
+  @Test("SC-11 without a source a start has no effect, and gives advice")
   func unavailable() {
     var scene = Scene(
       hostCapabilities: HostCapabilities(
@@ -120,7 +120,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["failed 1"])
   }
 
-  @Test("SC-13 automatic pausing does not touch it")
+  @Test("SC-13 automatic pausing does not affect it")
   func pausing() {
     var scene = started()
     scene.call(.startUpdatingLocation)
@@ -131,7 +131,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered().contains("at 600"))
   }
 
-  @Test("A blurred fix is no change")
+  @Test("A poor fix is no change")
   func blurred() {
     var scene = started()
     _ = scene.delivered()
@@ -149,7 +149,7 @@ struct SignificantChangeTests {
     scene.fixes(120, every: 10) { _ in 900 }
   }
 
-  @Test("VI-1 a start or stop on one manager holds for all")
+  @Test("VI-1 a start or stop on one manager applies to all")
   func all() {
     var scene = Scene(managers: 2)
     scene.call(.startVisits, by: 0)
@@ -163,7 +163,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered(0) == [])
   }
 
-  @Test("VI-2 it survives a relaunch, the visit as well")
+  @Test("VI-2 it survives a relaunch, and so does the visit")
   func relaunchVisits() {
     var scene = Scene()
     scene.call(.startVisits)
@@ -176,7 +176,7 @@ struct SignificantChangeTests {
     #expect(scene.delivered() == ["departed"])
   }
 
-  @Test("VI-3 an arrival has no departure, a departure has both; what began before is unknown")
+  @Test("VI-3 an arrival has no departure, a departure has both; an earlier begin is unknown")
   func dates() {
     var scene = Scene()
     scene.call(.startVisits)

@@ -2,10 +2,10 @@ import MonotonicTime
 import PowerControl
 import Testing
 
-@Suite("What clients want, and when somebody has to look")
+@Suite("Clients' demands, and the position checks that they need")
 struct DemandTests {
   @Test(
-    "A border is looked at so long after it can have been crossed that the crossing is still told within thirty seconds"
+    "A border is checked so soon after its earliest crossing that the crossing is reported within thirty seconds"
   )
   func border() {
     var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 20_000)))
@@ -21,7 +21,7 @@ struct DemandTests {
     #expect((7...10).contains(scene.sleepThrough()))
   }
 
-  @Test("Where a fix cannot tell on which side of a border one is, it is looked at twice as soon")
+  @Test("A fix that cannot tell the side of a border is followed by a check after half the time")
   func uncertainSide() {
     var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 5000)))
     scene.fixes(45)
@@ -29,7 +29,7 @@ struct DemandTests {
     #expect((2...4).contains(scene.sleepThrough()))
   }
 
-  @Test("RG-14 a crossing that dwells is looked at when its time is over")
+  @Test("RG-14 a crossing that dwells is checked when its time is over")
   func dwell() {
     var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 5000)))
     scene.fixes(45)
@@ -46,7 +46,7 @@ struct DemandTests {
     #expect(scene.sleepThrough() < 210)
   }
 
-  @Test("SC-3 significant changes are sought every five minutes, at rest every fifteen")
+  @Test("SC-3 significant changes are sought every five minutes, every fifteen while stationary")
   func significant() {
     var scene = Scene(demand: Demand(significantChange: true))
     scene.fixes(45)
@@ -66,7 +66,7 @@ struct DemandTests {
     #expect((290...300).contains(scene.sleepThrough()))
   }
 
-  @Test("SU-2 a new client gets a fresh fix at once, whatever sleeps")
+  @Test("SU-2 a new client gets a fresh fix at once, from any sleep")
   func fresh() {
     var scene = Scene(demand: .every(3000))
     scene.fixes(45)
@@ -98,7 +98,7 @@ struct DemandTests {
     #expect((2...12).contains(scene.sleepThrough()))
   }
 
-  @Test("A distance filter is looked after by the time its distance takes")
+  @Test("A distance filter is checked by the time its distance takes")
   func filter() {
     var scene = Scene(demand: .updates(.metres(100), filter: 1000, pausing: .never))
     scene.fixes(45)
@@ -115,7 +115,7 @@ struct DemandTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("No receiver: said once, and served when it comes")
+  @Test("No receiver: reported once, and served when it comes")
   func noReceiver() {
     var scene = Scene(nil, demand: .updates())
     scene.pass(100)
@@ -138,7 +138,7 @@ struct DeferralTests {
     return scene
   }
 
-  @Test("DF-11 the buffer is sized by what is asked, and the line is silent")
+  @Test("DF-11 the buffer is sized for the deferral, and the line is silent")
   func sized() {
     let scene = collecting()
     #expect(scene.batch == WantedState.Batch(epochs: 309, extended: true))
@@ -151,17 +151,17 @@ struct DeferralTests {
     scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0
   }
 
-  @Test("DF-8 it is read out so early that all is there when the time is over, and said once; in between nobody wakes")
+  @Test("DF-8 it is read early enough to end in time, and reported once; in between the host is not woken")
   func time() {
     var scene = collecting()
-    // How fast the line is it does not know yet: 280 fixes at 9600 baud take half a minute.
+    // The line's rate is not known yet: 280 fixes at 9600 baud take half a minute.
     scene.pass(secondsToDeadline(scene) + 0.1)
     #expect((565...570).contains(scene.seconds))
     #expect(scene.count(.retrieveBatch) == 1)
     scene.pass(3)
     scene.send(.batchRetrieved(count: 280, lost: 0))
     #expect(scene.reports.isEmpty)
-    // A line that takes a hundredth of a second for each: the rest is read right before the end.
+    // With a line that takes a hundredth of a second per fix, the remaining fixes are read right before the end.
     scene.pass(secondsToDeadline(scene) + 0.01)
     #expect((599...600).contains(scene.seconds))
     #expect(scene.count(.retrieveBatch) == 2)
@@ -174,7 +174,7 @@ struct DeferralTests {
     #expect(scene.reports == [.deferralDue(Scene.client)])
   }
 
-  @Test("DF-8 on a slow line it is read out once, and is over in time")
+  @Test("DF-8 on a slow line it is read once, and in time")
   func slowLine() {
     var scene = collecting()
     scene.pass(secondsToDeadline(scene))
@@ -186,7 +186,7 @@ struct DeferralTests {
     #expect(scene.reports == [.deferralDue(Scene.client)])
   }
 
-  @Test("DF-20 a deferral that follows at once leaves the collection running")
+  @Test("DF-20 a deferral that follows at once leaves the batch running")
   func again() {
     var scene = collecting()
     scene.pass(572)
@@ -201,7 +201,7 @@ struct DeferralTests {
     #expect(scene.count(.retrieveBatch) == 2)
   }
 
-  @Test("A buffer that is too small for the time is read out before it is full")
+  @Test("A buffer that is too small for the time is read before it is full")
   func small() {
     var scene = collecting(.m8Batching, .deferring(seconds: 3600))
     guard let batch = scene.batch, case .continuous(let period) = scene.mode else {
@@ -213,7 +213,7 @@ struct DeferralTests {
     #expect(scene.count(.retrieveBatch) == 1)
   }
 
-  @Test("DF-8 until travelled: no look before the distance can have been covered")
+  @Test("DF-8 until travelled: no position check before the distance can have been covered")
   func travelled() {
     var scene = collecting(.m10, .deferring(metres: 1000, seconds: nil))
     let wake = scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0
@@ -225,14 +225,14 @@ struct DeferralTests {
     #expect(scene.count(.deferralDue(Scene.client)) == 1)
   }
 
-  @Test("Loss by overrun is told with its number")
+  @Test("Fixes lost by overrun are reported with their number")
   func lost() {
     var scene = collecting()
     scene.send(.batchRetrieved(count: 309, lost: 17))
     #expect(scene.reports == [.fixesLost(17)])
   }
 
-  @Test("A refused buffer is halved, twice, and then the host keeps the fixes: said once")
+  @Test("A refused buffer is halved, twice, and then the host keeps the fixes: reported once")
   func refused() {
     var scene = collecting()
     scene.send(.refused(.batching))
@@ -262,7 +262,7 @@ struct DeferralTests {
     #expect(both.reports == [.deferralKeptByHost(Scene.client)])
   }
 
-  @Test("A read-out that breaks off is repeated; after the third the rest is given up, with its number")
+  @Test("A read that breaks off is repeated; after the third the remaining fixes are given up, with their number")
   func cut() {
     var scene = collecting()
     scene.pass(572)
@@ -276,7 +276,7 @@ struct DeferralTests {
     #expect(scene.reports.contains { if case .batchGone(let most) = $0 { most > 250 && most <= 309 } else { false } })
   }
 
-  @Test("A read-out that is never answered is no way to wait for ever")
+  @Test("A read that is never answered ends after a time")
   func unanswered() {
     var scene = collecting()
     scene.pass(1000)
@@ -284,7 +284,7 @@ struct DeferralTests {
     #expect(scene.reports.contains(.refused(.batching)))
   }
 
-  @Test("A client that dies while it defers: what was collected is read out, then the receiver sleeps")
+  @Test("A client that dies during a deferral: its fixes are read, then the receiver sleeps")
   func dies() {
     var scene = collecting()
     scene.pass(200)
@@ -296,7 +296,7 @@ struct DeferralTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("A receiver that restarts while it collects: what is gone is told, and it collects again")
+  @Test("A receiver that restarts while it collects: the lost fixes are reported, and it collects again")
   func reboots() {
     var scene = collecting()
     scene.pass(200)
@@ -308,7 +308,7 @@ struct DeferralTests {
     #expect(scene.batch != nil)
   }
 
-  @Test("Unplugged while it collects: told once, with the number")
+  @Test("Unplugged while it collects: reported once, with the number")
   func unplugged() {
     var scene = collecting()
     scene.pass(200)

@@ -4,7 +4,7 @@ import Testing
 /// A receiver whose epochs come with the whole seconds, a little later on its line.
 private struct Checks {
   var scene = Scene(demand: .every(60))
-  /// From the order to wake to the position.
+  /// Seconds from the wake-up command to the position.
   var startSeconds = 1.35
   static let latency = 0.08
 
@@ -13,7 +13,7 @@ private struct Checks {
     scene.fixes(45)
   }
 
-  /// Sleeps, wakes and has its fix; seconds awake.
+  /// Sleeps, wakes and gets a fix; returns the seconds awake.
   mutating func check() -> Double {
     _ = scene.sleepThrough()
     let began = scene.seconds
@@ -24,19 +24,19 @@ private struct Checks {
   }
 }
 
-@Suite("Where epochs lie in the second")
+@Suite("The grid of epochs")
 struct EpochTests {
-  @Test("A receiver is woken so that its start ends just before an epoch, and is awake for no longer than that")
+  @Test("A receiver is woken so that its start ends just before an epoch, and is awake for no longer")
   func aligned() {
     var checks = Checks()
     for _ in 0..<8 { _ = checks.check() }
-    // One in twenty finds out whether a shorter lead would do as well.
+    // One in twenty tries a shorter lead.
     let seconds = (0..<60).map { _ in checks.check() }
     #expect(seconds.filter { $0 < 1.65 }.count >= 56)
     #expect(seconds.reduce(0, +) / 60 < 1.6)
   }
 
-  @Test("The promised interval is kept all the same")
+  @Test("The promised interval is kept with the grid")
   func promise() {
     var checks = Checks()
     for _ in 0..<40 {
@@ -46,7 +46,7 @@ struct EpochTests {
     }
   }
 
-  @Test("Slower starts are given more time, quicker ones less; a start that is as long as a cold one tells nothing")
+  @Test("Slower starts get more time, faster ones less; a start as long as a cold one is ignored")
   func learning() {
     var checks = Checks()
     for _ in 0..<8 { _ = checks.check() }
@@ -58,7 +58,7 @@ struct EpochTests {
     for _ in 0..<20 { #expect(checks.check() < 1.9) }
   }
 
-  @Test("A source whose fixes come at any moment is woken as if there were no epochs")
+  @Test("A source whose fixes come at any moment is woken without a grid")
   func anyMoment() {
     var scene = Scene(demand: .every(60))
     scene.fixes(45)
@@ -71,7 +71,7 @@ struct EpochTests {
     }
   }
 
-  @Test("A search ends with the first report of an empty sky that comes after a second of searching")
+  @Test("A search ends with the first report of an empty sky after a second of searching")
   func emptySky() {
     var scene = Scene(demand: .updates(.metres(100), filter: 50))
     scene.fixes(60)
@@ -81,7 +81,7 @@ struct EpochTests {
     _ = scene.sleepThrough()
     scene.pass(0.4)
     scene.send(.noFix(SignalObservation(satellites: 0, strongSatellites: 0)))
-    #expect(!scene.isAsleep, "It had no time to receive anything.")
+    #expect(!scene.isAsleep, "It had no time to receive a signal.")
     scene.pass(1)
     scene.send(.noFix(SignalObservation(satellites: 0, strongSatellites: 0)))
     #expect(scene.isAsleep)
@@ -89,10 +89,10 @@ struct EpochTests {
     scene.pass(1.4)
     scene.send(.noFix(SignalObservation(satellites: 1, strongSatellites: 0)))
     scene.pass(5)
-    #expect(!scene.isAsleep, "A signal is looked into.")
+    #expect(!scene.isAsleep, "A signal prolongs the search.")
   }
 
-  @Test("Who is content with looks is searched for a quarter of a minute, who follows each fix for a minute")
+  @Test("A client of position checks is searched for a quarter of a minute, a client of live fixes for a minute")
   func firstSearch() {
     var checks = Scene(demand: .updates(.metres(100), filter: 50))
     checks.fixes(45)
@@ -107,7 +107,7 @@ struct EpochTests {
   }
 
   @Test(
-    "Who waits for a movement has a hot start whenever it comes: GPS alone renews before its satellites have set",
+    "A client that waits for a movement has a hot start at any time: GPS alone renews orbits before its satellites have set",
     arguments: [(ReceiverCapabilities.m8, 2.5), (.m10, 4.0)])
   func sureOrbits(capabilities: ReceiverCapabilities, hours: Double) {
     var scene = Scene(capabilities, demand: .updates(.metres(100), filter: 100, .automotiveNavigation))

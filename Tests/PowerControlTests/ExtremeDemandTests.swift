@@ -2,7 +2,7 @@ import MonotonicTime
 import PowerControl
 import Testing
 
-/// Numbers that clients do ask for, and others.
+/// Numbers that clients use, and others.
 @Suite("Demands without a bound")
 struct ExtremeDemandTests {
   private static let numbers: [Double] = [
@@ -24,7 +24,7 @@ struct ExtremeDemandTests {
     ]
   }
 
-  @Test("Each is served for hours without an end of arithmetic, and without a circle", arguments: numbers)
+  @Test("Each is served for hours without an arithmetic error or an endless loop", arguments: numbers)
   func served(_ number: Double) {
     for capabilities in [ReceiverCapabilities.m10, .m8Batching, .plainNMEA] {
       for demand in Self.demands(number) {
@@ -41,14 +41,14 @@ struct ExtremeDemandTests {
     }
   }
 
-  @Test("A filter that is never passed, with a coarse accuracy, lets the receiver sleep for ever")
+  @Test("A filter that is never passed, with a coarse accuracy, lets the receiver sleep without an end")
   func never() {
     var scene = Scene(demand: .updates(.metres(3000), filter: .greatestFiniteMagnitude))
     scene.fixes(200)
     #expect(scene.isAsleep)
   }
 
-  @Test("A memory that cannot be read keeps nobody awake for it when the receiver falls silent")
+  @Test("A memory that cannot be read does not keep a silent receiver awake")
   func silentAfterCuts() {
     var scene = Scene(.m8Batching, demand: .deferring(metres: 100, seconds: nil))
     scene.fixes(120)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("No sky")
 struct SearchTests {
-  @Test("Searches become rarer in proportion to the outage, and never so rare that a fix would be late")
+  @Test("Searches become rarer in proportion to the outage, and a fix still comes in time")
   func backOff() {
     var scene = Scene(demand: .updates(pausing: .never))
     scene.fixes(60)
@@ -23,12 +23,12 @@ struct SearchTests {
     while scene.seconds < 30_000 {
       if scene.isAsleep { intervals.append(scene.sleepThrough()) } else { scene.searches(1) }
     }
-    // The orbits are too old by now: less a cold one.
+    // The orbits are too old by now: six minutes less a cold start.
     #expect((300...330).contains(intervals.last!))
     #expect(scene.count(.skyLost) == 1)
   }
 
-  @Test("A search with signals is given the time of a cold start")
+  @Test("A search with strong signals lasts for a cold start")
   func signals() {
     var scene = Scene(demand: .updates(pausing: .never))
     scene.fixes(60)
@@ -42,7 +42,7 @@ struct SearchTests {
     #expect(scene.reports.last.map { if case .skyBack(let seconds) = $0 { seconds > 7000 } else { false } } ?? false)
   }
 
-  @Test("Weak signals are not waited for that long")
+  @Test("A search with weak signals does not last that long")
   func weak() {
     var scene = Scene(demand: .updates(pausing: .never))
     scene.fixes(60)
@@ -54,7 +54,7 @@ struct SearchTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("A receiver that is awake and says nothing is an outage as well")
+  @Test("A receiver that is awake and silent is an outage as well")
   func silent() {
     var scene = Scene(demand: .updates(pausing: .never))
     scene.fixes(60)
@@ -63,7 +63,7 @@ struct SearchTests {
     #expect(scene.reports == [.skyLost])
   }
 
-  @Test("A new client begins a search of its own, but not one after the other")
+  @Test("A new client begins a search of its own, but not directly after another one")
   func newClient() {
     var scene = Scene(demand: .updates(pausing: .never))
     scene.fixes(60)
@@ -82,7 +82,7 @@ struct SearchTests {
   }
 }
 
-@Suite("A receiver that does not do as it is told")
+@Suite("A receiver that does not follow commands")
 struct FaultTests {
   private func asleep() -> Scene {
     var scene = Scene(demand: .every(900))
@@ -90,7 +90,7 @@ struct FaultTests {
     return scene
   }
 
-  @Test("One that does not wake is woken again, reset, reported once, and tried ever more rarely")
+  @Test("A receiver that does not wake is woken again, reset, reported once, and tried at growing intervals")
   func deaf() {
     var scene = asleep()
     scene.pass(900)
@@ -108,7 +108,7 @@ struct FaultTests {
     #expect(scene.isContinuous)
   }
 
-  @Test("The first bytes to a sleeping receiver are lost: that is no trouble")
+  @Test("The first bytes to a sleeping receiver are lost: this is not reported")
   func lostBytes() {
     var scene = asleep()
     scene.pass(scene.power.deadline.map { $0.seconds(since: .zero) - scene.seconds } ?? 0)
@@ -119,7 +119,7 @@ struct FaultTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("One that does not sleep is asked three times, reported once, and asked again after an hour")
+  @Test("A receiver that does not sleep gets three requests, is reported once, and gets another after an hour")
   func sleepless() {
     var scene = asleep()
     scene.fixes(15, isObedient: false)
@@ -134,7 +134,7 @@ struct FaultTests {
     #expect(scene.isBackup)
   }
 
-  @Test("What was on its way when it fell asleep is no sign of sleeplessness")
+  @Test("An epoch that was on its way when the receiver fell asleep is ignored")
   func buffered() {
     var scene = Scene(demand: .every(900))
     while !scene.isAsleep { scene.fixes(1) }
@@ -144,7 +144,7 @@ struct FaultTests {
     #expect(scene.reports.isEmpty)
   }
 
-  @Test("One that wakes by itself is put to sleep again, and reported once")
+  @Test("A receiver that wakes by itself is put to sleep again, and reported once")
   func wakesByItself() {
     var scene = asleep()
     for _ in 0..<4 {
@@ -155,7 +155,7 @@ struct FaultTests {
     #expect(scene.reports == [.wakesByItself])
   }
 
-  @Test("A restart in its sleep is served like a wake-up")
+  @Test("A restart during sleep is served like a wake-up")
   func restartAsleep() {
     var scene = asleep()
     scene.pass(100)
@@ -165,7 +165,7 @@ struct FaultTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("The host suspends: the receiver sleeps, and both come back")
+  @Test("The host suspends: the receiver sleeps, and both resume")
   func suspends() {
     var scene = asleep()
     scene.send(.hostSuspending)
@@ -174,14 +174,14 @@ struct FaultTests {
     scene.send(.hostResumed(suspendedSeconds: 30_000))
     #expect(scene.isContinuous)
     scene.send(.wakeConfirmed)
-    // Eight hours on, the orbits are old: the start may be a cold one, and they are renewed.
+    // After eight hours the orbits are old: the start may be a cold one, and they are renewed.
     scene.fixes(20)
     #expect(!scene.isAsleep)
     scene.fixes(20)
     #expect(scene.isAsleep)
   }
 
-  @Test("A receiver that collects goes on while the host is suspended, and says by when it must be back")
+  @Test("A receiver that collects continues while the host is suspended, and the time of its return is reported")
   func suspendsCollecting() {
     var scene = Scene(demand: .deferring())
     scene.fixes(100, speed: 1.2)
@@ -194,7 +194,7 @@ struct FaultTests {
     #expect(scene.count(.retrieveBatch) == 1)
   }
 
-  @Test("A host that said it would suspend and did not is served again")
+  @Test("A host that announced a suspend and did not suspend is served again")
   func doesNotSuspend() {
     var scene = asleep()
     scene.send(.hostSuspending)

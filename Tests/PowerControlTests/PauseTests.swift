@@ -13,7 +13,7 @@ struct PauseTests {
   }
 
   @Test(
-    "PA-2 PA-3 PA-4 PA-5 PA-15 each activity has its own time of rest",
+    "PA-2 PA-3 PA-4 PA-5 PA-15 each activity has its own stationary time",
     arguments: [
       (Demand.Activity.other, 15.0), (.automotiveNavigation, 20), (.fitness, 10), (.otherNavigation, 20),
     ])
@@ -34,7 +34,7 @@ struct PauseTests {
     #expect(scene.reports.isEmpty)
   }
 
-  @Test("PA-3 steps within the radius are rest, a way beyond it is not")
+  @Test("PA-3 steps within the radius count as stationary, a way beyond it does not")
   func radius() {
     var scene = Scene(demand: .updates(.best, .automotiveNavigation))
     for step in 0..<13 { scene.fixes(100, north: Double(step % 2) * 80) }
@@ -44,7 +44,7 @@ struct PauseTests {
     #expect(moving.reports.isEmpty)
   }
 
-  @Test("PA-7 PA-9 looks grow to five minutes, and the first that shows movement resumes, once")
+  @Test("PA-7 PA-9 position checks grow to five minutes, and the first that shows movement resumes, once")
   func checks() {
     var scene = Scene(demand: .updates())
     scene.fixes(910)
@@ -96,7 +96,7 @@ struct PauseTests {
     #expect(scene.count(.resumed(Scene.client)) == 1)
   }
 
-  @Test("PA-9 an accelerometer wakes the receiver at once; until then nobody looks but for orbits")
+  @Test("PA-9 an accelerometer wakes the receiver at once; until then it is woken for orbits only")
   func accelerometer() {
     var scene = Scene(demand: .updates())
     scene.send(.accelerometer(isPresent: true))
@@ -113,7 +113,7 @@ struct PauseTests {
     #expect(scene.reports.last == .resumed(Scene.client))
   }
 
-  @Test("Hints that are nothing cost one look, and not one each")
+  @Test("False hints cost one position check together, not one each")
   func falseHints() {
     var scene = Scene(demand: .updates())
     scene.send(.accelerometer(isPresent: true))
@@ -151,17 +151,17 @@ struct PauseTests {
     #expect(scene.mode == .backup(until: nil))
   }
 
-  @Test("PA-12 a pause of one does not rest the regions and significant changes of another")
+  @Test("PA-12 a pause of one client does not affect the regions and significant changes of another")
   func others() {
     var scene = Scene(demand: .updates())
     scene.send(.demand(Scene.other, Demand(significantChange: true, border: Demand.Border(distanceMetres: 1000))))
     scene.fixes(920)
     #expect(scene.isAsleep)
-    // A kilometre at 3 m/s² takes 26 s; ten seconds later a crossing must have been seen.
+    // A kilometre at 3 m/s² takes 26 s; ten seconds later a crossing must have been detected.
     #expect((30...36).contains(scene.sleepThrough()))
   }
 
-  @Test("Somebody above may decide")
+  @Test("The caller may decide on pauses")
   func elsewhere() {
     var scene = Scene(demand: .updates(pausing: .decidedElsewhere(isPaused: false)))
     scene.fixes(2000)

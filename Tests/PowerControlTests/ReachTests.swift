@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The earliest time at which a distance can have been covered")
 struct ReachTests {
-  @Test("From rest it takes the time to speed up")
+  @Test("From standstill it takes the time to speed up")
   func fromStandstill() {
     #expect(abs(Reach(speed: 0, bound: 60).earliestSeconds(600) - 20) < 0.01)
     #expect(Reach(speed: 0, bound: 60).earliestSeconds(0) == 0)
@@ -12,7 +12,7 @@ struct ReachTests {
 
   @Test("Beyond that the bound counts")
   func bounded() {
-    // 50 m/s after 16.7 s and 416.7 m, the rest at 50 m/s.
+    // 50 m/s after 16.7 s and 416.7 m, the remaining distance at 50 m/s.
     #expect(abs(Reach(speed: 0, bound: 50).earliestSeconds(20_000) - 408.3) < 0.1)
   }
 
@@ -21,7 +21,7 @@ struct ReachTests {
     #expect(abs(Reach(speed: 80, bound: 50).earliestSeconds(800) - 10) < 0.01)
   }
 
-  @Test("Farther is never sooner, faster is never later")
+  @Test("A greater distance never takes less time, a greater speed never more")
   func monotone() {
     for metres in stride(from: 1.0, to: 5000, by: 37) {
       for speed in stride(from: 0.0, to: 40, by: 7) {

@@ -1,13 +1,13 @@
 import MonotonicTime
 import PowerControl
 
-/// A policy, a clock, and what the policy has ordered. The receiver does what the test says.
+/// A policy, a clock, and the policy's actions. The test plays the receiver.
 struct Scene {
   private(set) var power: PowerControl
   private(set) var seconds = 0.0
-  /// Everything that was ordered, with its time.
+  /// All actions with their times.
   private(set) var actions: [(at: Double, action: PowerAction)] = []
-  /// How often a deadline was still due when it had been kept.
+  /// The number of deadlines that were still due when they had been kept.
   private var circles = 0
   var isSpinning: Bool { circles > 3 }
   static let client = ClientID(1)
@@ -38,7 +38,7 @@ struct Scene {
       seconds = max(seconds, deadline.seconds(since: .zero))
       note(power.wake(at: now))
       calls += 1
-      // A deadline that does not move on would be a circle.
+      // A deadline that does not advance would be an endless loop.
       if power.deadline.map({ $0 <= now }) ?? false {
         seconds += 0.01
         circles += 1
@@ -47,8 +47,8 @@ struct Scene {
     seconds = max(seconds, end)
   }
 
-  /// A fix a second, so many metres north of the start, moving north at `speed`; as long as the receiver is awake, if it is
-  /// obedient.
+  /// A fix a second, so many metres north of the start, moving north at `speed`; as long as the receiver is awake, if
+  /// it follows commands.
   mutating func fixes(
     _ count: Int, north: Double = 0, speed: Double = 0, error: Double = 2.5, isObedient: Bool = true
   ) {
@@ -75,7 +75,7 @@ struct Scene {
     }
   }
 
-  /// From now until the policy wakes the receiver: seconds; and the receiver answers.
+  /// Passes time until the policy wakes the receiver, and answers. Returns the seconds.
   mutating func sleepThrough(limit: Double = 100_000) -> Double {
     let began = seconds
     while isAsleep, seconds - began < limit, let deadline = power.deadline {

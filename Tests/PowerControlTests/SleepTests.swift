@@ -2,7 +2,7 @@ import MonotonicTime
 import PowerControl
 import Testing
 
-@Suite("Sleep is a promise to wake")
+@Suite("A sleeping receiver wakes in time")
 struct SleepTests {
   @Test("Nothing is saved before a good fix and thirty seconds of orbits")
   func firstFix() {
@@ -15,7 +15,7 @@ struct SleepTests {
     #expect(scene.isBackup)
   }
 
-  @Test("What a cold start has received of the orbits by its first fix counts, if it was without a gap")
+  @Test("Orbits that a cold start received before its first fix count, if there was no gap")
   func orbitsOfColdStart() {
     var scene = Scene(demand: .every(900))
     scene.searches(20, satellites: 9, strong: 8)
@@ -33,7 +33,7 @@ struct SleepTests {
     #expect(broken.isBackup)
   }
 
-  @Test("A poor fix is not slept on until better ones had their time")
+  @Test("After a poor fix the receiver sleeps only when better ones had their time")
   func poorFix() {
     var scene = Scene(demand: .every(900))
     scene.fixes(40)
@@ -46,7 +46,7 @@ struct SleepTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("The wake-up is early enough for the fix, by what starts have taken")
+  @Test("The wake-up is early enough for the fix, by the duration of recent starts")
   func learned() {
     var scene = Scene(demand: .every(300))
     scene.fixes(40)
@@ -63,7 +63,7 @@ struct SleepTests {
     #expect((287...290).contains(scene.sleepThrough()))
   }
 
-  @Test("Orbits are renewed while somebody will need them, and never run out in sleep")
+  @Test("Orbits are renewed while a client will need them, and never run out in sleep")
   func orbits() {
     var scene = Scene(demand: .every(900))
     scene.fixes(40)
@@ -85,18 +85,18 @@ struct SleepTests {
   }
 
   @Test(
-    "What renews orbits is half a minute at full power: a moment of cyclic tracking does not, with or without an accelerometer",
+    "Orbits are renewed by half a minute at full power and not by a moment of cyclic tracking, with and without an accelerometer",
     arguments: [true, false])
   func orbitsByCyclicTracking(hasAccelerometer: Bool) {
     var scene = Scene(demand: .updates(.metres(100), filter: 100, .automotiveNavigation))
     if hasAccelerometer { scene.send(.accelerometer(isPresent: true)) }
-    // As the receiver has it: since when it has tracked at full power, and when that was for long enough.
+    // The receiver's own record: the start of tracking at full power, and when it had lasted for long enough.
     var (since, renewed): (Double?, Double) = (nil, 0)
     while scene.seconds < 86_400 {
       if scene.isAsleep {
         since = nil
         _ = scene.sleepThrough()
-        #expect(scene.seconds - renewed < 4 * 3600, "at \(scene.seconds) it has to begin cold")
+        #expect(scene.seconds - renewed < 4 * 3600, "at \(scene.seconds) it begins cold")
       }
       scene.fixes(1)
       guard scene.isContinuous else {
@@ -109,7 +109,7 @@ struct SleepTests {
     #expect(renewed > 60_000)
   }
 
-  @Test("Who looks more rarely than orbits hold does not renew them, and is woken earlier instead")
+  @Test("Where position checks are rarer than orbits last, orbits are not renewed, and the wake-up is earlier")
   func coldChecks() {
     var scene = Scene(demand: .every(20_000))
     scene.fixes(3)
@@ -118,7 +118,7 @@ struct SleepTests {
     #expect((19_955...19_965).contains(slept))
   }
 
-  @Test("A start that takes as long as a cold one shows that the orbits are gone: they are renewed")
+  @Test("A hot start that takes as long as a cold one shows that the orbits are lost: they are renewed")
   func coldInsteadOfHot() {
     var scene = Scene(demand: .every(900))
     scene.fixes(45)
@@ -131,7 +131,7 @@ struct SleepTests {
     #expect(scene.sleepThrough() > 880)
   }
 
-  @Test("The receiver's own word on its orbits goes before")
+  @Test("The receiver's own report on its orbits takes precedence")
   func reportedOrbits() {
     var scene = Scene(demand: .every(900))
     scene.send(.orbits(usableSeconds: 7200))
@@ -139,7 +139,7 @@ struct SleepTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("One-shots that come again keep orbits fresh; a single one does not")
+  @Test("Repeated one-shots keep orbits fresh; a single one does not")
   func habit() {
     var scene = Scene(demand: Demand(oneShot: true))
     scene.fixes(5)
@@ -155,7 +155,7 @@ struct SleepTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("Without a demand the receiver sleeps until there is one, and nobody has to look")
+  @Test("Without a demand the receiver sleeps until there is one, and the host is not woken")
   func idle() {
     var scene = Scene(demand: .updates())
     scene.fixes(60)
@@ -167,7 +167,7 @@ struct SleepTests {
     #expect(scene.isContinuous)
   }
 
-  @Test("On I2C only time wakes it: it never sleeps without an end")
+  @Test("On I2C only time wakes the receiver: each sleep has an end")
   func blind() {
     var capabilities = ReceiverCapabilities.m10
     capabilities.backup?.wakesByLine = false
@@ -181,7 +181,7 @@ struct SleepTests {
     }
   }
 
-  @Test("A sleep that would cost more than it saves is not begun")
+  @Test("A sleep that costs more than it saves is not begun")
   func breakEven() {
     var scene = Scene(demand: .every(3))
     scene.fixes(100)
@@ -192,7 +192,7 @@ struct SleepTests {
     #expect(scene.isCyclic)
   }
 
-  @Test("A clock that steps back undoes nothing")
+  @Test("A clock that steps back has no effect")
   func clock() {
     var power = PowerControl(at: .zero)
     _ = power.handle(.receiverFound(.m10), at: Instant(nanoseconds: 5_000_000_000))
@@ -203,7 +203,7 @@ struct SleepTests {
     #expect(!power.wanted.mode.isAsleep)
   }
 
-  @Test("Numbers that make no sense are read as the strictest")
+  @Test("Invalid numbers are read as the strictest valid ones")
   func nonsense() {
     var scene = Scene(
       demand: Demand(
@@ -214,9 +214,9 @@ struct SleepTests {
   }
 }
 
-@Suite("Each receiver's own means")
+@Suite("The modes of each receiver")
 struct MeansTests {
-  @Test("Cyclic tracking when it will do, full power when signals are poor, and not to and fro")
+  @Test("Cyclic tracking where it suffices, full power when signals are poor, with hysteresis")
   func cyclic() {
     var scene = Scene(demand: .updates(.metres(10), pausing: .never))
     scene.fixes(30)
@@ -234,7 +234,7 @@ struct MeansTests {
   }
 
   @Test(
-    "The best accuracy saves nothing while fixes are delivered",
+    "The best accuracy gets full power while fixes are delivered",
     arguments: [Demand.Accuracy.best, .navigation, .metres(3)])
   func best(accuracy: Demand.Accuracy) {
     var scene = Scene(demand: .updates(accuracy, pausing: .never))
@@ -243,7 +243,7 @@ struct MeansTests {
   }
 
   @Test(
-    "Receivers without cyclic tracking are not asked for it",
+    "Receivers without cyclic tracking never get the command",
     arguments: [ReceiverCapabilities.m8Batching, .m10SPG500, .f9, .f10, .x20])
   func backupOnly(capabilities: ReceiverCapabilities) {
     var scene = Scene(capabilities, demand: .updates(.metres(10), pausing: .never))
@@ -254,7 +254,7 @@ struct MeansTests {
     #expect(scene.isBackup)
   }
 
-  @Test("A plain NMEA receiver gets no order but to be left alone: the host sleeps")
+  @Test("A plain NMEA receiver gets no command: the host sleeps")
   func plainNMEA() {
     var scene = Scene(.plainNMEA, demand: .every(900))
     scene.fixes(60)
@@ -267,7 +267,7 @@ struct MeansTests {
     #expect(scene.isAsleep)
   }
 
-  @Test("With a power switch it is off where a cold start is worth it, and only there")
+  @Test("With a power switch the receiver is off where a cold start is worth it, and only there")
   func powerSwitch() {
     var scene = Scene(.plainNMEA.with(.losesMemory), demand: .every(900))
     scene.fixes(60)
@@ -283,7 +283,7 @@ struct MeansTests {
     if case .off = often.mode { Issue.record("\(often.mode)") }
   }
 
-  @Test("A receiver that refuses backup uses its own on/off operation, and is asked again after an hour")
+  @Test("A receiver that refuses backup uses its own on/off operation, and gets the request again after an hour")
   func onOff() {
     var scene = Scene(.m8, demand: .every(900))
     scene.fixes(40)
@@ -299,7 +299,7 @@ struct MeansTests {
     #expect(scene.isBackup)
   }
 
-  @Test("Fewer constellations after ten minutes of coarse demands, all of them at once for a better one")
+  @Test("Fewer constellations after ten minutes of coarse demands, all of them at once for a finer one")
   func constellations() {
     var scene = Scene(demand: .updates(.metres(100), pausing: .never))
     scene.fixes(590)
@@ -318,7 +318,7 @@ struct MeansTests {
     }
   }
 
-  @Test("Fewer constellations are kept from look to look: each change restarts the receiver's engine")
+  @Test("Fewer constellations are kept from check to check: each change restarts the receiver's engine")
   func constellationsOfChecks() {
     var scene = Scene(demand: .updates(.metres(100), filter: 100, pausing: .never))
     scene.fixes(45)
@@ -329,7 +329,7 @@ struct MeansTests {
     for (_, action) in scene.actions[changed...] {
       if case .enter(let wanted) = action { #expect(wanted.reducedConstellations) }
     }
-    // No sky: all of them are looked for, and for ten minutes after it.
+    // No sky: all constellations are searched, and used for ten minutes after it.
     _ = scene.sleepThrough()
     scene.searches(12)
     #expect(!scene.power.wanted.reducedConstellations)
@@ -338,7 +338,7 @@ struct MeansTests {
     #expect(!scene.power.wanted.reducedConstellations)
   }
 
-  @Test("Who looks rarely keeps all constellations: their orbits hold for longer than those of fewer")
+  @Test("With rare checks all constellations stay on: their orbits last longer than those of fewer")
   func constellationsOfRareChecks() {
     var scene = Scene(demand: .every(300))
     scene.fixes(45)
@@ -349,7 +349,7 @@ struct MeansTests {
       })
   }
 
-  @Test("What was refused is reported once")
+  @Test("A refusal is reported once")
   func refusedOnce() {
     var scene = Scene(demand: .updates(.metres(10), pausing: .never))
     scene.fixes(60)

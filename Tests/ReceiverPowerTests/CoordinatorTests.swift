@@ -7,7 +7,7 @@ import Testing
 @testable import ReceiverPower
 @testable import ReceiverSimulator
 
-@Suite("The policy and a receiver's session, joined, in virtual time")
+@Suite("The policy and a receiver's session together, in virtual time")
 struct CoordinatorTests {
   private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
 
@@ -30,7 +30,7 @@ struct CoordinatorTests {
   }
 
   @Test(
-    "DF-10 a deferral leaves the line silent, then every fix comes once, oldest first",
+    "DF-10 a deferral silences the line, then every fix comes once, oldest first",
     arguments: [ReceiverModel.m10, .m8Batching, .m9])
   func deferral(model: ReceiverModel) {
     let scene = Scene(model)
@@ -38,24 +38,24 @@ struct CoordinatorTests {
     #expect(scene.run(120) { $0.fixes.count >= 40 })
     scene.clearFixes()
     scene.demand(Self.deferred(120))
-    #expect(scene.run(75) { $0.journal != nil }, "it never collects")
+    #expect(scene.run(75) { $0.journal != nil }, "it does not collect")
     scene.run(1)
     let before = scene.receivedBytes
     let handed = scene.fixes.count
     scene.run(40)
-    #expect(scene.receivedBytes == before, "the line speaks")
+    #expect(scene.receivedBytes == before, "the line is not silent")
     #expect(scene.fixes.count == handed)
-    #expect(scene.run(90) { $0.fixes.count >= handed + 60 }, "it is not read out")
-    // Who does not defer again gets what is left, and then fixes as they come.
+    #expect(scene.run(90) { $0.fixes.count >= handed + 60 }, "it is not read")
+    // Without another deferral the remaining fixes come, and then live ones.
     scene.demand(Self.moving)
     scene.run(30)
     #expect(scene.fixes.last?.isBatched == false)
     let seconds = Self.seconds(scene)
-    #expect(seconds == Array(0..<seconds.count), "fixes are lost, doubled or not in order")
+    #expect(seconds == Array(0..<seconds.count), "fixes are lost, doubled or out of order")
     #expect(scene.losses.isEmpty)
   }
 
-  @Test("Nobody asks: the receiver is in backup, and the host is not woken")
+  @Test("Without a demand the receiver is in backup, and the host is not woken")
   func idle() {
     let scene = Scene(.m10)
     scene.demand(Self.moving)
@@ -73,7 +73,7 @@ struct CoordinatorTests {
   }
 }
 
-@Suite("What goes wrong between the policy and a receiver, in virtual time")
+@Suite("Faults between the policy and a receiver, in virtual time")
 struct CoordinatorFaultTests {
   private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
   private static let everyQuarter = Demand(everySeconds: 900)
@@ -84,7 +84,7 @@ struct CoordinatorFaultTests {
         accuracy: .best, pausing: .never, deferral: .init(untilTravelledMetres: nil, timeoutSeconds: seconds)))
   }
 
-  /// A scene whose receiver sleeps between looks.
+  /// A scene whose receiver sleeps between position checks.
   private static func asleep(_ model: ReceiverModel = .m10) -> Scene {
     let scene = Scene(model)
     scene.demand(everyQuarter)
@@ -93,7 +93,7 @@ struct CoordinatorFaultTests {
     return scene
   }
 
-  @Test("A receiver that is to be looked at every quarter of an hour sleeps between the looks, and is on time")
+  @Test("A receiver with a position check every quarter of an hour sleeps between the checks, and is on time")
   func checks() {
     let scene = Self.asleep()
     let charge = scene.chargeMilliampereSeconds
@@ -111,7 +111,7 @@ struct CoordinatorFaultTests {
     #expect(scene.chargeMilliampereSeconds - charge < 1500)
   }
 
-  @Test("A receiver that ignores sleep is asked three times, told of once, and gives fixes")
+  @Test("A receiver that ignores sleep gets three requests, is reported once, and gives fixes")
   func ignoresSleep() {
     let scene = Scene(.m10)
     scene.inject(.ignoreSleepRequests(for: Milliseconds(seconds: 600)))
@@ -123,7 +123,7 @@ struct CoordinatorFaultTests {
     #expect(scene.run(950) { $0.fixes.count > count })
   }
 
-  @Test("A receiver that does not wake is told of once, and used when it comes")
+  @Test("A receiver that does not wake is reported once, and used when it answers")
   func ignoresWake() {
     let scene = Self.asleep()
     scene.inject(.ignoreWakeUps(for: Milliseconds(seconds: 300)))
@@ -146,7 +146,7 @@ struct CoordinatorFaultTests {
     return scene
   }
 
-  @Test("A receiver that starts anew while it collects: what is gone is told with its number, and it goes on")
+  @Test("A receiver that restarts while it collects: the lost fixes are reported with their number, and it continues")
   func reboots() {
     let scene = Self.collecting()
     scene.inject(.reboot)
@@ -156,10 +156,10 @@ struct CoordinatorFaultTests {
     #expect((50...75).contains(gone.first ?? 0), "\(gone)")
     let count = scene.fixes.count
     scene.run(300)
-    #expect(scene.fixes.count > count + 100, "nothing is collected any more")
+    #expect(scene.fixes.count > count + 100, "it does not collect again")
   }
 
-  @Test("The same where its power was away and the raised rate with it")
+  @Test("The same after a power cut that reset the raised rate")
   func losesPower() {
     let scene = Self.collecting()
     scene.inject(.powerCycle(for: Milliseconds(300), losingBackup: true))
@@ -168,10 +168,10 @@ struct CoordinatorFaultTests {
     #expect(gone.count == 1, "\(scene.reports)")
     let count = scene.fixes.count
     scene.run(300)
-    #expect(scene.fixes.count > count + 100, "nothing is collected any more")
+    #expect(scene.fixes.count > count + 100, "it does not collect again")
   }
 
-  @Test("One that has said who it is, is waited for, however slow it is with the rest")
+  @Test("An identified receiver is not taken for a plain one, however long its configuration takes")
   func slow() throws {
     var payload = [UInt8](repeating: 0, count: 70)
     payload.replaceSubrange(0..<8, with: Array("ROM SPG ".utf8))
@@ -215,7 +215,7 @@ struct CoordinatorFaultTests {
     updates: .init(accuracy: .metres(100), distanceFilterMetres: 100, pausing: .never))
 
   @Test(
-    "Looks that come often and need no better than a hundred metres are made with GPS alone, until somebody needs better",
+    "Frequent position checks with an accuracy of a hundred metres use GPS alone, until a client needs more",
     arguments: [ReceiverModel.m10, .f9p])
   func constellations(model: ReceiverModel) {
     let scene = Scene(model)
@@ -240,7 +240,7 @@ struct CoordinatorFaultTests {
     #expect(scene.reports.allSatisfy { $0.report == .noReceiver })
   }
 
-  @Test("Unplugged with constellations off: they are on when it is back and somebody needs better")
+  @Test("Unplugged with constellations off: they are on when it is back and a client needs more")
   func constellationsUnplugged() {
     let scene = Scene(.m10)
     let found = scene.line.receiver.systems
@@ -253,7 +253,7 @@ struct CoordinatorFaultTests {
     #expect(scene.line.receiver.systems == found)
   }
 
-  @Test("A receiver that takes a change of constellations by a restart alone keeps them")
+  @Test("A receiver that changes its constellations only by a restart keeps them")
   func constellationsOfOlder() {
     let scene = Scene(.m8)
     let found = scene.line.receiver.systems
@@ -263,7 +263,7 @@ struct CoordinatorFaultTests {
   }
 
   @Test(
-    "A process that dies while the receiver collects: the next one gets every fix that is left, once",
+    "A process that dies while the receiver collects: the next one gets every remaining fix, once",
     arguments: [ReceiverModel.m10, .m8Batching], [52.0, 60, 63.25, 70.5])
   func dies(model: ReceiverModel, after seconds: Double) {
     let scene = Scene(model)
@@ -281,14 +281,14 @@ struct CoordinatorFaultTests {
     // 200 s do not fit into the memory of the M8 at a fix a second: it is planned with one every two.
     let longest = model == .m8Batching ? 2 : 1
     #expect(
-      zip(times, times.dropFirst()).allSatisfy { 1...longest ~= $1 - $0 }, "fixes are lost, doubled or not in order")
-    // What was collected, and the live seconds since.
+      zip(times, times.dropFirst()).allSatisfy { 1...longest ~= $1 - $0 }, "fixes are lost, doubled or out of order")
+    // The collected fixes, and the live seconds since.
     #expect(Double(times.count) >= seconds / Double(longest) + 15)
     #expect(scene.journal == nil)
   }
 
   @Test(
-    "Not a byte is sent in a read-only session, nor to another make: only the host sleeps", arguments: [true, false])
+    "No byte is sent in a read-only session, nor to another make: only the host sleeps", arguments: [true, false])
   func unread(isReadOnly: Bool) {
     let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
     scene.demand(Self.everyQuarter)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ReceiverPower
 
-/// What goes wrong while a receiver sleeps between looks must not end the looks: whatever the moment, fixes come again.
-@Suite("Faults of a receiver that sleeps between looks")
+/// A fault of a receiver that sleeps between position checks must not end the checks: at any moment, fixes come again.
+@Suite("Faults of a receiver that sleeps between position checks")
 struct FaultsDuringChecksTests {
   private static let faults: [(String, Fault)] = [
     ("freeze", .freeze(for: Milliseconds(30_000))),
@@ -17,9 +17,9 @@ struct FaultsDuringChecksTests {
     ("refusals", .refuseEverything(for: Milliseconds(60_000))),
     ("flood", .flood(for: Milliseconds(20_000))),
     ("reboot", .reboot),
-    ("ignored sleep", .ignoreSleepRequests(for: Milliseconds(120_000))),
-    ("ignored waking", .ignoreWakeUps(for: Milliseconds(120_000))),
-    ("waking by itself", .wakeByItself(after: Milliseconds(5000))),
+    ("ignored sleep request", .ignoreSleepRequests(for: Milliseconds(120_000))),
+    ("ignored wake-up", .ignoreWakeUps(for: Milliseconds(120_000))),
+    ("spontaneous wake-up", .wakeByItself(after: Milliseconds(5000))),
     ("other rate", .baudRateChange(to: 57_600)),
     ("cut frame", .cutFrame(silenceFor: Milliseconds(20_000))),
     ("power cycle", .powerCycle(for: Milliseconds(3000), losingBackup: true)),
@@ -27,11 +27,11 @@ struct FaultsDuringChecksTests {
   ]
 
   @Test(
-    "Looks go on after every fault, whenever it happens",
+    "Position checks continue after every fault, at any moment",
     arguments: [ReceiverModel.m8, .m10, .f9p, .clone], faults.indices)
   func checksGoOn(_ model: ReceiverModel, _ number: Int) {
     let (name, fault) = Self.faults[number]
-    // Into the look, in the middle of what is said, or into the sleep after it.
+    // Into the check, in the middle of its output, or into the sleep after it.
     for offset in [0.6, 1.5, 20] {
       let scene = Scene(model)
       scene.demand(Demand(everySeconds: 60))
@@ -45,7 +45,7 @@ struct FaultsDuringChecksTests {
       scene.run(480)
       #expect(
         scene.fixes.count >= before + 4,
-        "\(name) \(offset) s into a look: \(scene.fixes.count - before) fixes, \(scene.sessionReports.suffix(8)), \(scene.commands.suffix(6)), \(scene.reports.suffix(4))"
+        "\(name) \(offset) s into a check: \(scene.fixes.count - before) fixes, \(scene.sessionReports.suffix(8)), \(scene.commands.suffix(6)), \(scene.reports.suffix(4))"
       )
     }
   }

@@ -10,7 +10,7 @@ struct LineRateTests {
   private static let checks = Demand(everySeconds: 60)
 
   @Test(
-    "A slow line is raised once, stays raised over sleeps, and is taken back at the end",
+    "A slow line is raised once, stays raised over sleeps, and is restored at the end",
     arguments: [ReceiverModel.m6, .m8, .m8Batching, .m9, .m10, .f9p, .f10, .x20])
   func raised(model: ReceiverModel) {
     let scene = Scene(model)
@@ -35,7 +35,7 @@ struct LineRateTests {
     let before = (scene.fixes.count, scene.sessionReports.count { $0 == .rateFound(115_200) })
     scene.run(1200)
     #expect(scene.fixes.count >= before.0 + 19, "\(scene.fixes.count - before.0)")
-    #expect(scene.sessionReports.count { $0 == .rateFound(115_200) } <= 2, "it is raised again and again")
+    #expect(scene.sessionReports.count { $0 == .rateFound(115_200) } <= 2, "it is raised repeatedly")
     #expect(scene.line.receiver.baudRate == 9600)
     _ = scene.finish()
     #expect(scene.line.receiver.baudRate == 9600)

@@ -6,7 +6,7 @@ import ReceiverSimulator
 import ReceiverStream
 import Testing
 
-/// A director with a session at a virtual receiver's line, in virtual time: what the shell does, without a machine.
+/// A coordinator with a session at a virtual receiver's line, in virtual time: the driver's work without a machine.
 final class Scene {
   static let start: Int64 = 1_780_000_000
 
@@ -14,16 +14,16 @@ final class Scene {
   private(set) var coordinator: PowerCoordinator
   private(set) var now = Instant.zero
   private var held: Held?
-  /// An optional of the session itself cannot be borrowed through.
+  /// The session in a wrapper, because an optional of the session itself cannot be borrowed through.
   private struct Held: ~Copyable { var session: ReceiverSession }
   private var memory: SessionMemory?
   private let intent: SessionSettings.Intent
   private var isOpen = true
   private var nextOpening = Instant.zero
 
-  /// Fixes with a position, in the order in which they were handed on.
+  /// Fixes with a position, in the order of delivery.
   private(set) var fixes: [(at: Instant, time: UTCTime, isBatched: Bool)] = []
-  /// The same, and those whose receiver has told no date yet.
+  /// The same, and those without a date.
   private(set) var positions = 0
   private(set) var commands: [(at: Instant, command: ReceiverCommand)] = []
   private(set) var reports: [(at: Instant, report: PowerReport)] = []
@@ -32,9 +32,9 @@ final class Scene {
   private(set) var startedAnew = 0
   private(set) var receivedBytes = 0
   private(set) var sentBytes = 0
-  /// How often anything had to be done on the host's side.
+  /// The number of wake-ups of the host.
   private(set) var hostWakeUps = 0
-  /// The journal as a process that dies now would leave it.
+  /// The journal that a process that dies now would leave.
   private(set) var journal: BatchJournal?
 
   init(
@@ -53,7 +53,7 @@ final class Scene {
 
   var isAsleep: Bool { line.receiver.powerState == .standby }
   var isSilent: Bool { coordinator.isSilenceWanted }
-  /// The session with the receiver; nil while nobody listens.
+  /// The session's configuration; nil while the line is not read.
   var desired: DesiredConfiguration? { held == nil ? nil : held!.session.desired }
   var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }
 
@@ -74,7 +74,7 @@ final class Scene {
 
   func reported(_ report: PowerReport) -> Int { reports.count { $0.report == report } }
 
-  /// The process dies and another comes: what it knows is the journal.
+  /// The process dies and another starts with the stored journal.
   func dieAndReturn() {
     held = nil
     memory = nil
@@ -84,7 +84,7 @@ final class Scene {
     if let journal { coordinator.expectLeftover(journal) }
   }
 
-  /// Ends in order; seconds that it took.
+  /// Ends in order; returns the seconds that it took.
   func finish() -> Double {
     let from = now
     if held != nil { held!.session.finish(at: now) }
@@ -102,7 +102,7 @@ final class Scene {
       if condition(self) { return true }
       rounds += 1
       if rounds > 2_000_000 {
-        Issue.record("no rest at \(now): \(commands.suffix(4)), \(sessionReports.suffix(4))")
+        Issue.record("endless loop at \(now): \(commands.suffix(4)), \(sessionReports.suffix(4))")
         return false
       }
     }
@@ -149,7 +149,7 @@ final class Scene {
     return next
   }
 
-  /// The shell's part when the device goes and comes.
+  /// The driver's part when the device goes and comes.
   private func plug() {
     if held != nil, !line.isPresent {
       held!.session.lost { report, sky in
@@ -172,7 +172,7 @@ final class Scene {
     }
   }
 
-  /// Both sides go on until neither has anything to do.
+  /// Works until neither side has anything to do.
   private func work() {
     for _ in 0..<64 {
       drainSession()
@@ -183,7 +183,7 @@ final class Scene {
       }
       if isIdle { return }
     }
-    Issue.record("the director and the session go round in circles: \(commands.suffix(6))")
+    Issue.record("endless loop of coordinator and session: \(commands.suffix(6))")
   }
 
   private func drainSession() {

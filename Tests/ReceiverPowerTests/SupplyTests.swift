@@ -5,9 +5,9 @@ import ReceiverPower
 import ReceiverSimulator
 import Testing
 
-@Suite("A switch in the supply of a receiver that takes no orders")
+@Suite("A switch in the supply of a receiver that takes no commands")
 struct SupplyTests {
-  @Test("Switched off between looks, and on again in time for each")
+  @Test("It is off between position checks, and on again in time for each")
   func checks() {
     let scene = Scene(.nmea, supply: .keepsMemory)
     scene.demand(Demand(everySeconds: 900))
@@ -19,6 +19,6 @@ struct SupplyTests {
     #expect(off >= 7 && supply.count - off >= 7, "\(supply)")
     #expect(scene.positions >= positions + 7, "\(scene.positions - positions) fixes in two hours")
     #expect(scene.chargeMilliampereSeconds - charge < 7200 * 5, "\(scene.chargeMilliampereSeconds - charge) mAs")
-    #expect(scene.sentBytes == sent, "it takes no orders")
+    #expect(scene.sentBytes == sent, "it takes no commands")
   }
 }

@@ -8,13 +8,13 @@ struct SuspendTests {
   private static let moving = Demand(updates: .init(accuracy: .best, pausing: .never))
 
   @Test(
-    "A receiver that is in use rests within the two seconds that a suspend is held up, and is back after it",
+    "A receiver in use sleeps within the two seconds that a suspend is delayed, and is back after it",
     arguments: [ReceiverModel.m8, .m10, .f9p])
   func inUse(model: ReceiverModel) {
     let scene = Scene(model)
     scene.demand(Self.moving)
     #expect(scene.run(120) { $0.fixes.count >= 40 })
-    // There is nothing to wait for as long as no rest is wanted.
+    // Without a wanted sleep nothing delays the suspend.
     #expect(scene.coordinator.isSilenceReached)
     scene.post(.hostSuspending)
     #expect(!scene.coordinator.isSilenceReached)
@@ -25,7 +25,7 @@ struct SuspendTests {
     #expect(scene.run(10) { $0.positions > count }, "it does not come back")
   }
 
-  @Test("One that is not spoken to holds nothing up", arguments: [true, false])
+  @Test("A receiver that takes no commands delays nothing", arguments: [true, false])
   func unread(isReadOnly: Bool) {
     let scene = isReadOnly ? Scene(.m10, intent: .readOnly) : Scene(.nmea)
     scene.demand(Self.moving)
