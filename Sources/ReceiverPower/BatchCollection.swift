@@ -26,7 +26,7 @@ struct BatchCollection: Sendable {
     /// The session has the command to collect and has not confirmed it.
     case starting
     /// Epochs that arrive although the messages are off are counted.
-    case on(since: Instant, strays: Int)
+    case on(since: Instant, unexpectedEpochs: Int)
     /// The messages are being switched on.
     case restoringOutput
     /// The messages are on and the memory is read to its end.
@@ -59,7 +59,7 @@ struct BatchCollection: Sendable {
   }
 
   /// Epochs that arrive so long after the messages were switched off come from a receiver that has lost its configuration.
-  static var straysAfter: Milliseconds { Milliseconds(3000) }
+  static var unexpectedAfter: Milliseconds { Milliseconds(3000) }
   /// Fixes that are held during the last read: two minutes at a fix a second, as long as a slow line needs.
   static var mostHeld: Int { 128 }
   /// Further reads at the end of collecting, for fixes that arrived neither way.
@@ -111,9 +111,9 @@ struct BatchCollection: Sendable {
     case (.starting, .stop), (.on, .stop): state = .restoringOutput
     case (.restoringOutput, .configured): return beginLastRead()
     case (.restoringOutput, .failed), (.lastRead, .failed): return end()
-    case (.on(let since, let strays), .epoch) where !isReading && now >= since + Self.straysAfter:
-      if strays > 0 { return [.restarted] }
-      state = .on(since: since, strays: 1)
+    case (.on(let since, let unexpectedEpochs), .epoch) where !isReading && now >= since + Self.unexpectedAfter:
+      if unexpectedEpochs > 0 { return [.restarted] }
+      state = .on(since: since, unexpectedEpochs: 1)
     case (.leftover, .fix(let fix)), (.restoringOutput, .fix(let fix)), (.lastRead, .fix(let fix)):
       held.append((fix, now))
       if held.count > Self.mostHeld { return releaseHeld() }
@@ -135,7 +135,7 @@ struct BatchCollection: Sendable {
   }
 
   private mutating func begin(at now: Instant) -> [Effect] {
-    state = .on(since: now, strays: 0)
+    state = .on(since: now, unexpectedEpochs: 0)
     let last = [newestLive, journal.lastTime].compactMap { $0 }.max()
     journal = BatchJournal()
     journal.lastTime = last

@@ -17,12 +17,12 @@ extension FixObservation {
 extension SignalObservation {
   /// The reception of an epoch's satellites.
   public init(_ sky: borrowing Sky) {
-    var (heard, strong) = (0, 0)
+    var (received, strong) = (0, 0)
     for index in 0..<sky.count {
       let signal = sky.satellites[index].signalDecibelHertz
-      if signal > 0 { heard += 1 }
+      if signal > 0 { received += 1 }
       if signal >= 25 { strong += 1 }
     }
-    self.init(satellites: heard, strongSatellites: strong)
+    self.init(satellites: received, strongSatellites: strong)
   }
 }

@@ -69,7 +69,7 @@ struct ModernTests {
   }
 
   /// A stationary stream at 0.
-  private func still(_ status: AuthorizationStatus = .authorizedAlways) -> Scene {
+  private func stationaryScene(_ status: AuthorizationStatus = .authorizedAlways) -> Scene {
     var scene = Scene(status)
     scene.engine.beginLiveUpdates(1, .standard, at: scene.instant)
     scene.fixes(100) { _ in 0 }
@@ -78,8 +78,8 @@ struct ModernTests {
   }
 
   @Test("LV-3 a stationary stream reports a refusal, and its place again with the permission")
-  func stillDenied() {
-    var scene = still()
+  func stationaryDenied() {
+    var scene = stationaryScene()
     scene.engine.authorizationChanged(to: .init(status: .denied), at: scene.instant)
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .authorizationDenied)])
     scene.engine.authorizationChanged(to: .init(status: .authorizedAlways), at: scene.instant)
@@ -88,15 +88,15 @@ struct ModernTests {
   }
 
   @Test("LV-3 a stationary stream reports an outage")
-  func stillLost() {
-    var scene = still()
+  func stationaryLost() {
+    var scene = stationaryScene()
     scene.wait(600)
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .locationUnavailable)])
   }
 
   @Test("LV-3 a stationary stream reports that the program is no longer in use")
-  func stillBehind() {
-    var scene = still(.authorizedWhenInUse)
+  func stationaryInBackground() {
+    var scene = stationaryScene(.authorizedWhenInUse)
     scene.engine.setApplication(.background, at: scene.instant)
     #expect(elements(&scene) == [LiveUpdate(location: nil, diagnostic: .insufficientlyInUse)])
   }

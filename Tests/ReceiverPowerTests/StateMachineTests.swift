@@ -69,7 +69,7 @@ struct StateMachineTests {
   private static let now = Instant.zero + Milliseconds(60_000)
   /// Later than epochs of a line that is being silenced may arrive.
   private static let later = now + Milliseconds(10_000)
-  private static let on = BatchCollection.State.on(since: now, strays: 0)
+  private static let on = BatchCollection.State.on(since: now, unexpectedEpochs: 0)
   private static let lastRead = BatchCollection.State.lastRead(rereads: 0)
 
   /// A way from `off` to each state.
@@ -96,7 +96,7 @@ struct StateMachineTests {
     (.off, "start", .starting),
     (.leftover, "found", lastRead),
     (.leftover, "foundOther", .off),
-    (.starting, "accepted", .on(since: later, strays: 0)),
+    (.starting, "accepted", .on(since: later, unexpectedEpochs: 0)),
     (.starting, "refused", .off),
     (.starting, "stop", .restoringOutput),
     (.starting, "sleep", .off),
@@ -104,7 +104,7 @@ struct StateMachineTests {
     (.starting, "lost", .off),
     (on, "start", .starting),
     (on, "stop", .restoringOutput),
-    (on, "epoch", .on(since: now, strays: 1)),
+    (on, "epoch", .on(since: now, unexpectedEpochs: 1)),
     (on, "sleep", .off),
     (on, "reset", .off),
     (on, "lost", .leftover),
@@ -138,7 +138,7 @@ struct StateMachineTests {
   }
 
   @Test("The second epoch from a line that should be silent is a restart of the receiver")
-  func stray() {
+  func unexpectedEpochs() {
     var collection = BatchCollection()
     for event in [BatchCollection.Event.start, .accepted] { _ = collection.handle(event, at: Self.now) }
     #expect(collection.handle(.epoch, at: Self.now + Milliseconds(2999)).isEmpty)

@@ -39,9 +39,9 @@ extension PositioningEngine {
   /// Visits are detected with the measured location, and reported where the app's accuracy permits it (AU-19).
   private mutating func visit(_ actual: Sample) {
     guard let visit = visits.receive(actual) else { return }
-    let told = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
+    let reported = authorization.accuracy == .reduced ? ReducedAccuracy.reduced(visit) : visit
     outputs.append(.store(.visits))
-    for client in clients { client.emit(.didVisit(told), &outputs) }
+    for client in clients { client.emit(.didVisit(reported), &outputs) }
   }
 
   private mutating func monitor(_ sample: Sample) {
