@@ -11,8 +11,8 @@ struct error {
   int need_free;
 };
 
-// Each function's name, what it returns and what it takes (sd-bus.h, unchanged since its first release but for
-// close_unref's absence, which is why close and unref are called).
+// The result, name and parameters of each function (sd-bus.h, unchanged since its first release; close_unref came later, so
+// close and unref are called).
 #define FUNCTIONS(F)                                                                                                   \
   F(int, open_system, (void **))                                                                                      \
   F(void, close, (void *))                                                                                            \

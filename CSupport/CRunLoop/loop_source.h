@@ -1,10 +1,10 @@
-// What wakes a thread's run loop and is served by it, also in a loop that is turned within a callback: a source of version 0,
-// which Foundation's own sockets and streams use. Foundation's Swift module does not show them.
+// A source of version 0, which wakes a thread's run loop and is served by it, also inside a callback that runs the loop.
+// Foundation's own sockets and streams use such sources; its Swift module does not export them.
 
 #ifndef SEXTANT_LOOP_SOURCE_H
 #define SEXTANT_LOOP_SOURCE_H
 
-/// A run loop, counted by the two functions below.
+/// A run loop, whose references are counted by c_loop_retain and c_loop_release.
 typedef void *c_loop;
 /// A source, counted likewise.
 typedef void *c_loop_source;
@@ -35,8 +35,8 @@ void c_loop_remove(c_loop, c_loop_source, const void *mode) __asm__("CFRunLoopRe
 const void *c_loop_retain(const void *) __asm__("CFRetain");
 void c_loop_release(const void *) __asm__("CFRelease");
 
-/// A source that calls `perform` with `info` whenever it was signalled; when the last user of the source is gone, `release` is
-/// called with `info`.
+/// Returns a source that calls `perform` with `info` after each signal, and `release` with `info` once its last reference is
+/// gone.
 static inline c_loop_source c_loop_source_make(void *info, void (*perform)(void *), void (*release)(const void *)) {
   c_loop_source_context context = {0};
   context.info = info;
@@ -45,7 +45,7 @@ static inline c_loop_source c_loop_source_make(void *info, void (*perform)(void 
   return c_loop_source_create(0, 0, &context);
 }
 
-/// Whatever the loop does in its usual modes, it serves the source.
+/// Adds the source to all common modes of the loop.
 static inline void c_loop_attach(c_loop loop, c_loop_source source) { c_loop_add(loop, source, c_loop_common_modes); }
 static inline void c_loop_detach(c_loop loop, c_loop_source source) { c_loop_remove(loop, source, c_loop_common_modes); }
 

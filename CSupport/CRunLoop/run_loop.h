@@ -1,19 +1,19 @@
-// The run loop by its functions of C, with which small programs wait: `CFRunLoopRun()`, and
-// `CFRunLoopStop(CFRunLoopGetCurrent())` when they have their location. Foundation on Linux has them inside, and its other
-// libraries use them from there; its Swift module does not show them.
+// The C functions of the run loop, with which small programs wait: `CFRunLoopRun()`, and
+// `CFRunLoopStop(CFRunLoopGetCurrent())` once they have their location. Foundation on Linux contains them for its other
+// libraries; its Swift module does not export them.
 
 #ifndef SEXTANT_RUN_LOOP_H
 #define SEXTANT_RUN_LOOP_H
 
-/// A thread's run loop. Not by Core Foundation's name, which Swift would take for an object to be counted: these live as long
-/// as their thread.
+/// A thread's run loop, which lives as long as the thread. It does not have Core Foundation's name, as Swift would import that
+/// as a counted object.
 typedef struct c_run_loop *c_run_loop;
 
-/// That of the calling thread.
+/// Returns the run loop of the calling thread.
 c_run_loop CFRunLoopGetCurrent(void);
-/// That of the main thread.
+/// Returns the run loop of the main thread.
 c_run_loop CFRunLoopGetMain(void);
-/// Runs the calling thread's until it is stopped or nothing is left to wait for.
+/// Runs the calling thread's loop until it is stopped or has no source to wait for.
 void CFRunLoopRun(void);
 /// Ends the innermost run of a loop, from any thread.
 void CFRunLoopStop(c_run_loop rl);

@@ -1,9 +1,8 @@
-// Names that `import CoreLocation` brings along on Apple's systems, that Foundation on Linux does not have, and that programs
-// which ask for locations use: to wait for some time, and for the main loop. Those of Swift yield to another module's of the
-// same name.
+// Names that `import CoreLocation` brings along on Apple's systems and that Foundation on Linux does not have. Location
+// programs use them to wait for some time, and for the main loop. Names of another module have precedence.
 @_exported import CRunLoop.Functions
 
-/// What `CFRunLoopGetCurrent()` gives and `CFRunLoopStop(_:)` takes.
+/// The result of `CFRunLoopGetCurrent()` and the argument of `CFRunLoopStop(_:)`.
 public typealias CFRunLoop = c_run_loop
 
 /// Nanoseconds in a second, as in `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
@@ -22,6 +21,6 @@ public var NSEC_PER_USEC: UInt64 { 1000 }
 @_disfavoredOverload
 public var USEC_PER_SEC: UInt64 { 1_000_000 }
 
-/// Runs `body`: without Objective-C nothing is released later.
+/// Runs `body`. Without Objective-C no object is released later.
 @_disfavoredOverload
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }

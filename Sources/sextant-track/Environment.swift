@@ -1,5 +1,5 @@
-/// The process's surroundings, by calls of the C library. Their pointers are to strings that live as long as the call, which
-/// is the reason for `unsafe`.
+/// The environment, signals and output of the process, by calls of the C library. Their pointers are to strings that live as
+/// long as the call, which is the reason for `unsafe`.
 import Glibc
 import SerialPort
 import SystemPackage
@@ -9,23 +9,22 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
   unsafe setenv(name, value, replacing ? 1 : 0)
 }
 
-/// Leaves signals to the run loop's sources, and takes a reader that has gone for an error of writing.
+/// Leaves signals to the run loop's sources, and makes the end of the output's reader an error of writing.
 func leaveSignalsToSources() {
   for number in signalsToEnd + [SIGPIPE] { signal(number, SIG_IGN) }
 }
 
-/// The signals that ask for an orderly end. The loss of the terminal is none where it was ignored from the start, as under
-/// nohup(1).
+/// The signals that request an orderly end. SIGHUP is none of them if it was ignored from the start, as under nohup(1).
 let signalsToEnd: [Int32] = {
   var action = sigaction()
-  // SIG_IGN is the number 1 in the place of a function, which Swift cannot compare as such.
+  // SIG_IGN is the number 1 as a function pointer, which Swift cannot compare.
   guard unsafe sigaction(SIGHUP, nil, &action) == 0 else { return [SIGINT, SIGTERM] }
   let ignoresHangUp = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   return ignoresHangUp ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 }()
 
-/// Both ends of a pipe that can be read once the program was asked to end, for a writer that waits. Without room for it, −1,
-/// which is passed over.
+/// Both ends of a pipe that is readable once the end was requested, for a writer that waits; −1, which is ignored, if the
+/// system has no descriptor free.
 private let endings: (reading: Int32, writing: Int32) = {
   var ends: [Int32] = [-1, -1]
   _ = unsafe pipe(&ends)
@@ -33,19 +32,19 @@ private let endings: (reading: Int32, writing: Int32) = {
   return (ends[0], ends[1])
 }()
 
-/// The program is asked to end: a writer waits no longer for a reader that stands still. From any thread.
-func endIsAskedFor() {
+/// Requests the end of the program: a writer waits no longer for a reader that has stopped. Callable from any thread.
+func requestEnd() {
   var mark: UInt8 = 1
-  // Nobody asks so often that it is full.
+  // The few requests never fill the pipe.
   _ = unsafe write(endings.writing, &mark, 1)
 }
 
-/// What comes of writing.
+/// The result of writing.
 enum Writing {
   case done
-  /// Nobody reads there any more, or nobody does and the program was asked to end.
+  /// The reader is gone, or does not read and the end was requested.
   case unread
-  /// With the system's reason.
+  /// The system's reason.
   case failed(String)
 }
 

@@ -3,15 +3,15 @@ import Foundation
 import GPSDJSON
 import ReceiverStream
 
-/// Writes the delegate's calls, a line each: JSON, or words.
+/// Writes a line for each call of the delegate, as JSON or words.
 final class Printer {
   private let isJSON: Bool
-  /// Kept from line to line.
+  /// Reused for each line.
   private var line = JSONLine()
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  /// Words are made for people alone: a description with its date takes longer than all of a JSON line.
+  /// Prints a line. The words are made only if they are printed, as a description takes longer than a JSON line.
   func print(
     _ event: StaticString, _ words: @autoclosure () -> String = "", fields: (inout JSONLine) -> Void = { _ in }
   ) {
@@ -117,7 +117,7 @@ final class Printer {
     line.field(name, value, digits: 9)
   }
 
-  /// ISO 8601 to the millisecond, as in TPV. Foundation's style takes longer than all the rest of a line.
+  /// Writes a date in ISO 8601 to the millisecond, as in TPV. Foundation's style would take longer than the rest of a line.
   private static func put(_ name: StaticString, _ date: Date, _ line: inout JSONLine) {
     line.name(name)
     line.put(raw: UInt8(ascii: "\""))
@@ -136,10 +136,10 @@ final class Printer {
   private func write(_ bytes: RawSpan) {
     switch writeOut(bytes) {
     case .done: break
-    // Whoever read has seen enough, as `head` does: no error.
+    // A reader such as `head` that ends early is no error.
     case .unread: exit(0)
     case .failed(let reason):
-      say("standard output: \(reason); what is told has no place to go (is the disk full?)")
+      printNotice("standard output: \(reason); the locations cannot be written (is the disk full?)")
       exit(EX_CANTCREAT)
     }
   }

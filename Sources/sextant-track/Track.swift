@@ -20,10 +20,10 @@ struct Track: ParsableCommand {
   @Option(help: "The desired accuracy: best, bestForNavigation or metres.")
   var accuracy = DesiredAccuracy(metres: kCLLocationAccuracyBest)
 
-  @Option(help: "Tell movements from this many metres on.")
+  @Option(help: "Deliver a location after each movement of this many metres.")
   var distanceFilter: Double?
 
-  @Option(help: "What you are doing: other, automotiveNavigation, fitness, otherNavigation or airborne.")
+  @Option(help: "Your activity: other, automotiveNavigation, fitness, otherNavigation or airborne.")
   var activity = Activity.other
 
   @Flag(help: "Do not pause when nothing moves.")
@@ -38,16 +38,16 @@ struct Track: ParsableCommand {
   @Flag(help: "Defer updates again after each delivery.")
   var deferRepeat = false
 
-  @Flag(help: "Ask for one location, and end.")
+  @Flag(help: "Request one location, and end.")
   var once = false
 
-  @Flag(help: "Tell significant changes only.")
+  @Flag(help: "Deliver significant changes only.")
   var significant = false
 
-  @Flag(help: "Tell visits: where you stayed, from when to when.")
+  @Flag(help: "Deliver visits: the places of stays, with arrival and departure.")
   var visits = false
 
-  @Flag(help: "Tell headings.")
+  @Flag(help: "Deliver headings.")
   var heading = false
 
   @Option(help: ArgumentHelp("Monitor a circle; may be given more than once.", valueName: "id,lat,lon,radius"))
@@ -62,13 +62,13 @@ struct Track: ParsableCommand {
   @Flag(help: "Print JSON objects, one a line.")
   var json = false
 
-  @Flag(help: "Send not one byte to the receiver.")
+  @Flag(help: "Send no byte to the receiver.")
   var readOnly = false
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
     if let distanceFilter, !distanceFilter.isFinite {
-      throw ValidationError("--distance-filter is a length in metres; leave it out to have each fix told.")
+      throw ValidationError("--distance-filter is a length in metres; without it each location is delivered.")
     }
     if let deferDistance, !(deferDistance > 0) { throw ValidationError("--defer-distance is a length above 0.") }
     if let deferTimeout, !(deferTimeout > 0) { throw ValidationError("--defer-timeout is a time above 0.") }
@@ -81,7 +81,7 @@ struct Track: ParsableCommand {
   func run() throws {
     if let device {
       guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
-        say("\(device): no such device; `sextant devices` lists what there is")
+        printNotice("\(device): no such device; `sextant devices` lists what there is")
         throw ExitCode(66)
       }
       setVariable("GNSS_DEVICE", device)
@@ -98,8 +98,8 @@ struct Track: ParsableCommand {
   }
 }
 
-/// A line for people, on standard error.
-func say(_ text: String) { FileHandle.standardError.write(Data("sextant: \(text)\n".utf8)) }
+/// Writes a line for people to standard error.
+func printNotice(_ text: String) { FileHandle.standardError.write(Data("sextant: \(text)\n".utf8)) }
 
 /// `best`, `bestForNavigation` or metres.
 struct DesiredAccuracy: ExpressibleByArgument {

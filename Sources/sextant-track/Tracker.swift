@@ -1,25 +1,25 @@
 @_spi(Sextant) import CoreLocation
 import Foundation
 
-/// The client: it asks what the command line says, prints what it is told, and ends in order.
+/// The client of Core Location: it starts the services of the command line, prints each event, and ends in order.
 ///
-/// Sendable, as all of it happens on the main thread, whose queue brings signals and the end of time.
+/// Sendable, as it runs on the main thread only, whose queue brings signals and the end of `--seconds`.
 final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private let options: Track
-  /// What is asked for at each location: it takes time to look a word of the command line up.
+  /// Options that each location needs, as the access to an option of the command line takes time.
   private let isOnce, defers: Bool
   private let printer: Printer
   private let manager = CLLocationManager()
   private var sources: [any DispatchSourceProtocol] = []
-  /// The time of the location that was known before; what is delivered of it is not fresh.
+  /// The time of the location that was known at the start, which is not fresh.
   private var cached: Date?
   private var wasDeferred = false
   private var hasAnswer = false
   private var isEnding = false
   /// Whether the receiver may not be opened.
   private var isForbidden = false
-  /// Asked for last, so that it is told last.
-  private var farewell: (manager: CLLocationManager, delegate: Farewell)?
+  /// The last manager, whose delegate is called last.
+  private var last: (manager: CLLocationManager, delegate: LastDelegate)?
 
   init(_ options: Track) {
     self.options = options
@@ -33,9 +33,9 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       // Not on the main thread, which may wait for a reader.
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in
-        endIsAskedFor()
+        requestEnd()
         DispatchQueue.main.async { [self] in
-          // Who asks twice does not want to wait for an orderly end.
+          // A second signal ends the process at once.
           if isEnding { exit(code) }
           end()
         }
@@ -46,11 +46,11 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     if let seconds = options.seconds {
       DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { [self] in end() }
     }
-    CLLocationManager.listenToReceiverTrouble { [self] trouble in
-      isForbidden = trouble == .forbidden
-      // What is wrong was told; a receiver that is taken away while it runs is waited for.
+    CLLocationManager.observeReceiverProblem { [self] problem in
+      isForbidden = problem == .forbidden
+      // The service has logged the problem. A receiver that is lost later is waited for.
       guard !hasAnswer else { return }
-      switch trouble {
+      switch problem {
       case .held: end(75)
       case .miswritten: end(65)
       case .misnamed: end(66)
@@ -70,7 +70,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   private func startServices() {
     if options.heading {
-      if !CLLocationManager.headingAvailable() { say("there is no compass: --heading has nothing to tell") }
+      if !CLLocationManager.headingAvailable() { printNotice("there is no compass, so --heading has no effect") }
       manager.startUpdatingHeading()
     }
     for beacon in options.beacon { manager.startRangingBeacons(satisfying: beacon.constraint) }
@@ -92,10 +92,10 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     options.region.map { CLCircularRegion(center: $0.centre, radius: $0.radius, identifier: $0.identifier) }
   }
 
-  /// How it ends: 0 with an answer, 77 at a receiver that may not be opened, else 69.
+  /// The exit code: 0 with an answer, 77 for a receiver that may not be opened, else 69.
   private var code: Int32 { hasAnswer ? 0 : isForbidden ? 77 : 69 }
 
-  /// Services are stopped, what follows from it is told, then the process ends; the service sets the receiver back.
+  /// Stops the services, and ends the process after the events that follow from it; the service restores the receiver.
   private func end(_ code: Int32? = nil) {
     guard !isEnding else { return }
     isEnding = true
@@ -105,14 +105,14 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     if options.visits { manager.stopMonitoringVisits() }
     for region in regions { manager.stopMonitoring(for: region) }
     for beacon in options.beacon { manager.stopRangingBeacons(satisfying: beacon.constraint) }
-    let last = CLLocationManager()
-    let delegate = Farewell { [self] in exit(code ?? self.code) }
-    farewell = (last, delegate)
-    last.delegate = delegate
+    let lastManager = CLLocationManager()
+    let delegate = LastDelegate { [self] in exit(code ?? self.code) }
+    last = (lastManager, delegate)
+    lastManager.delegate = delegate
   }
 
-  /// A new manager's delegate is told its authorization after everything that was sent before.
-  private final class Farewell: NSObject, CLLocationManagerDelegate {
+  /// The delegate of a new manager, which gets its authorization after all events that were sent before.
+  private final class LastDelegate: NSObject, CLLocationManagerDelegate {
     private let body: () -> Void
     init(_ body: @escaping () -> Void) { self.body = body }
     func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) { body() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Delivery")
 struct DeliveryTests {
-  @Test("AU-2 GE-3 a delegate hears the status, and not from inside the assignment")
+  @Test("AU-2 GE-3 a delegate gets the status, and not inside the assignment")
   func status() {
     let manager = CLLocationManager(service: Scene("whenInUse").service)
     let recorder = Recorder()
@@ -29,7 +29,7 @@ struct DeliveryTests {
     #expect(manager.location == nil)
   }
 
-  @Test("GE-3 SU-18 who starts first and assigns the delegate then is told as well")
+  @Test("GE-3 SU-18 a delegate that is assigned after the start gets the events as well")
   func startedFirst() {
     let manager = CLLocationManager(service: Scene("denied").service)
     let recorder = Recorder()
@@ -39,7 +39,7 @@ struct DeliveryTests {
     #expect(recorder.words == ["error 1", "status 2"])
   }
 
-  @Test("TH-3 what came while there was no delegate is not told to one of a later turn")
+  @Test("TH-3 events without a delegate are not delivered to a delegate of a later turn")
   func laterTurn() {
     let manager = CLLocationManager(service: Scene("denied").service)
     let recorder = Recorder()
@@ -51,8 +51,8 @@ struct DeliveryTests {
     #expect(recorder.words == ["status 2"])
   }
 
-  @Test("RQ-1 a request whose answer came to nobody is over")
-  func unheardRequest() {
+  @Test("RQ-1 a request whose answer no delegate received is over")
+  func requestWithoutDelegate() {
     let manager = CLLocationManager(service: Scene("denied").service)
     let recorder = Recorder()
     manager.requestLocation()
@@ -64,7 +64,7 @@ struct DeliveryTests {
     #expect(recorder.words == ["status 2", "error 1"])
   }
 
-  @Test("AU-8 the error and the line name the key that is missing, the line what asked as well")
+  @Test("AU-8 the error and the log line name the missing key, the line also the call")
   func missingKey() {
     final class ErrorRecorder: NSObject, CLLocationManagerDelegate {
       var errors: [any Error] = []
@@ -83,7 +83,7 @@ struct DeliveryTests {
     #expect(scene.lines.contains(key) && scene.lines.contains("requestWhenInUseAuthorization()"))
   }
 
-  @Test("LC-2 a program that runs sees the location that another one has found since")
+  @Test("LC-2 a running program sees a newer location of another program")
   func foundByAnother() throws {
     let file = try Scene.recording()
     let state = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -104,7 +104,7 @@ struct DeliveryTests {
     #expect(first.location?.timestamp == recorder.locations.last?.timestamp)
   }
 
-  @Test("TH-1 a delegate hears on the thread that made its manager, whose loop sleeps")
+  @Test("TH-1 a delegate is called on the thread that made its manager, whose loop sleeps")
   func thread() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -121,9 +121,9 @@ struct DeliveryTests {
     #expect(recorder.locations.last?.sourceInformation?.isProducedByAccessory == true)
   }
 
-  /// In a program with an asynchronous main the main thread has gone after the first wait, and others serve its queue.
+  /// In a program with an asynchronous main the main thread ends at the first wait, and other threads serve its queue.
   @Test(
-    "TH-1 a manager that the main actor makes is told on the main queue, whatever thread serves that",
+    "TH-1 the delegate of a manager that the main actor makes is called on the main queue, whatever thread serves it",
     .timeLimit(.minutes(1)))
   @MainActor
   func mainActor() async throws {
@@ -144,7 +144,7 @@ struct DeliveryTests {
     #expect(recorder.words.prefix(2) == ["status 3", "locations"])
   }
 
-  @Test("TH-1 a loop that is run once returns after its delegate was called")
+  @Test("TH-1 a loop that is run once returns after the call of its delegate")
   func once() {
     let manager = CLLocationManager(service: Scene("denied").service)
     let recorder = Recorder()
@@ -155,7 +155,7 @@ struct DeliveryTests {
     #expect(recorder.words == ["status 2", "error 1"] && Date() < limit)
   }
 
-  @Test("TH-1 TH-6 a callback that turns its loop hears the next in it")
+  @Test("TH-1 TH-6 a callback that runs its loop gets the next event inside")
   func turned() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -176,41 +176,43 @@ struct DeliveryTests {
     #expect(depths == [1, 2, 3])
   }
 
-  @Test("TH-1 TH-2 between two callbacks the loop has its turn: timers come, and other managers")
+  @Test("TH-1 TH-2 between two callbacks the loop serves timers and other managers")
   func turns() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
     let recorder = Recorder()
-    let order = Lines()
+    let sequence = Lines()
     recorder.onLocation = { [unowned recorder] _ in
-      order.append("location")
+      sequence.append("location")
       guard recorder.locations.count == 1 else { return }
-      RunLoop.current.add(Timer(timeInterval: 0, repeats: false) { _ in order.append("timer") }, forMode: .common)
+      RunLoop.current.add(Timer(timeInterval: 0, repeats: false) { _ in sequence.append("timer") }, forMode: .common)
     }
     manager.delegate = recorder
     manager.startUpdatingLocation()
-    Scene.run { recorder.locations.count >= 3 && order.contains("timer") }
-    #expect(order.all.last == "location", "\(order.all)")
+    Scene.run { recorder.locations.count >= 3 && sequence.contains("timer") }
+    #expect(sequence.all.last == "location", "\(sequence.all)")
   }
 
-  @Test("TH-2 what two managers of a thread are told comes in the order in which it occurred")
+  @Test("TH-2 the events of two managers of a thread come in the order in which they occurred")
   func twoManagers() {
     let service = Scene("denied").service
     let (first, second) = (CLLocationManager(service: service), CLLocationManager(service: service))
-    let order = Lines()
+    let sequence = Lines()
     let recorders = [Recorder(), Recorder()]
-    for (name, recorder) in zip(["first", "second"], recorders) { recorder.onWord = { order.append("\(name) \($0)") } }
+    for (name, recorder) in zip(["first", "second"], recorders) {
+      recorder.onWord = { sequence.append("\(name) \($0)") }
+    }
     first.delegate = recorders[0]
     first.startUpdatingLocation()
     first.startMonitoringSignificantLocationChanges()
     second.delegate = recorders[1]
-    Scene.run { order.contains("second status 2") }
-    #expect(order.all == ["first status 2", "first error 1", "first error 1", "second status 2"])
+    Scene.run { sequence.contains("second status 2") }
+    #expect(sequence.all == ["first status 2", "first error 1", "first error 1", "second status 2"])
   }
 
-  @Test("SU-23 `location` is the last one that was told, also while others wait")
-  func told() throws {
+  @Test("SU-23 `location` is the last delivered one, also while others wait")
+  func lastDelivered() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let manager = CLLocationManager(service: Scene(file: file).service)
@@ -223,7 +225,7 @@ struct DeliveryTests {
     #expect(inside == recorder.locations.map(\.timestamp))
   }
 
-  @Test("RQ-1 RQ-8 two requests in one turn have one answer, also where the cache has it")
+  @Test("RQ-1 RQ-8 two requests in one turn have one answer, also from the cache")
   func requestedTwice() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -238,7 +240,7 @@ struct DeliveryTests {
     manager.requestLocation()
     manager.requestLocation()
     Scene.run { !recorder.locations.isEmpty }
-    // Whatever waits would come with the next turns.
+    // Waiting events would come in the next turns.
     var turns = 0
     Scene.run {
       turns += 1
@@ -247,7 +249,7 @@ struct DeliveryTests {
     #expect(recorder.locations.count == 1)
   }
 
-  @Test("RG-12 a region of a class that nobody knows has no state")
+  @Test("RG-12 a region of an unknown class has no state")
   func unknownClass() {
     let manager = CLLocationManager(service: Scene().service)
     let states = StateRecorder()
@@ -266,7 +268,7 @@ struct DeliveryTests {
     }
   }
 
-  @Test("RG-12 a region that was made the way of iOS 4 has a state")
+  @Test("RG-12 a region made by the initializer of iOS 4 has a state")
   func oldRegion() {
     let manager = CLLocationManager(service: Scene().service)
     let states = StateRecorder()
@@ -278,7 +280,7 @@ struct DeliveryTests {
     #expect(states.names == ["home"])
   }
 
-  @Test("RG-4 a region as it is monitored bears all the flags it was given")
+  @Test("RG-4 a monitored region has all its flags")
   func monitoredFlags() throws {
     let beacons = CLBeaconRegion(uuid: UUID(), identifier: "b")
     beacons.notifyEntryStateOnDisplay = true
@@ -286,12 +288,12 @@ struct DeliveryTests {
     #expect(made.notifyEntryStateOnDisplay)
   }
 
-  @Test("TH-1 a loop has nothing to wait for when its last manager is gone")
+  @Test("TH-1 a loop has no source when its last manager is gone")
   func released() {
     let scene = Scene()
     let done = DispatchSemaphore(value: 0)
     let lines = Lines()
-    // A thread of its own: others' managers keep the loops of the pool.
+    // A thread of its own, as managers of other tests keep the loops of the pool.
     Thread.detachNewThread {
       var manager: CLLocationManager? = CLLocationManager(service: scene.service)
       let recorder = Recorder()
@@ -308,7 +310,7 @@ struct DeliveryTests {
     #expect(lines.all == ["status 3", "over"])
   }
 
-  @Test("SU-15 TH-6 who stops in a callback hears no more of what was sent already")
+  @Test("SU-15 TH-6 a stop inside a callback drops the events that were sent already")
   func stopped() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -326,7 +328,7 @@ struct DeliveryTests {
     #expect(witness.locations.count == 3)
   }
 
-  @Test("SU-20 SU-22 AU-4 a delegate of the older methods is told by them")
+  @Test("SU-20 SU-22 AU-4 the older methods of a delegate are called")
   func older() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -340,7 +342,7 @@ struct DeliveryTests {
     #expect(zip(recorder.steps, recorder.steps.dropFirst()).allSatisfy { $0.to === $1.from })
   }
 
-  @Test("RG-3 regions are the program's, and a delegate that is gone is no harm")
+  @Test("RG-3 regions belong to the program, and a released delegate does no harm")
   func regions() {
     let service = Scene().service
     let manager = CLLocationManager(service: service)

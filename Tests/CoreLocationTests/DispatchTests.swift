@@ -23,10 +23,10 @@ private final class Both: NSObject, CLLocationManagerDelegate {
   }
 }
 
-/// Which method of a delegate is called, and what its errors are.
+/// The choice of a delegate's method, and the errors.
 @Suite("Dispatch")
 struct DispatchTests {
-  @Test("AU-4 SU-21 a delegate with the old and the new methods is told by the new ones alone")
+  @Test("AU-4 SU-21 of a delegate with the old and the new methods, only the new ones are called")
   func both() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -38,7 +38,7 @@ struct DispatchTests {
     #expect(both.words == ["new status", "new", "new", "new"])
   }
 
-  @Test("ER-1 what a delegate is handed is a CLError")
+  @Test("ER-1 a delegate gets a CLError")
   func typed() {
     let manager = CLLocationManager(service: Scene("denied").service)
     let both = Both()
@@ -62,7 +62,7 @@ struct DispatchTests {
     }
   }
 
-  /// Both are for programs that look for them: regions need no preparation and no network here, and no service gives them.
+  /// Both exist for programs that check for them. No service reports them, as regions need no preparation and no network here.
   @Test("RG-22 the errors of a delay have codes of their own, and the one of late events carries a better region")
   func delayed() {
     #expect(CLError.regionMonitoringSetupDelayed.rawValue == 6 && CLError.regionMonitoringResponseDelayed.rawValue == 7)
@@ -71,7 +71,7 @@ struct DispatchTests {
     #expect(delayed.alternateRegion === region && delayed == delayed && CLError(.denied).alternateRegion == nil)
   }
 
-  @Test("ER-3 an NSError of the domain is caught by its code as well")
+  @Test("ER-3 an NSError of the domain is caught by its code")
   func caught() {
     let error: any Error = NSError(domain: kCLErrorDomain, code: 11)
     if case CLError.deferredFailed = error {} else { Issue.record("not matched") }

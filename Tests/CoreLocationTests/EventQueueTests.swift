@@ -4,8 +4,8 @@ import Testing
 @testable import CoreLocation
 @testable import Positioning
 
-/// What waits for a delegate, by the clock.
-@Suite("Letters that wait")
+/// The queue of a delegate's events, by the clock.
+@Suite("Waiting events")
 struct EventQueueTests {
   private func locations(_ second: Int, run: UInt32 = 0, isAnswer: Bool = false) -> EventQueue.QueuedEvent {
     var ticket = Ticket(delegate: 1, run: run)
@@ -16,7 +16,7 @@ struct EventQueueTests {
     return .event(.didUpdateLocations([location]), ticket)
   }
 
-  /// The latitudes of each letter; nil for another.
+  /// The latitudes of each event of locations; nil for another event.
   private func taken(_ queue: inout EventQueue, atSeconds now: Double) -> [[Int]?] {
     var all: [[Int]?] = []
     while let event = queue.take(atSeconds: now) {
@@ -29,37 +29,37 @@ struct EventQueueTests {
     return all
   }
 
-  @Test("SU-16 a loop that comes in time is told one by one")
+  @Test("SU-16 a loop that runs in time gets locations one by one")
   func inTime() {
     var queue = EventQueue()
     for tenth in 0..<5 { queue.put(locations(tenth), atSeconds: 100 + Double(tenth) / 10) }
     #expect(taken(&queue, atSeconds: 100.5) == [[0], [1], [2], [3], [4]])
   }
 
-  @Test("SU-16 a loop that was busy is told of them together, oldest first, in the order of all events")
+  @Test("SU-16 a busy loop gets coalesced locations, oldest first, in the order of all events")
   func together() {
     var queue = EventQueue()
     for second in 0..<3 { queue.put(locations(second), atSeconds: Double(second)) }
     queue.put(.calibration(true), atSeconds: 3)
     for second in 4..<7 { queue.put(locations(second), atSeconds: Double(second)) }
-    #expect(queue.count == 3 && queue.holdsLocations)
+    #expect(queue.count == 3 && queue.hasLocations)
     #expect(taken(&queue, atSeconds: 7) == [[0, 1, 2], nil, [4, 5, 6]])
   }
 
-  @Test("GE-3 without a delegate the newest of what comes again waits for one, and whatever comes once")
-  func unheard() {
+  @Test("GE-3 without a delegate the newest of each recurring event waits, and every other event")
+  func withoutDelegate() {
     var queue = EventQueue()
     let failure = EventQueue.QueuedEvent.event(.didFail(.denied), Ticket(delegate: nil))
-    queue.put(failure, atSeconds: 0, isHeard: false)
+    queue.put(failure, atSeconds: 0, hasDelegate: false)
     for second in 0..<5000 {
-      queue.put(locations(second), atSeconds: Double(second), isHeard: false)
-      queue.put(heading(second), atSeconds: Double(second), isHeard: false)
+      queue.put(locations(second), atSeconds: Double(second), hasDelegate: false)
+      queue.put(heading(second), atSeconds: Double(second), hasDelegate: false)
     }
     #expect(queue.count == 3)
     #expect(taken(&queue, atSeconds: 5000) == [nil, [4999], nil])
   }
 
-  @Test("TH-1 a loop that does not run holds no more headings than it can")
+  @Test("TH-1 the queue of a loop that does not run has a limit for headings")
   func headings() {
     var queue = EventQueue()
     for second in 0..<10_000 { queue.put(heading(second), atSeconds: Double(second)) }
@@ -89,7 +89,7 @@ struct EventQueueTests {
     #expect(lag.count == 20 && lag.allSatisfy { $0 <= 1 })
   }
 
-  @Test("SU-15 RQ-1 locations of two runs, and the answer to a request, stay apart")
+  @Test("SU-15 RQ-1 locations of two runs, and the answer to a request, are not coalesced")
   func apart() {
     var queue = EventQueue()
     queue.put(locations(0), atSeconds: 0)
@@ -99,7 +99,7 @@ struct EventQueueTests {
     #expect(taken(&queue, atSeconds: 4) == [[0], [1], [2], [3]])
   }
 
-  @Test("A loop that never runs is kept an hour of locations")
+  @Test("The queue of a loop that never runs has an hour of locations")
   func limit() {
     var queue = EventQueue()
     for second in 0..<5000 { queue.put(locations(second % 80), atSeconds: Double(second)) }

@@ -5,107 +5,107 @@ import Testing
 
 @testable import CoreLocation
 
-/// A delegate that hears all kinds of failures.
-private final class Patient: NSObject, CLLocationManagerDelegate {
+/// A delegate that records all kinds of failures.
+private final class FailureRecorder: NSObject, CLLocationManagerDelegate {
   var words: [String] = []
   var onWord: (CLLocationManager) -> Void = { _ in }
 
-  private func hear(_ word: String, _ manager: CLLocationManager) {
+  private func record(_ word: String, _ manager: CLLocationManager) {
     words.append(word)
     onWord(manager)
   }
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    hear("locations \(locations.count)", manager)
+    record("locations \(locations.count)", manager)
   }
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
-    hear("error \((error as NSError).code)", manager)
+    record("error \((error as NSError).code)", manager)
   }
   func locationManager(_ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?) {
-    hear("deferral \((error as NSError?)?.code ?? -1)", manager)
+    record("deferral \((error as NSError?)?.code ?? -1)", manager)
   }
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   ) {
-    hear("region \(region?.identifier ?? "-") \((error as NSError).code)", manager)
+    record("region \(region?.identifier ?? "-") \((error as NSError).code)", manager)
   }
   func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {
-    hear("monitors \(region.identifier)", manager)
+    record("monitors \(region.identifier)", manager)
   }
   func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion, withError error: any Error
   ) {
-    hear("ranging \((error as NSError).code)", manager)
+    record("ranging \((error as NSError).code)", manager)
   }
 }
 
-/// A delegate whose author mistook every name.
-private final class Mistaken: NSObject, CLLocationManagerDelegate {
+/// A delegate whose methods are all misspelt.
+private final class MisspeltDelegate: NSObject, CLLocationManagerDelegate {
   func locationManager(_ manager: CLLocationManager, didUpdateLocation locations: [CLLocation]) {}
   func locationManager(_ manager: CLLocationManager, didFail error: any Error) {}
 }
 
-/// Misuse is loud and harmless: what the delegate is told, and what is said on standard error.
+/// Misuse is reported and harmless: the delegate's errors, and the lines on standard error.
 @Suite("Misuse")
 struct MisuseTests {
-  private func client(_ scene: Scene) -> (CLLocationManager, Patient) {
+  private func client(_ scene: Scene) -> (CLLocationManager, FailureRecorder) {
     let manager = CLLocationManager(service: scene.service)
-    let patient = Patient()
-    manager.delegate = patient
-    return (manager, patient)
+    let recorder = FailureRecorder()
+    manager.delegate = recorder
+    return (manager, recorder)
   }
 
   private func circle(_ identifier: String, radius: Double = 100) -> CLCircularRegion {
     CLCircularRegion(center: CLLocationCoordinate2DMake(48, 11), radius: radius, identifier: identifier)
   }
 
-  @Test("AU-8 a request without a text to ask with is an error, and a line names the key")
+  @Test("AU-8 a request without a text for the user is an error, and a line names the key")
   func missingKey() {
     let scene = Scene(nil)
-    let (manager, patient) = client(scene)
+    let (manager, recorder) = client(scene)
     manager.requestWhenInUseAuthorization()
-    Scene.run { !patient.words.isEmpty && scene.lines.contains("NSLocationWhenInUseUsageDescription") }
-    #expect(patient.words == ["error 18"])
+    Scene.run { !recorder.words.isEmpty && scene.lines.contains("NSLocationWhenInUseUsageDescription") }
+    #expect(recorder.words == ["error 18"])
     #expect(scene.lines.contains("NSLocationWhenInUseUsageDescription"))
     #expect(manager.authorizationStatus == .notDetermined)
   }
 
-  @Test("AU-9 a start that nobody asked permission for waits, and a line says what to call")
+  @Test("AU-9 a start without a request for permission waits, and a line names the call")
   func notRequested() {
     var keys = UsageKeys()
     keys.whenInUse = "shops nearby"
     let scene = Scene(nil, keys: keys)
-    let (manager, patient) = client(scene)
+    let (manager, recorder) = client(scene)
     manager.startUpdatingLocation()
     manager.requestLocation()
     Scene.run { scene.lines.all.count == 2 }
     #expect(scene.lines.contains("call requestWhenInUseAuthorization()"))
     #expect(scene.lines.contains("requestLocation() was dropped"))
-    #expect(patient.words.isEmpty)
+    #expect(recorder.words.isEmpty)
   }
 
-  @Test("SU-18 each start that is refused is an error")
+  @Test("SU-18 each refused start is an error")
   func refused() {
-    let (manager, patient) = client(Scene("restricted"))
+    let (manager, recorder) = client(Scene("restricted"))
     manager.startUpdatingLocation()
     manager.startMonitoringSignificantLocationChanges()
     manager.requestLocation()
-    Scene.run { patient.words.count == 3 }
-    #expect(patient.words == ["error 1", "error 1", "error 1"])
+    Scene.run { recorder.words.count == 3 }
+    #expect(recorder.words == ["error 1", "error 1", "error 1"])
   }
 
-  @Test("DF-2 DF-18 a deferral without updates ends at once, and one that is not there ends without a word")
+  @Test("DF-2 DF-18 a deferral without updates ends at once, and the end of no deferral is silent")
   func deferral() {
-    let (manager, patient) = client(Scene())
+    let (manager, recorder) = client(Scene())
     manager.disallowDeferredLocationUpdates()
     manager.allowDeferredLocationUpdates(untilTraveled: 100, timeout: 10)
-    Scene.run { !patient.words.isEmpty }
-    #expect(patient.words == ["deferral 12"])
+    Scene.run { !recorder.words.isEmpty }
+    #expect(recorder.words == ["deferral 12"])
   }
 
   @Test("RG-5 RG-6 a region that is too large, nowhere, or one too many is an error")
   func regions() {
-    let (manager, patient) = client(Scene())
+    let (manager, recorder) = client(Scene())
     manager.startMonitoring(for: circle("large", radius: manager.maximumRegionMonitoringDistance * 2))
     manager.startMonitoring(for: circle("empty", radius: -1))
     manager.startMonitoring(
@@ -113,22 +113,22 @@ struct MisuseTests {
     for number in 1...21 { manager.startMonitoring(for: circle("\(number)")) }
     // Replacing at twenty is allowed.
     manager.startMonitoring(for: circle("20", radius: 50))
-    Scene.run { patient.words.count == 25 }
-    #expect(patient.words.prefix(3) == ["region large 5", "region empty 5", "region nowhere 5"])
-    #expect(patient.words.suffix(3) == ["monitors 20", "region 21 5", "monitors 20"])
+    Scene.run { recorder.words.count == 25 }
+    #expect(recorder.words.prefix(3) == ["region large 5", "region empty 5", "region nowhere 5"])
+    #expect(recorder.words.suffix(3) == ["monitors 20", "region 21 5", "monitors 20"])
     #expect(manager.monitoredRegions.count == 20)
   }
 
   @Test("BE-4 ranging without Bluetooth is an error")
   func ranging() {
-    let (manager, patient) = client(Scene())
+    let (manager, recorder) = client(Scene())
     manager.startRangingBeacons(in: CLBeaconRegion(uuid: UUID(), identifier: "shop"))
-    Scene.run { !patient.words.isEmpty }
-    #expect(patient.words == ["ranging 16"])
+    Scene.run { !recorder.words.isEmpty }
+    #expect(recorder.words == ["ranging 16"])
     #expect(manager.rangedRegions.isEmpty)
   }
 
-  @Test("BG-1 background updates without the mode are said")
+  @Test("BG-1 background updates without the mode are logged")
   func background() {
     let scene = Scene()
     let (manager, _) = client(scene)
@@ -137,13 +137,13 @@ struct MisuseTests {
     #expect(scene.lines.contains("UIBackgroundModes"))
   }
 
-  @Test("SU-26 a delegate without the methods is told which it lacks, once each")
-  func mistaken() throws {
+  @Test("SU-26 each missing method of a delegate is logged once")
+  func misspelt() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let scene = Scene(file: file)
     let manager = CLLocationManager(service: scene.service)
-    let delegate = Mistaken()
+    let delegate = MisspeltDelegate()
     manager.delegate = delegate
     manager.startUpdatingLocation()
     let (other, witness) = client(scene)
@@ -159,20 +159,20 @@ struct MisuseTests {
     #expect(refused.lines.all.filter { $0.contains("locationManager(_:didFailWithError:)") }.count == 1)
   }
 
-  @Test("TH-3 a delegate that is gone or replaced hears nothing, and nothing breaks")
+  @Test("TH-3 a released or replaced delegate gets no events, and nothing breaks")
   func gone() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
     let scene = Scene(file: file)
     let manager = CLLocationManager(service: scene.service)
     do {
-      let gone = Patient()
+      let gone = FailureRecorder()
       manager.delegate = gone
       manager.startUpdatingLocation()
     }
-    let first = Patient()
+    let first = FailureRecorder()
     manager.delegate = first
-    let second = Patient()
+    let second = FailureRecorder()
     manager.delegate = second
     Scene.run { second.words.count >= 3 }
     #expect(first.words.isEmpty && second.words.count == 3)
@@ -180,39 +180,39 @@ struct MisuseTests {
 
   @Test("TH-4 the delegate may be read while another thread assigns it")
   func delegateFromThreads() {
-    final class Box: @unchecked Sendable {
-      // Sendable: what is shared is a manager, whose properties any thread may use.
+    final class SharedManager: @unchecked Sendable {
+      // Sendable: any thread may use a manager's properties.
       let manager: CLLocationManager
       init(_ manager: CLLocationManager) { self.manager = manager }
     }
-    let box = Box(CLLocationManager(service: Scene("denied").service))
+    let shared = SharedManager(CLLocationManager(service: Scene("denied").service))
     DispatchQueue.concurrentPerform(iterations: 4) { number in
       for turn in 0..<5000 {
         if number == 0 {
-          // Each is gone with the next turn, so that a reader may come to it at its end.
-          box.manager.delegate = turn % 3 == 0 ? nil : Patient()
+          // Each is released in the next turn, so that a reader may get it at its end.
+          shared.manager.delegate = turn % 3 == 0 ? nil : FailureRecorder()
         } else {
-          _ = box.manager.delegate
+          _ = shared.manager.delegate
         }
       }
     }
-    #expect(box.manager.delegate == nil)
+    #expect(shared.manager.delegate == nil)
     // The last assignment counts, and its delegate alone is called.
-    let patient = Patient()
-    box.manager.delegate = patient
-    box.manager.startUpdatingLocation()
-    Scene.run { !patient.words.isEmpty }
-    #expect(box.manager.delegate === patient && patient.words == ["error 1"])
+    let recorder = FailureRecorder()
+    shared.manager.delegate = recorder
+    shared.manager.startUpdatingLocation()
+    Scene.run { !recorder.words.isEmpty }
+    #expect(shared.manager.delegate === recorder && recorder.words == ["error 1"])
   }
 
   @Test("TH-6 every call may be made from inside a callback")
   func inside() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
-    let (manager, patient) = client(Scene(file: file))
+    let (manager, recorder) = client(Scene(file: file))
     let region = circle("home")
-    patient.onWord = { [weak patient] manager in
-      guard patient?.words.count == 1 else { return }
+    recorder.onWord = { [weak recorder] manager in
+      guard recorder?.words.count == 1 else { return }
       manager.stopUpdatingLocation()
       manager.startUpdatingLocation()
       manager.startMonitoringSignificantLocationChanges()
@@ -229,31 +229,31 @@ struct MisuseTests {
       manager.desiredAccuracy = kCLLocationAccuracyKilometer
       _ = (manager.location, manager.monitoredRegions, manager.authorizationStatus)
       manager.delegate = nil
-      manager.delegate = patient
+      manager.delegate = recorder
     }
     manager.startUpdatingLocation()
-    Scene.run { !patient.words.isEmpty }
-    // The manager goes on, with the delegate that it was given last.
+    Scene.run { !recorder.words.isEmpty }
+    // The manager goes on with the last assigned delegate.
     manager.startMonitoring(for: region)
-    Scene.run { patient.words.contains("monitors home") }
+    Scene.run { recorder.words.contains("monitors home") }
     #expect(
-      patient.words.filter { $0 == "monitors home" }.count == 1 && !patient.words.contains { $0.hasPrefix("error") })
+      recorder.words.filter { $0 == "monitors home" }.count == 1 && !recorder.words.contains { $0.hasPrefix("error") })
   }
 
-  @Test("TH-2 a callback that runs the loop itself hears what follows in its order")
+  @Test("TH-2 a callback that runs the loop itself gets later events in their order")
   func nested() {
-    let (manager, patient) = client(Scene("denied"))
-    patient.onWord = { _ in
-      if patient.words.count == 1 { Scene.run { patient.words.count == 3 } }
+    let (manager, recorder) = client(Scene("denied"))
+    recorder.onWord = { _ in
+      if recorder.words.count == 1 { Scene.run { recorder.words.count == 3 } }
     }
     manager.startUpdatingLocation()
     manager.startMonitoring(for: circle("a"))
     manager.startMonitoring(for: circle("b"))
-    Scene.run { patient.words.count == 3 }
-    #expect(patient.words == ["error 1", "region a 4", "region b 4"])
+    Scene.run { recorder.words.count == 3 }
+    #expect(recorder.words == ["error 1", "region a 4", "region b 4"])
   }
 
-  @Test("TH-2 a callback that runs the loop itself is told inside it what waited before")
+  @Test("TH-2 a callback that runs the loop itself gets waiting events inside")
   func nestedWaiting() {
     let manager = CLLocationManager(service: Scene("denied").service)
     var words: [String] = []
@@ -267,7 +267,7 @@ struct MisuseTests {
     #expect(words == ["first begins", "second", "first ends"])
   }
 
-  @Test("SU-29 two managers with contradicting wishes get what each wants")
+  @Test("SU-29 two managers with contradicting settings get their own locations")
   func contradicting() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -290,68 +290,70 @@ struct MisuseTests {
     let done = DispatchSemaphore(value: 0)
     let kept = Kept()
     Thread.detachNewThread {
-      let (manager, patient) = client(scene)
+      let (manager, recorder) = client(scene)
       manager.startUpdatingLocation()
-      kept.keep(manager, patient)
+      kept.keep(manager, recorder)
       done.signal()
     }
     done.wait()
-    let (manager, patient) = client(scene)
+    let (manager, recorder) = client(scene)
     manager.startUpdatingLocation()
-    Scene.run { !patient.words.isEmpty }
-    #expect(patient.words == ["error 1"])
-    #expect(kept.patient?.words == [] && kept.manager?.authorizationStatus == .denied)
+    Scene.run { !recorder.words.isEmpty }
+    #expect(recorder.words == ["error 1"])
+    #expect(kept.recorder?.words == [] && kept.manager?.authorizationStatus == .denied)
   }
 
   /// Keeps objects of a thread alive after it.
   private final class Kept: @unchecked Sendable {
     private(set) var manager: CLLocationManager?
-    private(set) var patient: Patient?
-    func keep(_ manager: CLLocationManager, _ patient: Patient) { (self.manager, self.patient) = (manager, patient) }
+    private(set) var recorder: FailureRecorder?
+    func keep(_ manager: CLLocationManager, _ recorder: FailureRecorder) {
+      (self.manager, self.recorder) = (manager, recorder)
+    }
   }
 
-  @Test("TH-1 a second thread that runs its loop hears there")
+  @Test("TH-1 the delegate of a second thread that runs its loop is called there")
   func secondThread() {
     let scene = Scene("denied")
     let done = DispatchSemaphore(value: 0)
     let lines = Lines()
     Thread.detachNewThread {
-      let (manager, patient) = client(scene)
-      patient.onWord = { _ in lines.append(Thread.isMainThread ? "main" : "second") }
+      let (manager, recorder) = client(scene)
+      recorder.onWord = { _ in lines.append(Thread.isMainThread ? "main" : "second") }
       manager.startUpdatingLocation()
-      Scene.run { !patient.words.isEmpty }
+      Scene.run { !recorder.words.isEmpty }
       done.signal()
     }
     done.wait()
     #expect(lines.all == ["second"])
   }
 
-  @Test("TH-1 a loop that does not run is said also where one batch of events waits and no more come")
+  @Test("TH-1 a stalled loop is logged also if one batch of events waits and no more come")
   func oneBatch() {
     var watch = RunLoopStallDetector()
-    var said = [watch.received(atSeconds: 100)]
+    var reports = [watch.received(atSeconds: 100)]
     #expect(watch.nextCheck(atSeconds: 100) == 10)
     #expect(watch.nextCheck(atSeconds: 101) == nil)
-    said += [watch.checked(atSeconds: 110), watch.received(atSeconds: 130)]
-    #expect(said == [false, true, false])
+    reports += [watch.checked(atSeconds: 110), watch.received(atSeconds: 130)]
+    #expect(reports == [false, true, false])
     #expect(watch.nextCheck(atSeconds: 130) == nil)
-    // One that ran meanwhile, and has newer ones wait, is looked at again.
+    // A loop that ran meanwhile, with newer events waiting, is checked again.
     watch = RunLoopStallDetector()
-    said = [watch.received(atSeconds: 100)]
+    reports = [watch.received(atSeconds: 100)]
     #expect(watch.nextCheck(atSeconds: 100) == 10)
     watch.ran()
-    said += [watch.received(atSeconds: 106), watch.checked(atSeconds: 110)]
+    reports += [watch.received(atSeconds: 106), watch.checked(atSeconds: 110)]
     #expect(watch.nextCheck(atSeconds: 110) == 6)
-    said.append(watch.checked(atSeconds: 116))
-    #expect(said == [false, false, false, true])
+    reports.append(watch.checked(atSeconds: 116))
+    #expect(reports == [false, false, false, true])
   }
 
-  @Test("A loop that does not run is said once, and only when events waited long")
+  @Test("A stalled loop is logged once, and only after a long wait of events")
   func loop() {
     var watch = RunLoopStallDetector()
-    var said = [0.0, 9].map { watch.received(atSeconds: $0) }
+    var reports = [0.0, 9].map { watch.received(atSeconds: $0) }
     watch.ran()
-    said += [10.0, 19, 21, 40].map { watch.received(atSeconds: $0) }
-    #expect(said == [false, false, false, false, true, false])
+    reports += [10.0, 19, 21, 40].map { watch.received(atSeconds: $0) }
+    #expect(reports == [false, false, false, false, true, false])
   }
 }

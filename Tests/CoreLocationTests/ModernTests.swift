@@ -20,7 +20,7 @@ struct ModernTests {
     return nil
   }
 
-  @Test("MO-2 MO-5 a monitor tells the state of a condition, and keeps what it told")
+  @Test("MO-2 MO-5 a monitor reports the state of a condition, and keeps the last event")
   func monitor() async throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
@@ -37,7 +37,7 @@ struct ModernTests {
     #expect(await monitor.record(for: "home") == nil)
   }
 
-  @Test("MO-1 conditions are there again in the next run, with what was told last")
+  @Test("MO-1 conditions are restored in the next run, with their last events")
   func persisted() async throws {
     let file = try Scene.recording()
     let state = temporaryFolder()
@@ -62,7 +62,7 @@ struct ModernTests {
     #expect(shop?.lastEvent.state == .unmonitored && shop?.lastEvent.conditionUnsupported == true)
   }
 
-  @Test("LV-1 LV-4 a task that is cancelled before it iterates asks for nothing")
+  @Test("LV-1 LV-4 a task that is cancelled before it iterates does not ask for permission")
   func cancelledBefore() async throws {
     var keys = UsageKeys()
     keys.whenInUse = "to show where you are"
@@ -78,7 +78,7 @@ struct ModernTests {
     #expect(service.read { $0.authorization.asked == nil && !$0.sharedDemand.live })
   }
 
-  @Test("MO-3 one condition too many, and one that has no place, say so")
+  @Test("MO-3 one condition too many, and one without a place, have flags for it")
   func refused() async throws {
     let monitor = CLMonitor("places", service: Scene().service)
     await monitor.add(
@@ -91,7 +91,7 @@ struct ModernTests {
     #expect(exceeded.persistenceUnavailable && !exceeded.authorizationDenied)
   }
 
-  @Test("Without permission a condition says why it is not watched")
+  @Test("Without permission the event gives the reason why a condition is not monitored")
   func denied() async throws {
     let monitor = CLMonitor("places", service: Scene("denied").service)
     await monitor.add(circle, identifier: "home")
@@ -99,7 +99,7 @@ struct ModernTests {
     #expect(event.state == .unmonitored && event.authorizationDenied && !event.authorizationRestricted)
   }
 
-  @Test("A condition of another kind, and a name that is none, are said")
+  @Test("A condition of another kind, and an invalid name, are logged")
   func foreign() async {
     struct Weather: CLCondition {}
     let scene = Scene()
@@ -117,7 +117,7 @@ struct ModernTests {
     #expect(try await task.value == nil)
   }
 
-  @Test("SS-1 a session tells what stands in its way, and ends once")
+  @Test("SS-1 a session reports its diagnostic, and ends once")
   func session() async throws {
     let service = Scene("denied").service
     let session = CLServiceSession(.always, purpose: nil, service: service)
@@ -133,7 +133,7 @@ struct ModernTests {
     }
   }
 
-  @Test("SS-1 an iteration of diagnostics ends when its session is invalidated, and one begun later at once")
+  @Test("SS-1 an iteration of diagnostics ends with the invalidation of its session, and a later one at once")
   func invalidated() async throws {
     let service = Scene("denied").service
     let session = CLServiceSession(.whenInUse, purpose: nil, service: service)
@@ -150,7 +150,7 @@ struct ModernTests {
     #expect(count == 1)
   }
 
-  @Test("SS-2 a background activity counts when it is begun in the foreground")
+  @Test("SS-2 a background activity counts if it begins in the foreground")
   func activity() async throws {
     let service = Scene("whenInUse", application: "background").service
     let activity = CLBackgroundActivitySession(service: service)
@@ -161,7 +161,7 @@ struct ModernTests {
     activity.invalidate()
   }
 
-  @Test("LV-1 LV-3 a stream of live updates has locations, and says why when it has none")
+  @Test("LV-1 LV-3 a stream of live updates has locations, or the reason for none")
   func live() async throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }

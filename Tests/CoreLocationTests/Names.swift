@@ -2,9 +2,9 @@ import CoreLocation
 import Foundation
 import Testing
 
-// Every name with its type: what is asked here is whether it compiles. Nothing of it runs, but the raw values.
+// Every name with its type. The test is that it compiles; only the raw values run.
 
-/// A double, as programs' tests make them: each class can be subclassed, a property that is read can be overridden.
+/// Mocks as in programs' tests: each class can be subclassed, a property can be overridden.
 private final class LocationDouble: CLLocation, @unchecked Sendable {
   override var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D() }
   override var timestamp: Date { .distantPast }
@@ -61,7 +61,7 @@ private final class Everything: NSObject, CLLocationManagerDelegate {
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {}
 }
 
-/// None of them is needed.
+/// A delegate without any method.
 private final class Nothing: NSObject, CLLocationManagerDelegate {}
 
 private func constants() {
@@ -138,7 +138,7 @@ private func values(_ location: CLLocation, _ heading: CLHeading, _ visit: CLVis
   let motion: (CLLocationDirection, CLLocationDirectionAccuracy, CLLocationSpeed, CLLocationSpeedAccuracy) = (
     location.course, location.courseAccuracy, location.speed, location.speedAccuracy
   )
-  let rest: (CLLocationAccuracy, CLLocationAccuracy, Date, Int?, Bool?, Bool?) = (
+  let others: (CLLocationAccuracy, CLLocationAccuracy, Date, Int?, Bool?, Bool?) = (
     location.horizontalAccuracy, location.verticalAccuracy, location.timestamp, location.floor?.level,
     location.sourceInformation?.isSimulatedBySoftware, location.sourceInformation?.isProducedByAccessory
   )
@@ -148,7 +148,7 @@ private func values(_ location: CLLocation, _ heading: CLHeading, _ visit: CLVis
   let stay: (Date, Date, CLLocationCoordinate2D, CLLocationAccuracy) = (
     visit.arrivalDate, visit.departureDate, visit.coordinate, visit.horizontalAccuracy
   )
-  let heard: (UUID, NSNumber, NSNumber, CLProximity, CLLocationAccuracy, Int, Date) = (
+  let detected: (UUID, NSNumber, NSNumber, CLProximity, CLLocationAccuracy, Int, Date) = (
     beacon.uuid, beacon.major, beacon.minor, beacon.proximity, beacon.accuracy, beacon.rssi, beacon.timestamp
   )
   let constraints = [
@@ -161,7 +161,7 @@ private func values(_ location: CLLocation, _ heading: CLHeading, _ visit: CLVis
     CLBeaconRegion(uuid: uuid, major: 1, minor: 2, identifier: "d"),
     CLBeaconRegion(beaconIdentityConstraint: constraints[0], identifier: "e"),
   ]
-  _ = (metres, motion, rest, headings, heard, regions)
+  _ = (metres, motion, others, headings, detected, regions)
 }
 
 private func updates() async throws {
@@ -232,7 +232,7 @@ private func sessions() async throws {
   activity.invalidate()
 }
 
-/// The names of the time before iOS 13.
+/// The names before iOS 13.
 private func old(_ manager: CLLocationManager, _ region: CLBeaconRegion, _ beacon: CLBeacon) {
   let area = CLRegion(circularRegionWithCenter: CLLocationCoordinate2D(), radius: 1, identifier: "a")
   let regions = [

@@ -4,7 +4,7 @@ import Positioning
 
 @testable import CoreLocation
 
-/// What a delegate heard, as words, and on which threads.
+/// A delegate that records its calls as words, and their threads.
 final class Recorder: NSObject, CLLocationManagerDelegate {
   var words: [String] = []
   var threads: Set<Thread> = []
@@ -12,26 +12,26 @@ final class Recorder: NSObject, CLLocationManagerDelegate {
   var onLocation: (CLLocationManager) -> Void = { _ in }
   var onWord: (String) -> Void = { _ in }
 
-  private func hear(_ word: String) {
+  private func record(_ word: String) {
     words.append(word)
     onWord(word)
     threads.insert(Thread.current)
   }
 
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
-    hear("status \(manager.authorizationStatus.rawValue)")
+    record("status \(manager.authorizationStatus.rawValue)")
   }
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    hear("locations")
+    record("locations")
     self.locations += locations
     onLocation(manager)
   }
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
-    hear("error \((error as NSError).code)")
+    record("error \((error as NSError).code)")
   }
 }
 
-/// A delegate of the time before iOS 6.
+/// A delegate with the methods before iOS 6.
 final class OldRecorder: NSObject, CLLocationManagerDelegate {
   var steps: [(from: CLLocation, to: CLLocation)] = []
   var statuses: [CLAuthorizationStatus] = []
@@ -56,12 +56,12 @@ final class Lines: @unchecked Sendable {
   func contains(_ text: String) -> Bool { all.contains { $0.contains(text) } }
 }
 
-/// A service that plays a file of sentences, or waits for a device that never comes, and what it says.
+/// A service that reads a file of sentences, or waits for a device that never comes, with its log lines.
 struct Scene {
   let service: LocationService
   let lines = Lines()
 
-  /// - Parameter authorization: nil: nobody was asked yet.
+  /// - Parameter authorization: nil if the user was not asked yet.
   init(
     _ authorization: String? = "always", file: URL? = nil, keys: UsageKeys = .init(), state: URL? = nil,
     application: String = "foreground"
@@ -91,7 +91,7 @@ struct Scene {
     return file
   }
 
-  /// Runs this thread's loop until it is so. The limit is for what never comes.
+  /// Runs this thread's loop until the condition holds, with a time limit.
   static func run(until isDone: () -> Bool) {
     let limit = Date(timeIntervalSinceNow: 20)
     while !isDone(), Date() < limit {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values")
 struct ValueTests {
-  @Test("A location of two numbers has the documented rest")
+  @Test("A location of two numbers has the documented defaults")
   func defaults() {
     let location = CLLocation(latitude: 1, longitude: 2)
     #expect(location.horizontalAccuracy == 0 && location.altitude == 0)
@@ -48,7 +48,7 @@ struct ValueTests {
     #expect(beacon.description.contains("proximity:0 +/- -1.00m, rssi:0, timestamp:\(beacon.timestamp)"))
   }
 
-  @Test("DA-2 a heading describes itself")
+  @Test("DA-2 the description of a heading")
   func headingDescription() {
     final class North: CLHeading, @unchecked Sendable {
       override var magneticHeading: CLLocationDirection { 1.234 }
@@ -64,7 +64,7 @@ struct ValueTests {
     )
   }
 
-  @Test("A beacon's region says what to advertise")
+  @Test("A beacon region returns its advertisement")
   func advertisement() throws {
     let uuid = try #require(UUID(uuidString: "FEDCBA98-7654-3210-0123-456789ABCDEF"))
     let data = CLBeaconRegion(uuid: uuid, major: 0x0102, minor: 0x0304, identifier: "shop")
@@ -76,7 +76,7 @@ struct ValueTests {
       ])
   }
 
-  @Test("Doubles may call any initializer of a location, and of a manager")
+  @Test("Mocks may call any initializer of a location, and of a manager")
   func doubles() {
     final class Fixed: CLLocation, @unchecked Sendable {
       override init() { super.init(latitude: 1, longitude: 2) }
@@ -120,7 +120,7 @@ struct ValueTests {
   private final class Place: CLCircularRegion {}
   private final class Beacons: CLBeaconRegion {}
 
-  @Test("DA-6 a copy of a region is of its class, with all it was given")
+  @Test("DA-6 a copy of a region has its class and its properties")
   func copiedRegions() throws {
     let place = Place(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "a")
     place.notifyOnEntry = false
@@ -135,7 +135,7 @@ struct ValueTests {
     #expect(beaconsCopy.uuid == beacons.uuid && beaconsCopy.major == 7 && beaconsCopy.notifyEntryStateOnDisplay)
   }
 
-  @Test("RG-2 a region is its identifier, within its kind")
+  @Test("RG-2 the identity of a region is its identifier, within its kind")
   func regions() throws {
     let circle = CLCircularRegion(center: CLLocationCoordinate2DMake(1, 2), radius: 3, identifier: "a")
     let other = CLCircularRegion(center: CLLocationCoordinate2DMake(4, 5), radius: 6, identifier: "a")
@@ -157,7 +157,7 @@ struct ValueTests {
     if case CLError.locationUnknown = error { Issue.record("another code") }
   }
 
-  @Test("What is no coordinate")
+  @Test("Invalid coordinates")
   func validity() {
     #expect(CLLocationCoordinate2DIsValid(CLLocationCoordinate2DMake(-90, 180)))
     #expect(!CLLocationCoordinate2DIsValid(kCLLocationCoordinate2DInvalid))

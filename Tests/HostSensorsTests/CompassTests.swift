@@ -22,7 +22,7 @@ struct CompassTests {
   }
 
   @Test(
-    "A device that leans shows the same, with an accelerometer",
+    "A tilted device shows the same heading, with an accelerometer",
     arguments: [(30.0, 0.0), (-45, 0), (0, 40), (20, -60), (50, 170), (-10, 90)])
   func tilt(pitch: Double, roll: Double) throws {
     for heading in stride(from: 0.0, to: 360, by: 40) {
@@ -31,28 +31,28 @@ struct CompassTests {
     }
   }
 
-  @Test("A device that is held upright shows where its back points to")
+  @Test("An upright device shows the direction of its back")
   func upright() throws {
     #expect(try turn(#require(reading(Pose(heading: 70, pitch: 90))).magneticDegrees, 70) < 1e-9)
     #expect(try turn(#require(reading(Pose(heading: 70, pitch: 65))).magneticDegrees, 70) < 1e-9)
     #expect(try turn(#require(reading(Pose(heading: 70, pitch: -80))).magneticDegrees, 70) < 1e-9)
   }
 
-  @Test("Where the field stands upright there is no heading")
+  @Test("A vertical field gives no heading")
   func pole() {
     var compass = Compass()
     #expect(compass.receive(field: SIMD3(0, 0.1, -60), acceleration: nil, at: .zero) == nil)
     #expect(compass.receive(field: SIMD3(), acceleration: nil, at: instant(100)) == nil)
   }
 
-  @Test("HD-16 uncalibrated it is a guess, and not valid where the field is none of the earth's")
+  @Test("HD-16 without a calibration a heading is a guess, and not valid where the field is not the earth's")
   func uncalibrated() throws {
     #expect(try #require(reading(Pose())).accuracyDegrees == 45)
     var compass = Compass()
     #expect(compass.receive(field: SIMD3(300, 20, -44), acceleration: nil, at: .zero)?.accuracyDegrees == -1)
   }
 
-  /// Turns a device with a field of its own about all its axes, ten looks a second.
+  /// Turns a device with a field of its own about all its axes, ten measurements a second.
   private func turnAround(_ compass: inout Compass, from seconds: Double = 0, noise: Double = 0) -> CompassReading? {
     var last: CompassReading?
     var shake = 0.0
@@ -73,7 +73,7 @@ struct CompassTests {
     return events
   }
 
-  @Test("Turned around, it learns the device's own field, says so, and shows true headings then")
+  @Test("A device that is turned around learns its own field, reports it, and shows correct headings")
   func calibration() throws {
     var compass = Compass()
     _ = turnAround(&compass, noise: 0.5)
@@ -95,7 +95,7 @@ struct CompassTests {
     }
   }
 
-  @Test("A vehicle that turns about one axis finds its own field along the ground")
+  @Test("A vehicle that turns about one axis finds its own horizontal field")
   func planar() throws {
     var compass = Compass()
     for step in 0..<72 {
@@ -110,11 +110,11 @@ struct CompassTests {
         field: Pose(heading: 123).field + own, acceleration: nil, at: instant(20 + Double(step) / 10))
     }
     #expect(try turn(#require(reading).magneticDegrees, 123) < 0.5)
-    // It only believes to be level.
+    // There is no accelerometer.
     #expect(try #require(reading).accuracyDegrees > 10)
   }
 
-  @Test("Half a turn is not enough to know anything")
+  @Test("Half a turn gives no calibration")
   func halfTurn() {
     var compass = Compass()
     for step in 0..<36 {
@@ -124,7 +124,7 @@ struct CompassTests {
     #expect(compass.calibration == nil)
   }
 
-  @Test("What was kept serves the next run at once; a magnet beside it is noticed, and its end")
+  @Test("A stored calibration serves the next run at once; a magnet beside the device is noticed, and its removal")
   func disturbance() {
     var compass = Compass()
     _ = turnAround(&compass)
@@ -142,7 +142,7 @@ struct CompassTests {
     #expect(events(&next) == [.calibrated])
   }
 
-  @Test("A calibration is kept once a minute at most, and at the end")
+  @Test("A calibration is stored once a minute at most, and at the end")
   func keeping() {
     var compass = Compass()
     _ = turnAround(&compass)
@@ -152,7 +152,7 @@ struct CompassTests {
     #expect((1...2).contains(kept))
   }
 
-  @Test("Shaking is smoothed, and an acceleration that is not gravity does not tip the compass over")
+  @Test("Shaking is smoothed, and an acceleration other than gravity does not change the vertical")
   func smoothing() throws {
     var compass = Compass()
     _ = compass.receive(field: Pose(heading: 90).field, acceleration: Pose().acceleration, at: .zero)
@@ -164,7 +164,7 @@ struct CompassTests {
   }
 
   @Test(
-    "It is asked as often as a client can use, and no oftener than it measures",
+    "The period is as short as a client can use, and no shorter than the sensor's",
     arguments: [(-1.0, nil, 100), (1, nil, 100), (5, nil, 200), (20, nil, 500), (1, 1.0 / 0.75, 1334), (20, 0.01, 500)]
       as [(Double, Double?, UInt64)])
   func rate(filter: Double, sensor: Double?, milliseconds: UInt64) {

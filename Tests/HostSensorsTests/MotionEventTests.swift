@@ -3,11 +3,12 @@ import HostSensors
 import MonotonicTime
 import Testing
 
-@Suite("An accelerometer that tells of movement by itself")
+@Suite("An accelerometer that reports movement by itself")
 struct MotionEventTests {
   private let gravity = SIMD3(0.1, -0.2, 9.8)
 
-  @Test("The rate of change is used, or the magnitude without gravity; a plain threshold, which sees gravity, is not")
+  @Test(
+    "The rate of change is used, or the magnitude without gravity, but not a plain threshold, which includes gravity")
   func kinds() throws {
     let scale = 0.0096
     let roc = try #require(
@@ -33,8 +34,8 @@ struct MotionEventTests {
     #expect(MotionEvents(files: [], scale: scale) == nil)
   }
 
-  @Test("Nobody measures while nothing happens; ten seconds after an event nobody does again")
-  func rests() {
+  @Test("There are no measurements without an event, and none from ten seconds after one on")
+  func idle() {
     var watch = AlertWatch(at: instant(0))
     #expect(watch.deadline == instant(0))
     var moved = watch.receive(gravity, at: instant(0))
@@ -49,7 +50,7 @@ struct MotionEventTests {
     #expect(measurements == 11)
   }
 
-  @Test("A vehicle that drives off is noticed two seconds after the event, however often the sensor tells")
+  @Test("A vehicle that drives off is noticed two seconds after the event, whatever the number of events")
   func drives() {
     var watch = AlertWatch(at: instant(0))
     _ = watch.receive(gravity, at: instant(0))
@@ -67,7 +68,7 @@ struct MotionEventTests {
   }
 
   @Test("A driver's files are written, its events read, and all is switched off at the end")
-  func shell() throws {
+  func driverFiles() throws {
     let folder = try Folder()
     for (name, text) in [
       ("name", "bmc150"), ("in_accel_x_raw", "10"), ("in_accel_y_raw", "-20"), ("in_accel_z_raw", "1000"),

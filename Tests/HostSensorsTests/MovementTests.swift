@@ -10,8 +10,8 @@ struct MovementTests {
     return measurements.indices.filter { watch.receive(measurements[$0]) }
   }
 
-  @Test("What rests, with a sensor's noise and its drift with the temperature, does not move")
-  func rest() {
+  @Test("A stationary device does not move, whatever the sensor's noise and its drift with the temperature")
+  func stationary() {
     let noise = [SIMD3(0.05, 0, -0.04), SIMD3(-0.04, 0.05, 0), SIMD3(0, -0.05, 0.05)]
     let day = (0..<43_200).map { gravity + noise[$0 % 3] + SIMD3(0, 0, Double($0) * 0.00005) }
     #expect(movements(day) == [])
@@ -24,7 +24,7 @@ struct MovementTests {
     #expect(movements([gravity, gravity, gravity + door, gravity, gravity - door, gravity]) == [4])
   }
 
-  @Test("Who picks it up is noticed at the second measurement; how it lies then is rest again")
+  @Test("A device that is picked up is noticed at the second measurement; its new position is stationary again")
   func tilt() {
     let leaning = SIMD3(1.7, -0.2, 9.65)
     #expect(movements([gravity, gravity, leaning, leaning, leaning, leaning, leaning]) == [3])

@@ -22,7 +22,7 @@ struct SensorTests {
     #expect(sensor.rawAttributes == ["in_magn_x_raw", "in_magn_y_raw", "in_magn_z_raw"])
   }
 
-  @Test("A driver that tells a hundredth of the scale is known")
+  @Test("The scale of a driver that reports a hundredth is corrected")
   func mended() throws {
     var attributes = hmc5883
     attributes["in_magn_scale"] = "0.000009766"
@@ -31,7 +31,7 @@ struct SensorTests {
     #expect(abs(try #require(made(attributes)).value(raw: SIMD3(200, 0, -400)).x - 0.19532) < 1e-9)
   }
 
-  @Test("A scale and an offset for each axis stand before those for all")
+  @Test("A scale and an offset for each axis precede those for all axes")
   func axes() throws {
     var attributes = hmc5883
     attributes["in_magn_x_scale"] = "0.01"
@@ -41,7 +41,7 @@ struct SensorTests {
     #expect(abs(value.x - 100) < 1e-9 && value.y == 0 && value.z == 0)
   }
 
-  @Test("The mounting matrix turns the sensor's axes into the device's; one that is none is left out")
+  @Test("The mounting matrix turns the sensor's axes into the device's; an invalid one is ignored")
   func mounting() throws {
     var attributes = hmc5883
     attributes["in_magn_scale"] = "0.01"
@@ -56,7 +56,7 @@ struct SensorTests {
     }
   }
 
-  @Test("Without a unit or without three axes it is no sensor", arguments: ["in_magn_scale", "in_magn_x_raw"])
+  @Test("A device without a unit or without three axes is no sensor", arguments: ["in_magn_scale", "in_magn_x_raw"])
   func incomplete(missing: String) {
     var attributes = hmc5883
     attributes[missing] = nil
@@ -66,7 +66,7 @@ struct SensorTests {
     #expect(made(attributes) == nil)
   }
 
-  @Test("A tree of files: the first of a kind, its readings, its end")
+  @Test("A tree of files: the first sensor of a kind, its measurements, its removal")
   func tree() throws {
     let root = try Folder()
     #expect(!SensorTree(root: root.path).has(.magneticField))
@@ -104,7 +104,7 @@ struct SensorTests {
   }
 }
 
-/// A folder for a test, gone with it.
+/// A folder that is removed with the test.
 final class Folder {
   struct Failure: Error {}
   let path: String

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocationService
 
-@Suite("What is decided outside the program")
+@Suite("Decisions outside the program")
 struct AdministrationTests {
   private static let client = ClientID(0)
 
@@ -56,12 +56,12 @@ struct AdministrationTests {
     actions.contains { if case .store(.authorization, _) = $0 { true } else { false } }
   }
 
-  @Test("AU-3 what is granted and denied from outside is told once, and not written again")
+  @Test("AU-3 a grant or denial from outside is delivered once, and not written again")
   func changes() {
     var core = Self.core()
     for (second, status) in [AuthorizationStatus.authorizedAlways, .denied, .authorizedWhenInUse].enumerated() {
-      core.administration(Self.administration(status), at: Self.instant(UInt64(second)))
-      core.administration(Self.administration(status), at: Self.instant(UInt64(second)))
+      core.receive(.administration(Self.administration(status)), at: Self.moment(UInt64(second)))
+      core.receive(.administration(Self.administration(status)), at: Self.moment(UInt64(second)))
       let actions = core.actions(at: Self.moment(UInt64(second)))
       #expect(core.engine.authorization.status == status)
       #expect(!Self.stores(actions))
@@ -69,10 +69,10 @@ struct AdministrationTests {
     }
   }
 
-  @Test("AU-12 a permission that is taken away from the disk is undecided, and is not written anew")
+  @Test("AU-12 a permission whose file is removed is undecided, and is not written again")
   func reset() {
     var core = Self.core(stored: .init(status: .denied))
-    core.administration(Self.administration(nil), at: Self.instant(1))
+    core.receive(.administration(Self.administration(nil)), at: Self.moment(1))
     let actions = core.actions(at: Self.moment(1))
     #expect(core.engine.authorization.status == .notDetermined)
     #expect(!Self.stores(actions))
@@ -80,36 +80,36 @@ struct AdministrationTests {
     #expect(core.actions(at: Self.moment(2)).contains { if case .prompt = $0 { true } else { false } })
   }
 
-  @Test("AU-5 an answer that is not on the disk yet is not undone by what stands there")
+  @Test("AU-5 an answer that is not on the disk yet is not undone by the disk's content")
   func race() {
     var core = Self.core()
     core.change { $0.call(.requestWhenInUse, by: Self.client, at: Self.instant(1)) }
     _ = core.actions(at: Self.moment(1))
     core.change { $0.authorizationAnswered(.whenInUse, at: Self.instant(2)) }
-    core.administration(Self.administration(nil), at: Self.instant(2))
+    core.receive(.administration(Self.administration(nil)), at: Self.moment(2))
     #expect(core.engine.authorization.status == .authorizedWhenInUse)
     #expect(Self.stores(core.actions(at: Self.moment(2))))
   }
 
-  @Test("What was told by the command line holds until somebody decides")
+  @Test("The default of the environment holds until the first decision")
   func undecided() {
     var core = Self.core(undecided: .init(status: .authorizedAlways))
-    core.administration(Self.administration(nil), at: Self.instant(1))
+    core.receive(.administration(Self.administration(nil)), at: Self.moment(1))
     #expect(core.actions(at: Self.moment(1)) == [])
-    core.administration(Self.administration(.denied), at: Self.instant(2))
-    core.administration(Self.administration(nil), at: Self.instant(3))
+    core.receive(.administration(Self.administration(.denied)), at: Self.moment(2))
+    core.receive(.administration(Self.administration(nil)), at: Self.moment(3))
     #expect(Self.statuses(&core, at: 3) == [.denied, .authorizedAlways])
   }
 
-  @Test("GE-1 the user's switch and the machine's read as denied, and what was granted survives")
+  @Test("GE-1 the user's switch and the machine's read as denied, and a grant survives them")
   func switches() {
     var core = Self.core(stored: .init(status: .authorizedAlways))
     for (services, policy, isOn) in [
       (ServicesSwitch.text(isOn: false), nil, false), (ServicesSwitch.text(isOn: true), nil, true),
       (nil, "services off # for now\n", false), (nil, nil, true), ("garbage", nil, false), (nil, "", true),
     ] as [(String?, String?, Bool)] {
-      core.administration(
-        Self.administration(.authorizedAlways, services: services, policy: policy), at: Self.instant(1))
+      core.receive(
+        .administration(Self.administration(.authorizedAlways, services: services, policy: policy)), at: Self.moment(1))
       #expect(core.engine.authorization.servicesAreEnabled == isOn)
       #expect(Self.statuses(&core, at: 1) == [isOn ? .authorizedAlways : .denied])
     }
@@ -118,25 +118,26 @@ struct AdministrationTests {
   @Test("AU-6 a policy reads as restricted, for the program that it names")
   func policy() {
     var core = Self.core(stored: .init(status: .authorizedAlways))
-    core.administration(Self.administration(.authorizedAlways, policy: "restrict other\n"), at: Self.instant(1))
+    core.receive(
+      .administration(Self.administration(.authorizedAlways, policy: "restrict other\n")), at: Self.moment(1))
     #expect(Self.statuses(&core, at: 1) == [])
-    core.administration(Self.administration(.authorizedAlways, policy: "restrict hike\n"), at: Self.instant(2))
+    core.receive(.administration(Self.administration(.authorizedAlways, policy: "restrict hike\n")), at: Self.moment(2))
     #expect(Self.statuses(&core, at: 2) == [.restricted])
   }
 
-  @Test("A permission that cannot be read stays what it was, and is complained of with the cure")
+  @Test("A permission that cannot be read stays what it was, and is logged with the next step")
   func garbage() {
     var core = Self.core(stored: .init(status: .authorizedAlways))
     var administration = Self.administration()
     administration.authorization = "sextant authorization 9\nall\n"
-    core.administration(administration, at: Self.instant(1))
+    core.receive(.administration(administration), at: Self.moment(1))
     #expect(core.engine.authorization.status == .authorizedAlways)
-    let complaints = administration.complaints(stateFolder: "/state")
-    #expect(complaints.count == 1)
-    #expect(complaints.first?.contains("sextant authorize grant hike") == true)
+    let problems = administration.problems(stateFolder: "/state")
+    #expect(problems.count == 1)
+    #expect(problems.first?.contains("sextant authorize grant hike") == true)
   }
 
-  @Test("A policy is edited line by line: remarks and what others wrote stay")
+  @Test("A policy is edited line by line: comments and other lines stay")
   func editing() {
     let text = "# ours\nrestrict a.b # why\nservices on"
     let off = LocationPolicy.text(text, servicesOff: true)
@@ -149,6 +150,6 @@ struct AdministrationTests {
     let wrong = LocationPolicy(parsing: "services maybe\n\nrestrict\nrestrict a\n")
     #expect(wrong.mistakes == [1, 3])
     #expect(wrong.restricted == ["a"])
-    #expect(wrong.complaint?.hasPrefix("/etc/sextant/policy:1:") == true)
+    #expect(wrong.problem?.hasPrefix("/etc/sextant/policy:1:") == true)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import LocationService
 @testable import Positioning
 
-@Suite("What clients need, in the words of the power policy")
+@Suite("Clients' demands for the power policy")
 struct PowerDemandTests {
   private static let manager = Positioning.ClientID(0)
 
@@ -22,15 +22,15 @@ struct PowerDemandTests {
     return demand
   }
 
-  /// The policy's demand for one of a manager.
+  /// Returns the policy's demand for a manager's demand.
   private static func translated(_ demand: Positioning.Demand, at seconds: Double = 0) -> PolicyDemand? {
     var demands = PowerDemands()
     let events = demands.update([(manager, demand)], shared: .init(), at: at(seconds))
-    guard case .demand(PolicyClient(1), let told)? = events.first, events.count == 1 else { return nil }
-    return told
+    guard case .demand(PolicyClient(1), let reported)? = events.first, events.count == 1 else { return nil }
+    return reported
   }
 
-  @Test("SU-5 the accuracies by their meaning, the filter, and who pauses")
+  @Test("SU-5 the accuracies by their meaning, the filter, and pausing")
   func standard() {
     #expect(Self.translated(Self.standard(accuracy: -2))?.updates?.accuracy == .navigation)
     #expect(Self.translated(Self.standard(accuracy: -1))?.updates?.accuracy == .best)
@@ -41,13 +41,13 @@ struct PowerDemandTests {
     #expect(Self.translated(Self.standard(isPaused: true))?.updates?.pausing == .decidedElsewhere(isPaused: true))
   }
 
-  @Test("DF-10 a deferral counts in the background alone, with what is left of it")
+  @Test("DF-10 a deferral counts only in the background, with its remaining distance and time")
   func deferral() {
     let ends = Self.at(100)
     let background = Positioning.Demand.Deferral(remainingMetres: 700, ends: ends, mayBatch: true, capacity: 1024)
-    let told = Self.translated(Self.standard(deferral: background), at: 40)?.updates?.deferral
-    #expect(told?.untilTravelledMetres == 700)
-    #expect(told.map { (59.9...60).contains($0.timeoutSeconds ?? 0) } == true)
+    let reported = Self.translated(Self.standard(deferral: background), at: 40)?.updates?.deferral
+    #expect(reported?.untilTravelledMetres == 700)
+    #expect(reported.map { (59.9...60).contains($0.timeoutSeconds ?? 0) } == true)
     let never = Positioning.Demand.Deferral(remainingMetres: .infinity, ends: nil, mayBatch: true, capacity: 1024)
     #expect(
       Self.translated(Self.standard(deferral: never))?.updates?.deferral
@@ -57,22 +57,23 @@ struct PowerDemandTests {
     #expect(live?.updates != nil && live?.updates?.deferral == nil)
   }
 
-  @Test("RG-13 a crossing is looked at again when it can be believed, and then without a pause")
+  @Test("RG-13 a crossing is checked again once it can count, and then without a pause")
   func crossing() {
     var demands = PowerDemands()
     var shared = Positioning.Demand()
-    func told(metres: Double, isCrossing: Bool, at seconds: Double) -> PolicyDemand.Border? {
+    func reported(metres: Double, isCrossing: Bool, at seconds: Double) -> PolicyDemand.Border? {
       shared.border = .init(metres: metres, isCrossing: isCrossing)
       let events = demands.update([], shared: shared, at: Self.at(seconds))
       guard case .demand(PolicyClient(0), let demand)? = events.first else { return nil }
       return demand?.border
     }
-    #expect(told(metres: 20_000, isCrossing: false, at: 0) == .init(distanceMetres: 20_000))
-    #expect(told(metres: 5, isCrossing: true, at: 100)?.dwellSeconds == 20.3)
-    // A fix in between does not put it off.
-    #expect(told(metres: 9, isCrossing: true, at: 110).flatMap(\.dwellSeconds).map { abs($0 - 10.3) < 0.01 } == true)
-    #expect(told(metres: 12, isCrossing: true, at: 121)?.dwellSeconds == 0)
-    #expect(told(metres: 400, isCrossing: false, at: 125) == .init(distanceMetres: 400))
+    #expect(reported(metres: 20_000, isCrossing: false, at: 0) == .init(distanceMetres: 20_000))
+    #expect(reported(metres: 5, isCrossing: true, at: 100)?.dwellSeconds == 20.3)
+    // A fix in between does not delay it.
+    #expect(
+      reported(metres: 9, isCrossing: true, at: 110).flatMap(\.dwellSeconds).map { abs($0 - 10.3) < 0.01 } == true)
+    #expect(reported(metres: 12, isCrossing: true, at: 121)?.dwellSeconds == 0)
+    #expect(reported(metres: 400, isCrossing: false, at: 125) == .init(distanceMetres: 400))
   }
 
   @Test("Significant changes, visits and streams of live updates")
@@ -95,7 +96,7 @@ struct PowerDemandTests {
     #expect(client?.significantChange == true)
   }
 
-  @Test("A demand is told once; the last one is taken back a little later")
+  @Test("A demand is reported once; the end of the last one a little later")
   func linger() {
     var demands = PowerDemands()
     let one = [(id: Self.manager, demand: Self.standard())]
@@ -103,7 +104,7 @@ struct PowerDemandTests {
     #expect(demands.update(one, shared: .init(), at: Self.at(1)).isEmpty)
     #expect(demands.update([], shared: .init(), at: Self.at(2)).isEmpty)
     #expect(demands.deadline == Self.at(7))
-    // Who asks again meanwhile has never been away.
+    // A new demand in between causes no event.
     #expect(demands.update(one, shared: .init(), at: Self.at(3)).isEmpty)
     #expect(demands.deadline == nil)
     #expect(demands.update([], shared: .init(), at: Self.at(4)).isEmpty)

@@ -10,7 +10,7 @@ import Testing
 struct ReceiverChoiceTests {
   private static func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
-  /// A second's epochs: the accuracy of each receiver's fix, nil for none; who was taken.
+  /// Takes the epochs of each second, the accuracy of each receiver's fix or nil. Returns the receivers that were taken.
   private static func taken(_ seconds: [[Double?]], _ choice: inout ReceiverChoice, from start: Int = 0) -> [[Int]] {
     seconds.enumerated().map { second, epochs in
       epochs.indices.filter { receiver in
@@ -21,17 +21,17 @@ struct ReceiverChoiceTests {
     }
   }
 
-  @Test("SU-19 the first that has a fix is taken, and one that is as good does not replace it")
+  @Test("SU-19 the first receiver with a fix is taken, and an equally good one does not replace it")
   func first() {
     var choice = ReceiverChoice()
     #expect(Self.taken([[nil, 3], [3, 3], [2.5, 3], [2.2, 3]], &choice) == [[1], [1], [1], [1]])
   }
 
-  @Test("SU-19 one that is clearly better takes over after five seconds, not before, and does not go to and fro")
+  @Test("SU-19 a clearly better receiver is chosen after five seconds, not before, and stays chosen")
   func better() {
     var choice = ReceiverChoice()
-    let who = Self.taken(Array(repeating: [5, 2], count: 10), &choice).map { $0.last }
-    #expect(who == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    let taken = Self.taken(Array(repeating: [5, 2], count: 10), &choice).map { $0.last }
+    #expect(taken == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     // A single bad epoch is no reason.
     #expect(Self.taken([[5, 2], [2, 9], [5, 2], [5, 2]], &choice, from: 10).map(\.last) == [1, 1, 1, 1])
   }
@@ -47,8 +47,8 @@ struct ReceiverChoiceTests {
     #expect(Self.taken([[nil, 9]], &choice, from: 7) == [[1]])
   }
 
-  @Test("An accuracy that is not told is worse than any, and is taken where there is no other")
-  func untold() {
+  @Test("An unknown accuracy is worse than any, and is taken where there is no other")
+  func unknownAccuracy() {
     var choice = ReceiverChoice()
     let isFirstTaken = choice.takes(accuracyMetres: nil, of: 0, at: Self.instant(0))
     #expect(isFirstTaken)
@@ -76,7 +76,7 @@ struct ReceiverChoiceTests {
       instant(Double(second)), utc: UTCTime(nanosecondsSince1970: (1_780_000_000 + Int64(second)) * 1_000_000_000))
   }
 
-  @Test("SU-19 a receiver that is pulled out hands over without an outage, and each epoch is told once")
+  @Test("SU-19 another receiver replaces an unplugged one without an outage, and each epoch is delivered once")
   func service() {
     let all = HostCapabilities(
       hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
@@ -87,29 +87,29 @@ struct ReceiverChoiceTests {
     engine.add(client)
     engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
     var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
-    core.otherCame()
+    core.receive(.standbyFound, at: Self.moment(0))
     core.call(.startUpdatingLocation, by: client, at: .zero)
     #expect(
-      Array(core.actions(at: Self.moment(0)).filter { [.openReceiver, .openOthers].contains($0) }) == [
-        .openReceiver, .openOthers,
+      Array(core.actions(at: Self.moment(0)).filter { [.openReceiver, .openStandby].contains($0) }) == [
+        .openReceiver, .openStandby,
       ])
-    var told: [Double] = []
+    var delivered: [Double] = []
     for second in 1..<90 {
       let now = Self.moment(second)
-      if second == 30 { core.receive(.lost, at: now) }
+      if second == 30 { core.receive(.receiver(.lost), at: now) }
       if second < 30 {
         core.receive(Self.fix(second, accuracy: 2), sky: Sky(), isUpdate: false, source: nil, at: now)
       }
-      core.receive(Self.fix(second, accuracy: 6), ofOther: 1, source: nil, at: now)
+      core.receive(Self.fix(second, accuracy: 6), ofStandby: 1, source: nil, at: now)
       core.wake(at: now)
       for case .deliver(_, let event, _) in core.actions(at: now) {
         switch event {
-        case .didUpdateLocations(let locations): told += locations.map(\.horizontalAccuracyMetres)
+        case .didUpdateLocations(let locations): delivered += locations.map(\.horizontalAccuracyMetres)
         case .didFail(let error): Issue.record("\(second): \(error)")
         default: break
         }
       }
     }
-    #expect(told == Array(repeating: 2, count: 29) + Array(repeating: 6, count: 60))
+    #expect(delivered == Array(repeating: 2, count: 29) + Array(repeating: 6, count: 60))
   }
 }

@@ -19,7 +19,7 @@ struct ReceiverServiceTests {
     scene.call(.startUpdatingLocation)
     #expect(scene.run(90) { !$0.locations.isEmpty })
     scene.run(12)
-    scene.forgetEvents()
+    scene.clearEvents()
     scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
     scene.run(8)
     let before = scene.receivedBytes
@@ -34,14 +34,14 @@ struct ReceiverServiceTests {
   }
 
   @Test(
-    "DF-8 a deferral's time is the latest moment: what the receiver holds is read out before it",
+    "DF-8 a deferral's time is the latest moment: the receiver's memory is read out before it",
     arguments: [ReceiverModel.m10, .m8Batching], [5.0, 60])
   func deferralIsInTime(model: ReceiverModel, runsBefore: Double) throws {
     let scene = ServiceScene(model, scenario: try Self.scenario(Self.walk))
     scene.call(.startUpdatingLocation)
     #expect(scene.run(90) { !$0.locations.isEmpty })
     scene.run(runsBefore)
-    scene.forgetEvents()
+    scene.clearEvents()
     let called = scene.now
     scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
     #expect(scene.run(90) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })
@@ -62,7 +62,7 @@ struct ReceiverServiceTests {
       scene.call(.startUpdatingLocation)
       #expect(scene.run(90) { !$0.locations.isEmpty })
       scene.run(5 + Double(phase) * 0.025)
-      scene.forgetEvents()
+      scene.clearEvents()
       scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
       #expect(scene.run(90) { $0.count(.didFinishDeferredUpdates(nil)) == 1 })
       scene.run(5)
@@ -70,12 +70,12 @@ struct ReceiverServiceTests {
     }
   }
 
-  @Test("DF-17 who stops a deferral is given what the receiver holds for it first")
+  @Test("DF-17 a client that stops a deferral first gets the fixes of the receiver's memory")
   func stopped() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk))
     scene.call(.startUpdatingLocation)
     #expect(scene.run(90) { !$0.locations.isEmpty })
-    scene.forgetEvents()
+    scene.clearEvents()
     scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 60))
     scene.run(40)
     scene.call(.stopUpdatingLocation)
@@ -86,25 +86,25 @@ struct ReceiverServiceTests {
   }
 
   @Test(
-    "DF-17 what a deferral had kept on this host is not kept for a later process once it is told", arguments: [1, 7])
-  func toldIsForgotten(seconds: Double) throws {
+    "DF-17 locations that a deferral kept on this host are discarded after their delivery", arguments: [1, 7])
+  func deliveredIsDiscarded(seconds: Double) throws {
     let scene = ServiceScene(.f9p, scenario: try Self.scenario(Self.walk))
     scene.call(.startUpdatingLocation)
     #expect(scene.run(90) { !$0.locations.isEmpty })
     scene.call(.allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 600))
     scene.run(20 + seconds / 10)
     #expect(scene.keptLocations >= 18)
-    scene.forgetEvents()
+    scene.clearEvents()
     scene.call(.stopUpdatingLocation)
     #expect(scene.locations.count >= 18)
     #expect(scene.keptLocations == 0)
-    // The receiver still runs for a while, for nobody.
+    // The receiver still runs for a while without a client.
     scene.run(seconds)
     #expect(scene.keptLocations == 0)
   }
 
-  @Test("What a process had kept is told among what its receiver still holds, by its time")
-  func restoredInOrder() throws {
+  @Test("Locations that a process had kept are delivered between the fixes of the receiver's memory, by their times")
+  func restoredByTime() throws {
     func location(_ seconds: Int64) -> Location {
       var fix = Fix()
       (fix.latitudeDegrees, fix.longitudeDegrees, fix.kind) = (48, 11, .threeD)
@@ -112,8 +112,7 @@ struct ReceiverServiceTests {
       fix.time = time
       return Location(fix, received: time)!
     }
-    var batch = BatchDelivery()
-    batch.restored = [location(1000), location(1005), location(1009)]
+    var batch = BatchDelivery(restored: [location(1000), location(1005), location(1009)])
     func seconds(_ until: Int64?) -> [Int64] {
       batch.takeRestored(until: until.map { UTCTime(nanosecondsSince1970: $0 * 1_000_000_000) })
         .map { $0.timestamp.nanosecondsSince1970 / 1_000_000_000 }
@@ -126,7 +125,7 @@ struct ReceiverServiceTests {
   }
 
   @Test(
-    "PA-7 a client that rests is paused with the receiver in backup; movement resumes it within a look",
+    "PA-7 a stationary client is paused with the receiver in backup; movement resumes it at the next position check",
     arguments: [ReceiverModel.m10, .f9p])
   func pause(model: ReceiverModel) throws {
     let text = "start 48.1642,11.6056 512m\nhot\nstay 400s\ndrive by 9000m,0m at 12m/s\nstay forever\n"
@@ -148,8 +147,8 @@ struct ReceiverServiceTests {
     #expect(scene.locations.count >= count + 3)
   }
 
-  @Test("SC-11 significant changes and a far region: the receiver sleeps, and nobody wakes the host in between")
-  func rareLooks() throws {
+  @Test("SC-11 significant changes and a far region: the receiver sleeps, and the host does not wake in between")
+  func rarePositionChecks() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\nstay forever\n"))
     scene.call(.startSignificantChanges)
     let far = Circle(centre: Coordinate(latitudeDegrees: 48.4, longitudeDegrees: 11.6), radiusMetres: 200)
@@ -166,7 +165,7 @@ struct ReceiverServiceTests {
   }
 
   @Test(
-    "RG-13 a region that is entered is told within 30 s, though the receiver slept",
+    "RG-13 an entry into a region is delivered within 30 s, although the receiver slept",
     arguments: [ReceiverModel.m10, .nmea])
   func region(model: ReceiverModel) throws {
     // 1500 m to the border at 10 m/s: it is crossed 200 s after the start.
@@ -190,7 +189,7 @@ struct ReceiverServiceTests {
     scene.inject(.unplug(for: Milliseconds(seconds: 100)))
     scene.run(99)
     #expect(scene.count(.didFail(.locationUnknown)) == 1)
-    scene.forgetEvents()
+    scene.clearEvents()
     #expect(scene.run(60) { $0.locations.count > 5 })
     #expect(scene.count(.didFail(.locationUnknown)) == 0)
   }

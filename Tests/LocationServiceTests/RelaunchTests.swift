@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocationService
 
-/// A program that ended and is started again, by the system's manager or by hand: what it is told of what it missed.
+/// A program that ended and is started again, by the system's manager or by hand: the events that it missed.
 @Suite("A program that is started again")
 struct RelaunchTests {
   private static let client = ClientID(0)
@@ -30,7 +30,7 @@ struct RelaunchTests {
     return fix
   }
 
-  /// The service of the second run: what the first one left is what it has stored, read back from its text.
+  /// The service of the second run, with the state that the first one stored, read back from its text.
   private static func core(_ state: RegionState) -> ServiceCore {
     var restored = PositioningEngine.Restored()
     restored.authorization = Authorization.Record(status: .authorizedAlways)
@@ -45,8 +45,8 @@ struct RelaunchTests {
       storedAuthorization: StateText.text(of: Authorization.Record(status: .authorizedAlways)))
   }
 
-  /// What a delegate hears within so many seconds of standing still at home.
-  private static func heard(_ core: inout ServiceCore, from start: Int, seconds: Int) -> [DelegateEvent] {
+  /// Returns a delegate's events within some seconds at home, stationary.
+  private static func events(_ core: inout ServiceCore, from start: Int, seconds: Int) -> [DelegateEvent] {
     var events: [DelegateEvent] = []
     for second in start..<start + seconds {
       core.receive(fix(second, north: 0), sky: Sky(), isUpdate: false, source: nil, at: moment(second))
@@ -56,7 +56,7 @@ struct RelaunchTests {
     return events
   }
 
-  @Test("BG-5 RG-18 a manager and a delegate are enough to be told of the border that was crossed meanwhile")
+  @Test("BG-5 RG-18 with a manager and a delegate, the crossing of a border in the meantime is delivered")
   func region() {
     var core = Self.core(.outside)
     core.change { engine in
@@ -65,29 +65,29 @@ struct RelaunchTests {
     }
     #expect(core.engine.regions.monitored == [Self.region])
     #expect(core.actions(at: Self.moment(1)).contains(.openReceiver))
-    let events = Self.heard(&core, from: 2, seconds: 40)
+    let events = Self.events(&core, from: 2, seconds: 40)
     #expect(events.count { $0 == .didEnter(Self.region) } == 1)
-    // Nothing was crossed by who is where it was.
+    // There is no crossing if the position is the same.
     var same = Self.core(.inside)
     same.change { engine in
       engine.add(Self.client)
       engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: .zero)
     }
-    #expect(!Self.heard(&same, from: 2, seconds: 40).contains(.didEnter(Self.region)))
+    #expect(!Self.events(&same, from: 2, seconds: 40).contains(.didEnter(Self.region)))
   }
 
-  @Test("RG-18 before there is a manager nothing is told, and nothing of it is lost")
+  @Test("RG-18 before there is a manager no event is delivered, and none is lost")
   func withoutManager() {
     var core = Self.core(.outside)
-    #expect(Self.heard(&core, from: 1, seconds: 5) == [])
+    #expect(Self.events(&core, from: 1, seconds: 5) == [])
     core.change { engine in
       engine.add(Self.client)
       engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: Self.moment(6).instant)
     }
-    #expect(Self.heard(&core, from: 6, seconds: 40).contains(.didEnter(Self.region)))
+    #expect(Self.events(&core, from: 6, seconds: 40).contains(.didEnter(Self.region)))
   }
 
-  @Test("SC-7 significant changes are told when they are started again: the last known place, then the new one at once")
+  @Test("SC-7 after a new start of significant changes the last known place is delivered, then the new one at once")
   func significant() {
     var core = Self.core(.outside)
     core.change { engine in
@@ -95,13 +95,13 @@ struct RelaunchTests {
       engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: .zero)
       engine.call(.startSignificantChanges, by: Self.client, at: .zero)
     }
-    var told: [Double] = []
+    var delivered: [Double] = []
     for case .deliver(_, .didUpdateLocations(let locations), _) in core.actions(at: Self.moment(1)) {
-      told += locations.map { ($0.coordinate.latitudeDegrees - 48) * 10 }
+      delivered += locations.map { ($0.coordinate.latitudeDegrees - 48) * 10 }
     }
-    for case .didUpdateLocations(let locations) in Self.heard(&core, from: 2, seconds: 3) {
-      told += locations.map { ($0.coordinate.latitudeDegrees - 48) * 10 }
+    for case .didUpdateLocations(let locations) in Self.events(&core, from: 2, seconds: 3) {
+      delivered += locations.map { ($0.coordinate.latitudeDegrees - 48) * 10 }
     }
-    #expect(told.map { ($0 * 10).rounded() } == [10, 0])
+    #expect(delivered.map { ($0 * 10).rounded() } == [10, 0])
   }
 }

@@ -21,7 +21,7 @@ struct SensingTests {
       Instant(nanoseconds: UInt64(nanoseconds)), utc: UTCTime(nanosecondsSince1970: startUTC + nanoseconds))
   }
 
-  /// A service and what it did since it was looked at last, as words.
+  /// A service, and its actions since the last call as words.
   private struct Scene {
     var core: ServiceCore
     var seconds = 0.0
@@ -36,8 +36,9 @@ struct SensingTests {
       engine.call(.setDelegate([.takesLocations, .takesErrors]), by: client, at: .zero)
       engine.outputs = []
       core = ServiceCore(engine: engine, coordinator: PowerCoordinator(at: .zero))
-      core.hostHas(
-        magnetometer: magnetometer, accelerometer: accelerometer, bluetoothAdapter: bluetoothAdapter, at: .zero)
+      core.receive(
+        .sensing(.listed(magnetometer: magnetometer, accelerometer: accelerometer, bluetoothAdapter: bluetoothAdapter)),
+        at: moment(0))
     }
 
     var now: Moment { moment(seconds) }
@@ -57,7 +58,7 @@ struct SensingTests {
         case .deliver(_, .shouldDisplayHeadingCalibration, _): "calibrate?"
         case .sense(let demand): Self.words(demand)
         case .openReceiver: "open"
-        case .log: "said"
+        case .log: "logged"
         case .store(.compass, _): "kept"
         case .readyForSuspend: "ready"
         default: nil
@@ -76,7 +77,9 @@ struct SensingTests {
 
     mutating func read(_ degrees: Double, accuracy: Double = 4) {
       core.receive(
-        CompassReading(magneticDegrees: degrees, accuracyDegrees: accuracy, fieldMicrotesla: SIMD3(1, 2, 3)), at: now)
+        .sensing(
+          .compass(CompassReading(magneticDegrees: degrees, accuracyDegrees: accuracy, fieldMicrotesla: SIMD3(1, 2, 3)))
+        ), at: now)
     }
 
     mutating func fix(_ change: (inout Fix) -> Void = { _ in }) {
@@ -91,22 +94,24 @@ struct SensingTests {
     }
   }
 
-  @Test("HD-1 a compass is there when the kernel shows a magnetometer, and not when it has gone")
+  @Test("HD-1 there is a compass while the kernel lists a magnetometer")
   func availability() {
     var scene = Scene()
     #expect(!scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
     #expect(scene.words() == [])
-    scene.core.hostHas(magnetometer: true, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
+    scene.core.receive(
+      .sensing(.listed(magnetometer: true, accelerometer: false, bluetoothAdapter: false)), at: scene.now)
     #expect(scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
     #expect(scene.words() == ["sense heading 1.0"])
-    scene.core.hostHas(magnetometer: false, accelerometer: false, bluetoothAdapter: false, at: scene.now.instant)
+    scene.core.receive(
+      .sensing(.listed(magnetometer: false, accelerometer: false, bluetoothAdapter: false)), at: scene.now)
     #expect(!scene.core.engine.hostCapabilities.hasCompass)
     #expect(scene.words() == ["failed 3"])
   }
 
-  @Test("The magnetometer is asked while somebody wants a heading, as finely as the finest wish")
+  @Test("The magnetometer is read while a client needs a heading, for the smallest filter")
   func demand() {
     var scene = Scene(magnetometer: true)
     scene.call(.setHeadingFilter(degrees: 20))
@@ -120,7 +125,7 @@ struct SensingTests {
     #expect(scene.words() == ["sense nothing"])
   }
 
-  @Test("A receiver that tells its heading makes a compass, and is believed before a magnetometer while it tells")
+  @Test("A receiver with a heading is a compass, and precedes a magnetometer while it has one")
   func receiverFirst() {
     var scene = Scene(magnetometer: true)
     scene.call(.startHeading)
@@ -142,7 +147,7 @@ struct SensingTests {
     #expect(scene.words() == ["heading 99.0 ±4.0"])
   }
 
-  @Test("HD-13 a receiver's heading that ends is told as a failure, once, where there is no magnetometer")
+  @Test("HD-13 the end of a receiver's heading is a failure, once, without a magnetometer")
   func receiverEnds() {
     var scene = Scene()
     scene.fix {
@@ -150,7 +155,7 @@ struct SensingTests {
     }
     #expect(scene.core.engine.hostCapabilities.hasCompass)
     scene.call(.startHeading)
-    // The receiver stays open for the heading alone.
+    // The receiver stays open for the heading only.
     #expect(scene.words() == ["open", "sense heading 1.0 suspends"])
     scene.seconds = 1
     scene.fix {
@@ -165,7 +170,7 @@ struct SensingTests {
     #expect(!scene.core.engine.hostCapabilities.hasCompass)
   }
 
-  @Test("An epoch that is told twice is one heading, also for a client that wants every one")
+  @Test("A repeated epoch is one heading, also for a client that needs every one")
   func repeated() {
     var scene = Scene(magnetometer: true)
     scene.call(.setHeadingFilter(degrees: -1))
@@ -180,28 +185,28 @@ struct SensingTests {
   }
 
   @Test(
-    "A magnetometer that does not answer is said once and told as a failure; one that answers again is a compass again")
+    "A magnetometer that does not answer is logged once and is a failure; one that answers again is a compass again")
   func fault() {
     var scene = Scene(magnetometer: true)
     scene.call(.startHeading)
     _ = scene.words()
-    for _ in 0..<3 { scene.core.compassFailed("broken", at: scene.now.instant) }
-    #expect(Set(scene.words()) == ["said", "failed 3"])
+    for _ in 0..<3 { scene.core.receive(.sensing(.compassFailed("broken")), at: scene.now) }
+    #expect(Set(scene.words()) == ["logged", "failed 3"])
     #expect(!scene.core.engine.hostCapabilities.hasCompass)
     scene.read(5)
     #expect(scene.words() == ["heading 5.0 ±4.0"])
     #expect(scene.core.engine.hostCapabilities.hasCompass)
   }
 
-  @Test("HD-14 what the compass wishes goes to the delegate, what it has learnt to the state folder")
+  @Test("HD-14 the compass's request goes to the delegate, its calibration to the state folder")
   func calibration() {
     var scene = Scene(magnetometer: true)
     scene.call(.startHeading)
     _ = scene.words()
-    scene.core.receive(.calibrationWanted, ofSensor: "hmc5883")
+    scene.core.receive(.sensing(.compassEvent(.calibrationWanted, sensor: "hmc5883")), at: scene.now)
     let found = FieldCalibration(
       offsetMicrotesla: SIMD3(1.5, -2, 300), strengthMicrotesla: 48, residualMicrotesla: 0.5, isSpatial: true)
-    scene.core.receive(.keep(found), ofSensor: "hmc 5883%")
+    scene.core.receive(.sensing(.compassEvent(.keep(found), sensor: "hmc 5883%")), at: scene.now)
     #expect(Set(scene.words()) == ["calibrate?", "kept"])
     let text = StateText.text(of: found, sensor: "hmc 5883%")
     #expect(StateText.calibration(in: text, sensor: "hmc 5883%") == found)
@@ -210,64 +215,66 @@ struct SensingTests {
     #expect(StateText.calibration(in: text.replacing("300", with: "nan"), sensor: "hmc 5883%") == nil)
   }
 
-  @Test("BE-4 without an adapter ranging fails by 16; with one beacons are listened for while it lasts")
+  @Test("BE-4 without an adapter ranging fails by 16; with one beacons are received while ranging lasts")
   func beacons() throws {
     var scene = Scene()
     scene.call(.startRanging(.constraint(Self.family)))
     #expect(scene.words() == ["ranging failed 16"])
-    scene.core.hostHas(magnetometer: false, accelerometer: false, bluetoothAdapter: true, at: scene.now.instant)
+    scene.core.receive(
+      .sensing(.listed(magnetometer: false, accelerometer: false, bluetoothAdapter: true)), at: scene.now)
     scene.call(.startRanging(.constraint(Self.family)))
     #expect(scene.words() == ["sense beacons"])
-    scene.core.canHearBeacons(true, at: scene.now.instant)
-    scene.core.heard(try #require(BeaconAdvertisement(Self.beacon)), strength: -60, at: scene.now)
+    scene.core.receive(.sensing(.canReceiveBeacons(true)), at: scene.now)
+    scene.core.receive(
+      .sensing(.beacon(try #require(BeaconAdvertisement(Self.beacon)), strengthDecibelMilliwatts: -60)), at: scene.now)
     scene.seconds = 1
     #expect(scene.words() == ["ranged [2]"])
     scene.call(.stopRanging(.constraint(Self.family)))
     #expect(scene.words() == ["sense nothing"])
   }
 
-  @Test("BE-4 an adapter without BlueZ, or that is switched off, tells who ranges by 16, and availability knows it")
+  @Test("BE-4 without BlueZ, or with an adapter that is off, ranging fails by 16 and is not available")
   func bluetoothOff() {
     var scene = Scene(bluetoothAdapter: true)
     #expect(scene.core.engine.hostCapabilities.hasBluetooth)
     scene.call(.startRanging(.constraint(Self.family)))
     _ = scene.words()
-    scene.core.canHearBeacons(false, at: scene.now.instant)
+    scene.core.receive(.sensing(.canReceiveBeacons(false)), at: scene.now)
     #expect(scene.words() == ["ranging failed 16"])
     #expect(!scene.core.engine.hostCapabilities.hasBluetooth)
-    scene.core.canHearBeacons(true, at: scene.now.instant)
+    scene.core.receive(.sensing(.canReceiveBeacons(true)), at: scene.now)
     scene.seconds = 1
     #expect(scene.words() == ["ranged []"])
   }
 
-  @Test("PA-9 an accelerometer is asked while the receiver rests, and its movement resumes a paused client")
+  @Test("PA-9 an accelerometer is read while the receiver rests, and its movement resumes a paused client")
   func movement() {
     var scene = Scene(accelerometer: true)
     scene.call(.startUpdatingLocation)
     #expect(scene.words() == ["open", "sense suspends"])
-    // A receiver that says nothing of itself: the computer alone rests.
-    var rests = false
-    for second in 1..<1200 where !rests {
+    // An unidentified receiver cannot sleep, so only the computer rests.
+    var isResting = false
+    for second in 1..<1200 where !isResting {
       scene.seconds = Double(second)
       scene.fix()
-      rests = scene.words().contains("sense movement suspends")
+      isResting = scene.words().contains("sense movement suspends")
     }
-    #expect(rests)
-    scene.core.movementNoticed(at: scene.now)
+    #expect(isResting)
+    scene.core.receive(.sensing(.movement), at: scene.now)
     #expect(scene.words() == ["resumed", "sense suspends"])
-    scene.core.accelerometerFailed(at: scene.now.instant)
-    #expect(!scene.core.sensing.hasAccelerometer)
+    scene.core.receive(.sensing(.accelerometerFailed), at: scene.now)
+    #expect(scene.core.sensing.accelerometer != .working)
   }
 
-  @Test("Before a suspend the newest location is stored; at the end nothing is asked any more")
+  @Test("Before a suspend the newest location is stored; at the end no sensor is read any more")
   func suspendAndEnd() {
     var scene = Scene(magnetometer: true)
     scene.call(.startUpdatingLocation)
     scene.call(.startHeading)
     _ = scene.words()
-    scene.core.hostSuspends(at: scene.now)
+    scene.core.receive(.suspending, at: scene.now)
     #expect(scene.words() == ["ready"])
-    scene.core.finish(at: scene.now.instant)
+    scene.core.receive(.finish, at: scene.now)
     #expect(scene.words().first == "sense nothing")
     #expect(!scene.words().contains { $0.hasPrefix("sense") })
   }

@@ -54,7 +54,7 @@ struct ServiceCoreTests {
     }
   }
 
-  @Test("The receiver is opened with the first need, and is ours until the program ends")
+  @Test("The receiver is opened at the first need, and stays open until the program ends")
   func receiver() {
     var core = Self.core()
     #expect(core.actions(at: Self.moment(1)).isEmpty)
@@ -63,9 +63,9 @@ struct ServiceCoreTests {
     #expect(core.actions(at: Self.moment(3)).isEmpty)
     Self.call(.stopUpdatingLocation, &core, at: 10)
     #expect(core.actions(at: Self.moment(10)).isEmpty)
-    // Who asks again meanwhile finds it awake.
+    // A new demand until then finds it awake.
     #expect(core.deadline == Self.moment(15).instant)
-    core.finish(at: Self.moment(20).instant)
+    core.receive(.finish, at: Self.moment(20))
     #expect(core.actions(at: Self.moment(20)).contains(.releaseReceiver))
   }
 
@@ -86,7 +86,7 @@ struct ServiceCoreTests {
     #expect(stored == 3)
   }
 
-  @Test("LC-2 the newest location is the one measured last, also where the computer's clock dated one before it")
+  @Test("LC-2 the newest location is the one measured last, also if an earlier one has the computer's time")
   func undated() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
@@ -102,7 +102,7 @@ struct ServiceCoreTests {
     #expect(remembered == [Self.fix(3).time])
   }
 
-  @Test("Epochs that are read together are delivered all, one that is told twice once")
+  @Test("Of epochs that are read together all are delivered, a repeated one once")
   func stall() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
@@ -121,7 +121,7 @@ struct ServiceCoreTests {
     _ = core.actions(at: Self.moment(2))
     core.receive(Self.fix(3), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(3))
     _ = core.actions(at: Self.moment(3))
-    core.finish(at: Self.moment(4).instant)
+    core.receive(.finish, at: Self.moment(4))
     let actions = core.actions(at: Self.moment(4))
     guard case .store(.newestLocation, let text)? = actions.first else {
       Issue.record("nothing is stored")
@@ -131,7 +131,7 @@ struct ServiceCoreTests {
     #expect(actions.contains(.releaseReceiver))
   }
 
-  @Test("RG-17 a region is stored before anybody is told of it")
+  @Test("RG-17 a region is stored before its event is delivered")
   func regions() {
     var core = Self.core()
     let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)
@@ -151,14 +151,14 @@ struct ServiceCoreTests {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
     _ = core.actions(at: Self.moment(1))
-    core.receiverIsPermitted(false, at: Self.moment(2).instant)
+    core.receive(.receiverPermitted(false), at: Self.moment(2))
     let denied = core.actions(at: Self.moment(2))
     #expect(
       denied.contains { if case .deliver(_, .didChangeAuthorization(.denied, _), _) = $0 { true } else { false } })
     #expect(denied.contains { if case .deliver(_, .didFail(.denied), _) = $0 { true } else { false } })
-    // It is tried again for as long as somebody would use it, and however long that takes.
+    // It is tried again as long as a client needs it.
     #expect(!core.actions(at: Self.moment(600)).contains(.releaseReceiver))
-    core.receiverIsPermitted(true, at: Self.moment(601).instant)
+    core.receive(.receiverPermitted(true), at: Self.moment(601))
     let granted = core.actions(at: Self.moment(601))
     #expect(
       granted.contains {
@@ -166,37 +166,38 @@ struct ServiceCoreTests {
       })
   }
 
-  @Test("GE-6 a receiver that is plugged in after the start is something to measure with, also while it is away again")
+  @Test(
+    "GE-6 a receiver that is plugged in after the start is something to measure with, also while it is unplugged again")
   func laterReceiver() {
     let none = HostCapabilities(
       hasSatelliteReceiver: false, hasSignificantChanges: false, hasCompass: false, hasBluetooth: false)
     var core = Self.core(hostCapabilities: none)
     let region = Region(
       "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
-    func heard(_ seconds: Double) -> [DelegateEvent] {
+    func delivered(_ seconds: Double) -> [DelegateEvent] {
       core.actions(at: Self.moment(seconds)).compactMap { action in
         if case .deliver(_, let event, _) = action { event } else { nil }
       }
     }
     Self.call(.startMonitoring(region), &core, at: 1)
     Self.call(.startUpdatingLocation, &core, at: 1)
-    #expect(heard(1) == [.monitoringDidFail(region, .regionMonitoringFailure)])
+    #expect(delivered(1) == [.monitoringDidFail(region, .regionMonitoringFailure)])
     core.wake(at: Self.moment(31))
-    #expect(heard(31) == [.didFail(.locationUnknown)])
-    core.receiverCame()
+    #expect(delivered(31) == [.didFail(.locationUnknown)])
+    core.receive(.receiverFound, at: Self.moment(31))
     #expect(core.engine.hostCapabilities.hasSatelliteReceiver && core.engine.hostCapabilities.hasSignificantChanges)
     core.receive(Self.fix(40), sky: Sky(), isUpdate: false, source: nil, at: Self.moment(40))
-    #expect(heard(40).contains { if case .didUpdateLocations = $0 { true } else { false } })
+    #expect(delivered(40).contains { if case .didUpdateLocations = $0 { true } else { false } })
     Self.call(.startMonitoring(region), &core, at: 41)
-    #expect(heard(41) == [.didStartMonitoring(region)])
+    #expect(delivered(41) == [.didStartMonitoring(region)])
   }
 
-  @Test("SU-17 GE-6 a receiver that is pulled out is told of once, and its return by its first fix")
+  @Test("SU-17 GE-6 the loss of a receiver is delivered once, and its return by its first fix")
   func unplugged() {
     var core = Self.core()
     Self.call(.startUpdatingLocation, &core, at: 1)
     _ = core.actions(at: Self.moment(1))
-    var heard: [String] = []
+    var delivered: [String] = []
     func pass(from: Int, to: Int, hasReceiver: Bool) {
       for second in from..<to {
         let now = Self.moment(Double(second))
@@ -204,8 +205,9 @@ struct ServiceCoreTests {
         core.wake(at: now)
         for case .deliver(_, let event, _) in core.actions(at: now) {
           switch event {
-          case .didFail(let error): heard.append("\(second): \(error)")
-          case .didUpdateLocations where heard.last?.hasSuffix("fixes") != true: heard.append("\(second): fixes")
+          case .didFail(let error): delivered.append("\(second): \(error)")
+          case .didUpdateLocations where delivered.last?.hasSuffix("fixes") != true:
+            delivered.append("\(second): fixes")
           default: break
           }
         }
@@ -215,10 +217,10 @@ struct ServiceCoreTests {
     pass(from: 10, to: 300, hasReceiver: false)
     pass(from: 300, to: 310, hasReceiver: true)
     pass(from: 310, to: 400, hasReceiver: false)
-    #expect(heard == ["2: fixes", "39: locationUnknown", "300: fixes", "339: locationUnknown"])
+    #expect(delivered == ["2: fixes", "39: locationUnknown", "300: fixes", "339: locationUnknown"])
   }
 
-  @Test("AU-11 the question bears the app's words, and its answers mean what they say")
+  @Test("AU-11 the question has the app's words, and its answers have their meaning")
   func question() throws {
     var keys = UsageKeys()
     keys.whenInUse = "to find the way home"

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LocationService
 
-/// The whole service but its thread, at a virtual receiver's line, in virtual time.
+/// The whole service without its thread, on a virtual receiver's line, in virtual time.
 final class ServiceScene {
   static let startSeconds: Int64 = 1_780_000_000
   static let client = Positioning.ClientID(0)
@@ -17,20 +17,20 @@ final class ServiceScene {
   var line: VirtualLine
   private(set) var core: ServiceCore
   private(set) var now = Instant.zero
-  private var held: Held?
-  /// An optional of the session itself cannot be borrowed through.
-  private struct Held: ~Copyable { var session: ReceiverSession }
+  private var connection: OpenSession?
+  /// An optional of the session itself cannot be borrowed.
+  private struct OpenSession: ~Copyable { var session: ReceiverSession }
   private var memory: SessionMemory?
   private var isOpen = false
-  private var nextLook = Instant.zero
+  private var nextAttempt = Instant.zero
 
   private(set) var events: [(at: Instant, event: DelegateEvent)] = []
-  private(set) var said: [String] = []
+  private(set) var logged: [String] = []
   private(set) var receivedBytes = 0
   private(set) var hostWakeUps = 0
-  /// What is noted of a batch on the disk.
+  /// The journal of the batch on the disk.
   private(set) var journal: BatchJournal?
-  /// How many deferred locations are on the disk for a later process.
+  /// The number of deferred locations on the disk.
   private(set) var keptLocations = 0
 
   init(
@@ -69,7 +69,7 @@ final class ServiceScene {
   }
   func count(_ event: DelegateEvent) -> Int { events.count { $0.event == event } }
   func time(of event: DelegateEvent) -> Instant? { events.last { $0.event == event }?.at }
-  func forgetEvents() { events = [] }
+  func clearEvents() { events = [] }
 
   /// Whole seconds since the first location.
   var seconds: [Int] {
@@ -89,9 +89,9 @@ final class ServiceScene {
   }
 
   func finish() {
-    core.finish(at: now)
+    core.receive(.finish, at: moment)
     work()
-    run(10) { $0.held == nil }
+    run(10) { $0.connection == nil }
   }
 
   @discardableResult
@@ -103,7 +103,7 @@ final class ServiceScene {
       if condition(self) { return true }
       rounds += 1
       if rounds > 2_000_000 {
-        Issue.record("no rest at \(now)")
+        Issue.record("the scene does not settle at \(now)")
         return false
       }
     }
@@ -112,8 +112,8 @@ final class ServiceScene {
 
   private var hostDeadline: Instant? {
     var next = core.deadline
-    if held == nil { return isOpen ? Instant.earlier(next, nextLook) : next }
-    next = .earlier(next, held!.session.deadline)
+    if connection == nil { return isOpen ? Instant.earlier(next, nextAttempt) : next }
+    next = .earlier(next, connection!.session.deadline)
     return next
   }
 
@@ -126,17 +126,17 @@ final class ServiceScene {
     plug()
     let bytes = line.takeReceived()
     let isDue = host.map { now >= $0 } ?? false
-    if held != nil, !bytes.isEmpty {
+    if connection != nil, !bytes.isEmpty {
       receivedBytes += bytes.count
       let moment = moment
-      unsafe held!.session.receive(bytes.span.bytes, at: now) { report, sky in
+      unsafe connection!.session.receive(bytes.span.bytes, at: now) { report, sky in
         core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
       }
     }
     if isDue || !bytes.isEmpty { hostWakeUps += 1 }
-    if held != nil, let due = held!.session.deadline, now >= due {
+    if connection != nil, let due = connection!.session.deadline, now >= due {
       let moment = moment
-      held!.session.wake(at: now) { report, sky in
+      connection!.session.wake(at: now) { report, sky in
         core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
       }
     }
@@ -145,25 +145,25 @@ final class ServiceScene {
   }
 
   private func plug() {
-    if held != nil, !line.isPresent {
-      held!.session.lost { _, _ in }
+    if connection != nil, !line.isPresent {
+      connection!.session.lost { _, _ in }
       drainSession()
-      memory = held!.session.memory
-      held = nil
-      core.receive(.lost, at: moment)
-      nextLook = now + Milliseconds(500)
-    } else if held == nil, isOpen, now >= nextLook {
-      nextLook = now + Milliseconds(500)
-      if line.isPresent { open() }
+      memory = connection!.session.memory
+      connection = nil
+      core.receive(.receiver(.lost), at: moment)
+      nextAttempt = now + Milliseconds(500)
+    } else if connection == nil, isOpen, now >= nextAttempt {
+      nextAttempt = now + Milliseconds(500)
+      if line.isPresent { openSession() }
     }
   }
 
-  private func open() {
+  private func openSession() {
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.memory = memory
     settings.desired = { .saving(for: $0) }
     _ = line.takeReceived()
-    held = Held(
+    connection = OpenSession(
       session: ReceiverSession(settings, lineRate: line.hostRate, reference: moment.utc, now: now))
   }
 
@@ -174,14 +174,14 @@ final class ServiceScene {
       let actions = core.actions(at: moment)
       for action in actions { take(action) }
       drainSession()
-      if held != nil, held!.session.isEnded { held = nil }
+      if connection != nil, connection!.session.isEnded { connection = nil }
       if actions.isEmpty { return }
     }
-    Issue.record("the service and the session go round in circles")
+    Issue.record("the service and the session do not settle")
   }
 
   private func drainSession() {
-    while held != nil, let action = held!.session.nextAction() {
+    while connection != nil, let action = connection!.session.nextAction() {
       switch action {
       case .send(let bytes): line.send(bytes, at: now)
       case .setRate(let rate):
@@ -189,9 +189,11 @@ final class ServiceScene {
         line.hostRate = rate
         _ = line.takeReceived()
       case .report(let report):
-        let (desired, receiver, port) = (held!.session.desired, held!.session.description, held!.session.port)
-        core.receive(.session(report, desired: desired, receiver: receiver, port: port), at: moment)
-      case .batch(let event): core.receive(.batch(event), at: moment)
+        let (desired, receiver, port) = (
+          connection!.session.desired, connection!.session.description, connection!.session.port
+        )
+        core.receive(.receiver(.session(report, desired: desired, receiver: receiver, port: port)), at: moment)
+      case .batch(let event): core.receive(.receiver(.batch(event)), at: moment)
       case .finished: break
       }
     }
@@ -203,32 +205,32 @@ final class ServiceScene {
       if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
         events.append((now, event))
       }
-    case .log(let text): said.append(text)
+    case .log(let text): logged.append(text)
     case .openReceiver:
       isOpen = true
-      nextLook = now
+      nextAttempt = now
     case .releaseReceiver:
       isOpen = false
-      held?.session.finish(at: now)
-    case .receiver(let order): apply(order)
+      connection?.session.finish(at: now)
+    case .receiver(let command): apply(command)
     case .keepBatch(let journal), .noteBatch(let journal): self.journal = journal
-    case .forgetBatch(let collects): if !collects { journal = nil }
+    case .discardBatch(let collects): if !collects { journal = nil }
     case .keepLocation: keptLocations += 1
-    case .forgetLocations: keptLocations = 0
+    case .discardLocations: keptLocations = 0
     default: break
     }
   }
 
-  private func apply(_ order: ReceiverCommand) {
-    switch order {
-    case .set(let desired): held?.session.set(desired, at: now)
-    case .sleep(let duration): held?.session.sleep(for: duration, at: now)
-    case .wakeUp: held?.session.wakeUp(at: now)
-    case .retrieveBatch(let journal): held?.session.retrieveBatch(journal, at: now)
+  private func apply(_ command: ReceiverCommand) {
+    switch command {
+    case .set(let desired): connection?.session.set(desired, at: now)
+    case .sleep(let duration): connection?.session.sleep(for: duration, at: now)
+    case .wakeUp: connection?.session.wakeUp(at: now)
+    case .retrieveBatch(let journal): connection?.session.retrieveBatch(journal, at: now)
     case .listen(let listens):
       isOpen = listens
-      nextLook = now
-      if !listens { held = nil }
+      nextAttempt = now
+      if !listens { connection = nil }
     case .supply: break
     }
   }

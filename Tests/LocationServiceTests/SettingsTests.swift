@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocationService
 
-@Suite("What the environment says")
+@Suite("Settings of the environment")
 struct SettingsTests {
   private func settings(_ variables: [String: String], isRoot: Bool = false) -> ServiceSettings {
     ServiceSettings(isRoot: isRoot) { variables[$0] }
@@ -19,7 +19,7 @@ struct SettingsTests {
     #expect(settings(["GNSS_DEVICE": "sim:"]).source == .simulator("walk"))
   }
 
-  @Test("SU-19 several receivers, apart by commas; a comma inside a name belongs to it")
+  @Test("SU-19 several receivers with commas between them; a comma inside a name belongs to it")
   func several() {
     let two = settings(["GNSS_DEVICE": "/dev/ttyACM0,sim:drive"])
     #expect(two.source == .device("/dev/ttyACM0") && two.others == [.simulator("drive")])
@@ -28,7 +28,7 @@ struct SettingsTests {
     #expect(settings(["GNSS_DEVICE": "receiver"]).source == .device("receiver"))
   }
 
-  @Test("The configuration file is about a receiver that the environment does not name")
+  @Test("The configuration file holds for a receiver that the environment does not name")
   func configuration() {
     var file = ReceiverConfiguration()
     file.devices = ["sim:drive", "/dev/b"]
@@ -60,10 +60,10 @@ struct SettingsTests {
     #expect(chosen.application == .background)
     #expect(chosen.authorization == .authorizedWhenInUse)
     #expect(chosen.pauseSeconds == 2.5)
-    #expect(chosen.complaints.isEmpty)
+    #expect(chosen.problems.isEmpty)
   }
 
-  @Test("What is not understood is said, and counts as not set")
+  @Test("A setting that cannot be read is reported, and counts as not set")
   func mistakes() {
     let chosen = settings([
       "SEXTANT_APP_STATE": "asleep", "SEXTANT_AUTHORIZATION": "yes", "SEXTANT_PAUSE_SECONDS": "-1",
@@ -73,8 +73,8 @@ struct SettingsTests {
     #expect(chosen.authorization == nil)
     #expect(chosen.pauseSeconds == nil)
     #expect(!chosen.isReadOnly)
-    #expect(chosen.complaints.count == 4)
-    #expect(chosen.complaints.first?.contains("foreground, background") == true)
+    #expect(chosen.problems.count == 4)
+    #expect(chosen.problems.first?.contains("foreground, background") == true)
   }
 
   @Test(

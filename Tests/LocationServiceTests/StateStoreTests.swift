@@ -7,13 +7,13 @@ import Testing
 
 @testable import LocationService
 
-@Suite("What is kept, on a disk")
+@Suite("The stored state, on a disk")
 struct StateStoreTests {
-  /// A state folder of its own, and the lines that were said.
+  /// A state folder of its own, and the log lines.
   private final class Scene {
     let folder: String
     let store: StateStore
-    var said: [String] = []
+    var logged: [String] = []
 
     init(_ name: String, isRunKept: Bool = false) {
       folder = "/tmp/sextant-tests-\(System.processID)-\(name)"
@@ -29,7 +29,7 @@ struct StateStoreTests {
       for part in ["/apps/hike", "/apps", "/run", ""] { PrivateFile.removeFolderIfEmpty(folder + part) }
     }
 
-    func restored() -> PositioningEngine.Restored { store.restored { said.append($0) } }
+    func restored() -> PositioningEngine.Restored { store.restored { logged.append($0) } }
     var names: [String] { FileLookup.names(in: folder + "/apps/hike") }
     func path(_ file: StateFile) -> String { "\(folder)/\(file.path(of: store.app))" }
   }
@@ -53,20 +53,20 @@ struct StateStoreTests {
       source: Location.Source(isSimulatedBySoftware: false, isProducedByAccessory: true))
   }
 
-  @Test("A file with a line that cannot be read is told of once, kept whole beside it, and costs nothing else")
+  @Test("A file with an unreadable line is logged once, its copy is kept, and its other lines are used")
   func damaged() throws {
     let scene = Scene("damaged")
     let text = StateText.text(of: Self.records) + "circle\t1\n"
     try scene.store.store(.regions, text)
     #expect(scene.restored().regions == Self.records)
-    #expect(scene.said.count == 1)
-    #expect(scene.said.first?.contains(scene.path(.regions)) == true)
+    #expect(scene.logged.count == 1)
+    #expect(scene.logged.first?.contains(scene.path(.regions)) == true)
     #expect(try PrivateFile.read(scene.path(.regions) + ".unreadable") == text)
     #expect(scene.restored().regions == Self.records)
-    #expect(scene.said.count == 1)
+    #expect(scene.logged.count == 1)
   }
 
-  @Test("A file of somebody else is set aside, told of once, and not used")
+  @Test("A file of another kind is set aside, logged once, and not used")
   func foreign() throws {
     let scene = Scene("foreign")
     for file in [StateFile.regions, .visits, .authorization, .newestLocation] {
@@ -75,22 +75,22 @@ struct StateStoreTests {
     let restored = scene.restored()
     #expect(restored.regions.isEmpty && restored.visits == nil && restored.authorization == nil)
     #expect(restored.newest == nil)
-    #expect(scene.said.count == 4)
+    #expect(scene.logged.count == 4)
     #expect(scene.names == ["authorization.unreadable", "regions.unreadable", "visits.unreadable"])
     _ = scene.restored()
-    #expect(scene.said.count == 4)
+    #expect(scene.logged.count == 4)
   }
 
-  @Test("A folder in a file's place is complained of, and nothing breaks")
+  @Test("A folder in the place of a file is logged, and nothing breaks")
   func folderAsFile() throws {
     let scene = Scene("folder")
     _ = try PrivateFolder(scene.path(.regions), makingWith: 0o700)
     #expect(scene.restored().regions.isEmpty)
-    #expect(scene.said.count == 1)
+    #expect(scene.logged.count == 1)
     PrivateFile.removeFolderIfEmpty(scene.path(.regions))
   }
 
-  @Test("Wherever a file is cut, it is noticed, and no value is taken that was not written")
+  @Test("A cut at any place is noticed, and no value is read that was not written")
   func cuts() {
     let texts: [(StateFile, String)] = [
       (.regions, StateText.text(of: Self.records)),
@@ -122,9 +122,9 @@ struct StateStoreTests {
         case .monitor: #expect(Self.conditions.starts(with: StateText.monitor(in: cut)))
         case .deferred: #expect([100, 101].map { Self.location($0) }.starts(with: StateText.locations(in: cut)))
         }
-        // It grows with each location, and a kill leaves a part at its end.
+        // It grows with each location, so a kill leaves an incomplete end.
         if file == .deferred { continue }
-        // A list that ends behind a line is a shorter list; a text with one line is damaged wherever it ends.
+        // A list that ends after a line is a shorter list; a text with one line is damaged by any cut.
         if !cut.hasSuffix("\n") || [.authorization, .newestLocation, .compass].contains(file) {
           #expect(StateText.damage(in: cut, of: file) != nil, "\(file) cut at \(length)")
         }
@@ -132,7 +132,7 @@ struct StateStoreTests {
     }
   }
 
-  @Test("LC-3 the newest location of a killed run is known, also when it was not brought to the disk")
+  @Test("LC-3 the newest location of a killed run is known, also if it was not written to the disk")
   func newest() throws {
     let scene = Scene("newest", isRunKept: true)
     try scene.store.store(.newestLocation, StateText.text(of: Self.location(100)))
@@ -140,12 +140,12 @@ struct StateStoreTests {
     #expect(scene.restored().newest?.timestamp == Self.location(130).timestamp)
     try scene.store.store(.newestLocation, StateText.text(of: Self.location(160)))
     #expect(scene.restored().newest?.timestamp == Self.location(160).timestamp)
-    // Who empties the state folder wants to have it forgotten.
+    // An empty state folder discards it as well.
     UserFile.remove(scene.path(.newestLocation))
     #expect(scene.restored().newest == nil)
   }
 
-  @Test("LC-2 that another program has stored a location shows without reading it", arguments: [true, false])
+  @Test("LC-2 the store of another program's location is noticed without a read", arguments: [true, false])
   func marks(isRunKept: Bool) throws {
     let scene = Scene("marks-\(isRunKept)", isRunKept: isRunKept)
     let none = scene.store.newestMarks
@@ -158,8 +158,8 @@ struct StateStoreTests {
     #expect(scene.store.newest?.timestamp == Self.location(160).timestamp)
   }
 
-  @Test("What a killed writer left is removed, what a living one writes is not")
-  func leftOvers() throws {
+  @Test("The temporary file of a killed writer is removed, that of a living one is not")
+  func temporaryFiles() throws {
     let scene = Scene("left")
     try scene.store.store(.regions, StateText.text(of: Self.records))
     // No process has such a number: the kernel's limit is 2²².
@@ -170,7 +170,7 @@ struct StateStoreTests {
     #expect(scene.names == ["notes.2000000000", "regions", "regions.\(System.processID)", "regions.old"].sorted())
   }
 
-  @Test("Where this run's memory is: the system's, the user's, or nowhere")
+  @Test("The folder of this run's memory: the system's, the user's, or none")
   func runFolder() {
     let variables = ["XDG_RUNTIME_DIR": "/run/user/7"]
     func path(_ isRoot: Bool, _ state: String?, _ variables: [String: String] = [:]) -> String? {
@@ -184,7 +184,7 @@ struct StateStoreTests {
     #expect(path(true, nil) == nil)
   }
 
-  @Test("Permissions are read and written by name, and the book shows what is kept")
+  @Test("Permissions are read and written by name, and the entries show the stored state")
   func store() throws {
     let scene = Scene("book")
     let store = AuthorizationStore(stateFolder: scene.folder)

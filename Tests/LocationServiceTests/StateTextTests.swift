@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocationService
 
-@Suite("What is kept between runs")
+@Suite("State between runs")
 struct StateTextTests {
   private let records = [
     Regions.Record(
@@ -20,14 +20,14 @@ struct StateTextTests {
       state: .unknown),
   ]
 
-  @Test("RG-17 a region of beacons that is told on display comes back so")
+  @Test("RG-17 a region of beacons keeps its flag for the display")
   func display() {
     var records = records
     records[1].region.notifiesStateOnDisplay = true
     #expect(StateText.regions(in: StateText.text(of: records)) == records)
   }
 
-  @Test("RG-17 regions come back as they were, whatever their names are")
+  @Test("RG-17 regions are read back unchanged, whatever their names")
   func regions() {
     #expect(StateText.regions(in: StateText.text(of: records)) == records)
     #expect(StateText.regions(in: StateText.text(of: [])).isEmpty)
@@ -42,7 +42,7 @@ struct StateTextTests {
     #expect(StateText.regions(in: "another file\n" + StateText.text(of: records)).isEmpty)
   }
 
-  @Test("MO-1 a monitor's conditions come back with what was told last, and a damaged line costs no other")
+  @Test("MO-1 a monitor's conditions are read back with their last events, and a damaged line costs no other")
   func monitor() {
     let beacons = BeaconIdentity(uuid: BeaconUUID(high: 0xFEDC_BA98_7654_3210, low: 7), major: 5, minor: nil)
     let records = [
@@ -65,7 +65,7 @@ struct StateTextTests {
     #expect(StateText.monitor(in: "another file").isEmpty)
   }
 
-  @Test("VI-2 a visit that goes on is not lost")
+  @Test("VI-2 a visit in progress is not lost")
   func visits() {
     let visit = Visit(
       arrival: UTCTime(nanosecondsSince1970: 1_780_000_000_123_456_789), departure: nil,
@@ -79,14 +79,14 @@ struct StateTextTests {
     #expect(StateText.visits(in: "") == nil)
   }
 
-  @Test("AU-14 grants come back", arguments: AuthorizationStatus.allCases)
+  @Test("AU-14 grants are read back", arguments: AuthorizationStatus.allCases)
   func authorization(_ status: AuthorizationStatus) {
     let record = Authorization.Record(status: status, accuracy: .reduced, hasAskedForUpgrade: true)
     #expect(StateText.authorization(in: StateText.text(of: record)) == record)
     #expect(StateText.authorization(in: "sextant authorization 1\n9\t0\tno\n") == nil)
   }
 
-  @Test("LC-3 the newest location comes back, to the last digit")
+  @Test("LC-3 the newest location is read back, to the last digit")
   func location() {
     var location = Location(
       Coordinate(latitudeDegrees: 48.123_456_789_012_3, longitudeDegrees: 0.1 + 0.2), horizontalAccuracyMetres: 2.5,

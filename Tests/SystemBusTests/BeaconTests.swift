@@ -17,7 +17,7 @@ struct BeaconTests {
     #expect(beacon.major == 0x0102 && beacon.minor == 0x0304 && beacon.strengthAtOneMetre == -59)
   }
 
-  @Test("Other types and other lengths are no beacons, and no bytes do harm")
+  @Test("Other types and other lengths are no beacons, and no bytes cause a crash")
   func others() {
     for length in 0..<40 where length != 23 {
       #expect(BeaconAdvertisement(Array((Self.data + Self.data).prefix(length))) == nil)
@@ -28,7 +28,7 @@ struct BeaconTests {
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         data[Int.random(in: 0..<23, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
-      // What is read is what was written.
+      // The bytes were read as they were written.
       if let beacon = BeaconAdvertisement(data) {
         #expect(data[0] == 2 && data[1] == 0x15)
         #expect(UInt8(truncatingIfNeeded: beacon.uuid.high >> 56) == data[2])
@@ -40,9 +40,9 @@ struct BeaconTests {
     }
   }
 
-  // MARK: A BlueZ of words
+  // MARK: A simulated BlueZ
 
-  /// A scan and the side of BlueZ that a test plays.
+  /// A scan, and the side of BlueZ.
   private struct Scene {
     var scan = BeaconScan()
     var calls: [BusCall] = []
@@ -57,15 +57,15 @@ struct BeaconTests {
           calls.append(call)
           if !call.member.hasSuffix("Match") { words.append(call.member) }
         case .available(let isAvailable): words.append(isAvailable ? "available" : "unavailable")
-        case .heard(let beacon, let strength):
-          words.append("heard \(beacon.minor) \(strength.map { "\($0)" } ?? "at no strength")")
-        case .log: words.append("said")
+        case .received(let beacon, let strength):
+          words.append("received \(beacon.minor) \(strength.map { "\($0)" } ?? "at no strength")")
+        case .log: words.append("logged")
         }
       }
     }
 
-    /// What happened since the last time.
-    mutating func heard() -> [String] {
+    /// Returns the outputs since the last call.
+    mutating func take() -> [String] {
       settle()
       defer { words = [] }
       return words
@@ -128,10 +128,10 @@ struct BeaconTests {
     return scene
   }
 
-  @Test("It searches while beacons are wanted, for Bluetooth LE alone, and ends the search")
+  @Test("The search runs while beacons are wanted, for Bluetooth LE only, and ends after that")
   func search() throws {
     var scene = scene()
-    #expect(scene.heard() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
     let filter = try #require(scene.calls.first { $0.member == "SetDiscoveryFilter" })
     #expect(filter.path == Self.adapter)
     #expect(
@@ -139,32 +139,32 @@ struct BeaconTests {
         .settings([BusCall.Setting("Transport", .text("le")), BusCall.Setting("DuplicateData", .flag(true))])
       ])
     scene.answer("StartDiscovery")
-    #expect(scene.heard() == [])
+    #expect(scene.take() == [])
     scene.scan.setWanted(false, at: scene.now)
-    #expect(scene.heard() == ["StopDiscovery"])
+    #expect(scene.take() == ["StopDiscovery"])
     #expect(scene.calls.count { $0.member == "AddMatch" } == scene.calls.count { $0.member == "RemoveMatch" } + 3)
   }
 
-  @Test("BE-8 an adapter that measures no strength hears beacons all the same")
+  @Test("BE-8 an adapter that measures no strength receives beacons all the same")
   func strengthless() {
     var scene = scene()
     scene.answer("StartDiscovery")
-    _ = scene.heard()
+    _ = scene.take()
     scene.change(Self.device, "org.bluez.Device1", [("ManufacturerData", Self.manufacturer)])
-    #expect(scene.heard() == ["heard 772 at no strength"])
+    #expect(scene.take() == ["received 772 at no strength"])
   }
 
-  @Test("BE-3 an advertisement is heard with its strength; what BlueZ only remembers is not")
-  func heard() {
+  @Test("BE-3 an advertisement is received with its strength; a device that BlueZ has stored is not")
+  func words() {
     var scene = scene()
     scene.answer("StartDiscovery")
-    _ = scene.heard()
+    _ = scene.take()
     scene.change(Self.device, "org.bluez.Device1", [("RSSI", .integer(-61)), ("ManufacturerData", Self.manufacturer)])
     scene.change(Self.device, "org.bluez.Device1", [("RSSI", .integer(-62))])
     scene.change(Self.device, "org.bluez.Device1", [("ManufacturerData", Self.manufacturer)])
     scene.change(Self.device, "org.bluez.Device1", [("RSSI", .integer(127))])
     scene.change(Self.device, "org.bluez.Device1", [("Connected", .flag(true))])
-    #expect(scene.heard() == ["heard 772 -61", "heard 772 -62", "heard 772 -62"])
+    #expect(scene.take() == ["received 772 -61", "received 772 -62", "received 772 -62"])
     // Another device, of another maker.
     let other = BusValue.dictionary([BusEntry(.integer(6), .bytes(Self.data))])
     scene.signal(
@@ -175,70 +175,70 @@ struct BeaconTests {
           ("org.bluez.Device1", Self.dictionary([("RSSI", .integer(-40)), ("ManufacturerData", other)]))
         ]),
       ])
-    #expect(scene.heard() == [])
+    #expect(scene.take() == [])
   }
 
-  @Test("BE-4 without an adapter, with one that is off, or without BlueZ they cannot be heard")
+  @Test("BE-4 without an adapter, with one that is off, or without BlueZ no beacons can be received")
   func unavailable() {
     var off = scene(isOn: false)
-    #expect(off.heard() == ["GetManagedObjects", "unavailable", "said"])
+    #expect(off.take() == ["GetManagedObjects", "unavailable", "logged"])
     off.change(Self.adapter, "org.bluez.Adapter1", [("Powered", .flag(true))])
-    #expect(off.heard() == ["available", "SetDiscoveryFilter", "StartDiscovery"])
+    #expect(off.take() == ["available", "SetDiscoveryFilter", "StartDiscovery"])
     off.change(Self.adapter, "org.bluez.Adapter1", [("Powered", .flag(false))])
-    #expect(off.heard() == ["unavailable"])
+    #expect(off.take() == ["unavailable"])
 
     var none = Scene()
     none.scan.connected()
     none.refuse("GetManagedObjects", "org.freedesktop.DBus.Error.ServiceUnknown")
-    #expect(none.heard() == ["GetManagedObjects", "said", "unavailable"])
+    #expect(none.take() == ["GetManagedObjects", "logged", "unavailable"])
   }
 
-  @Test("An adapter that is pulled out and put in again is searched with; so is a BlueZ that starts anew")
+  @Test("The search starts again after an adapter is plugged in again, and after a restart of BlueZ")
   func hotPlug() {
     var scene = scene()
     scene.answer("StartDiscovery")
-    _ = scene.heard()
+    _ = scene.take()
     scene.signal(
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
       [.text(Self.adapter), .list([.text("org.bluez.Adapter1")])])
-    #expect(scene.heard() == ["unavailable"])
+    #expect(scene.take() == ["unavailable"])
     scene.signal(
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
       [
         .text("/org/bluez/hci1"),
         Self.dictionary([("org.bluez.Adapter1", Self.dictionary([("Powered", .flag(true))]))]),
       ])
-    #expect(scene.heard() == ["available", "SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["available", "SetDiscoveryFilter", "StartDiscovery"])
     let bus = "/org/freedesktop/DBus"
     scene.signal(bus, "org.freedesktop.DBus", "NameOwnerChanged", [.text("org.bluez"), .text(":1.5"), .text("")])
-    #expect(scene.heard() == ["unavailable"])
+    #expect(scene.take() == ["unavailable"])
     scene.signal(bus, "org.freedesktop.DBus", "NameOwnerChanged", [.text("org.bluez"), .text(""), .text(":1.6")])
     scene.answer("GetManagedObjects", Self.objects(isOn: true))
-    #expect(scene.heard() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
   }
 
-  @Test("A refused search is tried again after five seconds, said once; one that is on is on")
+  @Test("A refused search is tried again after five seconds and logged once; a search that is on already serves")
   func refusal() {
     var scene = scene()
     scene.refuse("StartDiscovery", "org.bluez.Error.Failed")
-    #expect(scene.heard().last == "said")
+    #expect(scene.take().last == "logged")
     scene.wake(after: 4.9)
-    #expect(scene.heard() == [])
+    #expect(scene.take() == [])
     scene.wake(after: 0.2)
-    #expect(scene.heard() == ["SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["SetDiscoveryFilter", "StartDiscovery"])
     scene.refuse("StartDiscovery", "org.bluez.Error.Failed")
-    #expect(scene.heard() == [])
+    #expect(scene.take() == [])
     scene.wake(after: 6)
     scene.refuse("StartDiscovery", "org.bluez.Error.InProgress")
     scene.wake(after: 60)
-    #expect(scene.heard() == ["SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["SetDiscoveryFilter", "StartDiscovery"])
     #expect(scene.scan.deadline == nil)
-    // The adapter's own end of the search.
+    // The adapter ends the search by itself.
     scene.change(Self.adapter, "org.bluez.Adapter1", [("Discovering", .flag(false))])
-    #expect(scene.heard() == ["SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["SetDiscoveryFilter", "StartDiscovery"])
   }
 
-  @Test("Whatever comes over the bus does no harm, and beacons whose addresses change are forgotten")
+  @Test("No message of the bus causes a crash, and the devices of changing addresses are discarded")
   func disorder() {
     var scene = scene()
     for value: BusValue in [.flag(true), .integer(5), .bytes([1]), .list([]), .dictionary([]), .text("x")] {
@@ -255,23 +255,23 @@ struct BeaconTests {
       scene.answer("GetManagedObjects", [value])
     }
     scene.answer("GetManagedObjects", Self.objects(isOn: true))
-    _ = scene.heard()
+    _ = scene.take()
     for number in 0..<2000 {
       scene.change(
         "\(Self.adapter)/dev_\(number)", "org.bluez.Device1",
         [("RSSI", .integer(-61)), ("ManufacturerData", Self.manufacturer)])
     }
-    #expect(scene.heard().count == 2000)
+    #expect(scene.take().count == 2000)
   }
 
-  @Test("When the bus goes what was known goes with it, and is asked anew")
+  @Test("The loss of the bus clears all state, which is requested again")
   func reconnection() {
     var scene = scene()
-    _ = scene.heard()
+    _ = scene.take()
     scene.scan.disconnected()
-    #expect(scene.heard() == ["unavailable"])
+    #expect(scene.take() == ["unavailable"])
     scene.scan.connected()
     scene.answer("GetManagedObjects", Self.objects(isOn: true))
-    #expect(scene.heard() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
+    #expect(scene.take() == ["GetManagedObjects", "available", "SetDiscoveryFilter", "StartDiscovery"])
   }
 }

@@ -7,13 +7,13 @@ import Testing
 struct SuspendTests {
   private func instant(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
-  private func heard(_ watch: inout SuspendWatch) -> [String] {
+  private func outputs(_ watch: inout SuspendWatch) -> [String] {
     var words: [String] = []
     while let output = watch.nextOutput() {
       switch output {
       case .call(let call): if call.member != "AddMatch" { words.append(call.member) }
-      case .hold: words.append("hold")
-      case .letGo: words.append("let go")
+      case .inhibit: words.append("inhibit")
+      case .release: words.append("release")
       case .suspending: words.append("suspending")
       case .resumed: words.append("resumed")
       }
@@ -32,66 +32,66 @@ struct SuspendTests {
   private func locked() -> SuspendWatch {
     var watch = SuspendWatch()
     watch.connected()
-    #expect(heard(&watch) == ["Inhibit"])
+    #expect(outputs(&watch) == ["Inhibit"])
     watch.receive(BusMessage(.reply(BusToken(.suspend, 2)), [.file(BusFile())]), at: .zero)
-    #expect(heard(&watch) == ["hold"])
+    #expect(outputs(&watch) == ["inhibit"])
     return watch
   }
 
-  @Test("The suspend waits until the receiver sleeps, and the lock is taken anew afterwards")
+  @Test("The suspend waits until the receiver sleeps, and the lock is taken again afterwards")
   func suspend() {
     var watch = locked()
     prepare(&watch, true, at: 10)
-    #expect(heard(&watch) == ["suspending"])
+    #expect(outputs(&watch) == ["suspending"])
     #expect(watch.deadline == instant(12))
     watch.isPrepared()
-    #expect(heard(&watch) == ["let go"])
+    #expect(outputs(&watch) == ["release"])
     #expect(watch.deadline == nil)
     prepare(&watch, false, at: 20)
-    #expect(heard(&watch) == ["resumed", "Inhibit"])
+    #expect(outputs(&watch) == ["resumed", "Inhibit"])
   }
 
-  @Test("It waits two seconds at most")
+  @Test("The suspend waits two seconds at most")
   func patience() {
     var watch = locked()
     prepare(&watch, true, at: 10)
     watch.wake(at: instant(11.9))
-    #expect(heard(&watch) == ["suspending"])
+    #expect(outputs(&watch) == ["suspending"])
     watch.wake(at: instant(12))
-    #expect(heard(&watch) == ["let go"])
+    #expect(outputs(&watch) == ["release"])
     watch.isPrepared()
-    #expect(heard(&watch) == [])
+    #expect(outputs(&watch) == [])
   }
 
-  @Test("Without a lock, as without the right to one, it is told all the same")
+  @Test("A suspend is reported also without a lock, or without the right to one")
   func refused() {
     var watch = SuspendWatch()
     watch.connected()
     watch.receive(BusMessage(.refusal(BusToken(.suspend, 2), name: "x", text: "y")), at: .zero)
-    _ = heard(&watch)
+    _ = outputs(&watch)
     prepare(&watch, true, at: 10)
     watch.isPrepared()
     prepare(&watch, true, at: 10)
     prepare(&watch, false, at: 11)
     prepare(&watch, false, at: 11)
-    #expect(heard(&watch) == ["suspending", "resumed", "Inhibit"])
+    #expect(outputs(&watch) == ["suspending", "resumed", "Inhibit"])
   }
 
-  @Test("A logind that starts anew has forgotten the lock")
+  @Test("The lock is taken again after a restart of logind")
   func restart() {
     var watch = locked()
-    for (old, new, words) in [(":1.1", "", ["let go"]), ("", ":1.9", ["Inhibit"])] {
+    for (old, new, words) in [(":1.1", "", ["release"]), ("", ":1.9", ["Inhibit"])] {
       watch.receive(
         BusMessage(
           .signal(path: "/", interface: "org.freedesktop.DBus", member: "NameOwnerChanged"),
           [.text("org.freedesktop.login1"), .text(old), .text(new)]), at: .zero)
-      #expect(heard(&watch) == words)
+      #expect(outputs(&watch) == words)
     }
     watch.disconnected()
-    #expect(heard(&watch) == ["let go"])
+    #expect(outputs(&watch) == ["release"])
   }
 
-  @Test("The clocks tell for how long, also many short stops, and no noise of reading them")
+  @Test("The clocks give the duration of a suspend, also of many short ones, without the noise of their reads")
   func clock() {
     var clock = SuspendClock()
     #expect(clock.receive(differenceNanoseconds: 5_000_000_000) == nil)

@@ -1,24 +1,23 @@
-// sd-bus(3), found while the program runs: a computer without a bus needs no library, and building needs no header. Its
-// objects are opaque pointers; each function is the one of the same name with sd_bus_ before it. All return what it returns:
-// 0 or more on success, the negative errno on failure. The three libraries that have these functions are libsystemd,
-// libelogind and libbasu.
+// sd-bus(3), loaded at run time: a computer without a bus needs no library, and the build needs no header. Its objects are
+// opaque pointers; each function calls the one of the same name with the prefix sd_bus_ and returns its result: 0 or more on
+// success, the negative errno on failure. Three libraries have these functions: libsystemd, libelogind and libbasu.
 #ifndef SEXTANT_CBUS_H
 #define SEXTANT_CBUS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Finds the library: 0, or -ENOENT when none of the three is here. May be called from any thread, and again.
+/// Loads the library. Returns 0, or -ENOENT if none of the three is installed. Callable from any thread, repeatedly.
 int cbus_load(void);
 
 // Only after cbus_load() succeeded. A connection belongs to one thread.
 int cbus_open_system(void **bus);
-/// Closes and forgets the connection; does not wait.
+/// Closes the connection and releases it, without waiting.
 void cbus_close(void *bus);
 int cbus_get_fd(void *bus);
 int cbus_get_events(void *bus);
 int cbus_get_timeout(void *bus, uint64_t *microseconds);
-/// `message` is set when there is one; it is to be given back by cbus_message_unref().
+/// Sets `message` if there is one; the caller releases it with cbus_message_unref().
 int cbus_process(void *bus, void **message);
 int cbus_send(void *bus, void *message, uint64_t *cookie);
 
@@ -34,7 +33,7 @@ int cbus_message_get_reply_cookie(void *message, uint64_t *cookie);
 const char *cbus_message_get_path(void *message);
 const char *cbus_message_get_interface(void *message);
 const char *cbus_message_get_member(void *message);
-/// The name and the text of an error's message; either may be a null pointer.
+/// Sets the name and the text of an error message; either may be a null pointer.
 void cbus_message_get_error(void *message, const char **name, const char **text);
 int cbus_message_peek_type(void *message, char *type, const char **contents);
 int cbus_message_enter_container(void *message, char type, const char *contents);

@@ -2,11 +2,11 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// Keeps a program that may know its location when in use in use while it is in the background; begun in the foreground, it
-/// lasts as long as the object (SS-2).
+/// An activity that counts as use of the program while it is in the background, for the permission "when in use". It begins in
+/// the foreground and lasts as long as the object (SS-2).
 public final class CLBackgroundActivitySession: Sendable {
   private let service: LocationService
-  /// nil when it was invalidated.
+  /// nil after the invalidation.
   private let id: Mutex<Int?>
   private let end = SessionEnd()
 
@@ -17,15 +17,15 @@ public final class CLBackgroundActivitySession: Sendable {
     id = Mutex(service.beginBackgroundActivity())
   }
 
-  deinit { endDemand() }
+  deinit { endRequest() }
 
   /// Ends the activity.
   public func invalidate() {
-    endDemand()
+    endRequest()
     end.finish()
   }
 
-  private func endDemand() {
+  private func endRequest() {
     let id = id.withLock { id in
       defer { id = nil }
       return id
@@ -33,7 +33,7 @@ public final class CLBackgroundActivitySession: Sendable {
     if let id { service.endBackgroundActivity(id) }
   }
 
-  /// Why nothing is delivered.
+  /// The reason why nothing is delivered.
   public struct Diagnostic: Sendable {
     private let content: Positioning.Diagnostic
     init(_ content: Positioning.Diagnostic) { self.content = content }
@@ -48,7 +48,7 @@ public final class CLBackgroundActivitySession: Sendable {
 
   public var diagnostics: Diagnostics { Diagnostics(relevant: .ofSessions, service: service, end: end) }
 
-  /// What stands in the way now, then each change.
+  /// The diagnostic now, then each change.
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
@@ -60,7 +60,7 @@ public final class CLBackgroundActivitySession: Sendable {
 
       fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
 
-      /// nil when the task is cancelled, or the session invalidated.
+      /// Returns nil after the cancellation of the task or the invalidation of the session.
       public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Positioning
 
-/// What a `CLMonitor` watches: `CLMonitor.CircularGeographicCondition` or `CLMonitor.BeaconIdentityCondition`.
+/// A condition for `CLMonitor`: `CLMonitor.CircularGeographicCondition` or `CLMonitor.BeaconIdentityCondition`.
 public protocol CLCondition: Sendable {}
 
 extension CLMonitor {
-  /// Being within a circle.
+  /// The device is within a circle.
   public struct CircularGeographicCondition: CLCondition {
     public let center: CLLocationCoordinate2D
     /// Metres.
@@ -17,17 +17,17 @@ extension CLMonitor {
     }
   }
 
-  /// Being near a beacon: any that has the given parts.
+  /// The device is near a beacon, any with the given parts.
   public struct BeaconIdentityCondition: CLCondition {
     public let uuid: UUID
-    /// nil: any.
+    /// nil for any.
     public let major: CLBeaconMajorValue?
-    /// nil: any.
+    /// nil for any.
     public let minor: CLBeaconMinorValue?
 
-    /// Any major, any minor.
+    /// Makes a condition for any major and minor.
     public init(uuid: UUID) { self.init(BeaconIdentity(uuid: BeaconUUID(uuid))) }
-    /// Any minor.
+    /// Makes a condition for any minor.
     public init(uuid: UUID, major: CLBeaconMajorValue) {
       self.init(BeaconIdentity(uuid: BeaconUUID(uuid), major: major))
     }
@@ -44,7 +44,7 @@ extension CLMonitor {
 }
 
 extension Region.Shape {
-  /// nil for a condition that is none of the module's.
+  /// Returns nil for a condition of another module.
   init?(_ condition: any CLCondition) {
     switch condition {
     case let circle as CLMonitor.CircularGeographicCondition:

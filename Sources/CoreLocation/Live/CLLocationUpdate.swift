@@ -5,7 +5,7 @@ import Positioning
 /// An element of the stream of live updates.
 public struct CLLocationUpdate: Sendable {
   private let content: LiveUpdate
-  /// nil: there is none to report, and the flags say why.
+  /// nil without a location; the flags give the reason.
   public let location: CLLocation?
 
   init(_ content: LiveUpdate) {
@@ -13,7 +13,7 @@ public struct CLLocationUpdate: Sendable {
     location = content.location.map { CLLocation($0) }
   }
 
-  /// Nothing more comes until the device moves.
+  /// Whether no more updates come until the device moves.
   public var stationary: Bool { content.isStationary }
   @available(*, deprecated, renamed: "stationary")
   public var isStationary: Bool { stationary }
@@ -27,7 +27,7 @@ public struct CLLocationUpdate: Sendable {
   public var accuracyLimited: Bool { content.diagnostic.contains(.accuracyLimited) }
   public var serviceSessionRequired: Bool { content.diagnostic.contains(.serviceSessionRequired) }
 
-  /// What the updates are for: it decides when the device is taken for stationary.
+  /// The purpose of the updates, which decides when the device counts as stationary.
   public enum LiveConfiguration: Int, Sendable {
     case `default` = 0
     case automotiveNavigation = 1
@@ -36,7 +36,7 @@ public struct CLLocationUpdate: Sendable {
     case airborne = 4
   }
 
-  /// The stream; it starts with the first iteration, and ends with the iteration or its task (LV-1).
+  /// Returns the stream, which starts with the first iteration and ends with the iteration or its task (LV-1).
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, service: Service.shared)
   }
@@ -61,7 +61,7 @@ public struct CLLocationUpdate: Sendable {
       }
 
       public mutating func next() async throws -> CLLocationUpdate? {
-        // A task that is cancelled begins nothing: the user would be asked for nobody (LV-1, LV-4).
+        // A cancelled task must not start the stream, which would ask the user for permission (LV-1, LV-4).
         if Task.isCancelled {
           stream = nil
           return nil
@@ -76,9 +76,9 @@ public struct CLLocationUpdate: Sendable {
   }
 }
 
-/// One iteration: its end, or that of its task, ends the updates.
+/// One iteration. Its end, or that of its task, ends the updates.
 private final class LiveStream {
-  /// What the service writes into.
+  /// The service writes updates into it.
   private final class Reader: LiveUpdateReader {
     let continuation: AsyncStream<CLLocationUpdate>.Continuation
     init(_ continuation: AsyncStream<CLLocationUpdate>.Continuation) { self.continuation = continuation }

@@ -2,22 +2,21 @@ import Foundation
 import LocationService
 import Positioning
 
-/// Watches conditions, such as being within a circle, for as long as the program keeps them: they are stored by the
-/// monitor's name, and are there again when a monitor of that name is made (MO-1).
+/// A monitor of conditions, such as being within a circle. The conditions are stored by the monitor's name, and a later
+/// monitor of that name has them again (MO-1).
 public actor CLMonitor {
   private let service: LocationService
   private let name: String
 
-  /// What happens to the conditions, for one who iterates: a condition with an event that nobody took is not looked at
-  /// (MO-4).
+  /// The changes of the conditions. A condition is not evaluated while an event of it was not taken (MO-4).
   public let events: Events
 
-  /// The monitor of a name, which is of letters, digits and underscores.
+  /// Opens the monitor of a name, which consists of letters, digits and underscores.
   public init(_ name: String) async { self.init(name, service: Service.shared) }
 
   init(_ name: String, service: LocationService) {
     if name.isEmpty || !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-      service.log("CLMonitor(\"\(name)\"): a monitor's name is of letters and digits")
+      service.log("CLMonitor(\"\(name)\"): a monitor's name consists of letters, digits and underscores")
     }
     self.service = service
     self.name = name
@@ -25,19 +24,19 @@ public actor CLMonitor {
     service.openMonitor(name)
   }
 
-  /// The names of the conditions, in the order in which they were added.
+  /// The identifiers of the conditions, in the order in which they were added.
   public var identifiers: [String] { service.read { [name] in $0.monitor(name)?.identifiers ?? [] } }
 
-  /// Watches a condition, in place of the one of this name. Its state is unknown until it was looked at (MO-2).
+  /// Adds a condition, which replaces one of this identifier. Its state is unknown until it is evaluated (MO-2).
   public func add(_ condition: any CLCondition, identifier: String) {
     add(condition, identifier: identifier, assuming: .unknown)
   }
 
-  /// The same, with a state that is taken for known: an event comes when it is another one.
+  /// Adds a condition with an assumed state: an event comes if the state is another one.
   public func add(_ condition: any CLCondition, identifier: String, assuming state: Event.State) {
     guard let shape = Region.Shape(condition) else {
       service.log(
-        "CLMonitor cannot watch \(type(of: condition)): "
+        "CLMonitor cannot monitor \(type(of: condition)): "
           + "use CircularGeographicCondition or BeaconIdentityCondition")
       return
     }
@@ -45,15 +44,15 @@ public actor CLMonitor {
       shape, identifier: identifier, assuming: Monitor.State(rawValue: state.rawValue) ?? .unknown, to: name)
   }
 
-  /// Ends the watch of a condition; nothing when there is none of this name.
+  /// Removes a condition, if there is one of this identifier.
   public func remove(_ identifier: String) { service.removeCondition(identifier, from: name) }
 
-  /// A condition and the last event that was handed out of it (MO-5); nil when there is none of this name.
+  /// Returns a condition and its last event that was taken (MO-5); nil without one of this identifier.
   public func record(for identifier: String) -> Record? {
     service.read { [name] in $0.monitor(name)?.record(identifier) }.map { Record($0) }
   }
 
-  /// What is known of a condition.
+  /// A condition and its last event.
   public struct Record: Sendable {
     public let condition: any CLCondition
     public let lastEvent: Event
@@ -64,15 +63,15 @@ public actor CLMonitor {
     }
   }
 
-  /// A change of a condition, or why it is not watched.
+  /// A change of a condition, or the reason why it is not monitored.
   public struct Event: Sendable {
-    /// How it is with a condition.
+    /// The state of a condition.
     public enum State: UInt, Sendable {
-      /// Not looked at yet.
+      /// The condition was not evaluated yet.
       case unknown = 0
       case satisfied = 1
       case unsatisfied = 2
-      /// It is not watched; the event says why.
+      /// The condition is not monitored; the event's flags give the reason.
       case unmonitored = 3
     }
 
@@ -80,32 +79,32 @@ public actor CLMonitor {
 
     init(_ content: Monitor.Event) { self.content = content }
 
-    /// Of the condition.
+    /// The identifier of the condition.
     public var identifier: String { content.identifier }
     public var state: State { State(rawValue: content.state.rawValue) ?? .unknown }
     public var date: Date { Date(content.date) }
-    /// The beacon that was heard, where the condition left open which (MO-6).
+    /// The beacon that was detected, for a condition with an open major or minor (MO-6).
     public var refinement: (any CLCondition)? { content.refinement.map { BeaconIdentityCondition($0) } }
 
     public var authorizationDenied: Bool { content.diagnostic.contains(.authorizationDenied) }
     public var authorizationDeniedGlobally: Bool { content.diagnostic.contains(.authorizationDeniedGlobally) }
     public var authorizationRestricted: Bool { content.diagnostic.contains(.authorizationRestricted) }
     public var authorizationRequestInProgress: Bool { content.diagnostic.contains(.authorizationRequestInProgress) }
-    /// Permission for when in use, and the program is in the background.
+    /// The permission is for when in use, and the program is in the background.
     public var insufficientlyInUse: Bool { content.diagnostic.contains(.insufficientlyInUse) }
     /// Conditions need full accuracy.
     public var accuracyLimited: Bool { content.diagnostic.contains(.accuracyLimited) }
-    /// Nothing here can watch such a condition.
+    /// No hardware here can evaluate such a condition.
     public var conditionUnsupported: Bool { content.diagnostic.contains(.conditionUnsupported) }
-    /// A program may have twenty (MO-3).
+    /// The program has more than twenty conditions (MO-3).
     public var conditionLimitExceeded: Bool { content.diagnostic.contains(.conditionLimitExceeded) }
-    /// Conditions cannot be kept between runs.
+    /// Conditions cannot be stored between runs.
     public var persistenceUnavailable: Bool { content.diagnostic.contains(.persistenceUnavailable) }
-    /// Nobody has asked for permission.
+    /// No session has asked for permission.
     public var serviceSessionRequired: Bool { content.diagnostic.contains(.serviceSessionRequired) }
   }
 
-  /// The events of a monitor; several may iterate, each event goes to one of them.
+  /// The events of a monitor. Of several iterations, one gets each event.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
     let name: String
@@ -116,7 +115,7 @@ public actor CLMonitor {
 
       fileprivate init(_ watch: EventWatch) { self.watch = watch }
 
-      /// The next event; nil when the task is cancelled.
+      /// Returns the next event; nil after the cancellation of the task.
       public mutating func next() async throws -> Event? { await watch.next() }
     }
 
@@ -124,7 +123,7 @@ public actor CLMonitor {
   }
 }
 
-/// One iteration: it is told that there may be an event, and takes it.
+/// One iteration, which takes an event whenever there may be one.
 private final class EventWatch {
   private final class Reader: MonitorReader {
     let continuation: AsyncStream<Void>.Continuation

@@ -2,10 +2,10 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// A wish for permission that lives as long as the object: the user is asked when that is needed, and as long as it is not
-/// granted the diagnostics say why (SS-1).
+/// A request for permission that lasts as long as the object. The user is asked if needed, and while the permission is not
+/// granted the diagnostics give the reason (SS-1).
 public final class CLServiceSession: Sendable {
-  /// What the session needs.
+  /// The permission that the session needs.
   public enum AuthorizationRequirement: Int, Sendable {
     case none = 0
     case whenInUse = 1
@@ -14,7 +14,7 @@ public final class CLServiceSession: Sendable {
 
   private let service: LocationService
   private let relevant: Positioning.Diagnostic
-  /// nil when it was invalidated.
+  /// nil after the invalidation.
   private let id: Mutex<Int?>
   private let end = SessionEnd()
 
@@ -37,15 +37,15 @@ public final class CLServiceSession: Sendable {
       service.beginSession(goal: ServiceGoal(rawValue: authorization.rawValue) ?? .none, fullAccuracyPurpose: purpose))
   }
 
-  deinit { endDemand() }
+  deinit { endRequest() }
 
-  /// Ends the wish.
+  /// Ends the request.
   public func invalidate() {
-    endDemand()
+    endRequest()
     end.finish()
   }
 
-  private func endDemand() {
+  private func endRequest() {
     let id = id.withLock { id in
       defer { id = nil }
       return id
@@ -53,7 +53,7 @@ public final class CLServiceSession: Sendable {
     if let id { service.endSession(id) }
   }
 
-  /// Why the session has not what it needs.
+  /// The reason why the session does not have its permission.
   public struct Diagnostic: Sendable {
     private let content: Positioning.Diagnostic
     init(_ content: Positioning.Diagnostic) { self.content = content }
@@ -70,7 +70,7 @@ public final class CLServiceSession: Sendable {
 
   public var diagnostics: Diagnostics { Diagnostics(relevant: relevant, service: service, end: end) }
 
-  /// What stands in the way now, then each change.
+  /// The diagnostic now, then each change.
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
@@ -82,7 +82,7 @@ public final class CLServiceSession: Sendable {
 
       fileprivate init(_ diagnostics: SessionDiagnostics) { self.diagnostics = diagnostics }
 
-      /// nil when the task is cancelled, or the session invalidated.
+      /// Returns nil after the cancellation of the task or the invalidation of the session.
       public mutating func next() async throws -> Diagnostic? { await diagnostics.next().map(Diagnostic.init) }
     }
 

@@ -2,8 +2,8 @@ import LocationService
 import Positioning
 import Synchronization
 
-/// Ends the iterations of a session's diagnostics when the session is invalidated. A session that is merely let go of does not
-/// end them: they are made of it in one expression.
+/// The end of a session's iterations of diagnostics, by the invalidation of the session. The end of the session's object does
+/// not end them, as a program may make the session only for its diagnostics.
 final class SessionEnd: Sendable {
   private struct State {
     var isOver = false
@@ -12,7 +12,7 @@ final class SessionEnd: Sendable {
   }
   private let state = Mutex(State())
 
-  /// An iteration begins; `body` ends it, at once if the session is over. What is returned is for `forget`.
+  /// Adds an iteration, which `body` ends, at once if the session is over. Returns the number for `remove`.
   func begin(_ body: @escaping @Sendable () -> Void) -> Int? {
     let number: Int? = state.withLock { state in
       guard !state.isOver else { return nil }
@@ -24,7 +24,7 @@ final class SessionEnd: Sendable {
     return number
   }
 
-  func forget(_ number: Int) { state.withLock { state in state.iterations[number] = nil } }
+  func remove(_ number: Int) { state.withLock { state in state.iterations[number] = nil } }
 
   func finish() {
     let bodies = state.withLock { state in
@@ -35,12 +35,11 @@ final class SessionEnd: Sendable {
   }
 }
 
-/// One iteration of a session's diagnostics: what stands in its way now, then each change. Its end, that of its task, or the
-/// invalidation of the session ends it.
+/// One iteration of a session's diagnostics. Its end, that of its task, or the invalidation of the session ends it.
 final class SessionDiagnostics {
-  /// Yields what is new to this session; the service calls it under its lock.
+  /// Yields changes that concern this session. The service calls it under its lock.
   private final class Reader: SessionReader, @unchecked Sendable {
-    // Sendable: `last` is touched under the service's lock alone.
+    // Sendable: `last` is used only under the service's lock.
     private let continuation: AsyncStream<Diagnostic>.Continuation
     private let relevant: Diagnostic
     private var last: Diagnostic?
@@ -62,16 +61,16 @@ final class SessionDiagnostics {
   private let id: Int
   private var iterator: AsyncStream<Diagnostic>.Iterator
 
-  /// - Parameter relevant: what concerns the session.
+  /// - Parameter relevant: the flags that concern the session.
   init(relevant: Diagnostic, service: LocationService, until end: SessionEnd) {
     let (stream, continuation) = AsyncStream.makeStream(of: Diagnostic.self)
     self.service = service
-    // Before anything is yielded: an iteration of a session that is over has nothing to tell.
+    // Before the first value, as an iteration of a session that is over has none.
     let number = end.begin { continuation.finish() }
     let id = service.beginSessionDiagnostics(Reader(continuation, relevant: relevant))
     continuation.onTermination = { _ in
       service.endSessionDiagnostics(id)
-      if let number { end.forget(number) }
+      if let number { end.remove(number) }
     }
     self.id = id
     iterator = stream.makeAsyncIterator()
@@ -87,7 +86,7 @@ final class SessionDiagnostics {
 }
 
 extension Diagnostic {
-  /// What can stand in the way of any session.
+  /// The flags that concern any session.
   static let ofSessions: Diagnostic = [
     .authorizationDenied, .authorizationDeniedGlobally, .authorizationRestricted, .insufficientlyInUse,
     .serviceSessionRequired, .authorizationRequestInProgress,

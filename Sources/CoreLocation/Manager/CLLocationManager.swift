@@ -6,68 +6,67 @@ import Synchronization
 /// A client of location services. Its delegate is called on the run loop of the thread that made it, and never from inside
 /// a call of it.
 ///
-/// It translates between Apple's names and the service, which decides; what stands here by itself are the wishes, as they
-/// were given.
+/// It translates between Apple's names and the service, which decides. Its own state is the settings as they were assigned.
 open class CLLocationManager: NSObject {
   private let service: LocationService
   private let delegateQueue: DelegateQueue
   private let id: ClientID
-  /// Wishes may be read while another thread changes them (TH-4).
-  private let demands = Mutex(Demands())
-  /// Held until the service knows of an assignment as well, so that it knows the last one (TH-4).
+  /// Settings may be read while another thread changes them (TH-4).
+  private let settings = Mutex(Settings())
+  /// Locked until the service has an assignment as well, so that the service has the last one (TH-4).
   private let delegateLock = NSLock()
-  /// Under `delegateLock`: a weak reference must not be read while another thread writes it.
+  /// Under `delegateLock`, as a weak reference must not be read while another thread writes it.
   private weak var assigned: (any CLLocationManagerDelegate)?
   /// Guards `completions` and `nextToken`.
   private let lock = NSLock()
   private var completions: [Int: ((any Error)?) -> Void] = [:]
   private var nextToken = 0
-  /// What the delegate was told last, and whether it is being told; under `lock`.
+  /// The last location that was delivered, and whether a delivery is in progress; under `lock`.
   private var lastReported: CLLocation?
-  private var isTelling = false
-  /// The location that a delegate of the older method came from.
+  private var isDelivering = false
+  /// The old location for a delegate with the older method.
   private var lastOneByOne: CLLocation?
-  private var complaints: Set<String> = []
+  private var missing: Set<String> = []
 
-  /// A manager of the thread that makes it, whose run loop its delegate is called on.
+  /// Makes a manager of the calling thread, on whose run loop the delegate is called.
   public override init() {
     service = Service.shared
     delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
     id = service.add(delegateQueue)
     super.init()
-    delegateQueue.belongs(to: self)
+    delegateQueue.connect(to: self)
   }
 
-  /// A manager of another service than the program's.
+  /// Makes a manager of another service than the program's.
   init(service: LocationService) {
     self.service = service
     delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
     id = service.add(delegateQueue)
     super.init()
-    delegateQueue.belongs(to: self)
+    delegateQueue.connect(to: self)
   }
 
-  /// What it started stops, but for regions and visits, which the program keeps (GE-7).
+  /// Its services stop, but for regions and visits, which the program keeps (GE-7).
   deinit { service.remove(id) }
 
   private func call(_ call: ClientCall) { service.call(call, by: id) }
 
-  /// Who is told. A delegate that is assigned is told the authorization, soon (AU-2).
+  /// The receiver of events. A newly assigned delegate soon gets the authorization (AU-2).
   open weak var delegate: (any CLLocationManagerDelegate)? {
     get { delegateLock.withLock { assigned } }
     set {
       delegateLock.withLock {
         assigned = newValue
-        delegateQueue.setIsHeard(newValue != nil)
+        delegateQueue.setHasDelegate(newValue != nil)
         call(.setDelegate(newValue == nil ? nil : [.takesLocations, .takesErrors]))
       }
     }
   }
 
-  // MARK: Wishes
+  // MARK: Settings
 
-  /// As they were given.
-  private struct Demands {
+  /// The settings as they were assigned.
+  private struct Settings {
     var desiredAccuracy = kCLLocationAccuracyBest
     var distanceFilter = kCLDistanceFilterNone
     var activityType = CLActivityType.other
@@ -79,78 +78,78 @@ open class CLLocationManager: NSObject {
     var purpose: String?
   }
 
-  private func demand<Value: Sendable>(_ demand: WritableKeyPath<Demands, Value> & Sendable) -> Value {
-    demands.withLock { $0[keyPath: demand] }
+  private func setting<Value: Sendable>(_ setting: WritableKeyPath<Settings, Value> & Sendable) -> Value {
+    settings.withLock { $0[keyPath: setting] }
   }
 
-  private func demand<Value: Sendable>(
-    _ demand: WritableKeyPath<Demands, Value> & Sendable, _ value: Value, _ call: ClientCall
+  private func setting<Value: Sendable>(
+    _ setting: WritableKeyPath<Settings, Value> & Sendable, _ value: Value, _ call: ClientCall
   ) {
-    demands.withLock { $0[keyPath: demand] = value }
+    settings.withLock { $0[keyPath: setting] = value }
     self.call(call)
   }
 
-  /// How exact locations have to be, metres: it selects the effort of the hardware, and suppresses no location (SU-5).
+  /// The required accuracy, metres. It selects the effort of the hardware and suppresses no location (SU-5).
   open var desiredAccuracy: CLLocationAccuracy {
-    get { demand(\.desiredAccuracy) }
-    set { demand(\.desiredAccuracy, newValue, .setDesiredAccuracy(metres: newValue)) }
+    get { setting(\.desiredAccuracy) }
+    set { setting(\.desiredAccuracy, newValue, .setDesiredAccuracy(metres: newValue)) }
   }
-  /// Metres that have to be moved before the next location is told; `kCLDistanceFilterNone`: every one is.
+  /// The distance to the next location that is delivered, metres; `kCLDistanceFilterNone` for every location.
   open var distanceFilter: CLLocationDistance {
-    get { demand(\.distanceFilter) }
-    set { demand(\.distanceFilter, newValue, .setDistanceFilter(metres: newValue)) }
+    get { setting(\.distanceFilter) }
+    set { setting(\.distanceFilter, newValue, .setDistanceFilter(metres: newValue)) }
   }
-  /// What the user is doing: it decides when updates may pause.
+  /// The user's activity, which decides when updates may pause.
   open var activityType: CLActivityType {
-    get { demand(\.activityType) }
-    set { demand(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
+    get { setting(\.activityType) }
+    set { setting(\.activityType, newValue, .setActivity(Activity(rawValue: newValue.rawValue) ?? .other)) }
   }
   /// Whether updates may pause while nothing moves (PA-1).
   open var pausesLocationUpdatesAutomatically: Bool {
-    get { demand(\.pausesAutomatically) }
-    set { demand(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
+    get { setting(\.pausesAutomatically) }
+    set { setting(\.pausesAutomatically, newValue, .setPausesAutomatically(newValue)) }
   }
-  /// Whether updates go on in the background; needs `location` among Info.plist's UIBackgroundModes (BG-1).
+  /// Whether updates go on in the background, which needs `location` among Info.plist's UIBackgroundModes (BG-1).
   open var allowsBackgroundLocationUpdates: Bool {
-    get { demand(\.allowsBackground) }
-    set { demand(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
+    get { setting(\.allowsBackground) }
+    set { setting(\.allowsBackground, newValue, .setAllowsBackgroundUpdates(newValue)) }
   }
-  /// Whether the user is shown that the program is told its location in the background, which counts as use (BG-3).
+  /// Whether the user sees that the program gets its location in the background, which counts as use (BG-3).
   open var showsBackgroundLocationIndicator: Bool {
-    get { demand(\.showsIndicator) }
-    set { demand(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
+    get { setting(\.showsIndicator) }
+    set { setting(\.showsIndicator, newValue, .setShowsBackgroundIndicator(newValue)) }
   }
-  /// Degrees that the heading has to change by before it is told again.
+  /// The change from which a heading is delivered again, degrees.
   open var headingFilter: CLLocationDegrees {
-    get { demand(\.headingFilter) }
-    set { demand(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
+    get { setting(\.headingFilter) }
+    set { setting(\.headingFilter, newValue, .setHeadingFilter(degrees: newValue)) }
   }
-  /// Which edge of the device is 0° of the heading.
+  /// The edge of the device that is 0° of the heading.
   open var headingOrientation: CLDeviceOrientation {
-    get { demand(\.headingOrientation) }
+    get { setting(\.headingOrientation) }
     set {
       let orientation = DeviceOrientation(rawValue: Int(newValue.rawValue)) ?? .unknown
-      demand(\.headingOrientation, newValue, .setHeadingOrientation(orientation))
+      setting(\.headingOrientation, newValue, .setHeadingOrientation(orientation))
     }
   }
-  /// What the location is for, in words to the user, up to iOS 6; Info.plist says it today.
+  /// The purpose of the location, a text for the user, up to iOS 6; today it is in Info.plist.
   @available(*, deprecated, message: "write NSLocationUsageDescription into Info.plist")
   open var purpose: String? {
-    get { demand(\.purpose) }
-    set { demands.withLock { $0.purpose = newValue } }
+    get { setting(\.purpose) }
+    set { settings.withLock { $0.purpose = newValue } }
   }
 
-  // MARK: What is known
+  // MARK: Current values
 
   /// The newest location; nil if none was ever retrieved, or without permission.
   ///
-  /// While locations wait to be told it is the one that was told last (SU-23).
+  /// While locations wait for their delivery it is the one that was delivered last (SU-23).
   open var location: CLLocation? {
     let id = id
-    service.lookAtNewest()
+    service.refreshNewest()
     guard let newest = service.read({ engine in engine.location(of: id) }) else { return nil }
-    let waits = delegateQueue.holdsLocations
-    if let told = lock.withLock({ isTelling || waits ? lastReported : nil }) { return told }
+    let waits = delegateQueue.hasLocations
+    if let last = lock.withLock({ isDelivering || waits ? lastReported : nil }) { return last }
     return CLLocation(newest)
   }
   /// The newest heading; nil before headings were started.
@@ -160,7 +159,7 @@ open class CLLocationManager: NSObject {
   }
   /// The largest radius of a region, metres; −1 where regions are not monitored.
   open var maximumRegionMonitoringDistance: CLLocationDistance { service.read { $0.maximumRegionRadiusMetres } }
-  /// What all managers of the program monitor.
+  /// The regions that all managers of the program monitor.
   open var monitoredRegions: Set<CLRegion> { Set(service.read { $0.regions.monitored }.map(CLRegion.made)) }
 
   private var rangedTargets: [Ranging.Target] {
@@ -194,7 +193,7 @@ open class CLLocationManager: NSObject {
   open func requestWhenInUseAuthorization() { call(.requestWhenInUse) }
   open func requestAlwaysAuthorization() { call(.requestAlways) }
 
-  // A method of its own beside the one with a completion, as subclasses and protocols name it.
+  // Subclasses and protocols name this method beside the one with a completion.
   open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {
     requestTemporaryFullAccuracyAuthorization(withPurposeKey: purposeKey, completion: nil)
   }
@@ -206,7 +205,7 @@ open class CLLocationManager: NSObject {
     call(.requestTemporaryFullAccuracy(purpose: purposeKey, token: token))
   }
 
-  /// Keeps what is to be called with the answer; the number finds it again.
+  /// Keeps a completion. Returns the number of its answer.
   private func keep(_ completion: (((any Error)?) -> Void)?) -> Int {
     lock.withLock {
       nextToken += 1
@@ -263,14 +262,14 @@ open class CLLocationManager: NSObject {
   open func stopMonitoringVisits() { call(.stopVisits) }
 
   open func startMonitoring(for region: CLRegion) { call(.startMonitoring(region.content)) }
-  /// - Parameter accuracy: how far beyond the border one has to be before it is told, metres.
+  /// - Parameter accuracy: the distance beyond the border from which a crossing is delivered, metres.
   @available(*, deprecated, renamed: "startMonitoring(for:)")
   open func startMonitoring(for region: CLRegion, desiredAccuracy accuracy: CLLocationAccuracy) {
     call(.startMonitoring(region.content, marginMetres: accuracy))
   }
   open func stopMonitoring(for region: CLRegion) { call(.stopMonitoring(region.content)) }
   open func requestState(for region: CLRegion) {
-    // A class that nobody knows is nothing (RG-12).
+    // A region of an unknown class has no state (RG-12).
     guard region.isOfKnownKind else { return }
     call(.requestState(region.content))
   }
@@ -289,7 +288,7 @@ open class CLLocationManager: NSObject {
   }
   open func disallowDeferredLocationUpdates() { call(.disallowDeferredUpdates) }
 
-  /// Locations of the past, which no receiver here keeps for others: the handler is told so, soon.
+  /// Locations of the past, which no receiver here stores; the handler soon gets an error.
   open func requestHistoricalLocations(
     purposeKey: String, sampleCount: Int, completionHandler: @escaping ([CLLocation], (any Error)?) -> Void
   ) {
@@ -303,38 +302,38 @@ open class CLLocationManager: NSObject {
     throw CLError(.historicalLocationError)
   }
 
-  // MARK: What is told
+  // MARK: Delivery
 
-  /// One letter of the mailbox; on the run loop of the manager's thread.
-  func open(_ event: DelegateQueue.QueuedEvent) {
+  /// Delivers an event of the queue, on the run loop of the manager's thread.
+  func deliver(_ event: DelegateQueue.QueuedEvent) {
     switch event {
     case .event(let event, let ticket):
-      // The service may have been stopped since it was sent (SU-15). It is asked also where nobody is told: a request whose
-      // answer comes to nobody is over.
+      // The service may have stopped since the event was put into the queue (SU-15). It is asked also without a delegate, as
+      // the answer ends a request all the same.
       guard service.isCurrent(event, ticket, for: id), let delegate else { return }
-      tell(event, delegate)
+      deliver(event, delegate)
     case .temporaryAccuracy(let token, let error):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
       completion?(error.map { CLError($0) })
     case .history(let token):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
       completion?(CLError(.historicalLocationError))
-    case .calibration(true): complain(text: "the compass has to be calibrated: turn the device about all its axes")
+    case .calibration(true): log("the compass has to be calibrated: turn the device about all its axes")
     case .calibration(false): break
     }
   }
 
-  private func tell(_ event: DelegateEvent, _ delegate: any CLLocationManagerDelegate) {
+  private func deliver(_ event: DelegateEvent, _ delegate: any CLLocationManagerDelegate) {
     switch event {
     case .didUpdateLocations(let contents):
       let locations = contents.map { CLLocation($0) }
-      // A delegate that runs its loop may be told the next in the midst of this one.
-      let wasTelling = lock.withLock {
-        defer { (lastReported, isTelling) = (locations.last, true) }
-        return isTelling
+      // A delegate that runs its loop may get the next locations inside this call.
+      let wasDelivering = lock.withLock {
+        defer { (lastReported, isDelivering) = (locations.last, true) }
+        return isDelivering
       }
       delegate.locationManager(self, didUpdateLocations: locations)
-      lock.withLock { isTelling = wasTelling }
+      lock.withLock { isDelivering = wasDelivering }
       lastOneByOne = locations.last
     case .didFail(let error): delegate.locationManager(self, didFailWithError: CLError(error))
     case .didFailToAsk(let keys): delegate.locationManager(self, didFailWithError: CLError(missingKeys: keys))
@@ -355,17 +354,17 @@ open class CLLocationManager: NSObject {
     case .monitoringDidFail(let region, let error):
       delegate.locationManager(
         self, monitoringDidFailFor: region.map(CLRegion.made), withError: CLError(error))
-    case .didRange(let beacons, let target): tellRanged(beacons.map { CLBeacon($0) }, target, delegate)
-    case .rangingDidFail(let target, let error): tellRangingFailed(target, CLError(error), delegate)
+    case .didRange(let beacons, let target): deliverRanged(beacons.map { CLBeacon($0) }, target, delegate)
+    case .rangingDidFail(let target, let error): deliverRangingFailure(target, CLError(error), delegate)
     case .didVisit(let visit): delegate.locationManager(self, didVisit: CLVisit(visit))
     case .didChangeAuthorization:
-      // What was told before may be more than may be known now (AU-19).
-      lock.withLock { if !isTelling { lastReported = nil } }
+      // The last location may be more than the new permission allows (AU-19).
+      lock.withLock { if !isDelivering { lastReported = nil } }
       delegate.locationManagerDidChangeAuthorization(self)
     }
   }
 
-  private func tellRanged(
+  private func deliverRanged(
     _ beacons: [CLBeacon], _ target: Ranging.Target, _ delegate: any CLLocationManagerDelegate
   ) {
     switch target {
@@ -377,7 +376,7 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  private func tellRangingFailed(
+  private func deliverRangingFailure(
     _ target: Ranging.Target, _ error: CLError, _ delegate: any CLLocationManagerDelegate
   ) {
     switch target {
@@ -389,19 +388,19 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// For a delegate of the older method; the first location comes from itself (SU-22).
-  func tellOneByOne(_ locations: [CLLocation], _ delegate: some CLLocationManagerDelegate) {
+  /// Delivers to a delegate with the older method. The old location of the first one is itself (SU-22).
+  func deliverOneByOne(_ locations: [CLLocation], _ delegate: some CLLocationManagerDelegate) {
     for location in locations {
       delegate.locationManager(self, didUpdateTo: location, from: lastOneByOne ?? location)
       lastOneByOne = location
     }
   }
 
-  /// The delegate has no such method, and misses what it would be told: said once (SU-26).
-  func complain(_ method: String) {
-    guard complaints.insert(method).inserted else { return }
-    complain(text: "the delegate does not implement \(method), and misses what it would be told (is it spelt so?)")
+  /// Logs once that the delegate has no such method and misses events (SU-26).
+  func logMissing(_ method: String) {
+    guard missing.insert(method).inserted else { return }
+    log("the delegate does not implement \(method) and misses its events (check the spelling of the method)")
   }
 
-  private func complain(text: String) { service.log(text) }
+  private func log(_ text: String) { service.log(text) }
 }

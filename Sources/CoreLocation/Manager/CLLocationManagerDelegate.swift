@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a manager tells. Every method is optional: each has an implementation here, which a class replaces by writing its
-/// own. A subclass of a class that has adopted the protocol cannot add one: the base class has to have it already.
+/// The events of a manager. Every method is optional: each has an implementation here, which a class replaces by its own. A
+/// subclass of a class that has adopted the protocol cannot add a method that the base class does not have.
 public protocol CLLocationManagerDelegate: NSObjectProtocol {
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
   func locationManager(
@@ -32,22 +32,22 @@ public protocol CLLocationManagerDelegate: NSObjectProtocol {
 }
 
 extension CLLocationManagerDelegate {
-  /// Goes to the older method, a location at a time (SU-20).
+  /// Calls the older method, one location at a time (SU-20).
   public func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    manager.tellOneByOne(locations, self)
+    manager.deliverOneByOne(locations, self)
   }
 
   public func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation, from oldLocation: CLLocation
   ) {
-    manager.complain("locationManager(_:didUpdateLocations:)")
+    manager.logMissing("locationManager(_:didUpdateLocations:)")
   }
 
   public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
-    manager.complain("locationManager(_:didFailWithError:)")
+    manager.logMissing("locationManager(_:didFailWithError:)")
   }
 
-  /// Goes to the older method (AU-4).
+  /// Calls the older method (AU-4).
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
     locationManager(manager, didChangeAuthorization: manager.authorizationStatus)
   }
@@ -67,7 +67,7 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   ) {
-    manager.complain("locationManager(_:monitoringDidFailFor:withError:)")
+    manager.logMissing("locationManager(_:monitoringDidFailFor:withError:)")
   }
 
   public func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {}
@@ -77,7 +77,7 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion, withError error: any Error
   ) {
-    manager.complain("locationManager(_:rangingBeaconsDidFailFor:withError:)")
+    manager.logMissing("locationManager(_:rangingBeaconsDidFailFor:withError:)")
   }
 
   public func locationManager(
@@ -86,7 +86,7 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint, error: any Error
   ) {
-    manager.complain("locationManager(_:didFailRangingFor:error:)")
+    manager.logMissing("locationManager(_:didFailRangingFor:error:)")
   }
 
   public func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {}

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The run loop of the thread that made a manager: where its delegate is called (TH-1), also when that loop sleeps, and when it
-/// is turned within a callback.
+/// The run loop of the thread that made a manager, on which its delegate is called (TH-1), also when that loop sleeps, and
+/// when it is run inside a callback.
 final class DelegateRunLoop: Sendable {
   private let queue: RunLoopQueue
 
-  /// Of the calling thread.
+  /// Takes the run loop of the calling thread.
   init() {
     queue = RunLoopQueue.ofThread
     queue.begin()
@@ -13,17 +13,17 @@ final class DelegateRunLoop: Sendable {
 
   deinit { queue.end() }
 
-  /// Has it run there, soon; what is given first runs first, whichever manager gave it.
+  /// Runs a block on the loop, soon. Blocks of all managers run in their order.
   func perform(_ body: @escaping @Sendable () -> Void) { queue.add(body) }
 }
 
-/// What is to be run on a thread, in order: one errand in each turn of its loop, so that timers and whatever else the loop serves
-/// have their turns as well.
+/// The blocks to run on a thread, in order: one block in each turn of its loop, so that timers and other sources of the loop
+/// get their turns as well.
 ///
 /// The main thread is reached through its dispatch queue too, for programs with `dispatchMain` or an asynchronous `main`: in
-/// those the main thread ends, and whatever thread serves its queue stands for it.
+/// those the main thread ends, and another thread serves its queue.
 private final class RunLoopQueue: @unchecked Sendable {
-  // Sendable: `waiting` and `users` are touched under the lock, `source` is set before anybody else knows the object.
+  // Sendable: `waiting` and `users` are used under the lock, `source` is set before any other thread has the object.
   private let isMain: Bool
   private let lock = NSLock()
   private var waiting: [@Sendable () -> Void] = []
@@ -43,7 +43,7 @@ private final class RunLoopQueue: @unchecked Sendable {
     return key
   }()
 
-  /// Those of the calling thread, which keeps them.
+  /// The queue of the calling thread, which keeps it.
   static var ofThread: RunLoopQueue {
     if Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil { return ofMain }
     let key = "Sextant.LoopErrands"
@@ -53,7 +53,7 @@ private final class RunLoopQueue: @unchecked Sendable {
     return queue
   }
 
-  /// As long as somebody may give errands, a loop without other sources does not return at once.
+  /// Adds a user. While there is one, a loop without other sources does not return at once.
   func begin() {
     lock.withLock {
       users += 1
@@ -72,11 +72,11 @@ private final class RunLoopQueue: @unchecked Sendable {
     lock.withLock { waiting.append(body) }
     let isLoopAsleep = source?.isLoopWaiting ?? false
     source?.signal()
-    // A loop that sleeps is woken by the source; of one that does not, nobody knows whether it will ever run.
+    // The source wakes a loop that sleeps. A loop that does not sleep may never run again.
     if isMain, !isLoopAsleep { DispatchQueue.main.async { [self] in runNext() } }
   }
 
-  /// An errand leaves the queue before it is run: one that turns the loop itself has the next run in it.
+  /// A block leaves the queue before it runs: inside a block that runs the loop itself, the next one runs.
   private func runNext() {
     let (body, hasMore) = lock.withLock { (waiting.isEmpty ? nil : waiting.removeFirst(), !waiting.isEmpty) }
     if hasMore { source?.signal() }

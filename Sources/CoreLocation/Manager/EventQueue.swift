@@ -1,35 +1,35 @@
 import Positioning
 
-/// What waits for a manager's delegate, in order. Locations that wait for a loop which has its hands full are put together
-/// (SU-16), and the oldest of what comes again goes when there are too many.
+/// The events that wait for a manager's delegate, in order. Locations that wait for a busy loop are coalesced (SU-16), and if
+/// there are too many events, the oldest recurring one is dropped.
 struct EventQueue {
   enum QueuedEvent: Sendable {
     case event(DelegateEvent, Ticket)
     case temporaryAccuracy(token: Int, PositioningError?)
     case calibration(Bool)
-    /// A question about locations of the past is answered.
+    /// The answer to a request for locations of the past.
     case history(token: Int)
   }
 
-  /// Locations that wait for a loop which does not run: an hour of them, one a second, then the oldest go.
+  /// The largest number of events: an hour of locations, one a second, for a loop that does not run.
   static var limit: Int { 3600 }
-  /// A loop that leaves a letter waiting for so long has its hands full.
+  /// The wait of the first event from which the loop counts as busy.
   static var togetherAfterSeconds: Double { 0.75 }
 
   private var events: [QueuedEvent] = []
-  /// Since when the first of them is the first.
+  /// The time since which the first event is the first.
   private var firstSince = 0.0
 
   var count: Int { events.count }
-  /// Whether locations wait, but for an answer to a request.
-  var holdsLocations: Bool { events.contains(where: \.isLocations) }
+  /// Whether locations wait, other than an answer to a request.
+  var hasLocations: Bool { events.contains(where: \.isLocations) }
 
   /// - Parameters:
-  ///   - now: seconds of a clock that only goes on.
-  ///   - isHeard: whether there is a delegate. One may come with this turn of the loop; until then the newest of what comes
-  ///     again and again is enough.
-  mutating func put(_ event: QueuedEvent, atSeconds now: Double, isHeard: Bool = true) {
-    if !isHeard { events.removeAll { event.replaces($0) } }
+  ///   - now: the time of a monotonic clock, seconds.
+  ///   - hasDelegate: whether there is a delegate. One may come in this turn of the loop; until then the newest event of each
+  ///     recurring kind is enough.
+  mutating func put(_ event: QueuedEvent, atSeconds now: Double, hasDelegate: Bool = true) {
+    if !hasDelegate { events.removeAll { event.replaces($0) } }
     if events.isEmpty { firstSince = now }
     events.append(event)
     if now - firstSince >= Self.togetherAfterSeconds { joinLocations() }
@@ -42,7 +42,7 @@ struct EventQueue {
     return events.removeFirst()
   }
 
-  /// Puts locations that wait one behind the other together, of one run of a service each.
+  /// Coalesces adjacent locations of the same run of a service.
   private mutating func joinLocations() {
     var joined: [QueuedEvent] = []
     for event in events {
@@ -63,7 +63,7 @@ extension EventQueue.QueuedEvent {
     if case .event(.didUpdateLocations, let ticket) = self { !ticket.isAnswer } else { false }
   }
 
-  /// Whether another one of its kind follows soon.
+  /// Whether another event of its kind follows soon.
   fileprivate var comesAgain: Bool {
     switch self {
     case .event(.didUpdateHeading, _), .event(.didRange, _): true
@@ -71,7 +71,7 @@ extension EventQueue.QueuedEvent {
     }
   }
 
-  /// Whether it says in a newer way what the other one does.
+  /// Whether it is a newer event of the same kind.
   fileprivate func replaces(_ other: EventQueue.QueuedEvent) -> Bool {
     switch (self, other) {
     case (.event(.didUpdateHeading, _), .event(.didUpdateHeading, _)): true

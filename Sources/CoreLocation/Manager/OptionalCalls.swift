@@ -1,7 +1,7 @@
-/// A delegate's methods by the name that most of them share, for those who call them as Objective-C's optional methods.
+/// A delegate's methods by the name that most of them share, for programs that call them as Objective-C's optional methods.
 ///
-/// Programs that play the manager, such as mocks and proxies, write `delegate?.locationManager?(manager,
-/// didUpdateLocations: locations)`. Here every method has an implementation, so there is always something to call.
+/// Programs that act as the manager, such as mocks and proxies, write `delegate?.locationManager?(manager,
+/// didUpdateLocations: locations)`. Here every method has an implementation, so the call always succeeds.
 public struct CallableDelegate {
   let delegate: any CLLocationManagerDelegate
 
@@ -84,31 +84,31 @@ public struct CallableDelegate {
   }
 }
 
-// A member of a class that adopts the protocol is taken before these: many call their manager `locationManager`.
+// Members of a class that adopts the protocol have precedence, as many name their manager `locationManager`.
 extension CLLocationManagerDelegate {
-  /// What `delegate.locationManager?(…)` calls; never nil.
+  /// The target of `delegate.locationManager?(…)`; never nil.
   @_disfavoredOverload
   public var locationManager: CallableDelegate? { CallableDelegate(delegate: self) }
 
-  /// What `delegate.locationManagerDidChangeAuthorization?(…)` calls; never nil.
+  /// The target of `delegate.locationManagerDidChangeAuthorization?(…)`; never nil.
   @_disfavoredOverload
   public var locationManagerDidChangeAuthorization: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidChangeAuthorization($0) }
   }
 
-  /// What `delegate.locationManagerDidPauseLocationUpdates?(…)` calls; never nil.
+  /// The target of `delegate.locationManagerDidPauseLocationUpdates?(…)`; never nil.
   @_disfavoredOverload
   public var locationManagerDidPauseLocationUpdates: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidPauseLocationUpdates($0) }
   }
 
-  /// What `delegate.locationManagerDidResumeLocationUpdates?(…)` calls; never nil.
+  /// The target of `delegate.locationManagerDidResumeLocationUpdates?(…)`; never nil.
   @_disfavoredOverload
   public var locationManagerDidResumeLocationUpdates: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidResumeLocationUpdates($0) }
   }
 
-  /// What `delegate.locationManagerShouldDisplayHeadingCalibration?(…)` calls; never nil.
+  /// The target of `delegate.locationManagerShouldDisplayHeadingCalibration?(…)`; never nil.
   @_disfavoredOverload
   public var locationManagerShouldDisplayHeadingCalibration: ((CLLocationManager) -> Bool)? {
     { self.locationManagerShouldDisplayHeadingCalibration($0) }

@@ -1,22 +1,22 @@
 import CRunLoop.Source
 
-/// A run loop's source: what is signalled from any thread is called by the loop's thread, by whatever run of the loop comes to
-/// it, and a loop that runs once (`run(mode:before:)`) returns after it.
+/// A source of a run loop. Any thread signals it and the loop's thread calls its body, in the next run of the loop; a loop
+/// that runs once (`run(mode:before:)`) returns after it.
 ///
-/// The unsafe part of this module: Core Foundation counts these objects itself. Each is held once here; the source holds the
-/// body that it calls, until the loop has let go of it too.
+/// The unsafe part of this module: Core Foundation counts the references to these objects itself. This type retains each
+/// once; the source retains the body that it calls until the loop has released the source too.
 @safe final class RunLoopSource: @unchecked Sendable {
-  // Sendable: the functions below may be called from any thread, and the two never change.
+  // Sendable: the C functions may be called from any thread, and the two properties never change.
   private let loop: c_loop
   private let source: c_loop_source
 
-  /// - Parameter isMain: of the main thread's loop; else of the calling thread's.
+  /// - Parameter isMain: whether it is a source of the main thread's loop, else of the calling thread's.
   init(isMain: Bool, _ body: @escaping @Sendable () -> Void) {
-    let held = unsafe Unmanaged.passRetained(Body(call: body)).toOpaque()
+    let retained = unsafe Unmanaged.passRetained(Body(call: body)).toOpaque()
     unsafe loop = isMain ? c_loop_main() : c_loop_current()
     _ = unsafe c_loop_retain(loop)
     unsafe source = c_loop_source_make(
-      held,
+      retained,
       { unsafe Unmanaged<Body>.fromOpaque($0!).takeUnretainedValue().call() },
       { unsafe Unmanaged<Body>.fromOpaque($0!).release() })
   }
@@ -26,21 +26,21 @@ import CRunLoop.Source
     unsafe c_loop_release(loop)
   }
 
-  /// The loop serves it from now on, and waits for it.
+  /// Adds the source to the loop, which waits for it from now on.
   func attach() { unsafe c_loop_attach(loop, source) }
 
-  /// No longer. A loop that sleeps sees then that it may have nothing left to wait for.
+  /// Removes the source from the loop, and wakes the loop, which may have no other source to wait for.
   ///
-  /// The source is not invalidated, which would let go of the body while another thread is in it.
+  /// The source is not invalidated, which would release the body while another thread runs it.
   func detach() {
     unsafe c_loop_detach(loop, source)
     unsafe c_loop_wake(loop)
   }
 
-  /// The loop sleeps, so that it comes to what is signalled as soon as it is woken.
+  /// Whether the loop sleeps, so that it serves a signal as soon as it is woken.
   var isLoopWaiting: Bool { unsafe c_loop_is_waiting(loop) != 0 }
 
-  /// Has the body called on the loop's thread, once for all signals until then.
+  /// Calls the body on the loop's thread, once for all signals until then.
   func signal() {
     unsafe c_loop_source_signal(source)
     unsafe c_loop_wake(loop)

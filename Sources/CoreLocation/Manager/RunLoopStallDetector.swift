@@ -1,36 +1,34 @@
-/// Notices a thread that does not run its loop: the events of its manager wait, and nobody would know why.
+/// Detects a thread that does not run its loop, so that the events of its manager wait.
 struct RunLoopStallDetector {
-  /// For how long events may wait: a callback of a program may take its time.
-  static var patienceSeconds: Double { 10 }
+  /// The longest wait of events, as a callback of a program may take a while.
+  static var timeoutSeconds: Double { 10 }
 
   private var waitingSince: Double?
   private var isReported = false
-  /// Whether somebody will look.
   private var isCheckScheduled = false
 
-  /// An event came; true: say that events wait, which is said once.
+  /// Takes an event. Returns whether a stall has to be reported, which happens once.
   mutating func received(atSeconds now: Double) -> Bool {
     guard let since = waitingSince else {
       waitingSince = now
       return false
     }
-    guard !isReported, now - since >= Self.patienceSeconds else { return false }
+    guard !isReported, now - since >= Self.timeoutSeconds else { return false }
     isReported = true
     return true
   }
 
-  /// In how many seconds it has to be looked at whether the loop has run; nil: somebody looks already. Events may come no
-  /// more, and those that wait wait all the same.
+  /// Returns the time until the check that detects a stall without further events, seconds; nil if one is scheduled already.
   mutating func nextCheck(atSeconds now: Double) -> Double? {
     guard !isReported, !isCheckScheduled, let since = waitingSince else { return nil }
     isCheckScheduled = true
-    return max(0, since + Self.patienceSeconds - now)
+    return max(0, since + Self.timeoutSeconds - now)
   }
 
-  /// That time has come; true: say that events wait.
+  /// Takes the time of the check. Returns whether a stall has to be reported.
   mutating func checked(atSeconds now: Double) -> Bool {
     isCheckScheduled = false
-    guard !isReported, let since = waitingSince, now - since >= Self.patienceSeconds else { return false }
+    guard !isReported, let since = waitingSince, now - since >= Self.timeoutSeconds else { return false }
     isReported = true
     return true
   }

@@ -2,18 +2,18 @@ import Foundation
 import LocationService
 import Positioning
 
-/// The service of this process, which starts with the first use.
+/// The service of this process, which starts at the first use.
 enum Service {
   static let shared: LocationService = {
     let service = LocationService(app: AppDescription(identifier: identifier, keys: keys))
-    // At an orderly end the receiver is set back as it was found.
+    // At an orderly end the receiver is restored.
     LocationService.atEnd { Service.shared.finish() }
     return service
   }()
 
   private static var identifier: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
 
-  /// What Info.plist beside the executable says; a variable of the environment by a key's name stands for a missing one.
+  /// The keys of the Info.plist beside the executable. A variable of the environment replaces a missing key of its name.
   private static var keys: UsageKeys {
     let plist = Bundle.main.infoDictionary ?? [:]
     let environment = ProcessInfo.processInfo.environment

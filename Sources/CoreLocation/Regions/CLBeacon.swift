@@ -2,11 +2,11 @@ import Foundation
 import Positioning
 import ReceiverStream
 
-/// A beacon that was heard.
+/// A beacon that was detected.
 open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let content: Beacon
 
-  /// One that nobody heard: for doubles in tests, which override what they need.
+  /// Makes an empty object, for mocks in tests, which override what they need.
   public override init() {
     content = Beacon(
       uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0, proximity: .unknown, accuracyMetres: -1,
@@ -20,13 +20,13 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var major: NSNumber { NSNumber(value: content.major) }
   open var minor: NSNumber { NSNumber(value: content.minor) }
   open var proximity: CLProximity { CLProximity(rawValue: content.proximity.rawValue) ?? .unknown }
-  /// Metres, one standard deviation; negative: unknown.
+  /// Metres, one standard deviation; negative if unknown.
   open var accuracy: CLLocationAccuracy { content.accuracyMetres }
-  /// Decibels, the mean since the last report.
+  /// The mean strength since the last report, dBm.
   open var rssi: Int { content.strengthDecibelMilliwatts }
   open var timestamp: Date { Date(content.timestamp) }
 
-  /// For people (DA-3).
+  /// A text for people (DA-3).
   open override var description: String {
     String(
       format: "CLBeacon (uuid:%@, major:%@, minor:%@, proximity:%d +/- %.2fm, rssi:%ld, timestamp:%@)",

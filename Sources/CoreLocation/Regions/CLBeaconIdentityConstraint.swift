@@ -1,15 +1,15 @@
 import Foundation
 import Positioning
 
-/// Which beacons are meant: all that have the given parts. Two that name the same beacons are equal.
+/// The identity of beacons: all with the given parts. Two constraints for the same beacons are equal.
 open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   let identity: BeaconIdentity
 
   init(_ identity: BeaconIdentity) { self.identity = identity }
 
-  /// Any major, any minor.
+  /// Makes a constraint for any major and minor.
   public init(uuid: UUID) { identity = BeaconIdentity(uuid: BeaconUUID(uuid)) }
-  /// Any minor.
+  /// Makes a constraint for any minor.
   public init(uuid: UUID, major: CLBeaconMajorValue) {
     identity = BeaconIdentity(uuid: BeaconUUID(uuid), major: major)
   }
@@ -18,9 +18,9 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   }
 
   open var uuid: UUID { UUID(identity.uuid) }
-  /// nil: any.
+  /// nil for any.
   open var major: CLBeaconMajorValue? { identity.major }
-  /// nil: any.
+  /// nil for any.
   open var minor: CLBeaconMinorValue? { identity.minor }
 
   open override func isEqual(_ object: Any?) -> Bool {

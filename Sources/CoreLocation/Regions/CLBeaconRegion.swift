@@ -1,10 +1,10 @@
 import Foundation
 import Positioning
 
-/// The surroundings of beacons.
+/// The area in which beacons are detected.
 open class CLBeaconRegion: CLRegion {
   private let identity: BeaconIdentity
-  /// Whether the state is told when the display is turned on.
+  /// Whether the state is delivered when the display is turned on.
   open var notifyEntryStateOnDisplay = false
 
   init(name: String, identity: BeaconIdentity) {
@@ -12,7 +12,7 @@ open class CLBeaconRegion: CLRegion {
     super.init(name: name, circle: nil)
   }
 
-  /// Of all beacons of a maker or owner.
+  /// Makes a region of all beacons of a maker or owner.
   public init(uuid: UUID, identifier: String) {
     identity = BeaconIdentity(uuid: BeaconUUID(uuid))
     super.init(name: identifier, circle: nil)
@@ -30,7 +30,7 @@ open class CLBeaconRegion: CLRegion {
     super.init(name: identifier, circle: nil)
   }
 
-  /// The names of the time before iOS 13.
+  /// The initializers before iOS 13.
   public init(proximityUUID: UUID, identifier: String) {
     identity = BeaconIdentity(uuid: BeaconUUID(proximityUUID))
     super.init(name: identifier, circle: nil)
@@ -47,15 +47,15 @@ open class CLBeaconRegion: CLRegion {
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { CLBeaconIdentityConstraint(identity) }
   open var uuid: UUID { UUID(identity.uuid) }
   open var proximityUUID: UUID { uuid }
-  /// nil: any.
+  /// nil for any.
   open var major: NSNumber? { identity.major.map { NSNumber(value: $0) } }
-  /// nil: any.
+  /// nil for any.
   open var minor: NSNumber? { identity.minor.map { NSNumber(value: $0) } }
 
-  /// What a device has to advertise over Bluetooth to be such a beacon: the iBeacon part of the advertisement, by the key
-  /// that Apple's advertisers know. An open major or minor is 0.
+  /// Returns the Bluetooth advertisement of such a beacon: the iBeacon part, by the key of Apple's advertisers. An open major
+  /// or minor is 0.
   ///
-  /// - Parameter measuredPower: the strength at one metre, dBm; nil: −59, which is usual.
+  /// - Parameter measuredPower: the strength at one metre, dBm; nil for −59, which is usual.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
     func bytes(_ number: UInt64, _ count: UInt64) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * (count - 1 - $0))) }
@@ -69,7 +69,7 @@ open class CLBeaconRegion: CLRegion {
   override var shape: Region.Shape { .beacon(identity) }
   override var isOfBeacons: Bool { true }
 
-  /// For people (DA-3).
+  /// A text for people (DA-3).
   open override var description: String {
     "CLBeaconRegion (identifier:'\(identifier)', uuid:\(uuid.uuidString), major:\(major?.description ?? "(null)"), "
       + "minor:\(minor?.description ?? "(null)"))"

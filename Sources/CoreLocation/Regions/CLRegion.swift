@@ -1,19 +1,19 @@
 import Foundation
 import Positioning
 
-/// A part of the world that is monitored. Its identifier is its identity, within its kind.
+/// A region to monitor. Its identifier is its identity, within its kind.
 ///
-/// Not `Sendable`: its two flags may be changed until it is monitored.
+/// Not `Sendable`, as its two flags may change until it is monitored.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding {
   private let name: String
-  /// nil for a region that is none of a circle.
+  /// nil for a region that is no circle.
   private let circle: Circle?
-  /// Whether entering it is told.
+  /// Whether an entry is delivered.
   open var notifyOnEntry = true
-  /// Whether leaving it is told.
+  /// Whether an exit is delivered.
   open var notifyOnExit = true
 
-  /// One that is nowhere: for doubles in tests, which override what they need.
+  /// Makes an empty object, for mocks in tests, which override what they need.
   public override init() {
     name = ""
     circle = nil
@@ -24,36 +24,36 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
     self.circle = circle
   }
 
-  /// The way to make one up to iOS 6.
+  /// Makes a circle, as up to iOS 6.
   public init(circularRegionWithCenter center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String) {
     name = identifier
     circle = Circle(centre: center.asCoordinate, radiusMetres: radius)
   }
 
   open var identifier: String { name }
-  /// The middle of a circle; no valid coordinate for another region.
+  /// The centre of a circle; an invalid coordinate for another region.
   open var center: CLLocationCoordinate2D {
     circle.map { CLLocationCoordinate2D($0.centre) } ?? kCLLocationCoordinate2DInvalid
   }
   /// Metres; 0 for a region that is no circle.
   open var radius: CLLocationDistance { circle?.radiusMetres ?? 0 }
-  /// Whether a place lies within: geometry alone (RG-25).
+  /// Whether a coordinate lies within, by geometry only (RG-25).
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circle?.contains(coordinate.asCoordinate) ?? false
   }
 
-  /// Whether it says what it is: a circle, also by the initializer of iOS 4, or beacons.
+  /// Whether it is a circle, also by the initializer of iOS 4, or a region of beacons.
   var isOfKnownKind: Bool { circle != nil || isOfBeacons || self is CLCircularRegion }
 
-  /// What is monitored; a region that is nowhere is a circle that is refused.
+  /// The shape to monitor; for an empty region a circle that is refused.
   var shape: Region.Shape { .circle(circle ?? Circle(centre: center.asCoordinate, radiusMetres: radius)) }
 
-  /// The content, to be monitored.
+  /// The content to monitor.
   var content: Region {
     Region(identifier, shape, notifiesOnEntry: notifyOnEntry, notifiesOnExit: notifyOnExit)
   }
 
-  /// A region as it is monitored.
+  /// Returns the region for a monitored content.
   static func made(of content: Region) -> CLRegion {
     let region: CLRegion
     switch content.shape {
@@ -70,7 +70,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 
   // MARK: Identity, copying and coding
 
-  /// Whether it is one of beacons: the kind is a part of the identity.
+  /// Whether it is a region of beacons; the kind is a part of the identity.
   var isOfBeacons: Bool { false }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -82,7 +82,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 
   open override var description: String { "\(type(of: self)) (identifier:'\(identifier)')" }
 
-  /// Of the same class, with what coding keeps: the one way to make an instance of a subclass that nobody here knows.
+  /// Returns a copy by coding, which is the only way to make an instance of an unknown subclass.
   open func copy(with zone: NSZone? = nil) -> Any {
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     encode(with: archiver)
@@ -132,7 +132,7 @@ open class CLCircularRegion: CLRegion {
 
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-  /// For people (DA-3).
+  /// A text for people (DA-3).
   open override var description: String {
     String(
       format: "CLCircularRegion (identifier:'%@', center:<%+.8f,%+.8f>, radius:%.2fm)", identifier as NSString,

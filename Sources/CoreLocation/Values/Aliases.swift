@@ -4,15 +4,15 @@ import Foundation
 public typealias CLLocationDegrees = Double
 /// Metres.
 public typealias CLLocationDistance = Double
-/// Metres, one standard deviation; negative: not valid.
+/// Metres, one standard deviation; negative if not valid.
 public typealias CLLocationAccuracy = Double
-/// Metres per second; negative: not valid.
+/// Metres per second; negative if not valid.
 public typealias CLLocationSpeed = Double
-/// Metres per second; negative: not valid.
+/// Metres per second; negative if not valid.
 public typealias CLLocationSpeedAccuracy = Double
-/// Degrees from north, 0 ≤ direction < 360; negative: not valid.
+/// Degrees from north, 0 ≤ direction < 360; negative if not valid.
 public typealias CLLocationDirection = Double
-/// Degrees; negative: not valid.
+/// Degrees; negative if not valid.
 public typealias CLLocationDirectionAccuracy = Double
 /// The magnetic field along an axis of the device, microtesla.
 public typealias CLHeadingComponentValue = Double

@@ -1,9 +1,8 @@
 import Foundation
 import Positioning
 
-/// What can go wrong, as delegates are told.
+/// An error that delegates get.
 public struct CLError: Error, CustomNSError, Hashable {
-  /// Which error it is.
   public enum Code: Int, Sendable {
     case locationUnknown = 0
     case denied = 1
@@ -30,7 +29,7 @@ public struct CLError: Error, CustomNSError, Hashable {
   public let code: Code
   private let details: Details
 
-  /// A dictionary of values of any kind, that nobody changes.
+  /// A dictionary of any values, which is never changed.
   private struct Details: @unchecked Sendable {
     let values: [String: Any]
   }
@@ -45,7 +44,7 @@ public struct CLError: Error, CustomNSError, Hashable {
     self.init(Code(rawValue: error.rawValue) ?? .locationUnknown)
   }
 
-  /// Nobody was asked for permission, as Info.plist lacks the text of these keys (AU-8).
+  /// The error of a question that was not shown, as Info.plist lacks the text of these keys (AU-8).
   init(missingKeys: String) {
     let text = "the question for permission was not shown: Info.plist has no text for \(missingKeys)"
     self.init(.promptDeclined, userInfo: [NSLocalizedDescriptionKey: text])
@@ -59,7 +58,7 @@ public struct CLError: Error, CustomNSError, Hashable {
   }
   public var localizedDescription: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
 
-  /// A region that can be monitored better than the one that was asked for.
+  /// A region that can be monitored better than the requested one.
   public var alternateRegion: CLRegion? { userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion }
 
   public static func == (a: CLError, b: CLError) -> Bool {
@@ -93,20 +92,20 @@ extension CLError {
 }
 
 extension CLError.Code {
-  /// So that `catch CLError.denied` and `if case CLError.denied = error` work (ER-3).
+  /// Makes `catch CLError.denied` and `if case CLError.denied = error` work (ER-3).
   public static func ~= (code: CLError.Code, error: any Error) -> Bool {
     if let error = error as? CLError { return error.code == code }
     let error = error as NSError
     return error.domain == kCLErrorDomain && error.code == code.rawValue
   }
 
-  /// What it means and what to do.
+  /// The cause and the next step.
   var text: String {
     switch self {
     case .locationUnknown: "the location is not known now; the search goes on (is the sky free above the antenna?)"
-    case .denied: "the program may not know the location; grant it permission, and access to its receiver"
+    case .denied: "the program has no permission for the location; grant it that, and access to its receiver"
     case .network: "the network is not available"
-    case .headingFailure: "the heading cannot be told; keep magnets and motors away"
+    case .headingFailure: "the heading cannot be determined; keep magnets and motors away"
     case .regionMonitoringDenied: "the program may not monitor regions; grant it permission, with full accuracy"
     case .regionMonitoringFailure:
       "the region cannot be monitored: too large, one too many, or nothing to monitor it with"

@@ -1,12 +1,12 @@
 import Foundation
 import Positioning
 
-/// Where the device points.
+/// The direction in which the device points.
 open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let content: Heading
   private let time: Date
 
-  /// One that says nothing: for doubles in tests, which override what they need.
+  /// Makes an empty object, for mocks in tests, which override what they need.
   public override init() {
     time = Date()
     content = Heading(
@@ -20,16 +20,16 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
   /// 0 ≤ heading < 360.
   open var magneticHeading: CLLocationDirection { content.magneticDegrees }
-  /// 0 ≤ heading < 360; negative: unknown.
+  /// 0 ≤ heading < 360; negative if unknown.
   open var trueHeading: CLLocationDirection { content.trueDegrees }
-  /// Negative: the heading is not valid.
+  /// Degrees; negative if the heading is not valid.
   open var headingAccuracy: CLLocationDirection { content.accuracyDegrees }
   open var x: CLHeadingComponentValue { content.fieldMicrotesla.x }
   open var y: CLHeadingComponentValue { content.fieldMicrotesla.y }
   open var z: CLHeadingComponentValue { content.fieldMicrotesla.z }
   open var timestamp: Date { time }
 
-  /// For people (DA-2).
+  /// A text for people (DA-2).
   open override var description: String {
     String(
       format: "magneticHeading %.2f trueHeading %.2f accuracy %.2f x %+.3f y %+.3f z %+.3f @ %@", magneticHeading,

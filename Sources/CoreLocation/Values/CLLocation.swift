@@ -2,9 +2,9 @@ import Foundation
 import Positioning
 import ReceiverStream
 
-/// Where the device was, when, and how sure that is. Two locations are the same if they are the same object (DA-5).
+/// The location of the device at a time, with its accuracy. Two locations are equal if they are the same object (DA-5).
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing of it changes; subclasses keep to that.
+  // Sendable: no property changes, and subclasses must not change that.
   private let content: Location
   private let time: Date
   private let source: CLLocationSourceInformation?
@@ -15,16 +15,16 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     source = content.source.map(CLLocationSourceInformation.init)
   }
 
-  // Each initializer is a designated one, as on Apple's systems: a subclass may call any.
+  // Each initializer is a designated one, as on Apple's systems, so that a subclass may call any.
 
-  /// The place 0, 0: for doubles in tests, which override what they need.
+  /// Makes a location at 0, 0, for mocks in tests, which override what they need.
   public override init() {
     time = Date()
     content = Self.content(CLLocationCoordinate2D(), 0, 0, -1, -1, -1, -1, -1, time)
     source = nil
   }
 
-  /// A place alone: now, sea level, the accuracy of the altitude not valid.
+  /// Makes a location of now at sea level, with an altitude that is not valid.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     time = Date()
     content = Self.content(
@@ -92,21 +92,21 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D(content.coordinate) }
   /// Metres above sea level.
   open var altitude: CLLocationDistance { content.altitudeMetres }
-  /// Metres above the WGS 84 ellipsoid; 0 while unknown.
+  /// Metres above the WGS 84 ellipsoid; 0 if unknown.
   open var ellipsoidalAltitude: CLLocationDistance { content.ellipsoidalAltitudeMetres }
-  /// Negative: the coordinate is not valid.
+  /// Metres; negative if the coordinate is not valid.
   open var horizontalAccuracy: CLLocationAccuracy { content.horizontalAccuracyMetres }
-  /// Negative: the altitude is not valid.
+  /// Metres; negative if the altitude is not valid.
   open var verticalAccuracy: CLLocationAccuracy { content.verticalAccuracyMetres }
-  /// From true north; negative: unknown.
+  /// Degrees from true north; negative if unknown.
   open var course: CLLocationDirection { content.courseDegrees }
   open var courseAccuracy: CLLocationDirectionAccuracy { content.courseAccuracyDegrees }
-  /// Negative: unknown.
+  /// Metres per second; negative if unknown.
   open var speed: CLLocationSpeed { content.speedMetresPerSecond }
   open var speedAccuracy: CLLocationSpeedAccuracy { content.speedAccuracyMetresPerSecond }
-  /// When it was measured.
+  /// The time of the measurement.
   open var timestamp: Date { time }
-  /// nil: no receiver of satellites knows the storey.
+  /// nil for a fix, as satellites do not give the storey.
   open var floor: CLFloor? { content.floorLevel.map(CLFloor.init) }
   open var sourceInformation: CLLocationSourceInformation? { source }
 
@@ -118,7 +118,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   @available(*, deprecated, renamed: "distance(from:)")
   open func getDistanceFrom(_ location: CLLocation) -> CLLocationDistance { distance(from: location) }
 
-  /// For people; its form is not to be relied on (DA-1).
+  /// A text for people, whose form may change (DA-1).
   open override var description: String {
     let formatter = DateFormatter()
     formatter.dateStyle = .short
@@ -194,7 +194,7 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   public required init?(coder: NSCoder) { number = coder.decodeInteger(forKey: "level") }
 }
 
-/// Where a location comes from.
+/// The origin of a location.
 open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let isSoftware: Bool
   private let isAccessory: Bool
@@ -209,9 +209,9 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
       softwareSimulationState: source.isSimulatedBySoftware, andExternalAccessoryState: source.isProducedByAccessory)
   }
 
-  /// From a simulator or a recording.
+  /// Whether it comes from a simulator or a recording.
   open var isSimulatedBySoftware: Bool { isSoftware }
-  /// From a receiver that is attached from outside.
+  /// Whether it comes from an external receiver.
   open var isProducedByAccessory: Bool { isAccessory }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

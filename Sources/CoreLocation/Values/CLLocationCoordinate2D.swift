@@ -1,10 +1,10 @@
 import Positioning
 
-/// A place on the WGS 84 ellipsoid. It has no conformance beyond `Sendable`: programs add their own.
+/// A place on the WGS 84 ellipsoid. It conforms only to `Sendable`, as programs add their own conformances.
 public struct CLLocationCoordinate2D: Sendable {
-  /// −90…90, north positive.
+  /// Degrees, −90…90, north positive.
   public var latitude: CLLocationDegrees
-  /// −180…180, east positive.
+  /// Degrees, −180…180, east positive.
   public var longitude: CLLocationDegrees
 
   public init() { self.init(latitude: 0, longitude: 0) }
@@ -25,7 +25,7 @@ public struct CLLocationCoordinate2D: Sendable {
 /// Whether latitude and longitude are in their ranges.
 public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bool { coord.asCoordinate.isValid }
 
-/// The coordinate of a latitude and a longitude.
+/// Returns the coordinate of a latitude and a longitude.
 public func CLLocationCoordinate2DMake(
   _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
 ) -> CLLocationCoordinate2D {

@@ -1,14 +1,14 @@
 import Foundation
 import Positioning
 
-/// A place where the device stayed.
+/// A stay of the device at a place.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let place: CLLocationCoordinate2D
   private let radius: CLLocationAccuracy
   private let arrival: Date
   private let departure: Date
 
-  /// One of no place: for doubles in tests, which override what they need.
+  /// Makes an empty object, for mocks in tests, which override what they need.
   public override init() {
     place = CLLocationCoordinate2D()
     radius = 0
@@ -23,12 +23,12 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     departure = content.departure.map { Date($0) } ?? .distantFuture
   }
 
-  /// `distantPast` when the monitoring began there.
+  /// `distantPast` if the monitoring began there.
   open var arrivalDate: Date { arrival }
   /// `distantFuture` while the device is there.
   open var departureDate: Date { departure }
   open var coordinate: CLLocationCoordinate2D { place }
-  /// The radius of the place.
+  /// The radius of the place, metres.
   open var horizontalAccuracy: CLLocationAccuracy { radius }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

@@ -1,9 +1,9 @@
 import Foundation
 import Positioning
 
-/// The best there is, for navigation.
+/// The best accuracy, for navigation.
 public let kCLLocationAccuracyBestForNavigation: CLLocationAccuracy = -2
-/// The best there is.
+/// The best accuracy.
 public let kCLLocationAccuracyBest: CLLocationAccuracy = -1
 /// Within ten metres.
 public let kCLLocationAccuracyNearestTenMeters: CLLocationAccuracy = 10
@@ -13,19 +13,20 @@ public let kCLLocationAccuracyHundredMeters: CLLocationAccuracy = 100
 public let kCLLocationAccuracyKilometer: CLLocationAccuracy = 1000
 /// Within three kilometres.
 public let kCLLocationAccuracyThreeKilometers: CLLocationAccuracy = 3000
-/// What reduced accuracy gives, a little more than three kilometres: compare with the constant, no document says its number.
+/// The accuracy of reduced locations, a little more than three kilometres. Compare with the constant, as no document gives its
+/// number.
 public let kCLLocationAccuracyReduced: CLLocationAccuracy = 3000.5
 
-/// Every movement is told.
+/// Every location is delivered.
 public let kCLDistanceFilterNone: CLLocationDistance = -1
-/// Every change of the heading is told.
+/// Every heading is delivered.
 public let kCLHeadingFilterNone: CLLocationDegrees = -1
 /// No limit of distance.
 public let CLLocationDistanceMax: CLLocationDistance = .greatestFiniteMagnitude
 /// No limit of time.
 public let CLTimeIntervalMax: TimeInterval = .greatestFiniteMagnitude
 
-/// A coordinate that is none.
+/// An invalid coordinate.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 /// The domain of the module's errors.

@@ -2,12 +2,12 @@ import Foundation
 import ReceiverStream
 
 extension Date {
-  /// To the microsecond, which is what a date of today can hold.
+  /// The date of a time, to the microsecond, the resolution of a present date.
   init(_ time: UTCTime) { self.init(timeIntervalSince1970: Double(time.nanosecondsSince1970) / 1e9) }
 }
 
 extension UTCTime {
-  /// Dates beyond the range, as `distantFuture`, are taken for its end.
+  /// The time of a date. A date beyond the range, such as `distantFuture`, becomes the end of the range.
   init(_ date: Date) {
     let nanoseconds = date.timeIntervalSince1970 * 1e9
     self.init(nanosecondsSince1970: Int64(exactly: nanoseconds.rounded()) ?? (nanoseconds < 0 ? .min : .max))

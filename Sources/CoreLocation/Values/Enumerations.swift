@@ -1,6 +1,6 @@
-/// Whether the program may know where it is.
+/// The permission of the program for locations.
 public enum CLAuthorizationStatus: Int32, Sendable {
-  /// Nobody was asked yet.
+  /// The user was not asked yet.
   case notDetermined = 0
   /// Not allowed, and the user cannot change it.
   case restricted = 1
@@ -15,13 +15,13 @@ public enum CLAuthorizationStatus: Int32, Sendable {
   public static var authorized: CLAuthorizationStatus { .authorizedAlways }
 }
 
-/// How exactly the program may know where it is.
+/// The accuracy that the program is permitted.
 public enum CLAccuracyAuthorization: Int, Sendable {
   case fullAccuracy = 0
   case reducedAccuracy = 1
 }
 
-/// What the user is doing: it decides when updates may pause.
+/// The user's activity, which decides when updates may pause.
 public enum CLActivityType: Int, Sendable {
   case other = 1
   case automotiveNavigation = 2
@@ -30,7 +30,7 @@ public enum CLActivityType: Int, Sendable {
   case airborne = 5
 }
 
-/// Which way the device is held.
+/// The orientation of the device.
 public enum CLDeviceOrientation: Int32, Sendable {
   case unknown = 0
   case portrait = 1
@@ -41,7 +41,7 @@ public enum CLDeviceOrientation: Int32, Sendable {
   case faceDown = 6
 }
 
-/// Where one is with respect to a region.
+/// The position of the device with respect to a region.
 @frozen
 public enum CLRegionState: Int, Sendable {
   case unknown = 0
@@ -49,7 +49,7 @@ public enum CLRegionState: Int, Sendable {
   case outside = 2
 }
 
-/// How near a beacon is.
+/// The distance class of a beacon.
 public enum CLProximity: Int, Sendable {
   case unknown = 0
   case immediate = 1

@@ -1,27 +1,27 @@
 import Glibc
 
-/// Which way a device points, from the magnetic field and from where up is, both along its axes.
+/// The direction in which a device points, from the magnetic field and the vertical, both along its axes.
 enum Attitude {
-  /// Above this share of the vertical the top points too steeply up or down to tell a direction: 60°. The back's direction
-  /// is told then, which is the same one for a device that was raised before the eyes.
+  /// The share of the vertical above which the top points too steeply up or down for a direction: 60°. The direction of the
+  /// back is used then, which is the same for a device that was raised before the eyes.
   private static let steep = 0.866
 
   struct Direction {
     /// 0 ≤ heading < 360, from magnetic north.
     var magneticDegrees: Double
-    /// The field's part along the ground.
+    /// The horizontal part of the field.
     var horizontalMicrotesla: Double
   }
 
   /// - Parameters:
-  ///   - field: the earth's, without the device's own.
-  ///   - up: any length but 0.
-  /// - Returns: nil where the field stands upright, as at the magnetic poles.
+  ///   - field: the earth's field, without the device's own.
+  ///   - up: the vertical, of any length but 0.
+  /// - Returns: nil if the field is vertical, as at the magnetic poles.
   static func direction(field: SIMD3<Double>, up: SIMD3<Double>) -> Direction? {
     let up = up / up.length
     let east = field.cross(up)
     let horizontal = east.length
-    // 1° from the vertical; a share, so that a driver with another unit shows a direction as well.
+    // 1° from the vertical. A share also fits drivers with another unit.
     guard horizontal > 0.02 * field.length else { return nil }
     let north = up.cross(east)
     let pointer = abs(up.y) > steep ? SIMD3(0, 0, up.y > 0 ? -1.0 : 1.0) : SIMD3(0, 1, 0)
@@ -29,6 +29,6 @@ enum Attitude {
     return Direction(magneticDegrees: degrees < 0 ? degrees + 360 : degrees, horizontalMicrotesla: horizontal)
   }
 
-  /// Degrees that an error across the field turns the heading by.
+  /// Returns the error of the heading for an error across the field, degrees.
   static func degrees(error: Double, horizontal: Double) -> Double { atan2(error, horizontal) * 180 / .pi }
 }

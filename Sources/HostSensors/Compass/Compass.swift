@@ -1,12 +1,12 @@
 import MonotonicTime
 
-/// What the compass says.
+/// A heading of the compass.
 public struct CompassReading: Hashable, Sendable {
-  /// 0 ≤ heading < 360, of the device's top from magnetic north.
+  /// Degrees, 0 ≤ heading < 360, of the device's top from magnetic north.
   public var magneticDegrees: Double
-  /// One standard deviation; negative: the heading is not valid.
+  /// One standard deviation; negative if the heading is not valid.
   public var accuracyDegrees: Double
-  /// The field as it was measured, with the device's own, along the device's axes.
+  /// The measured field with the device's own, along the device's axes.
   public var fieldMicrotesla: SIMD3<Double>
 
   public init(magneticDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>) {
@@ -16,34 +16,33 @@ public struct CompassReading: Hashable, Sendable {
   }
 }
 
-/// A compass made of a magnetometer and, where there is one, an accelerometer: takes what they measure and the time, gives
-/// headings, and learns the device's own field meanwhile. It has no sensor and no clock.
+/// A compass from a magnetometer and, if there is one, an accelerometer. It takes their measurements and the time, returns
+/// headings, and learns the device's own field. It has no sensor and no clock.
 public struct Compass: Sendable {
-  /// What else became of it.
   public enum Event: Hashable, Sendable {
-    /// The device should be turned around: its own field is not known, or is not what it was.
+    /// The device has to be turned around, as its own field is unknown or has changed.
     case calibrationWanted
     case calibrated
-    /// The calibration is to be kept for the next run.
+    /// The calibration has to be stored for the next run.
     case keep(FieldCalibration)
   }
 
-  /// Vectors are smoothed with this time constant: a needle's, seconds.
+  /// The time constant of the smoothing, seconds, as of a compass needle.
   static let smoothingSeconds = 0.25
-  /// Without a calibration one is wished for after this time.
-  static let patience = Milliseconds(3000)
-  /// A calibration is kept when it differs by this much from what is kept.
-  static let newsMicrotesla = 1.0
-  /// … and not more often than this: a card wears by writing.
+  /// The time without a valid calibration after which one is requested.
+  static let uncertaintyTimeout = Milliseconds(3000)
+  /// The difference from the stored calibration from which a new one is stored.
+  static let significantMicrotesla = 1.0
+  /// The shortest time between two stores, as flash memory wears.
   static let keepInterval = Milliseconds(60_000)
-  /// What the earth's field is like, anywhere on it (World Magnetic Model 2025).
+  /// The strengths of the earth's field (World Magnetic Model 2025).
   static let earthMicrotesla = 22.0...67
-  /// A field that differs by this share from the calibrated one is somebody else's.
+  /// The share of the calibrated strength by which a disturbed field differs.
   static let disturbance = 0.3
-  /// An acceleration that differs from gravity by more than this does not tell where up is, m/s².
+  /// The difference from gravity above which an acceleration does not give the vertical, m/s².
   static let motion = 2.0
 
-  /// What is known of the device's own field.
+  /// The device's own field; nil while unknown.
   public private(set) var calibration: FieldCalibration?
   private var search = CalibrationSearch()
   private var kept: FieldCalibration?
@@ -55,21 +54,22 @@ public struct Compass: Sendable {
   private var isWanted = false
   private var events: [Event] = []
 
-  /// - Parameter calibration: what an earlier run kept.
+  /// - Parameter calibration: the calibration that an earlier run stored.
   public init(calibration: FieldCalibration? = nil) {
     self.calibration = calibration
     kept = calibration
   }
 
-  /// What happened, the oldest first; nil when there is no more.
+  /// Returns the oldest event; nil if there is none.
   public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// Takes a measurement.
   ///
   /// - Parameters:
   ///   - measured: the magnetic field along the device's axes, microtesla.
-  ///   - acceleration: at the same time, m/s²; at rest it points up. nil: there is no accelerometer, the device is level.
-  /// - Returns: nil where the field stands upright and no direction can be told.
+  ///   - acceleration: at the same time, m/s²; that of a stationary device points up. nil without an accelerometer, for a level
+  ///     device.
+  /// - Returns: nil if the field is vertical and gives no direction.
   public mutating func receive(
     field measured: SIMD3<Double>, acceleration: SIMD3<Double>?, at now: Instant
   ) -> CompassReading? {
@@ -88,7 +88,7 @@ public struct Compass: Sendable {
 
   // MARK: Smoothing
 
-  /// How much a measurement counts that comes so long after the one before.
+  /// Returns the weight of a measurement by the time since the one before.
   private func share(seconds: Double) -> Double { seconds / (seconds + Self.smoothingSeconds) }
 
   private func mixed(_ old: SIMD3<Double>?, _ new: SIMD3<Double>, _ weight: Double) -> SIMD3<Double> {
@@ -96,11 +96,11 @@ public struct Compass: Sendable {
     return old + (new - old) * weight
   }
 
-  // MARK: How far it is to be trusted
+  // MARK: Accuracy
 
   private func accuracy(_ earth: SIMD3<Double>, _ horizontal: Double) -> Double {
     guard let calibration else {
-      // Up to half of a field of the earth's strength may be the device's.
+      // Up to half of a field of the earth's strength may be the device's own.
       return Self.earthMicrotesla.contains(earth.length) ? 45 : -1
     }
     if calibration.isSpatial,
@@ -108,7 +108,7 @@ public struct Compass: Sendable {
     {
       return -1
     }
-    // 2° is what a level compass of this kind can at best; a device that only believes to be level may lean by some degrees,
+    // 2° is the best that a level compass of this kind reaches. A device without an accelerometer may tilt by some degrees,
     // each of which turns the heading by about two.
     let error = max(2, Attitude.degrees(error: calibration.residualMicrotesla, horizontal: horizontal))
     return up == nil ? (error * error + 10 * 10).squareRoot() : error
@@ -118,7 +118,7 @@ public struct Compass: Sendable {
 
   private mutating func learn(_ measured: SIMD3<Double>, at now: Instant) {
     guard let found = search.receive(measured, prior: calibration?.offsetMicrotesla ?? SIMD3()) else { return }
-    // What was learnt about one axis does not replace what was learnt about all, as long as it goes with it.
+    // A calibration about one axis does not replace one about all axes while that is valid.
     if let calibration, calibration.isSpatial, !found.isSpatial, !isWanted { return }
     calibration = found
     uncertainSince = nil
@@ -126,12 +126,13 @@ public struct Compass: Sendable {
       isWanted = false
       events.append(.calibrated)
     }
-    let isNews =
+    let isSignificant =
       kept.map {
-        ($0.offsetMicrotesla - found.offsetMicrotesla).length > Self.newsMicrotesla || !$0.isSpatial && found.isSpatial
+        ($0.offsetMicrotesla - found.offsetMicrotesla).length > Self.significantMicrotesla
+          || !$0.isSpatial && found.isSpatial
       }
       ?? true
-    if isNews, now >= keepAt {
+    if isSignificant, now >= keepAt {
       keepAt = now + Self.keepInterval
       kept = found
       events.append(.keep(found))
@@ -148,14 +149,14 @@ public struct Compass: Sendable {
     } else {
       let since = uncertainSince ?? now
       uncertainSince = since
-      if !isWanted, now >= since + Self.patience {
+      if !isWanted, now >= since + Self.uncertaintyTimeout {
         isWanted = true
         events.append(.calibrationWanted)
       }
     }
   }
 
-  /// What was learnt last is kept at the end, however short ago the last time was.
+  /// Has the last calibration stored, whatever the time since the last store.
   public mutating func finish() {
     guard let calibration, calibration != kept else { return }
     kept = calibration

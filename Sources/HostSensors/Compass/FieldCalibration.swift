@@ -1,13 +1,13 @@
-/// The device's own magnetic field (hard iron), which turns with it: what has to be taken off before the earth's is seen.
+/// The device's own magnetic field (hard iron), which turns with the device and is subtracted to get the earth's field.
 public struct FieldCalibration: Hashable, Sendable {
   /// Along the device's axes, microtesla.
   public var offsetMicrotesla: SIMD3<Double>
-  /// The strength of what is left: of the earth's field, or of its part along the ground if the device was turned about
-  /// one axis only.
+  /// The strength of the remaining field: of the earth's field, or of its horizontal part if the device was turned about one
+  /// axis only.
   public var strengthMicrotesla: Double
-  /// By how much that varies while the device is turned, one standard deviation.
+  /// The variation of the strength while the device is turned, one standard deviation.
   public var residualMicrotesla: Double
-  /// The device was turned about more than one axis.
+  /// Whether the device was turned about more than one axis.
   public var isSpatial: Bool
 
   public init(offsetMicrotesla: SIMD3<Double>, strengthMicrotesla: Double, residualMicrotesla: Double, isSpatial: Bool)
@@ -19,28 +19,30 @@ public struct FieldCalibration: Hashable, Sendable {
   }
 }
 
-/// Finds the device's own field while it is used: whatever way it is turned, the earth's field keeps its strength, so what is
-/// measured lies on a sphere, whose middle is the device's own (or on a circle, for what turns about one axis, as a vehicle).
+/// The search for the device's own field while the device is used. The strength of the earth's field does not depend on the
+/// device's attitude, so measurements lie on a sphere around the device's own field (or on a circle, if it turns about one
+/// axis only, as in a vehicle).
 struct CalibrationSearch: Sendable {
-  /// Measurements nearer than this to a kept one tell nothing new.
+  /// The distance from a kept measurement below which another one adds nothing.
   static let spacingMicrotesla = 4.0
-  /// Enough for a sphere in steps of 25°; then the oldest go, so that a change of the device is noticed.
+  /// The number of kept measurements, enough for a sphere in steps of 25°. New ones replace the oldest, so that a change of
+  /// the device is noticed.
   static let capacity = 96
-  /// Along an axis in which the measurements are nearer together than this (one standard deviation) nothing is known.
+  /// The spread of measurements along an axis (one standard deviation) below which the axis is unknown.
   static let spreadMicrotesla = 4.0
-  /// The circle is cut in eight; so many parts have to be seen.
+  /// The number of eighths of the circle that need a measurement.
   static let sectors = 6
-  /// What strengths are believed: the ground part is 8 µT and more outside the polar regions, the whole 67 µT at most.
+  /// Plausible strengths: the horizontal part is 8 µT and more outside the polar regions, the whole is 67 µT at most.
   static let strengths = 8.0...80
-  /// The sphere's roundness, share of its radius.
+  /// The largest deviation from the sphere, as a share of its radius.
   static let roundness = 0.1
 
   private var points: [SIMD3<Double>] = []
   private var oldest = 0
 
-  /// Takes a measurement. Returns the calibration when it made a new one possible.
+  /// Takes a measurement. Returns a new calibration if it makes one possible.
   ///
-  /// - Parameter prior: what is held for true until now: along an axis in which the device was not turned it stays.
+  /// - Parameter prior: the present offset, which stays along an axis about which the device was not turned.
   mutating func receive(_ field: SIMD3<Double>, prior: SIMD3<Double>) -> FieldCalibration? {
     guard !points.contains(where: { ($0 - field).length < Self.spacingMicrotesla }) else { return nil }
     if points.count < Self.capacity {
@@ -52,8 +54,8 @@ struct CalibrationSearch: Sendable {
     return points.count < 8 ? nil : fit(prior)
   }
 
-  /// Least squares for the middle c of a sphere: |q|² = 2 q·c + k for each q, which is a measurement from the mean of all.
-  /// As the q sum up to 0, k drops out, and along each main axis of their scatter S the middle is ½ (e · Σ q|q|²) / λ.
+  /// Least squares for the centre c of a sphere: |q|² = 2 q·c + k for each q, a measurement relative to the mean of all. As
+  /// the q sum up to 0, k drops out, and along each main axis of their scatter S the centre is ½ (e · Σ q|q|²) / λ.
   private func fit(_ prior: SIMD3<Double>) -> FieldCalibration? {
     let count = Double(points.count)
     let mean = points.reduce(SIMD3(), +) / count
@@ -92,7 +94,7 @@ struct CalibrationSearch: Sendable {
       isSpatial: known.count == 3)
   }
 
-  /// Which eighth of the circle.
+  /// Returns the eighth of the circle.
   private static func sector(_ x: Double, _ y: Double) -> Int {
     (x < 0 ? 1 : 0) + (y < 0 ? 2 : 0) + (abs(x) < abs(y) ? 4 : 0)
   }

@@ -4,17 +4,17 @@ import CLinux
 import FileSystem
 import Glibc
 
-/// An accelerometer that tells of movements by itself, armed for as long as the value lives.
+/// An accelerometer that reports movements by itself, as long as the object lives.
 public final class MotionEventSource: Sendable {
-  /// Readable when something has changed.
+  /// Readable after an event.
   public let fileDescriptor: Int32
   private let folder: String
   private let events: MotionEvents
 
   /// - Parameters:
   ///   - found: the accelerometer.
-  ///   - open: opens the events of a device, by its number's name (`iio:device0`): a descriptor, or the negative errno.
-  /// - Returns: nil where the driver has no such events, or this user may not use them.
+  ///   - open: opens the events of a device by its name (`iio:device0`). Returns a descriptor, or the negative errno.
+  /// - Returns: nil if the driver has no such events, or this user may not use them.
   public init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
     folder = "\(found.path)/events"
     guard let events = MotionEvents(files: FileLookup.names(in: folder), scale: found.sensor.step)
@@ -35,9 +35,9 @@ public final class MotionEventSource: Sendable {
     if fileDescriptor >= 0 { close(fileDescriptor) }
   }
 
-  /// Takes what the driver told; false when it tells nothing any more: the device is gone.
+  /// Discards the events. Returns false if the device is gone.
   public func drain() -> Bool {
-    // struct iio_event_data: what it was, and when.
+    // struct iio_event_data: the event and its time.
     var buffer = [UInt8](repeating: 0, count: 16 * 16)
     while true {
       let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(fileDescriptor, $0.baseAddress, $0.count) }
@@ -46,7 +46,7 @@ public final class MotionEventSource: Sendable {
     }
   }
 
-  /// The events of a device under /dev.
+  /// Opens the events of a device under /dev. Returns a descriptor, or the negative errno.
   public static func openEvents(_ name: String) -> Int32 {
     let device = unsafe Glibc.open("/dev/\(name)", O_RDONLY | O_CLOEXEC)
     guard device >= 0 else { return -errno }

@@ -1,9 +1,9 @@
-/// How a sensor is turned against its device: three rows that the sensor's vector is multiplied with (mount-matrix.txt of
-/// the kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
+/// The rotation of a sensor in its device: three rows that the sensor's vector is multiplied with (mount-matrix.txt of the
+/// kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
 public struct MountMatrix: Hashable, Sendable {
   private let first, second, third: SIMD3<Double>
 
-  /// The sensor sits as the device does.
+  /// The sensor's axes are those of the device.
   public static let identity = MountMatrix(SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
 
   init(_ first: SIMD3<Double>, _ second: SIMD3<Double>, _ third: SIMD3<Double>) {
@@ -12,10 +12,10 @@ public struct MountMatrix: Hashable, Sendable {
     self.third = third
   }
 
-  /// Reads what `in_mount_matrix` holds: `a, b, c; d, e, f; g, h, i`.
+  /// Reads the text of `in_mount_matrix`: `a, b, c; d, e, f; g, h, i`.
   ///
-  /// - Returns: nil for what is no turn: another count of numbers, or a volume that is not about 1 (a mirror's is −1, and
-  ///   drivers of mirrored sensors have one).
+  /// - Returns: nil for another count of numbers, or for a volume that is not about 1 (−1 for a mirrored sensor, which some
+  ///   drivers have).
   public init?(parsing text: some StringProtocol) {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").map { Double(String($0.filter { !$0.isWhitespace })) }
@@ -31,7 +31,7 @@ public struct MountMatrix: Hashable, Sendable {
     guard volume > 0.8, volume < 1.25 else { return nil }
   }
 
-  /// The device's vector for one of the sensor.
+  /// Returns the device's vector for a vector of the sensor.
   public func applied(to vector: SIMD3<Double>) -> SIMD3<Double> {
     SIMD3(first.dot(vector), second.dot(vector), third.dot(vector))
   }

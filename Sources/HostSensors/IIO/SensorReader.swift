@@ -1,13 +1,13 @@
 import FileSystem
 import SystemPackage
 
-/// Asks a sensor for what it measures now. A reading can take as long as the sensor needs for a measurement, up to some
-/// hundred milliseconds at its slowest rate.
+/// Reads a sensor. A read can take as long as a measurement of the sensor, up to some hundred milliseconds at its slowest
+/// rate.
 public struct SensorReader: Sendable {
-  /// The sensor did not answer: it is gone, or its bus has a fault.
+  /// The sensor does not answer: it is gone, or its bus has a fault.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public var path: String
-    /// nil for an answer that is no number.
+    /// nil if the content is not a number.
     public var errno: Errno?
 
     public var description: String {
@@ -18,7 +18,7 @@ public struct SensorReader: Sendable {
   public let sensor: TriaxialSensor
   private let files: [AttributeFile]
 
-  /// - Throws: when one of its files cannot be opened.
+  /// - Throws: ``Failure`` if one of its files cannot be opened.
   public init(_ found: SensorTree.Found) throws(Failure) {
     sensor = found.sensor
     var files: [AttributeFile] = []
@@ -30,7 +30,7 @@ public struct SensorReader: Sendable {
     self.files = files
   }
 
-  /// Microtesla or m/s², along the device's axes.
+  /// Returns a measurement, microtesla or m/s², along the device's axes.
   public func read() throws(Failure) -> SIMD3<Double> {
     var raw = SIMD3<Double>()
     for (axis, file) in files.enumerated() { raw[axis] = try Self.number(file) }

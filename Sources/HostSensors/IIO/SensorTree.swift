@@ -1,20 +1,19 @@
 import FileSystem
 
-/// The sensors of this computer, as /sys shows them.
+/// The sensors of this computer in /sys.
 public struct SensorTree: Sendable {
-  /// One of them, and where it is.
+  /// A sensor and its folder.
   public struct Found: Hashable, Sendable {
     public var sensor: TriaxialSensor
-    /// Its folder.
     public var path: String
   }
 
   private let root: String
 
-  /// - Parameter root: where sysfs is mounted.
+  /// - Parameter root: the mount point of sysfs.
   public init(root: String = "/sys") { self.root = root }
 
-  /// The first sensor of a quantity by the kernel's numbers; nil when there is none. Reads small files only.
+  /// Returns the first sensor of a quantity by the kernel's numbers; nil without one. Reads small files only.
   public func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
     for path in devices() {
       if let sensor = TriaxialSensor(quantity, attribute: { AttributeFile.read("\(path)/\($0)") }) {
@@ -24,7 +23,7 @@ public struct SensorTree: Sendable {
     return nil
   }
 
-  /// Whether a sensor of a quantity is there, by its files' names alone: it is not asked to measure.
+  /// Whether there is a sensor of a quantity, by the names of its files and without a measurement.
   public func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
     devices().contains { FileLookup.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
   }

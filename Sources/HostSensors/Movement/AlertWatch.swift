@@ -1,28 +1,27 @@
 import MonotonicTime
 
-/// Notices a movement where the accelerometer itself tells that something has changed: between two such events nobody
-/// measures. After one the sensor is asked every second for ten seconds, and `MovementWatch` decides: a slammed door is no
-/// movement.
+/// Detects movement by an accelerometer that reports changes itself: between two such events there is no measurement. After
+/// an event the sensor is read every second for ten seconds, and `MovementWatch` decides, as a slammed door is no movement.
 public struct AlertWatch: Sendable {
   static let period = Milliseconds(1000)
   static let alert = Milliseconds(10_000)
 
   private var watch = MovementWatch()
-  /// When a measurement is due; nil while nothing has happened.
+  /// The time of the next measurement; nil until an event.
   public private(set) var deadline: Instant?
   private var alertUntil: Instant?
 
-  /// It lies still from now on; the first measurement tells how.
+  /// Begins with a stationary device, whose position the first measurement gives.
   public init(at now: Instant) { deadline = now }
 
-  /// The sensor tells that something has changed.
+  /// Takes an event of the sensor.
   public mutating func changed(at now: Instant) {
     alertUntil = now + Self.alert
-    // One that goes on telling makes no measurement later, and none more often.
+    // Further events do not delay a measurement, and cause none.
     deadline = Instant.earlier(deadline, now)
   }
 
-  /// Takes the measurement that was due, m/s²; true when the device is moved.
+  /// Takes the measurement that was due, m/s². Returns whether the device is moved.
   public mutating func receive(_ acceleration: SIMD3<Double>, at now: Instant) -> Bool {
     let isMovement = watch.receive(acceleration)
     if let until = alertUntil, now < until {

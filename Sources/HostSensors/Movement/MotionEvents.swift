@@ -1,9 +1,9 @@
-/// How an accelerometer's driver is told to report a movement by itself, so that nobody has to ask: which files of its
-/// `events` folder are written, and with what (Documentation/ABI/testing/sysfs-bus-iio). Made of the files' names and the
-/// sensor's scale, so that it needs no file.
+/// The files of an accelerometer's `events` folder, and the texts for them, that have its driver report a movement by itself
+/// (Documentation/ABI/testing/sysfs-bus-iio). It is made from the names of the files and the sensor's scale, and reads no
+/// file.
 ///
-/// Two kinds of events see a movement and not gravity: the rate of change (`roc`) and the magnitude without its slow part
-/// (`mag_adaptive`). Plain thresholds see gravity, and are not used.
+/// Two kinds of events report a movement and not gravity: the rate of change (`roc`) and the magnitude without its slow part
+/// (`mag_adaptive`). Plain thresholds include gravity and are not used.
 public struct MotionEvents: Hashable, Sendable {
   /// A file of the folder, and the text for it.
   public struct Write: Hashable, Sendable {
@@ -13,13 +13,13 @@ public struct MotionEvents: Hashable, Sendable {
 
   /// The thresholds, then the switches.
   public let writes: [Write]
-  /// What ends it.
+  /// The writes that end the reports.
   public let undoing: [Write]
 
   /// - Parameters:
   ///   - files: the names in the `events` folder.
   ///   - scale: m/s² of one step of the sensor's raw numbers.
-  /// - Returns: nil where the driver has no such event.
+  /// - Returns: nil if the driver has no such event.
   public init?(files: [String], scale: Double) {
     guard scale.isFinite, scale != 0 else { return nil }
     let present = Set(files)
@@ -29,7 +29,7 @@ public struct MotionEvents: Hashable, Sendable {
         let switches = files.filter { $0.hasPrefix("in_accel") && $0.hasSuffix(ending) }.sorted()
         guard !switches.isEmpty else { continue }
         let steps = max(1, Int((MovementWatch.threshold / abs(scale)).rounded()))
-        // Each axis may have a threshold of its own, or all the same.
+        // Each axis may have its own threshold, or all share one.
         let values = (switches.map { $0.dropLast(3) + "_value" } + ["in_accel_\(kind)_\(direction)_value"])
           .filter { present.contains(String($0)) }
         guard !values.isEmpty else { continue }

@@ -1,6 +1,6 @@
 import Positioning
 
-/// What was decided outside the program about what it may know, as the texts of three files; nil where there is none.
+/// The decisions outside the program about its permission, as the texts of three files; nil for a file that does not exist.
 struct Administration: Sendable, Equatable {
   /// The program's identifier.
   let app: String
@@ -8,34 +8,33 @@ struct Administration: Sendable, Equatable {
   var authorization: String?
   /// The user's switch of all location services.
   var services: String?
-  /// What the machine's administrator decided.
+  /// The policy of the machine's administrator.
   var policy: String?
 
   init(app: String) { self.app = app }
 
-  /// Whether location services are on (GE-1). A switch that cannot be read is off: whoever touched it did not want less
-  /// privacy.
+  /// Whether location services are on (GE-1). A switch that cannot be read counts as off, in favour of privacy.
   var servicesAreOn: Bool {
     (ServicesSwitch.isOn(services) ?? false) && !LocationPolicy(parsing: policy).servicesAreOff
   }
 
-  /// Whether the administrator keeps this program from it, which its user cannot change (C4).
+  /// Whether the administrator denies locations to this program, which its user cannot change (C4).
   var isRestricted: Bool { LocationPolicy(parsing: policy).restricted.contains(app) }
 
-  /// What cannot be read of them, a line each with the cure.
-  func complaints(stateFolder: String) -> [String] {
-    var complaints: [String] = []
+  /// Returns a line for each file that cannot be read, with the next step.
+  func problems(stateFolder: String) -> [String] {
+    var problems: [String] = []
     if ServicesSwitch.isOn(services) == nil {
-      complaints.append(
-        "\(stateFolder)/\(ServicesSwitch.path) cannot be read, and counts as off; say `sextant authorize services on`")
+      problems.append(
+        "\(stateFolder)/\(ServicesSwitch.path) cannot be read, and counts as off; run `sextant authorize services on`")
     }
-    if let complaint = LocationPolicy(parsing: policy).complaint { complaints.append(complaint) }
+    if let problem = LocationPolicy(parsing: policy).problem { problems.append(problem) }
     if let authorization, StateText.authorization(in: authorization) == nil {
-      complaints.append(
-        "the permission of \(app) in \(stateFolder) cannot be read, and stays what it was; say "
+      problems.append(
+        "the permission of \(app) in \(stateFolder) cannot be read, and stays what it was; run "
           + "`sextant authorize grant \(app) always` or the like")
     }
-    return complaints
+    return problems
   }
 }
 
@@ -46,7 +45,7 @@ enum ServicesSwitch {
 
   static func text(isOn: Bool) -> String { heading + "\n" + (isOn ? "on" : "off") + "\n" }
 
-  /// nil when it says neither.
+  /// Whether the switch is on, as it is without a file; nil for a text that cannot be read.
   static func isOn(_ text: String?) -> Bool? {
     guard let text else { return true }
     guard let word = StateText.lines(of: text, heading: heading)?.first?.first else { return nil }

@@ -1,31 +1,30 @@
 import FileSystem
 import Positioning
 
-/// What `sextant authorize` reads and writes: the permission of each program, and the switches. A program that runs hears
-/// of each change at once.
+/// The permission of each program, and the switches, for `sextant authorize`. A running program takes each change at once.
 public struct AuthorizationStore: Sendable {
-  /// What is kept of one program.
+  /// The stored state of one program.
   public struct Entry: Sendable, Equatable {
     /// Its bundle identifier, or its executable's name.
     public var app: String
     public var status: AuthorizationStatus
     public var accuracy: AccuracyAuthorization
-    /// How many regions it has monitored.
+    /// The number of regions that it monitors.
     public var regions: Int
-    /// Whether visits are watched for.
+    /// Whether it monitors visits.
     public var visits: Bool
-    /// Whether the machine's policy keeps it from locations, whatever `status` says.
+    /// Whether the machine's policy denies it locations, whatever its `status`.
     public var isRestricted: Bool
-    /// Whether the file of its permission cannot be read; `status` is then what it would begin with.
+    /// Whether the file of its permission cannot be read; `status` is then the initial one.
     public var isUnreadable: Bool
   }
 
-  /// Where this user's programs keep their state.
+  /// The folder for the state of this user's programs.
   public let stateFolder: String
 
   public init(stateFolder: String) { self.stateFolder = stateFolder }
 
-  /// The programs that something is kept of, by name.
+  /// Returns the programs with stored state, by name.
   public func entries() -> [Entry] {
     let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
     let known = PrivateFile.names(in: "\(stateFolder)/apps").map { StateText.unescape($0[...]) }
@@ -49,12 +48,12 @@ public struct AuthorizationStore: Sendable {
 
   // MARK: Programs
 
-  /// Whether anything is kept of a program.
+  /// Whether a program has stored state.
   public func knows(_ app: String) -> Bool { entries().contains { $0.app == app } }
 
-  /// Replaces a program's permission; what else is decided about it stays.
+  /// Replaces a program's permission, and nothing else of its state.
   ///
-  /// - Parameter accuracy: nil: as it was.
+  /// - Parameter accuracy: nil to leave it unchanged.
   /// - Throws: `FileError`.
   public func set(
     _ status: AuthorizationStatus, accuracy: AccuracyAuthorization? = nil, for app: String
@@ -66,7 +65,7 @@ public struct AuthorizationStore: Sendable {
     try store.store(.authorization, StateText.text(of: record))
   }
 
-  /// Forgets what was decided about a program, which may ask again (AU-12).
+  /// Clears the permission of a program, which may ask again (AU-12).
   ///
   /// - Throws: `FileError`.
   public func reset(_ app: String) throws(FileError) {
@@ -77,7 +76,7 @@ public struct AuthorizationStore: Sendable {
 
   // MARK: Switches
 
-  /// What this user's switch says.
+  /// Whether this user's switch is on.
   public var servicesAreOnForUser: Bool { ServicesSwitch.isOn(try? PrivateFile.read(switchPath)) ?? false }
 
   /// Whether location services are on, by the user and by the machine's policy.
@@ -98,7 +97,7 @@ public struct AuthorizationStore: Sendable {
 
   /// Changes /etc/sextant/policy.
   ///
-  /// - Parameter edit: makes the new text of the old one.
+  /// - Parameter edit: returns the new text for the old one.
   /// - Throws: `FileError`.
   public static func changePolicy(_ edit: (String?) -> String) throws(FileError) {
     let path = LocationPolicy.path
@@ -106,8 +105,8 @@ public struct AuthorizationStore: Sendable {
     try PrivateFile.replace(path, with: text, permissions: 0o644, folderPermissions: 0o755)
   }
 
-  /// What is not understood of the policy; nil when all is.
-  public static var policyComplaint: String? {
-    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).complaint
+  /// The message about lines of the policy that cannot be read; nil without any.
+  public static var policyProblem: String? {
+    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).problem
   }
 }

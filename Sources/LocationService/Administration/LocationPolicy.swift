@@ -1,21 +1,20 @@
-/// What the machine's administrator has decided for all users, as /etc/sextant/policy says it.
+/// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
 ///
 /// A line is one of
 ///
-///     services off            nobody is told where the computer is
-///     restrict APP            that program is not, and its user cannot change it
+///     services off            no program gets locations
+///     restrict APP            that program gets none, and its user cannot change it
 ///
-/// What follows a `#` is a remark. A program is named as `sextant authorize` shows it.
+/// A `#` begins a comment. A program is named as `sextant authorize` shows it.
 public struct LocationPolicy: Sendable, Equatable {
-  /// Where it lies.
   public static let path = "/etc/sextant/policy"
 
   public private(set) var servicesAreOff = false
   public private(set) var restricted: Set<String> = []
-  /// The numbers of lines that are not understood, from 1.
+  /// The numbers of lines that cannot be read, from 1.
   public private(set) var mistakes: [Int] = []
 
-  /// Reads the lines; a file that does not exist decides nothing.
+  /// Reads the lines. Without a file the policy has no effect.
   public init(parsing text: String?) {
     for (index, line) in (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
     {
@@ -43,18 +42,18 @@ public struct LocationPolicy: Sendable, Equatable {
     }
   }
 
-  /// The cure for the lines that are not understood; nil when all are.
-  public var complaint: String? {
+  /// The message about the first line that cannot be read, with the next step; nil without one.
+  public var problem: String? {
     guard let first = mistakes.first else { return nil }
     return "\(Self.path):\(first): not understood; a line is `services off` or `restrict APP`"
   }
 
-  /// The text with services switched; its other lines stay as they are.
+  /// Returns the text with services switched. Its other lines stay as they are.
   public static func text(_ text: String?, servicesOff: Bool) -> String {
     edited(text, without: .servicesOff, adding: servicesOff ? "services off" : nil)
   }
 
-  /// The text with a program restricted or not; its other lines stay as they are.
+  /// Returns the text with a program restricted or not. Its other lines stay as they are.
   public static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
     let word = StateText.escape(app) { $0 > 0x20 && $0 != 0x7F && $0 != 0x23 }
     return edited(text, without: .restrict(app), adding: isRestricted ? "restrict \(word)" : nil)

@@ -1,10 +1,10 @@
 import Positioning
 
-/// The program that the service works for.
+/// The program that the service serves.
 public struct AppDescription: Sendable {
-  /// What its state is kept under: a bundle identifier, or the executable's name.
+  /// The key of its state: a bundle identifier, or the executable's name.
   public var identifier: String
-  /// What it declares of itself, and its words to the user.
+  /// Its declarations and its texts for the user.
   public var keys: UsageKeys
 
   public init(identifier: String, keys: UsageKeys) {
@@ -15,14 +15,14 @@ public struct AppDescription: Sendable {
   /// The identifier as the name of a folder.
   var folderName: String { Self.fileName(of: identifier) }
 
-  /// A name of any bytes as that of a file: letters, digits and `._-` stay, other bytes become %XX.
+  /// Returns a file name for a name of any bytes: letters, digits and `._-` stay, other bytes become %XX.
   ///
-  /// - Parameter dots: whether they stay.
+  /// - Parameter dots: whether dots stay.
   static func fileName(of name: String, dots: Bool = true) -> String {
     let escaped = StateText.escape(name) { byte in
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-      // A name of dots alone is another folder's.
+      // A name of only dots is that of another folder.
       case 0x2E: dots && !name.hasPrefix(".")
       default: false
       }

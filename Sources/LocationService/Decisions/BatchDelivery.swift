@@ -3,33 +3,54 @@ import Positioning
 import Receiver
 import ReceiverStream
 
-/// Fixes between the receiver's memory and their clients: what is delivered is noted, so that a process that dies leaves
-/// neither a loss nor a repetition; and calls that would end a deferral wait until what it is owed is read.
+/// Fixes between the receiver's memory and their clients. Each delivery is noted in a journal, so that a killed process
+/// loses and repeats none; and calls that would end a deferral wait until its fixes are read.
 struct BatchDelivery: Sendable {
-  /// A call waits no longer than the policy waits for a read-out.
+  /// The longest wait of a call, which is also the power policy's longest wait for a read-out.
   static var longestWait: Milliseconds { Milliseconds(60_000) }
 
-  /// Fixes that were read and not delivered, with the journal as it is once they are.
+  private enum Journal: Sendable {
+    case closed
+    /// The receiver collects, and what its line brings is kept.
+    case open
+    /// The same, with fixes that were read since the journal was opened.
+    case read
+  }
+
+  private var journal = Journal.closed
+  /// Fixes that were read and not delivered, each with the journal to note after its delivery.
   private var undelivered: [(time: UTCTime, journal: BatchJournal)] = []
-  private var calls: [(call: ClientCall, id: Positioning.ClientID)] = []
-  private var callsWaitUntil: Instant?
-  /// What is being read was collected by an earlier process.
-  var isLeftover = false
-  /// What the line brings is kept.
-  private(set) var isKept = false
-  private var hasRead = false
+  private var waiting: (until: Instant, calls: [(call: ClientCall, id: Positioning.ClientID)])?
+  /// Whether an earlier process had what is being read collected.
+  private(set) var isLeftover = false
+  /// Locations that an earlier process kept for a deferral and did not deliver.
+  private var restored: [Location]
+  /// Whether the file of deferred locations has some.
+  private var hasStored = false
 
-  var deadline: Instant? { callsWaitUntil }
-  var hasWaitingCalls: Bool { !calls.isEmpty }
+  init(restored: [Location] = []) { self.restored = restored }
 
-  mutating func begin() { isKept = true }
+  // MARK: The receiver's memory
+
+  /// Whether the journal is open.
+  var isKept: Bool { journal != .closed }
+
+  mutating func begin() { if journal == .closed { journal = .open } }
+
+  mutating func beginLeftover() {
+    isLeftover = true
+    begin()
+  }
+
+  mutating func readOutEnded() { isLeftover = false }
 
   mutating func read(_ fix: Fix, _ journal: BatchJournal) {
-    (isKept, hasRead) = (true, true)
+    self.journal = .read
     if let time = fix.time, fix.hasPosition { undelivered.append((time, journal)) }
   }
 
-  /// Locations up to a time reached their client; nil: nobody waits for any. The journal to note, if there is news.
+  /// Records the delivery of locations up to a time; nil if no client waits for any. Returns the journal to
+  /// note, if it has changed.
   mutating func delivered(until time: UTCTime?) -> BatchJournal? {
     guard let time else {
       defer { undelivered = [] }
@@ -37,29 +58,22 @@ struct BatchDelivery: Sendable {
     }
     let count = undelivered.prefix { $0.time <= time }.count
     guard count > 0 else { return nil }
-    let journal = undelivered[count - 1].journal
-    undelivered.removeFirst(count)
-    return journal
+    defer { undelivered.removeFirst(count) }
+    return undelivered[count - 1].journal
   }
 
-  /// Nothing is left to deliver of what was read: true once for each time that something was.
+  /// Whether all that was read is delivered; true once for each read-out.
   ///
   /// - Parameter collects: whether the receiver goes on collecting.
   mutating func isAllDelivered(collects: Bool) -> Bool {
-    guard undelivered.isEmpty, hasRead || isKept && !collects else { return false }
-    hasRead = false
-    isKept = collects
+    guard undelivered.isEmpty, journal == .read || journal == .open && !collects else { return false }
+    journal = collects ? .open : .closed
     return true
   }
 
   // MARK: Locations that came by the line while they are deferred
 
-  /// Those that an earlier process had kept and not delivered.
-  var restored: [Location] = []
-  /// Some are on the disk.
-  private var hasStored = false
-
-  /// Those up to a time, or all.
+  /// Returns the restored locations up to a time, or all of them, once.
   mutating func takeRestored(until time: UTCTime?) -> [Location] {
     guard !restored.isEmpty else { return [] }
     hasStored = true
@@ -70,7 +84,7 @@ struct BatchDelivery: Sendable {
 
   mutating func stored() { hasStored = true }
 
-  /// All of them are delivered, or nobody waits for any: true once.
+  /// Whether all stored locations are delivered, or no client waits for any; true once.
   mutating func areAllDelivered(isDeferring: Bool) -> Bool {
     guard hasStored, !isDeferring else { return false }
     hasStored = false
@@ -79,20 +93,18 @@ struct BatchDelivery: Sendable {
 
   // MARK: Calls that wait
 
+  /// The time at which the calls are applied even if the receiver is still being read.
+  var deadline: Instant? { waiting?.until }
+  var hasWaitingCalls: Bool { waiting != nil }
+
   mutating func wait(_ call: ClientCall, of id: Positioning.ClientID, at now: Instant) {
-    calls.append((call, id))
-    if callsWaitUntil == nil { callsWaitUntil = now + Self.longestWait }
+    waiting = (waiting?.until ?? now + Self.longestWait, (waiting?.calls ?? []) + [(call, id)])
   }
 
-  mutating func wake(at now: Instant) {
-    if let until = callsWaitUntil, now >= until { callsWaitUntil = nil }
-  }
-
-  /// The calls whose time has come.
-  mutating func takeCalls(isReading: Bool) -> [(call: ClientCall, id: Positioning.ClientID)] {
-    guard !calls.isEmpty, !isReading || callsWaitUntil == nil else { return [] }
-    callsWaitUntil = nil
-    defer { calls = [] }
+  /// Returns the calls to apply now.
+  mutating func takeCalls(isReading: Bool, at now: Instant) -> [(call: ClientCall, id: Positioning.ClientID)] {
+    guard let (until, calls) = waiting, !isReading || now >= until else { return [] }
+    waiting = nil
     return calls
   }
 }

@@ -2,50 +2,66 @@ import MonotonicTime
 import Positioning
 import ReceiverStream
 
-/// What is known of the computer's own sensors and of the receiver's heading, and which of both sources of a heading counts.
+/// The computer's own sensors, the receiver's heading, and the choice between the two sources of a heading.
 ///
-/// A receiver that tells its heading is believed before a magnetometer: two antennas and gyroscopes are not turned by iron. It
-/// counts for as long as it goes on telling.
+///     absent ──listed──▶ working ──no answer──▶ faulty ──an answer──▶ working
+///        ▲──────────────not listed────────────────┘
+///
+/// A receiver's heading is preferred to a magnetometer's, because iron does not disturb two antennas or a gyroscope. It
+/// counts for `headingTimeout` after each epoch that has one.
 struct HostSensing: Sendable {
-  /// A receiver that has told no heading for so long tells none now.
-  static let patience = Milliseconds(3000)
-  /// … and for so long, though it gave epochs, has none to tell any more.
-  static let memory = Milliseconds(60_000)
-  /// What is taken for the accuracy where the sentence tells none, degrees: a gyroscope or two antennas; a compass.
+  /// The age from which a receiver's heading no longer counts.
+  static let headingTimeout = Milliseconds(3000)
+  /// The time after which a receiver whose epochs have no heading is taken for one without.
+  static let headingMemory = Milliseconds(60_000)
+  /// The accuracy of a heading whose sentence has none, degrees: of a gyroscope or two antennas; of a compass.
   static let sentenceAccuracyDegrees = 2.0
   static let compassAccuracyDegrees = 5.0
 
-  /// There is a magnetometer.
-  var hasMagnetometer = false
-  /// There is a Bluetooth adapter, as far as the kernel tells.
-  var hasAdapter = false
-  /// Whether beacons can be heard, as BlueZ tells; nil: it was not asked.
-  var canHearBeacons: Bool?
-  /// The magnetometer does not answer.
-  var isCompassFaulty = false
-  /// There is an accelerometer, and it answers.
-  var hasAccelerometer = false
-  /// It is shown, and does not answer.
-  var isAccelerometerFaulty = false
-  /// When the receiver told its heading last.
-  private(set) var reportedByReceiver: Instant?
-  private var lastSample: HeadingSample?
-  /// What the sensors were asked for.
-  var asked = SensorDemand()
+  enum Sensor: Sendable {
+    case absent, working, faulty
+
+    /// The sensor after a look at the kernel's list. A faulty one stays so until it answers or goes.
+    fileprivate func listed(_ isListed: Bool) -> Sensor { isListed ? self == .faulty ? .faulty : .working : .absent }
+  }
+
+  private(set) var magnetometer = Sensor.absent
+  private(set) var accelerometer = Sensor.absent
+  /// Whether the kernel lists a Bluetooth adapter.
+  private var hasBluetoothAdapter = false
+  /// Whether BlueZ can receive beacons; nil while BlueZ was not asked.
+  private var canReceiveBeacons: Bool?
+  private var receiverHeading: (received: Instant, sample: HeadingSample)?
+  private var demand = SensorDemand()
+
+  var hasReceiverHeading: Bool { receiverHeading != nil }
+  var hasCompass: Bool { magnetometer == .working || hasReceiverHeading }
+  var hasBluetooth: Bool { canReceiveBeacons ?? hasBluetoothAdapter }
+
+  /// The time from which the receiver's heading no longer counts.
+  var receiverHeadingEnds: Instant? { receiverHeading.map { $0.received + Self.headingTimeout } }
 
   /// Whether the receiver's heading is the one that counts.
-  func receiverLeads(at now: Instant) -> Bool { reportedByReceiver.map { now < $0 + Self.patience } ?? false }
+  func receiverLeads(at now: Instant) -> Bool { receiverHeadingEnds.map { now < $0 } ?? false }
 
-  /// When the receiver's heading stops counting.
-  var receiverEnds: Instant? { reportedByReceiver.map { $0 + Self.patience } }
+  mutating func list(magnetometer: Bool, accelerometer: Bool, bluetoothAdapter: Bool) {
+    self.magnetometer = self.magnetometer.listed(magnetometer)
+    self.accelerometer = self.accelerometer.listed(accelerometer)
+    hasBluetoothAdapter = bluetoothAdapter
+    if !bluetoothAdapter { canReceiveBeacons = nil }
+  }
 
-  var hasCompass: Bool { hasMagnetometer && !isCompassFaulty || reportedByReceiver != nil }
-  var hasBluetooth: Bool { canHearBeacons ?? hasAdapter }
+  mutating func setCanReceiveBeacons(_ can: Bool?) { canReceiveBeacons = can }
 
-  /// Takes a receiver's epoch. Returns its heading, if it has one that was not told already.
+  mutating func magnetometerAnswered() { if magnetometer == .faulty { magnetometer = .working } }
+  mutating func magnetometerFailed() { magnetometer = .faulty }
+  mutating func accelerometerFailed() { accelerometer = .faulty }
+  mutating func receiverHeadingLost() { receiverHeading = nil }
+
+  /// Takes a receiver's epoch. Returns its heading; nil without one, and for one that was returned before.
   mutating func receive(_ fix: Fix, at now: Moment) -> HeadingSample? {
     guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else {
-      if let told = reportedByReceiver, now.instant >= told + Self.memory { reportedByReceiver = nil }
+      if let last = receiverHeading?.received, now.instant >= last + Self.headingMemory { receiverHeading = nil }
       return nil
     }
     let accuracy =
@@ -54,15 +70,17 @@ struct HostSensing: Sendable {
     let sample = HeadingSample(
       magneticDegrees: fix.magneticHeadingDegrees, trueDegrees: fix.headingDegrees, accuracyDegrees: accuracy,
       timestamp: fix.time ?? now.utc)
-    reportedByReceiver = now.instant
-    // An epoch is told again when something was added to it.
-    guard sample != lastSample else { return nil }
-    lastSample = sample
-    return sample
+    defer { receiverHeading = (now.instant, sample) }
+    // An epoch comes again when a later message has added to it.
+    return sample == receiverHeading?.sample ? nil : sample
   }
 
-  /// The receiver has gone.
-  mutating func receiverLost() { reportedByReceiver = nil }
+  /// Takes what the sensors have to measure from now on. Returns the action for it; nil if nothing changes.
+  mutating func request(_ demand: SensorDemand) -> ServiceAction? {
+    guard demand != self.demand else { return nil }
+    self.demand = demand
+    return .sense(demand)
+  }
 }
 
 extension ClientCall {

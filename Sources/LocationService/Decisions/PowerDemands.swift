@@ -3,41 +3,42 @@ import Positioning
 import PowerControl
 import ReceiverPower
 
-/// What clients need, in the words of the power policy.
+/// The clients' demands as events of the power policy.
 ///
-/// A demand is told when it has changed. When the last one goes, the policy is told a little later: who asks for one
-/// location often asks again, and a receiver that sleeps has to wake first.
+/// Only a changed demand makes an event. The end of the last demand is reported after `linger`: a program that asks for one
+/// location often asks again, and a sleeping receiver has to wake first.
 struct PowerDemands: Sendable {
-  /// For how long the receiver stays on when nobody needs it.
+  /// The time for which the receiver stays on after the last demand.
   static var linger: Milliseconds { Milliseconds(5000) }
-  /// A fix so often shows where one stays (rule VI-1): arrivals take five minutes, departures one.
+  /// The interval of fixes that shows a stay (rule VI-1): arrivals take five minutes, departures one.
   static var visitSeconds: Double { 120 }
-  /// A deferral's fixes are wanted this much before its end: all are in when it ends.
+  /// The time before the end of a deferral at which its fixes are read, so that all are in when it ends.
   static var earlySeconds: Double { 0.05 }
-  /// A crossing is believed after 20 s on the other side (rule RG-13); the fix that decides must not be early.
+  /// A crossing counts after 20 s on the other side (rule RG-13); the fix that decides must not be early.
   static var dwellSeconds: Double { 20.3 }
 
-  private var told: [PolicyClient: Positioning.Demand] = [:]
-  /// What is needed now, also where the policy is told later.
+  /// The demands that the policy has.
+  private var reported: [PolicyClient: Positioning.Demand] = [:]
+  /// The demands now, of which the policy may not have the end yet.
   private var present: [PolicyClient: Positioning.Demand] = [:]
-  /// What was given last: most fixes change nothing of it.
+  /// The last arguments of `update`, as most fixes change nothing of them.
   private var last: (managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand)?
   private var crossingSince: Instant?
   private var lingersUntil: Instant?
 
-  /// When the last demand is taken back.
+  /// The time at which the end of the last demand is reported.
   var deadline: Instant? { lingersUntil }
 
-  /// Whether somebody has fixes kept for later.
+  /// Whether a client has fixes kept for later.
   var isDeferring: Bool { present.values.contains { $0.standard?.deferral?.mayBatch == true } }
 
-  /// Whether the standard service runs for somebody.
+  /// Whether the standard service runs for any client.
   var hasStandard: Bool { present.values.contains { $0.standard != nil } }
 
-  /// Whether a client is paused: movement is looked for.
+  /// Whether a client is paused, so that movement has to be noticed.
   var isPaused: Bool { present.values.contains { $0.standard?.isPaused == true } }
 
-  /// The managers' demands and the app's are these; what has changed, for the policy.
+  /// Takes the managers' demands and the app's. Returns the changes for the policy.
   mutating func update(
     _ managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand, at now: Instant
   ) -> [PowerEvent] {
@@ -45,24 +46,24 @@ struct PowerDemands: Sendable {
     last = (managers, shared)
     var next: [PolicyClient: Positioning.Demand] = [:]
     for (id, demand) in managers where demand.needsPosition {
-      // 0 is the app's.
+      // 0 is the app.
       next[PolicyClient(UInt32(clamping: id.number) &+ 1)] = demand
     }
     if shared.needsPosition { next[PolicyClient(0)] = shared }
     present = next
     noteCrossing(shared.border, at: now)
-    if next.isEmpty, !told.isEmpty {
+    if next.isEmpty, !reported.isEmpty {
       let until = lingersUntil ?? now + Self.linger
       lingersUntil = until
       guard now >= until else { return [] }
     }
     lingersUntil = nil
     var events: [PowerEvent] = []
-    for id in told.keys.sorted() where next[id] == nil { events.append(.demand(id, nil)) }
-    for id in next.keys.sorted() where next[id] != told[id] {
+    for id in reported.keys.sorted() where next[id] == nil { events.append(.demand(id, nil)) }
+    for id in next.keys.sorted() where next[id] != reported[id] {
       events.append(.demand(id, translated(next[id]!, at: now)))
     }
-    told = next
+    reported = next
     return events
   }
 
@@ -96,7 +97,7 @@ struct PowerDemands: Sendable {
     return updates
   }
 
-  /// Streams of live updates: every fix while one of them moves, looks while all stand still.
+  /// Streams of live updates need every fix while one of them moves, and occasional fixes while all are stationary.
   private func live(_ demand: Positioning.Demand) -> PolicyDemand.Updates? {
     guard demand.live || demand.liveIsStationary else { return nil }
     return .init(accuracy: .best, pausing: .decidedElsewhere(isPaused: !demand.live))

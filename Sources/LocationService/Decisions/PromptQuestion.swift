@@ -1,11 +1,11 @@
 import Positioning
 
-/// The question for permission as a terminal shows it, and what its answers mean.
+/// The question for permission as a terminal shows it, and the meaning of its answers.
 struct PromptQuestion: Sendable {
   let identifier: String
   let prompt: Authorization.Prompt
 
-  /// What is written; the app's own words stand in it (AU-11).
+  /// The text, with the app's own words (AU-11).
   var text: String {
     switch prompt.request {
     case .temporaryFullAccuracy:
@@ -20,7 +20,7 @@ struct PromptQuestion: Sendable {
     }
   }
 
-  /// What was typed; nil for what is no answer, and the question is put again.
+  /// Returns the answer for a typed line; nil if it is none of the choices and the question is repeated.
   func answer(_ line: String) -> Authorization.Answer? {
     let word = line.lowercased()
     switch prompt.request {

@@ -1,46 +1,40 @@
 import MonotonicTime
 
-/// Which of several receivers clients are told by: the best fix that is there wins (SU-19), without going to and fro.
+/// The choice between several receivers: the best present fix wins (SU-19), with hysteresis.
 ///
-///     nobody ──a fix──▶ that one ──it is silent for 2.5 s, or lost, and another has a fix──▶ the other
-///                          └──another is clearly better, 5 s long──▶ the other
+///     none ──fix──▶ chosen ──no fix for 2.5 s, or lost; another has a fix──▶ the other is chosen
+///                      └──another is clearly better for 5 s──▶ the other is chosen
 ///
-/// A client is told by one receiver at a time: two antennas stand apart, and a place that jumps between them is worse than
-/// either.
+/// Clients get the fixes of one receiver at a time: two antennas stand apart, and a position that jumps between them is worse
+/// than either.
 struct ReceiverChoice: Sendable {
-  /// A receiver is as good as gone when it has had no fix for this long: two epochs of a usual one, and some.
-  static var patience: Milliseconds { Milliseconds(2500) }
-  /// How long another one has to be better before it takes over.
+  /// The age from which a receiver's last fix no longer counts: two epochs at 1 Hz and a margin.
+  static var timeout: Milliseconds { Milliseconds(2500) }
+  /// The time for which another receiver has to be better before it is chosen.
   static var proof: Milliseconds { Milliseconds(5000) }
-  /// What is clearly better: an estimate that is smaller by three tenths.
+  /// The share of the chosen receiver's accuracy estimate below which another one is clearly better.
   static var advantage: Double { 0.7 }
 
   private struct Last: Sendable {
     var instant: Instant
-    /// One standard deviation; nil: not told.
+    /// One standard deviation; nil if the receiver gives none.
     var accuracyMetres: Double?
   }
 
-  /// The receiver that clients are told by; nil before the first fix.
+  /// The receiver whose fixes clients get; nil before the first fix.
   private(set) var chosen: Int?
   private var last: [Int: Last] = [:]
-  /// Who is better than the chosen one, and since when.
+  /// The receiver that is better than the chosen one, and since when.
   private var better: (receiver: Int, since: Instant)?
 
-  init() {}
-
-  /// A fix with a position has come; whether clients are told of it.
+  /// Takes a fix with a position. Returns whether clients get it.
   ///
   /// - Parameters:
-  ///   - accuracyMetres: its horizontal uncertainty; nil: not told, which is worse than any.
-  ///   - receiver: which one it is of; lower numbers are preferred.
+  ///   - accuracyMetres: its horizontal uncertainty; nil if unknown, which is worse than any.
+  ///   - receiver: the number of its receiver.
   mutating func takes(accuracyMetres: Double?, of receiver: Int, at now: Instant) -> Bool {
     last[receiver] = Last(instant: now, accuracyMetres: accuracyMetres)
-    guard let chosen, receiver != chosen else {
-      choose(receiver)
-      return true
-    }
-    if !isFresh(chosen, at: now) {
+    guard let chosen, receiver != chosen, isFresh(chosen, at: now) else {
       choose(receiver)
       return true
     }
@@ -53,14 +47,14 @@ struct ReceiverChoice: Sendable {
       choose(receiver)
       return true
     }
-    // The best of the others is on trial, not the one that was first.
+    // The best of the others is on trial, not the first one.
     if better.map({ isFresh($0.receiver, at: now) && isBetter($0.receiver, than: receiver) }) != true {
       better = (receiver, now)
     }
     return false
   }
 
-  /// A receiver is gone: whoever has the next fix takes over.
+  /// Takes the loss of a receiver. If it was the chosen one, the receiver with the next fix is chosen.
   mutating func lost(_ receiver: Int) {
     last[receiver] = nil
     if chosen == receiver { chosen = nil }
@@ -73,7 +67,7 @@ struct ReceiverChoice: Sendable {
   }
 
   private func isFresh(_ receiver: Int, at now: Instant) -> Bool {
-    last[receiver].map { now < $0.instant + Self.patience } ?? false
+    last[receiver].map { now < $0.instant + Self.timeout } ?? false
   }
 
   private func isBetter(_ receiver: Int, than other: Int) -> Bool {

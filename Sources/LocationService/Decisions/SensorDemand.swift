@@ -1,11 +1,11 @@
-/// What the computer's own sensors have to give; nil and false: nothing, and nobody asks them.
+/// The measurements that clients need of the computer's own sensors. A sensor without a demand is not read.
 struct SensorDemand: Hashable, Sendable {
-  /// The compass is wanted; the smallest turn that is told, in degrees, 0 for every one.
+  /// The smallest turn that is reported, degrees, 0 for every one; nil without a demand for a heading.
   var headingFilterDegrees: Double?
-  /// An accelerometer is to notice movement.
+  /// Whether the accelerometer has to notice movement.
   var movement = false
-  /// Beacons are listened for.
+  /// Whether beacons are received.
   var beacons = false
-  /// A suspend of the computer is of interest: a receiver is open.
+  /// Whether suspends of the computer matter, as a receiver is open.
   var suspends = false
 }

@@ -2,44 +2,41 @@ import Positioning
 import Receiver
 import ReceiverPower
 
-/// What the service's thread has to do, in this order.
+/// An action of the service's thread. The actions of a round are performed in their order.
 enum ServiceAction: Equatable {
-  /// Hand an event to a client's mailbox.
+  /// Puts an event into a client's queue.
   case deliver(Positioning.ClientID, DelegateEvent, Ticket)
   case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
   case showCalibration(Positioning.ClientID, Bool)
   case live(Int, LiveUpdate)
-  /// A monitor of this name has an event that waits.
+  /// The monitor of this name has an event.
   case monitorHasEvent(String)
-  /// What stands in the way of sessions has changed.
+  /// The diagnostic of the sessions has changed.
   case sessions(Diagnostic)
-  /// Ask the user.
+  /// Asks the user.
   case prompt(Authorization.Prompt)
-  /// A line for the log.
+  /// Writes a line to the log.
   case log(String)
-  /// Keep the newest location where the end of the process does not take it; before a delegate is told of it, whose event
-  /// may be on its way already.
+  /// Keeps the newest location in memory that outlives the process, before a delegate is called with it.
   case remember(Location)
-  /// Replace a file of the state folder.
+  /// Replaces a file of the state folder.
   case store(StateFile, String)
-  /// Positions are needed for the first time; the program ends.
   case openReceiver, releaseReceiver
-  /// What the computer's own sensors have to give from now on.
+  /// Opens or releases the standby receivers.
+  case openStandby, releaseStandby
+  /// Sets what the computer's own sensors measure from now on.
   case sense(SensorDemand)
-  /// The computer may suspend now.
+  /// Lets the computer suspend.
   case readyForSuspend
-  /// The receivers that stand by beside the first one are needed; no longer needed.
-  case openOthers, releaseOthers
-  /// What the receiver is to do.
   case receiver(ReceiverCommand)
-  /// A location that a deferral keeps is added to the file of those; all of them are delivered.
-  case keepLocation(String), forgetLocations
-  /// The receiver keeps fixes from now on: what the line brings is kept until it is delivered.
+  /// Adds a location to the file of deferred locations; empties the file.
+  case keepLocation(String), discardLocations
+  /// Opens the journal of a batch: what the line brings is kept until it is delivered.
   case keepBatch(BatchJournal)
-  /// Fixes up to here are delivered.
+  /// Notes in the journal that fixes up to here are delivered.
   case noteBatch(BatchJournal)
-  /// All fixes that were taken out of the receiver are delivered; whether it goes on collecting.
-  case forgetBatch(collects: Bool)
+  /// Clears the journal; `collects` is true if the receiver goes on collecting.
+  case discardBatch(collects: Bool)
 }
 
 /// A file of the state folder.
@@ -48,18 +45,18 @@ enum StateFile: Hashable {
   case newestLocation
   /// The device's own magnetic field, which all programs share.
   case compass
-  /// Locations that came while they were deferred, and are not delivered.
+  /// Locations that a deferral keeps and that are not delivered.
   case deferred
   case regions, visits, authorization
-  /// The conditions of a CLMonitor by its name.
+  /// The conditions of the CLMonitor of this name.
   case monitor(String)
 
-  /// What such files are called.
+  /// The names of all these files but monitors'.
   static let names: Set<String> = ["newest-location", "compass", "deferred", "regions", "visits", "authorization"]
 
   static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
 
-  /// Its path in the state folder.
+  /// The path in the state folder.
   func path(of app: AppDescription) -> String {
     switch self {
     case .newestLocation: "newest-location"

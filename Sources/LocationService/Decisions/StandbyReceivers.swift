@@ -1,29 +1,27 @@
 import Hotplug
 import MonotonicTime
 
-/// Which of the receivers that are plugged in stand by, where nobody names one: every one that says itself that it is a
-/// receiver, beside the first. What is wired to a bridge nobody knows, and is opened only as the first.
+/// The plugged-in receivers that stand by beside the first one, where no receiver is named: every port whose USB identity
+/// is that of a receiver. A port behind a bridge may have anything on it, and is opened only as the first receiver.
 ///
-///     plugged in ──3 s──▶ stands by, for good: its own roster follows it when it goes and comes back
-///         └──gone, or opened by one that was known before──▶ forgotten
+///     plugged in ──3 s──▶ stands by, for good: its own reconnect policy follows it when it goes and comes back
+///         └──gone, or the port of a known receiver──▶ discarded
 ///
-/// The wait is for receivers that come back under another name: theirs is no other receiver, and who lost it opens it sooner.
+/// The wait is for a known receiver that comes back under another name, whose reconnect policy opens it sooner.
 struct StandbyReceivers: Sendable {
-  /// How long a port has to be there.
-  static var patience: Milliseconds { Milliseconds(3000) }
-  /// More than that nobody has.
-  static var most: Int { 4 }
+  /// The time for which a port has to be there.
+  static var delay: Milliseconds { Milliseconds(3000) }
+  /// The largest number of standby receivers.
+  static var limit: Int { 4 }
 
-  /// Ports that are there and not ours, and since when.
+  /// Ports of unknown receivers, and since when.
   private var seen: [(port: ReceiverPort, since: Instant)] = []
   private var count = 0
 
-  /// When `ripe` has to be asked again.
+  /// The time of the next `takeDue`.
   private(set) var deadline: Instant?
 
-  init() {}
-
-  /// A device came, changed or went.
+  /// Takes a device that came, changed or went.
   mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let index = seen.firstIndex { $0.port.node == event.port.node }
     guard event.change != .removed, event.port.likelihood == .receiver else {
@@ -34,21 +32,21 @@ struct StandbyReceivers: Sendable {
     schedule()
   }
 
-  /// The nodes of receivers that stand by from now on.
+  /// Returns the nodes of receivers that stand by from now on.
   ///
-  /// - Parameter isOurs: whether a receiver that is known already holds this port, or waits for its return.
-  mutating func ripe(at now: Instant, isOurs: (ReceiverPort) -> Bool) -> [String] {
+  /// - Parameter isKnown: whether a known receiver is at this port, or will come back there.
+  mutating func takeDue(at now: Instant, isKnown: (ReceiverPort) -> Bool) -> [String] {
     guard let deadline, now >= deadline else { return [] }
     var nodes: [String] = []
-    for (port, since) in seen where now >= since + Self.patience {
-      guard count < Self.most, !isOurs(port) else { continue }
+    for (port, since) in seen where now >= since + Self.delay {
+      guard count < Self.limit, !isKnown(port) else { continue }
       count += 1
       nodes.append(port.node)
     }
-    seen.removeAll { now >= $0.since + Self.patience }
+    seen.removeAll { now >= $0.since + Self.delay }
     schedule()
     return nodes
   }
 
-  private mutating func schedule() { deadline = seen.map(\.since).min().map { $0 + Self.patience } }
+  private mutating func schedule() { deadline = seen.map(\.since).min().map { $0 + Self.delay } }
 }

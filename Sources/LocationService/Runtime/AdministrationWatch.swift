@@ -1,14 +1,14 @@
 import SerialPort
 
-/// Hears of changes of what is decided outside the program: permission, switches, policy.
+/// A watch for changes of the decisions outside the program: permission, switches, policy.
 struct AdministrationWatch: ~Copyable {
   static let token = Poller.Token(rawValue: 4)
 
   private let store: StateStore
   private let stateFolder: String
   private var watch: FolderWatch?
-  /// What was complained of, so that each thing is once.
-  private var complained: [String] = []
+  /// The problems that were logged, as each is logged once.
+  private var logged: [String] = []
 
   init(_ store: StateStore, stateFolder: String?, _ poller: inout Poller) {
     self.store = store
@@ -19,23 +19,23 @@ struct AdministrationWatch: ~Copyable {
       watch?.watch(store.administrationFolders)
     } else {
       System.log(
-        "changes of permission are seen at the next start only: the system has no watch left "
+        "changes of permission take effect at the next start only: the system has no file watch free "
           + "(see /proc/sys/fs/inotify/max_user_instances)")
     }
-    complained = store.administration().complaints(stateFolder: self.stateFolder)
+    logged = store.administration().problems(stateFolder: self.stateFolder)
   }
 
-  /// What is decided now.
-  func look() -> Administration { store.administration() }
+  /// Returns the decisions now.
+  func current() -> Administration { store.administration() }
 
-  /// Something has changed: what is decided now.
-  mutating func hear() -> Administration {
+  /// Takes a change, and returns the decisions now.
+  mutating func changed() -> Administration {
     watch?.drain()
     watch?.watch(store.administrationFolders)
     let administration = store.administration()
-    let complaints = administration.complaints(stateFolder: stateFolder)
-    for complaint in complaints where !complained.contains(complaint) { System.log(complaint) }
-    complained = complaints
+    let problems = administration.problems(stateFolder: stateFolder)
+    for problem in problems where !logged.contains(problem) { System.log(problem) }
+    logged = problems
     return administration
   }
 }

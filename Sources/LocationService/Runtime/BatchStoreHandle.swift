@@ -3,16 +3,15 @@ import Receiver
 import ReceiverRuntime
 import ReceiverStream
 
-/// The files of a batch (`BatchStore`) as the service uses them: what cannot be written is said once, and does without.
+/// The files of a batch (`BatchStore`). Write failures are logged once; batching continues without persistence.
 final class BatchStoreHandle {
   private let line: String
   private var store: BatchStore
   private var hasBegun = false
-  private var left: (journal: BatchJournal, earlier: [[UInt8]])?
-  private var isComplained = false
+  private var isFailureLogged = false
 
   /// - Parameters:
-  ///   - folder: where batches are kept.
+  ///   - folder: the folder of batches.
   ///   - line: the name of the device.
   init(folder: String, line: String) throws(FileError) {
     self.line = line
@@ -20,11 +19,11 @@ final class BatchStoreHandle {
     hasBegun = store.unfinishedFrame == nil
   }
 
-  /// Where an earlier process was killed; nil when it left nothing.
+  /// The frame that an earlier process was receiving when it was killed; nil if there is no batch of an earlier process.
   var unfinishedFrame: [UInt8]? { store.unfinishedFrame }
 
-  /// What an earlier process left of this receiver, once: its journal, and entries that were received and perhaps not
-  /// delivered.
+  /// Returns the batch of an earlier process with this receiver, once: its journal, and entries that were received and
+  /// perhaps not delivered.
   func takeLeftover(_ receiver: ReceiverDescription?) -> (BatchJournal?, [[UInt8]])? {
     guard !hasBegun, let receiver else { return nil }
     hasBegun = true
@@ -54,8 +53,8 @@ final class BatchStoreHandle {
     attempt { (store: inout BatchStore) throws(FileError) in try store.keep(journal) }
   }
 
-  /// All is delivered; what a receiver collects further begins anew.
-  func forget(collects: Bool, _ receiver: ReceiverDescription?) {
+  /// Clears the batch, which is delivered, and begins a new one if the receiver goes on collecting.
+  func discard(collects: Bool, _ receiver: ReceiverDescription?) {
     let journal = store.journal
     attempt { (store: inout BatchStore) throws(FileError) in try store.finish() }
     if collects { begin(receiver, journal) }
@@ -66,9 +65,9 @@ final class BatchStoreHandle {
   }
 
   private func complain(_ problem: FileError) {
-    if !isComplained {
-      System.log("fixes that the receiver keeps cannot be made safe: \(problem) (SEXTANT_STATE_DIR names it)")
+    if !isFailureLogged {
+      System.log("fixes of the receiver's memory cannot be stored: \(problem) (SEXTANT_STATE_DIR names the folder)")
     }
-    isComplained = true
+    isFailureLogged = true
   }
 }

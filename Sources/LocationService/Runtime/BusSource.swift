@@ -4,22 +4,18 @@ import Positioning
 import SerialPort
 import SystemBus
 
-/// The system's bus, for as long as somebody needs it: suspends from logind, beacons from BlueZ. On the thread of the poller.
+/// The system's bus while there is a demand for it: suspends from logind, beacons from BlueZ. Runs on the poller's thread.
 final class BusSource {
   enum Event {
     case log(String)
-    /// nil: nobody knows any more.
-    case canHearBeacons(Bool?)
-    case heard(BeaconAdvertisement, strength: Int?)
-    case suspending
-    case resumed(suspendedSeconds: Double)
+    case input(ServiceInput)
   }
 
   private static let token = Poller.Token(rawValue: 6)
-  /// A bus that is wanted and not there is looked for so often.
+  /// The time between two attempts to connect to a bus that is not there.
   private static let retry = Milliseconds(10_000)
   private static let socket = "/run/dbus/system_bus_socket"
-  /// logind makes it, and elogind.
+  /// The folder that logind and elogind create.
   private static let seats = "/run/systemd/seats"
 
   private final class Connection {
@@ -37,12 +33,13 @@ final class BusSource {
   private var suspend = SuspendWatch()
   private var beacons = BeaconScan()
   private var clock = SuspendClock()
-  private var lock: BusFile?
+  /// Delays a suspend while it is open.
+  private var inhibitor: BusFile?
   private var nextTry: Instant?
-  private var isComplained = false
+  private var isFailureLogged = false
   private var events: [Event] = []
 
-  /// Whether there is likely a bus here.
+  /// Whether the host probably has a bus.
   static var mayHaveBus: Bool { System.variable("DBUS_SYSTEM_BUS_ADDRESS") != nil || FileLookup.exists(socket) }
 
   private static var mayHaveLogind: Bool {
@@ -57,13 +54,13 @@ final class BusSource {
     return .earlier(next, connection?.bus.deadlineNanoseconds.map { Instant(nanoseconds: $0) })
   }
 
-  /// What is wanted from now on.
+  /// Sets what is needed from now on.
   func set(_ demand: SensorDemand, _ poller: inout Poller, at now: Instant) {
     self.demand = demand
     beacons.setWanted(demand.beacons, at: now)
-    if connection == nil, isWanted { connect(&poller, at: now) }
+    if connection == nil, isNeeded { connect(&poller, at: now) }
     settle(&poller, at: now)
-    if !isWanted { close(&poller) }
+    if !isNeeded { close(&poller) }
   }
 
   /// The receiver is ready for the suspend.
@@ -72,10 +69,10 @@ final class BusSource {
     settle(&poller, at: now)
   }
 
-  /// A round: whatever came or is due is done.
+  /// Takes the messages that came and does what is due.
   func wake(_ poller: inout Poller, at now: Instant) {
     if let seconds = clock.receive(differenceNanoseconds: SuspendClock.differenceNanoseconds()) {
-      events.append(.resumed(suspendedSeconds: seconds))
+      report(.resumed(suspendedSeconds: seconds))
     }
     if let due = nextTry, now >= due { connect(&poller, at: now) }
     suspend.wake(at: now)
@@ -85,11 +82,11 @@ final class BusSource {
 
   // MARK: The connection
 
-  private var isWanted: Bool { demand.beacons || demand.suspends && Self.mayHaveLogind }
+  private var isNeeded: Bool { demand.beacons || demand.suspends && Self.mayHaveLogind }
 
   private func connect(_ poller: inout Poller, at now: Instant) {
     nextTry = nil
-    guard isWanted, connection == nil else { return }
+    guard isNeeded, connection == nil else { return }
     do {
       let bus = try SystemBus()
       guard let descriptor = bus.descriptor else { return retry(nil, at: now) }
@@ -97,20 +94,20 @@ final class BusSource {
       connection = Connection(bus, descriptor)
       if demand.suspends, Self.mayHaveLogind { suspend.connected() }
       beacons.connected()
-      isComplained = false
+      isFailureLogged = false
     } catch {
       retry("\(error)", at: now)
     }
   }
 
-  /// A board without a bus is none to complain of, unless beacons are wanted.
-  private func retry(_ complaint: String?, at now: Instant) {
+  /// Plans the next attempt. Only beacons need one, as many boards have no bus.
+  private func retry(_ reason: String?, at now: Instant) {
     guard demand.beacons else { return }
-    if let complaint, !isComplained {
-      isComplained = true
-      events.append(.log("beacons cannot be heard: \(complaint)"))
+    if let reason, !isFailureLogged {
+      isFailureLogged = true
+      events.append(.log("beacons cannot be received: \(reason)"))
     }
-    events.append(.canHearBeacons(false))
+    report(.canReceiveBeacons(false))
     nextTry = now + Self.retry
   }
 
@@ -121,26 +118,25 @@ final class BusSource {
     self.connection = nil
     suspend.disconnected()
     beacons.disconnected()
-    while suspend.nextOutput() != nil {}
-    while beacons.nextOutput() != nil {}
-    lock = nil
-    events.append(.canHearBeacons(nil))
+    dropOutputs()
+    inhibitor = nil
+    report(.canReceiveBeacons(nil))
   }
 
   // MARK: Messages
 
-  /// Sends what is decided and takes what came, until there is neither.
+  /// Sends and receives messages until there are none.
   private func settle(_ poller: inout Poller, at now: Instant) {
-    guard let connection else { return drop() }
+    guard let connection else { return dropOutputs() }
     do {
-      var goesOn = true
-      while goesOn {
+      var hasReceived = true
+      while hasReceived {
         try sendAll(connection)
-        goesOn = false
+        hasReceived = false
         while let step = try connection.bus.process() {
           guard let message = step else { continue }
           receive(message, at: now)
-          goesOn = true
+          hasReceived = true
         }
       }
       let isWriting = connection.bus.wantsToWrite
@@ -155,8 +151,8 @@ final class BusSource {
     }
   }
 
-  /// What is decided while there is no bus is of no use.
-  private func drop() {
+  /// Drops calls that have no connection.
+  private func dropOutputs() {
     while suspend.nextOutput() != nil {}
     while beacons.nextOutput() != nil {}
   }
@@ -174,22 +170,25 @@ final class BusSource {
     }
   }
 
+  private func report(_ input: SensingInput) { events.append(.input(.sensing(input))) }
+  private func report(_ input: ServiceInput) { events.append(.input(input)) }
+
   private func sendAll(_ connection: Connection) throws(SystemBus.Failure) {
     while let output = suspend.nextOutput() {
       switch output {
       case .call(let call): try connection.bus.send(call)
-      case .hold(let file): lock = file
-      case .letGo: lock = nil
-      case .suspending: events.append(.suspending)
-      // For how long, if at all, the clocks tell.
-      case .resumed: events.append(.resumed(suspendedSeconds: 0))
+      case .inhibit(let file): inhibitor = file
+      case .release: inhibitor = nil
+      case .suspending: report(.suspending)
+      // The clocks give the duration.
+      case .resumed: report(.resumed(suspendedSeconds: 0))
       }
     }
     while let output = beacons.nextOutput() {
       switch output {
       case .call(let call): try connection.bus.send(call)
-      case .available(let can): events.append(.canHearBeacons(can))
-      case .heard(let beacon, let strength): events.append(.heard(beacon, strength: strength))
+      case .available(let can): report(.canReceiveBeacons(can))
+      case .received(let beacon, let strength): report(.beacon(beacon, strengthDecibelMilliwatts: strength))
       case .log(let text): if demand.beacons { events.append(.log(text)) }
       }
     }

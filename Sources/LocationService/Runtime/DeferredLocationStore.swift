@@ -1,12 +1,13 @@
 import FileSystem
 
-/// The file of locations that a deferral keeps on this host: it grows with each, and is emptied when they are delivered.
+/// The file of locations that a deferral keeps on this host. It grows with each location and is emptied once they are
+/// delivered.
 final class DeferredLocationStore {
   private let path: String
   private var file: File?
-  private var isComplained = false
+  private var isFailureLogged = false
 
-  /// Holds a file, which cannot be copied, so that a class can have none.
+  /// A reference to a file, whose value cannot be copied.
   private final class File {
     let value: AppendOnlyFile
     init(_ path: String) throws(FileError) { value = try AppendOnlyFile(private: path) }
@@ -15,17 +16,17 @@ final class DeferredLocationStore {
   init(_ path: String) { self.path = path }
 
   func keep(_ text: String) { attempt { file throws(FileError) in try file.append(text) } }
-  func forget() { attempt { file throws(FileError) in try file.empty() } }
+  func discard() { attempt { file throws(FileError) in try file.empty() } }
 
   private func attempt(_ body: (borrowing AppendOnlyFile) throws(FileError) -> Void) {
     do throws(FileError) {
       if file == nil { file = try File(path) }
       if let file { try body(file.value) }
     } catch {
-      if !isComplained {
-        System.log("locations that are deferred cannot be made safe: \(error) (SEXTANT_STATE_DIR names it)")
+      if !isFailureLogged {
+        System.log("deferred locations cannot be stored: \(error) (SEXTANT_STATE_DIR names the folder)")
       }
-      isComplained = true
+      isFailureLogged = true
     }
   }
 }

@@ -2,19 +2,19 @@ import Hotplug
 import MonotonicTime
 import SerialPort
 
-/// Looks out for receivers where none is named: for the first one of a machine that had none when the program began, from
-/// which on there is something to measure with (GE-6), and for those that stand by beside the first.
+/// Finds receivers where none is named: the first one of a machine that had none when the program began, from which on there
+/// is something to measure with (GE-6), and those that stand by beside the first.
 struct HotplugWatcher {
   static let token = Poller.Token(rawValue: 5)
 
   private var monitor: DeviceMonitorHandle?
-  /// Nobody has told of a first receiver yet.
+  /// Whether the first receiver has not come yet.
   private var isFirstAwaited: Bool
   private var standby = StandbyReceivers()
 
   /// - Parameters:
-  ///   - isNeeded: no receiver is named.
-  ///   - hasReceiver: one was found when the program began.
+  ///   - isNeeded: whether no receiver is named.
+  ///   - hasReceiver: whether one was found when the program began.
   init(isNeeded: Bool, hasReceiver: Bool, _ poller: inout Poller, at now: Instant) {
     isFirstAwaited = !hasReceiver
     guard isNeeded, let list = try? DeviceList.installed() else { return }
@@ -27,17 +27,18 @@ struct HotplugWatcher {
 
   var deadline: Instant? { .earlier(monitor?.deadline, standby.deadline) }
 
-  /// What was found.
   struct Found {
-    /// The first receiver of this machine has come; told once.
+    /// Whether the first receiver of this machine has come; true once.
     var isFirst = false
-    /// Nodes of receivers that stand by from now on.
-    var others: [String] = []
+    /// The nodes of receivers that stand by from now on.
+    var standby: [String] = []
   }
 
-  /// - Parameter isOurs: whether a receiver that is known already holds this port.
-  mutating func look(
-    _ events: [Poller.Event], _ poller: inout Poller, at now: Instant, isOurs: (ReceiverPort) -> Bool
+  /// Takes device events, and returns the receivers that were found.
+  ///
+  /// - Parameter isKnown: whether a known receiver is at this port, or will come back there.
+  mutating func drain(
+    _ events: [Poller.Event], _ poller: inout Poller, at now: Instant, isKnown: (ReceiverPort) -> Bool
   ) -> Found {
     var found = Found()
     if let monitor, events.contains(.readable(Self.token)) || monitor.isDue(at: now) {
@@ -50,12 +51,12 @@ struct HotplugWatcher {
       }
       endIfCostly(&poller)
     }
-    found.others = standby.ripe(at: now, isOurs: isOurs)
+    found.standby = standby.takeDue(at: now, isKnown: isKnown)
     return found
   }
 
-  /// Where nobody tells of devices, the list of them is read each second: a program that has its receiver wakes for no
-  /// other.
+  /// Ends the monitor if it has to read the list of devices each second, once the first receiver is there: a standby receiver
+  /// is not worth these wake-ups.
   private mutating func endIfCostly(_ poller: inout Poller) {
     guard let monitor, monitor.fileDescriptor == nil, !isFirstAwaited else { return }
     self.monitor = nil

@@ -1,30 +1,29 @@
 import Positioning
 
-/// The reader of a stream of live updates; called on the service's thread.
+/// The reader of a stream of live updates, called on the service's thread.
 public protocol LiveUpdateReader: AnyObject, Sendable {
   func receive(_ update: LiveUpdate)
 }
 
-/// Who iterates the events of a monitor; called on the service's thread.
+/// The reader of a monitor's events, called on the service's thread.
 public protocol MonitorReader: AnyObject, Sendable {
   /// There may be an event to take.
   func hasEvents()
 }
 
-/// Who iterates what stands in the way of the sessions; called under the service's lock, so it is brief and calls nobody.
+/// The reader of the sessions' diagnostics, called under the service's lock: it has to be brief and to call nothing.
 public protocol SessionReader: AnyObject, Sendable {
   func receive(_ diagnostic: Diagnostic)
 }
 
-/// The modern API: live updates, service sessions, background activities, monitors.
+/// The API since iOS 17: live updates, service sessions, background activities, monitors.
 extension LocationService {
-  /// A stream of live updates is iterated. The number ends it.
+  /// Begins a stream of live updates. Returns the number that ends it.
   public func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
     change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
+      let id = state.takeNumber()
       state.streams[id] = reader
-      state.core.change { $0.beginLiveUpdates(id, configuration, at: now) }
+      state.core.change { $0.beginLiveUpdates(id, configuration, at: now.instant) }
       return id
     }
   }
@@ -36,37 +35,34 @@ extension LocationService {
     }
   }
 
-  /// A service session asks for its goal for as long as it lives. The number ends it.
+  /// Begins a service session, which asks for its goal until it ends. Returns the number that ends it.
   public func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
     change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
-      state.core.change { $0.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now) }
+      let id = state.takeNumber()
+      state.core.change { $0.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now.instant) }
       return id
     }
   }
 
   public func endSession(_ id: Int) { change { state, _ in state.core.change { $0.endSession(id) } } }
 
-  /// A background activity keeps the app in use. The number ends it.
+  /// Begins a background activity, which keeps the app in use. Returns the number that ends it.
   public func beginBackgroundActivity() -> Int {
     change { state, now in
-      let id = state.nextNumber
-      state.nextNumber += 1
-      state.core.change { $0.beginBackgroundActivity(id, at: now) }
+      let id = state.takeNumber()
+      state.core.change { $0.beginBackgroundActivity(id, at: now.instant) }
       return id
     }
   }
 
   public func endBackgroundActivity(_ id: Int) {
-    change { state, now in state.core.change { $0.endBackgroundActivity(id, at: now) } }
+    change { state, now in state.core.change { $0.endBackgroundActivity(id, at: now.instant) } }
   }
 
-  /// What stands in the way of the sessions is read: the reader is given what does now, and each change. The number ends it.
+  /// Gives a reader the sessions' diagnostic as it is now, and each change. Returns the number that ends it.
   public func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
     change { state, _ in
-      let id = state.nextNumber
-      state.nextNumber += 1
+      let id = state.takeNumber()
       state.sessionReaders[id] = reader
       reader.receive(state.core.engine.sessionDiagnostic)
       return id
@@ -75,21 +71,20 @@ extension LocationService {
 
   public func endSessionDiagnostics(_ id: Int) { state.withLock { $0.sessionReaders[id] = nil } }
 
-  /// Opens a monitor by its name: the one that is open, else what is stored of it (MO-1).
+  /// Opens a monitor by its name with its stored conditions, unless it is open (MO-1).
   public func openMonitor(_ name: String) {
     let isOpen = read { $0.monitor(name) != nil }
     if isOpen { return }
-    // The disk is read before the lock is taken; who comes second finds the monitor of the first.
+    // Read before the lock is taken. Of two threads that open it, the second one finds the monitor of the first.
     let records = store.monitor(name, log)
-    change { state, now in state.core.change { $0.openMonitor(name, restored: records, at: now) } }
+    change { state, now in state.core.change { $0.openMonitor(name, restored: records, at: now.instant) } }
   }
 
-  /// Monitors a condition, in place of the one of the same identifier (MO-2).
+  /// Monitors a condition, which replaces one of the same identifier (MO-2).
   public func addCondition(
     _ condition: Region.Shape, identifier: String, assuming assumed: Monitor.State, to name: String
   ) {
-    let now = System.now()
-    change { state, _ in
+    change { state, now in
       state.core.change { $0.addCondition(condition, identifier: identifier, assuming: assumed, to: name, at: now) }
     }
   }
@@ -98,23 +93,21 @@ extension LocationService {
     change { state, _ in state.core.change { $0.removeCondition(identifier, from: name) } }
   }
 
-  /// The next event of a monitor; nil when there is none yet.
+  /// Takes the next event of a monitor; nil while there is none.
   public func takeEvent(of name: String) -> Monitor.Event? {
-    let now = System.now().utc
-    var event = change { state, _ in
+    var event = change { state, now in
       var event: Monitor.Event?
-      state.core.change { event = $0.takeEvent(of: name) ?? $0.takeHindrance(of: name, at: now) }
+      state.core.change { event = $0.takeEvent(of: name) ?? $0.takeHindrance(of: name, at: now.utc) }
       return event
     }
     if settings.stateFolder == nil { event?.diagnostic.insert(.persistenceUnavailable) }
     return event
   }
 
-  /// A monitor's events are iterated: the reader is told when there may be one. The number ends it.
+  /// Has a reader called whenever a monitor may have an event. Returns the number that ends it.
   public func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
     state.withLock { state in
-      let id = state.nextNumber
-      state.nextNumber += 1
+      let id = state.takeNumber()
       state.monitorReaders[id] = (name, reader)
       return id
     }
@@ -122,14 +115,14 @@ extension LocationService {
 
   public func endMonitorEvents(_ id: Int) { state.withLock { $0.monitorReaders[id] = nil } }
 
-  // MARK: The thread's side
+  // MARK: The service's thread
 
   func notifyReaders(ofMonitor name: String) {
     let readers = state.withLock { state in state.monitorReaders.values.filter { $0.name == name }.map(\.reader) }
     for reader in readers { reader.hasEvents() }
   }
 
-  /// What stands in the way of sessions stands in the way of monitors as well.
+  /// The diagnostic of the sessions holds for monitors as well.
   func notifyReaders(_ diagnostic: Diagnostic) {
     let readers = state.withLock { state in
       for reader in state.sessionReaders.values { reader.receive(diagnostic) }

@@ -1,4 +1,5 @@
 import FileSystem
+import HostSensors
 import Hotplug
 import MonotonicTime
 import Positioning
@@ -8,76 +9,85 @@ import ReceiverStream
 import SerialPort
 import Synchronization
 
-/// What a manager's side of the service is told, on the service's thread: it keeps it and hands it on where the manager
-/// lives.
+/// A manager's side of the service, called on the service's thread. It passes each call on to the manager's run loop.
 public protocol LocationServiceClient: AnyObject, Sendable {
-  /// An event for the delegate; `LocationService.isCurrent` is to be asked just before it is delivered.
+  /// An event for the delegate. The client asks `LocationService.isCurrent` immediately before it delivers the event.
   func receive(_ event: DelegateEvent, _ ticket: Ticket)
-  /// A request for full accuracy is over; without an error when the user was asked.
+  /// The end of a request for full accuracy; without an error if the user was asked.
   func temporaryAccuracyAnswered(token: Int, _ error: PositioningError?)
-  /// The wish to calibrate the compass is to be shown, or not any longer.
+  /// Shows or hides the request to calibrate the compass.
   func calibrationShows(_ shows: Bool)
 }
 
-/// Why no receiver can be opened.
-public enum ReceiverTrouble: Sendable {
-  /// The system does not let this program.
+/// The reason why no receiver can be opened.
+public enum ReceiverProblem: Sendable {
+  /// The system does not let this program open it.
   case forbidden
-  /// Another program has it.
+  /// Another program has it open.
   case held
-  /// What is named is no receiver, and will be none: a directory, a scenario that there is not.
+  /// The name is not that of a receiver and never will be: a directory, an unknown scenario.
   case misnamed
-  /// The scenario that is named has a mistake.
+  /// The named scenario has a mistake.
   case miswritten
   /// A configuration file has a mistake.
   case misconfigured
 }
 
-/// Receivers, rules and memory of one program: its managers call it from any thread, its own thread does the rest.
+/// Receivers, rules and state of one program. Managers call it from any thread; its own thread does the rest.
 ///
-/// A call changes what is decided at once, under a lock, and wakes the thread, which carries out what follows from it: so a
-/// call never waits for a receiver or for what is to be stored, no delegate is called from inside it, and what is read after it is what it
-/// made.
+/// A call changes the decisions at once, under a lock, and wakes the thread, which performs the resulting actions. So a call
+/// never waits for a receiver or a disk, never calls a delegate, and its effect shows in each later read.
 public final class LocationService: Sendable {
   let app: AppDescription
   let settings: ServiceSettings
   let store: StateStore
-  /// Where lines for people go: standard error.
+  /// Writes a line for people; by default to standard error.
   public let log: @Sendable (String) -> Void
   let state: Mutex<State>
-  /// Held while what comes before the opening of a mailbox is done.
-  private let holdsBack = Mutex(())
+  /// Locked while events are in their queues and must not be delivered yet.
+  private let deliveryGate = Mutex(())
 
   struct State {
+    enum Stage {
+      case running
+      /// The program waits for the end of the thread.
+      case finishing([Poller.Waker])
+      case ended
+    }
+
     var core: ServiceCore
     var clients: [Positioning.ClientID: any LocationServiceClient] = [:]
     var streams: [Int: any LiveUpdateReader] = [:]
     var monitorReaders: [Int: (name: String, reader: any MonitorReader)] = [:]
     var sessionReaders: [Int: any SessionReader] = [:]
-    var nextNumber = 0
     var waker: Poller.Waker?
-    var trouble: ReceiverTrouble?
-    var troubleListener: (@Sendable (ReceiverTrouble?) -> Void)?
-    /// The files of the newest location as they were when they were read last.
+    var problem: ReceiverProblem?
+    var problemListener: (@Sendable (ReceiverProblem?) -> Void)?
+    /// The marks of the newest location's files at the last read.
     var newestMarks: [FileLookup.Mark?] = []
-    /// Whose requests have an answer that the delegate was not told yet.
+    /// Clients whose request is answered and whose delegate has not received the answer yet.
     var answered: Set<Positioning.ClientID> = []
-    var isFinished = false
-    var hasEnded = false
-    /// Who waits for the end of the thread.
-    var atEnd: [Poller.Waker] = []
+    var stage = Stage.running
+    private var numbers = 0
+
+    init(core: ServiceCore) { self.core = core }
+
+    /// Returns a number that no client, stream, session or reader has.
+    mutating func takeNumber() -> Int {
+      defer { numbers += 1 }
+      return numbers
+    }
   }
 
   /// Makes the service and starts its thread.
   ///
   /// - Parameters:
-  ///   - app: the program.
-  ///   - settings: nil: what the environment says.
-  ///   - say: where lines for people go; nil: to standard error.
+  ///   - settings: nil for those of the environment and the configuration files.
+  ///   - log: writes a line for people; nil for standard error.
   public init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
     self.log = log ?? { System.log($0) }
-    for complaint in settings.complaints { self.log(complaint) }
+    for problem in settings.problems { self.log(problem) }
     self.app = app
     self.settings = settings
     var positioning = PositioningSettings()
@@ -89,26 +99,25 @@ public final class LocationService: Sendable {
       status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
     let stored = restored.authorization.map { StateText.text(of: $0) }
     restored.authorization = restored.authorization ?? undecided
-    let now = System.now().instant
+    let now = System.now()
     let engine = PositioningEngine(
       keys: app.keys, hostCapabilities: Self.hostCapabilities(settings.source), application: application,
-      settings: positioning,
-      authorizationOverride: settings.authorization, restored: restored, at: now)
+      settings: positioning, authorizationOverride: settings.authorization, restored: restored, at: now.instant)
     var policy = PowerPolicy.standard
     policy.pauseSeconds = settings.pauseSeconds
     if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
     let supply: ReceiverCapabilities.PowerSwitch =
       settings.supply.map { $0.keepsMemory ? .keepsMemory : .losesMemory } ?? .none
-    let coordinator = PowerCoordinator(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now)
+    let coordinator = PowerCoordinator(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now.instant)
     var core = ServiceCore(
       engine: engine, coordinator: coordinator, undecided: undecided, storedAuthorization: stored,
       deferred: store.deferred)
-    if !settings.others.isEmpty { core.otherCame() }
+    if !settings.others.isEmpty { core.receive(.standbyFound, at: now) }
     let administration = store.administration()
-    for complaint in administration.complaints(stateFolder: settings.stateFolder ?? "") { self.log(complaint) }
-    core.administration(administration, at: now)
+    for problem in administration.problems(stateFolder: settings.stateFolder ?? "") { self.log(problem) }
+    core.receive(.administration(administration), at: now)
     state = Mutex(State(core: core))
-    lookAtSensors()
+    listSensors()
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
@@ -125,7 +134,7 @@ public final class LocationService: Sendable {
     }
   }
 
-  /// What is there to measure with: a receiver that is named is taken at its word, and waited for.
+  /// Returns what the host can measure with. A receiver that is named is expected to be there, and waited for.
   private static func hostCapabilities(_ source: ServiceSettings.Source) -> HostCapabilities {
     var hasReceiver = true
     if source == .firstFound {
@@ -138,19 +147,19 @@ public final class LocationService: Sendable {
 
   // MARK: Managers
 
-  /// How long a fix of this program is the newest without a look at what others have stored.
+  /// The age up to which a fix of this program counts as the newest without a read of the other programs' files.
   private static var ownFixAge: Milliseconds { Milliseconds(5000) }
 
-  /// The newest location is the system's (LC-2): what other programs have stored since is taken over, unless this one has
-  /// a fix of its own of these seconds. Two calls of the system, if nobody has.
-  public func lookAtNewest() {
+  /// Takes over a newer location that another program has stored, as the newest location is the system's (LC-2). This costs
+  /// two system calls if no file has changed, and none while this program has a recent fix of its own.
+  public func refreshNewest() {
     if settings.stateFolder == nil { return }
     let now = System.now().instant
     let (measured, known) = state.withLock { ($0.core.engine.newestMeasured, $0.newestMarks) }
     if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }
     let marks = store.newestMarks
     guard marks != known else { return }
-    // The disk is read before the lock is taken; an older one that comes second is not taken over.
+    // Read before the lock is taken. Of two threads that read, an older location that comes second is not taken over.
     let newest = store.newest
     state.withLock { state in
       state.newestMarks = marks
@@ -158,12 +167,11 @@ public final class LocationService: Sendable {
     }
   }
 
-  /// A manager was made; it is told of its events until it is removed.
+  /// Adds a manager, which receives its events until it is removed.
   public func add(_ client: any LocationServiceClient) -> Positioning.ClientID {
-    lookAtNewest()
+    refreshNewest()
     return change { state, _ in
-      let id = Positioning.ClientID(state.nextNumber)
-      state.nextNumber += 1
+      let id = Positioning.ClientID(state.takeNumber())
       state.clients[id] = client
       state.core.change { $0.add(id) }
       return id
@@ -178,82 +186,135 @@ public final class LocationService: Sendable {
     }
   }
 
-  /// What a manager was asked. Returns at once.
+  /// Takes a manager's call. Returns at once.
   public func call(_ call: ClientCall, by id: Positioning.ClientID) {
-    if call.needsSensors { lookAtSensors() }
+    if call.needsSensors { listSensors() }
     // They begin with the newest location (SU-1, SC-1).
-    if call == .startUpdatingLocation || call == .startSignificantChanges { lookAtNewest() }
+    if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
     change { state, now in
-      // A request whose answer waits to be told is still pending (RQ-8).
+      // A request is pending until its answer is delivered (RQ-8).
       if call == .requestLocation, state.answered.contains(id) || state.core.engine.answers(id) { return }
       if call.endsRequest { state.answered.remove(id) }
-      state.core.call(call, by: id, at: now)
+      state.core.call(call, by: id, at: now.instant)
     }
   }
 
-  /// Looks at what is decided; brief, as others wait meanwhile.
+  /// Reads the decisions. `body` runs under the lock, so it has to be brief.
   public func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
     state.withLock { body($0.core.engine) }
   }
 
-  /// Whether an event may still be delivered.
+  /// Whether an event may still be delivered. Waits while ``delayDelivery(_:)`` runs.
   public func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
-    holdsBack.withLock { _ in }
+    deliveryGate.withLock { _ in }
     return state.withLock { state in
       if ticket.isAnswer { state.answered.remove(id) }
       return state.core.engine.isCurrent(ticket, for: id) && state.core.engine.isWanted(event, by: id)
     }
   }
 
-  /// Nobody is told of an event before this is done.
-  func holdBack(_ body: () -> Void) { holdsBack.withLock { _ in body() } }
+  /// Runs `body`, before whose end no event is delivered.
+  func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
+
+  // MARK: Sensors
+
+  /// Returns what the host can measure with at this moment, as sensors and adapters come and go.
+  public func hostCapabilities() -> HostCapabilities {
+    listSensors()
+    return read { $0.hostCapabilities }
+  }
+
+  /// Lists the sensors that the kernel shows. This reads names in folders and no sensor.
+  func listSensors() {
+    let tree = SensorTree(root: settings.sensorRoot)
+    post(
+      .sensing(
+        .listed(
+          magnetometer: tree.has(.magneticField), accelerometer: tree.has(.acceleration),
+          bluetoothAdapter: tree.hasBluetoothAdapter && BusSource.mayHaveBus)))
+  }
 
   // MARK: The end
 
-  /// Ends the service: what is known is stored, and the receiver set back as it was found. Waits for that: six seconds at
-  /// most. What is not set back by then the next program knows of.
+  /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
+  /// restored by then is in the crash-recovery record.
   public func finish() {
     guard var poller = try? Poller() else { return }
     let waker = poller.waker
     let hasEnded = change { state, now in
-      if !state.isFinished { state.core.finish(at: now) }
-      state.isFinished = true
-      state.atEnd.append(waker)
-      return state.hasEnded
+      state.core.receive(.finish, at: now)
+      switch state.stage {
+      case .running: state.stage = .finishing([waker])
+      case .finishing(let wakers): state.stage = .finishing(wakers + [waker])
+      case .ended: return true
+      }
+      return false
     }
     if hasEnded { return }
     let limit = System.now().instant + Milliseconds(6000)
     _ = try? poller.wait(deadline: limit.nanoseconds)
   }
 
-  /// Has a function called when the program ends by `exit` or by its last line.
+  /// Registers a function that is called when the program ends by `exit` or by its last line.
   public static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
 
-  // MARK: The thread's side
+  // MARK: Changes
 
-  /// Every change wakes the thread. Whether the program is in the foreground is looked at before, as what is asked for may
-  /// depend on it.
-  func change<Value>(_ body: (inout sending State, Instant) -> Value) -> Value {
-    let now = System.now().instant
-    lookAtApplication(at: now)
+  /// Changes the state from any thread, and wakes the service's thread. Foreground or background is checked before, as the
+  /// result of a call may depend on it.
+  func change<Value>(_ body: (inout sending State, Moment) -> Value) -> Value {
+    let now = System.now()
+    checkApplication(at: now.instant)
     let (value, waker) = state.withLock { (body(&$0, now), $0.waker) }
     waker?.wake()
     return value
   }
 
-  /// Changes what is decided, from any thread.
-  func changeCore(_ body: @Sendable (inout ServiceCore, Instant) -> Void) { change { body(&$0.core, $1) } }
+  /// Passes an input to the core, from a thread that is not the service's.
+  func post(_ input: ServiceInput) { change { $0.core.receive(input, at: $1) } }
 
-  /// The same from the service's own thread, which looks at what follows from it anyway.
-  func updateCore(_ body: @Sendable (inout ServiceCore) -> Void) { state.withLock { body(&$0.core) } }
+  /// Passes an input to the core, from the service's thread, which needs no waking.
+  func receive(_ input: ServiceInput, at now: Moment) { state.withLock { $0.core.receive(input, at: now) } }
 
-  func waits(at waker: Poller.Waker) { state.withLock { $0.waker = waker } }
+  func receive(
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ origin: Location.Source, at now: Moment
+  ) {
+    let (fix, isUpdate) = (report.fix, report.isUpdate)
+    state.withLock { $0.core.receive(fix, sky: sky, isUpdate: isUpdate, source: origin, at: now) }
+  }
+
+  /// Passes an epoch of a standby receiver to the core.
+  func receive(
+    _ report: borrowing EpochAssembler.Report, ofStandby receiver: Int, _ origin: Location.Source, at now: Moment
+  ) {
+    if report.isUpdate { return }
+    let fix = report.fix
+    state.withLock { $0.core.receive(fix, ofStandby: receiver, source: origin, at: now) }
+  }
+
+  func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
+    change { state, now in state.core.change { $0.authorizationAnswered(answer, to: prompt, at: now.instant) } }
+  }
+
+  /// Checks whether the program is in the foreground. No signal reports a change, so this runs at each occasion.
+  func checkApplication(at now: Instant) {
+    guard settings.application == nil else { return }
+    let found: ApplicationState = System.isInForeground() ? .foreground : .background
+    state.withLock { state in
+      if state.core.engine.application != found { state.core.change { $0.setApplication(found, at: now) } }
+    }
+  }
+
+  // MARK: The service's thread
+
+  func setWaker(_ waker: Poller.Waker) { state.withLock { $0.waker = waker } }
 
   func client(_ id: Positioning.ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
   func stream(_ id: Int) -> (any LiveUpdateReader)? { state.withLock { $0.streams[id] } }
 
-  var isFinished: Bool { state.withLock { $0.isFinished } }
-  /// When the thread is to look again. No signal tells of a return to the foreground: who waits for one looks each second.
+  var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
+
+  /// The time of the thread's next round. While a client waits for a return to the foreground, a round comes each second.
   func deadline(after now: Instant) -> Instant? {
     let (deadline, waits) = state.withLock { ($0.core.deadline, $0.core.engine.waitsForForeground) }
     return settings.application == nil && waits ? .earlier(deadline, now + Milliseconds(1000)) : deadline
@@ -263,91 +324,40 @@ public final class LocationService: Sendable {
     state.withLock { state in
       let actions = state.core.actions(at: now)
       for case .deliver(let id, _, let ticket) in actions where ticket.isAnswer { state.answered.insert(id) }
-      // An ended service opens nothing.
-      return actions.filter { $0 != .openReceiver || !state.isFinished }
+      return actions
     }
   }
 
   func wake(at now: Moment) { state.withLock { $0.core.wake(at: now) } }
 
-  func receive(
-    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ origin: Location.Source, at now: Moment
-  ) {
-    let (fix, isUpdate) = (report.fix, report.isUpdate)
-    state.withLock { $0.core.receive(fix, sky: sky, isUpdate: isUpdate, source: origin, at: now) }
-  }
-
-  /// An epoch of a receiver that stands by.
-  func receive(
-    _ report: borrowing EpochAssembler.Report, ofOther receiver: Int, _ origin: Location.Source, at now: Moment
-  ) {
-    if report.isUpdate { return }
-    let fix = report.fix
-    state.withLock { $0.core.receive(fix, ofOther: receiver, source: origin, at: now) }
-  }
-
-  /// There is one more receiver that can stand by.
-  func otherCame() { state.withLock { $0.core.otherCame() } }
-
-  func otherIsLost(_ receiver: Int) { state.withLock { $0.core.choice.lost(receiver) } }
-
-  func receive(_ events: ReceiverEvent, at now: Moment) { state.withLock { $0.core.receive(events, at: now) } }
-
-  /// An earlier process of this program left the receiver collecting.
-  func hasLeftoverBatch() { state.withLock { $0.core.hasLeftoverBatch() } }
-
-  func receiverIsPermitted(_ isPermitted: Bool, at now: Instant) {
-    state.withLock { $0.core.receiverIsPermitted(isPermitted, at: now) }
-    trouble(isPermitted ? nil : .forbidden)
-  }
-
-  func receiverIs(_ trouble: ReceiverTrouble) { self.trouble(trouble) }
-
-  private func trouble(_ trouble: ReceiverTrouble?) {
-    let listener = state.withLock { state in
-      defer { state.trouble = trouble }
-      return state.trouble == trouble ? nil : state.troubleListener
-    }
-    listener?(trouble)
-  }
-
-  /// Has a function told, on the service's thread, why the receiver cannot be opened, and nil when it is.
-  public func listenToTrouble(_ listener: @escaping @Sendable (ReceiverTrouble?) -> Void) {
-    let trouble = state.withLock { state in
-      state.troubleListener = listener
-      // Another receiver that was found does not mend the file.
-      return settings.isMisconfigured ? .misconfigured : state.trouble
-    }
-    if let trouble { listener(trouble) }
-  }
-
-  /// There is a receiver on this machine now.
-  func receiverCame() { state.withLock { $0.core.receiverCame() } }
-
-  func administration(_ administration: Administration, at now: Instant) {
-    state.withLock { $0.core.administration(administration, at: now) }
-  }
-
-  func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
-    change { state, now in state.core.change { $0.authorizationAnswered(answer, to: prompt, at: now) } }
-  }
-
-  /// Foreground or background may have changed; it is looked at whenever something happens anyway.
-  func lookAtApplication(at now: Instant) {
-    guard settings.application == nil else { return }
-    let found: ApplicationState = System.isInForeground() ? .foreground : .background
-    state.withLock { state in
-      if state.core.engine.application != found { state.core.change { $0.setApplication(found, at: now) } }
-    }
-  }
-
   private func ended() {
     let waiting = state.withLock { state in
-      state.hasEnded = true
-      state.isFinished = true
-      return state.atEnd
+      defer { state.stage = .ended }
+      if case .finishing(let wakers) = state.stage { return wakers }
+      return []
     }
     for waker in waiting { waker.wake() }
+  }
+
+  // MARK: The receiver's problem
+
+  func setProblem(_ problem: ReceiverProblem?) {
+    let listener = state.withLock { state in
+      defer { state.problem = problem }
+      return state.problem == problem ? nil : state.problemListener
+    }
+    listener?(problem)
+  }
+
+  /// Has a function called, on the service's thread, with the reason why the receiver cannot be opened, and with nil once it
+  /// is open.
+  public func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
+    let problem = state.withLock { state in
+      state.problemListener = listener
+      // A mistake in the configuration file stays one, even if another receiver was found.
+      return settings.isMisconfigured ? .misconfigured : state.problem
+    }
+    if let problem { listener(problem) }
   }
 }
 

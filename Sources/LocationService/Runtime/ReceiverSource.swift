@@ -8,31 +8,29 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// The receiver that the service uses, from the wish for it to its orderly end, on the thread of the poller.
+/// A receiver of the service, from the first need to its orderly end, on the poller's thread.
 final class ReceiverSource {
-  /// What became of it.
   enum Event {
     case log(String)
     /// Whether the system lets this program open it.
     case permitted(Bool)
-    /// Another reason for which it cannot be opened.
-    case trouble(ReceiverTrouble)
-    /// What the session with the receiver tells, and what its line does.
+    /// Another reason why it cannot be opened.
+    case problem(ReceiverProblem)
     case receiver(ReceiverEvent)
-    /// An earlier process of this program left the receiver collecting; said before the line is opened.
+    /// The receiver has a batch of an earlier process of this program; comes before the line is opened.
     case hasLeftoverBatch
   }
 
-  /// How often a receiver that is not there is looked for where no event tells of it.
+  /// The time between attempts to open a receiver whose return no event reports.
   private static let retry = Milliseconds(1000)
-  /// The same for a scenario that cannot be played: each try starts a program.
+  /// The retry interval for a scenario that cannot be played: each try starts a program.
   private static let scenarioRetry = Milliseconds(10_000)
-  /// For how long the receiver may take to be set back: half a second less than a program's end waits for.
-  private static let patience = Milliseconds(5500)
+  /// The longest time for restoring the receiver, half a second less than the end of a program waits.
+  private static let restoreTimeout = Milliseconds(5500)
   private let port: Poller.Token
   private let simulated: Poller.Token
   private let devices: Poller.Token
-  /// Which receiver of the service it is; 0 is the one that the power policy is about.
+  /// The number of the receiver; 0 is the one that the power policy applies to.
   let number: Int
   private let source: ServiceSettings.Source
   private let isReadOnly: Bool
@@ -43,9 +41,9 @@ final class ReceiverSource {
   private var monitor: DeviceMonitorHandle?
   private var nextTry: Instant?
   private var endsAt: Instant?
-  /// What is read has come to its end.
+  /// Whether a file that is read has come to its end.
   private var isAtEnd = false
-  /// The rate that it had before, to be tried first.
+  /// The rate of the last connection, which is tried first.
   private var likelyRate: UInt32?
   private var lastComplaint: String?
   private var events: [Event] = []
@@ -54,13 +52,13 @@ final class ReceiverSource {
   private let deferred: DeferredLocationStore?
   private let supply: SupplySwitchHandle?
   private let stateFolder: String?
-  /// How the receiver is left, should this process not live to put it back.
+  /// The crash-recovery record, by which a later process restores the receiver if this one is killed.
   private var recoveryFile: CrashRecoveryFile?
 
   /// - Parameters:
-  ///   - number: 0, or of one that stands by from 1 on; its rate and its power are its own.
-  ///   - batchFolder: where fixes of the receiver's memory are kept on their way; nil for nowhere.
-  ///   - deferredFile: the same for locations that a deferral keeps on this host.
+  ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are its own.
+  ///   - batchFolder: the folder for fixes of the receiver's memory until their delivery; nil to store none.
+  ///   - deferredFile: the file for locations that a deferral keeps on this host; nil to store none.
   init(
     _ source: ServiceSettings.Source, number: Int = 0, _ settings: ServiceSettings, batchFolder: String? = nil,
     deferredFile: String? = nil
@@ -68,7 +66,7 @@ final class ReceiverSource {
     supply = number == 0 ? settings.supply.map { SupplySwitchHandle($0) } : nil
     self.source = source
     self.number = number
-    // The service's own descriptors have the numbers up to 15.
+    // The service's own descriptors have the tokens up to 15.
     let first = number == 0 ? 1 : UInt32(16 + 3 * number)
     port = Poller.Token(rawValue: first)
     simulated = Poller.Token(rawValue: first + 1)
@@ -80,15 +78,15 @@ final class ReceiverSource {
     deferred = deferredFile.map { DeferredLocationStore($0) }
   }
 
-  /// What is known of its fixes' origin.
+  /// The origin of its fixes.
   var origin: Location.Source {
     var isSimulator = false
     if case .simulator = source { isSimulator = true }
     return Location.Source(isSimulatedBySoftware: isSimulator, isProducedByAccessory: !isSimulator)
   }
 
-  /// Whether this port is the receiver's, or the one that it comes back to.
-  func holds(_ port: ReceiverPort) -> Bool {
+  /// Whether the receiver is at this port, or will come back there.
+  func isAt(_ port: ReceiverPort) -> Bool {
     if source == .device(port.node) || connection?.path == port.node { return true }
     guard let own = connection?.announcedPort else { return false }
     return own.node == port.node || own.identity == port.identity
@@ -108,40 +106,40 @@ final class ReceiverSource {
   func open(_ poller: inout Poller, at now: Instant) {
     isWanted = true
     if let complaint = supply?.take() { complain(complaint) }
-    // One that is being set back is opened anew when that is done.
+    // A receiver that is being restored is opened again after that.
     if connection == nil { attempt(&poller, at: now) }
   }
 
-  /// A receiver may have come: one that is waited for is tried at the next round.
-  func lookAgain() { if nextTry != nil { nextTry = .zero } }
+  /// Has the next round try to open a receiver that is waited for, as one may have come.
+  func retryNow() { if nextTry != nil { nextTry = .zero } }
 
   func release(_ poller: inout Poller, at now: Instant) {
     isWanted = false
     nextTry = nil
     guard let connection else { return close(&poller) }
-    // It is left as it was found: on.
+    // It was on when it was found.
     if let complaint = supply?.set(isOn: true) { complain(complaint) }
-    endsAt = now + Self.patience
+    endsAt = now + Self.restoreTimeout
     connection.finish(&poller, at: now)
   }
 
-  /// What the poller reported.
+  /// Takes an event of the poller.
   func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant,
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     switch event {
-    case .readable(self.devices): hearOfDevices(&poller, at: now, body)
+    case .readable(self.devices): drainDevices(&poller, at: now, body)
     case .readable(simulated), .hangUp(simulated): readSimulator(&poller, at: now)
     default:
       let batch = batch
       connection?.handle(event, &poller, at: now, bytes: { batch?.receive($0) }, body)
-      // What the session tells comes behind the epochs that were read with it.
+      // After the epochs that were read with them.
       deliverEvents()
     }
   }
 
-  // MARK: What the policy wants
+  // MARK: Commands
 
   func apply(_ command: ReceiverCommand, _ poller: inout Poller, at now: Instant) {
     switch command {
@@ -158,31 +156,32 @@ final class ReceiverSource {
   }
 
   func keepLocation(_ text: String) { deferred?.keep(text) }
-  func forgetLocations() { deferred?.forget() }
+  func discardLocations() { deferred?.discard() }
 
-  /// The receiver collects: from now on what it brings is kept before it is looked at.
+  /// From now on the line's bytes are stored before they are read, as the receiver collects.
   func keepBatch(_ journal: BatchJournal) { batch?.begin(connection?.description, journal) }
   func noteBatch(_ journal: BatchJournal) { batch?.note(journal) }
-  func forgetBatch(collects: Bool) { batch?.forget(collects: collects, connection?.description) }
+  func discardBatch(collects: Bool) { batch?.discard(collects: collects, connection?.description) }
 
-  /// A round: whatever is due is done.
+  /// Does what is due.
   func wake(
     _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
-    if monitor?.isDue(at: now) == true { hearOfDevices(&poller, at: now, body) }
+    if monitor?.isDue(at: now) == true { drainDevices(&poller, at: now, body) }
     let batch = batch
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     deliverEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true {
       if let connection, !connection.isEnded, connection.putsBack {
-        let cure =
+        let nextStep =
           connection.recoverySettings == nil
-          ? "switch it off and on, or look with sextant configure show" : "the next program that uses it does that"
-        events.append(.log("there was no time to put back all that was changed of the receiver; " + cure))
+          ? "switch it off and on, or check it with `sextant configure show`"
+          : "the next program that uses it does that"
+        events.append(.log("the time was too short to restore all settings of the receiver; " + nextStep))
       }
       close(&poller)
     }
-    // A file is at its end: there is no more. One that is gone comes back, and is the connection's business.
+    // A file at its end brings nothing more. The connection handles a receiver that is gone.
     if isAtEnd, endsAt == nil {
       close(&poller)
       isWanted = false
@@ -196,13 +195,13 @@ final class ReceiverSource {
     nextTry = now + Self.retry
     do {
       guard let path = try path(&poller) else {
-        // The simulator has not yet said where it is.
+        // The path of the simulator is still to come.
         if simulator != nil { return }
-        return complain("no receiver is found; waiting for one (plug it in, or name it with GNSS_DEVICE)")
+        return complain("no receiver is found; the program waits for one (plug it in, or name it with GNSS_DEVICE)")
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
-      // One that stands by is never put to sleep, and keeps its rate.
+      // A standby receiver never sleeps and keeps its rate.
       if number == 0 { settings.desired = { .saving(for: $0) } }
       if !isReadOnly, let stateFolder {
         recoveryFile = recoveryFile ?? CrashRecoveryFile(stateFolder: stateFolder, line: path)
@@ -221,8 +220,8 @@ final class ReceiverSource {
     } catch let error as SerialPortError {
       switch error.cause {
       case .noPermission: events.append(.permitted(false))
-      case .held: events.append(.trouble(.held))
-      case .directory, .unsuitable, .malformed: events.append(.trouble(.misnamed))
+      case .held: events.append(.problem(.held))
+      case .directory, .unsuitable, .malformed: events.append(.problem(.misnamed))
       default: break
       }
       complain(error.description)
@@ -231,7 +230,7 @@ final class ReceiverSource {
     }
   }
 
-  /// What an earlier process of this program left is taken up.
+  /// Opens the batch store, and takes up the batch of an earlier process of this program.
   private func keepBatches(of path: String, _ settings: inout SessionSettings) {
     guard !isReadOnly, batch == nil, let batchFolder else { return }
     do throws(FileError) {
@@ -239,15 +238,16 @@ final class ReceiverSource {
       batch = store
       guard let frame = store.unfinishedFrame else { return }
       settings.unfinishedFrame = frame
-      // It is one that batches, and may say nothing until it is asked.
+      // Such a receiver batches, and may send nothing before it is polled.
       settings.isKnownUBlox = true
       events.append(.hasLeftoverBatch)
     } catch {
-      events.append(.log("fixes that the receiver keeps cannot be made safe: \(error) (SEXTANT_STATE_DIR names it)"))
+      events.append(
+        .log("fixes of the receiver's memory cannot be stored: \(error) (SEXTANT_STATE_DIR names the folder)"))
     }
   }
 
-  /// Where the receiver is now; nil when there is none, or the simulator only starts.
+  /// Returns the path of the receiver; nil while there is none, or while the simulator starts.
   private func path(_ poller: inout Poller) throws -> String? {
     switch source {
     case .device(let path): return path
@@ -268,17 +268,17 @@ final class ReceiverSource {
       if process.path != nil, connection == nil { nextTry = .zero }
     } catch {
       poller.remove(process.fileDescriptor)
-      // Once it was opened, it is a receiver that does not come back.
+      // A simulator that ends after it was opened is a receiver that does not return.
       if process.path == nil {
         simulator = nil
         nextTry = now + Self.scenarioRetry
       }
-      if let trouble = error.trouble { events.append(.trouble(trouble)) }
+      if let problem = error.problem { events.append(.problem(problem)) }
       complain(error.description)
     }
   }
 
-  /// From its opening on the receiver is followed by what is told of devices.
+  /// Has the connection follow the receiver by device events.
   private func follow(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
     if monitor == nil {
       let handle = DeviceMonitorHandle(list: try DeviceList.installed())
@@ -290,7 +290,7 @@ final class ReceiverSource {
     }
   }
 
-  private func hearOfDevices(
+  private func drainDevices(
     _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     for event in monitor?.drain(at: now) ?? [] {
@@ -304,7 +304,7 @@ final class ReceiverSource {
     endsAt = nil
     isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
-    // Of a receiver that was not reached the note stays true.
+    // The record of a receiver that was not reached stays valid.
     if let connection, connection.isOpen, connection.isEnded, connection.description != nil,
       connection.raisedRate == nil
     {
@@ -321,15 +321,15 @@ final class ReceiverSource {
     while let event = connection?.nextEvent() {
       switch event {
       case .told(let text): events.append(.log(text))
-      case .session(.silent): events.append(.log("the receiver is silent; waiting for it (power, cable?)"))
+      case .session(.silent): events.append(.log("the receiver is silent; the program waits for it (power, cable?)"))
       case .session(.adviseOnSilence):
-        events.append(.log("nothing is understood of what comes (is it a receiver, and is it wired RX to TX?)"))
+        events.append(.log("the line brings no valid message (is it a receiver, and is it wired RX to TX?)"))
       case .session(.back): events.append(.log("the receiver is back"))
       case .session(.notPutBack):
         events.append(
           .log(
-            "the receiver did not take back all that was changed; "
-              + "switch it off and on, or look with sextant configure show"))
+            "the receiver did not accept all of its former settings; "
+              + "switch it off and on, or check it with `sextant configure show`"))
       default: break
       }
       handleReceiverEvents(event)
@@ -339,7 +339,8 @@ final class ReceiverSource {
   private func storeRecovery() {
     guard let recovery = connection?.recovery, let recoveryFile else { return }
     do throws(FileError) { try recoveryFile.keep(recovery, connection?.recoverySettings) } catch {
-      complain("after a crash the receiver would be found late, as this cannot be kept: \(error.reason)")
+      complain(
+        "the crash-recovery record cannot be written: \(error.reason); a killed program leaves its settings behind")
     }
   }
 
@@ -358,7 +359,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Said once, until it is another trouble or is over.
+  /// Logs a problem once, until there is another one or it is over.
   private func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text
@@ -367,11 +368,11 @@ final class ReceiverSource {
 }
 
 extension ReceiverPort {
-  /// Whether it may be opened unasked.
+  /// Whether it may be opened without being named.
   fileprivate var isUsable: Bool { likelihood.isPlausible }
 }
 
-/// Holds a monitor, which cannot be copied, so that a class can have none.
+/// A reference to a monitor, whose value cannot be copied.
 final class DeviceMonitorHandle {
   private var monitor: DeviceMonitor
 

@@ -5,8 +5,8 @@ import Positioning
 import SerialPort
 import Synchronization
 
-/// Asks the computer's own sensors, in a thread of its own: a measurement can take a tenth of a second, for which no fix is
-/// to wait. There is no thread while nobody asks.
+/// Reads the computer's own sensors in a thread of its own, as a measurement can take a tenth of a second and must delay no
+/// fix. The thread exists while there is a demand.
 final class SensorThread: Sendable {
   private struct State {
     var demand = SensorDemand()
@@ -19,7 +19,7 @@ final class SensorThread: Sendable {
 
   init(_ service: LocationService) { self.service = service }
 
-  /// What is wanted from now on.
+  /// Sets what is measured from now on.
   func set(_ demand: SensorDemand) {
     let (starts, waker) = state.withLock { state in
       state.demand = demand
@@ -43,13 +43,13 @@ final class SensorThread: Sendable {
     let waker = poller.waker
     state.withLock { $0.waker = waker }
     var work = SensorWork(service)
-    // Who asks again after this was decided starts another thread.
+    // A demand that comes after `next` has returned nil starts another thread.
     while let demand = next() {
       let due = work.round(demand, &poller)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else { break }
-      work.hear(events, &poller)
+      work.receive(events, &poller)
     }
-    work.finish()
+    work.finishCompass()
   }
 
   private func next() -> SensorDemand? {
@@ -62,123 +62,134 @@ final class SensorThread: Sendable {
   }
 }
 
-/// The sensors that are open, and when each is asked next.
+/// The open sensors, and the time of the next read of each.
 private struct SensorWork {
-  /// How often a sensor that is not there, or does not answer, is looked for.
+  /// The time until a sensor that is absent or does not answer is tried again.
   private static let retry = Milliseconds(5000)
+  private static let eventToken = Poller.Token(rawValue: 1)
+
+  /// The way in which movement is noticed.
+  private enum Movement {
+    case off
+    /// The accelerometer reports changes itself and is read after a report only.
+    case events(MotionEventSource, AlertWatch)
+    /// The accelerometer is read regularly.
+    case samples(MovementWatch, next: Instant)
+  }
 
   private let service: LocationService
   private let tree: SensorTree
   private var magnetometer: SensorReader?
-  private var accelerometer: SensorReader?
-  private var isAccelerometerSought = false
-  private var found: SensorTree.Found?
   private var compass = Compass()
-  private var movement: MovementWatch?
-  /// Where the accelerometer itself tells that something has changed, nobody asks it until then.
-  private var events: MotionEventSource?
-  private var alert: AlertWatch?
-  private static let eventToken = Poller.Token(rawValue: 1)
   private var nextHeading = Instant.zero
-  private var nextMovement = Instant.zero
+  private let foundAccelerometer: SensorTree.Found?
+  private var accelerometer: SensorReader?
+  private var movement = Movement.off
 
   init(_ service: LocationService) {
     self.service = service
     tree = SensorTree(root: service.settings.sensorRoot)
+    foundAccelerometer = tree.first(.acceleration)
+    accelerometer = foundAccelerometer.flatMap { try? SensorReader($0) }
   }
 
-  /// Does what is due. Returns when there is more to do.
+  /// Reads the sensors that are due. Returns the time of the next round.
   mutating func round(_ demand: SensorDemand, _ poller: inout Poller) -> Instant? {
-    if !isAccelerometerSought {
-      isAccelerometerSought = true
-      found = tree.first(.acceleration)
-      accelerometer = found.flatMap { try? SensorReader($0) }
-    }
+    let now = System.now()
     var due: Instant?
     if let filter = demand.headingFilterDegrees {
-      let now = System.now()
-      if now.instant >= nextHeading { look(filter, at: now) }
+      if now.instant >= nextHeading { readHeading(filter, at: now.instant) }
       due = nextHeading
     } else if magnetometer != nil {
-      finish()
+      finishCompass()
     }
-    guard demand.movement, accelerometer != nil else {
-      (movement, alert) = (nil, nil)
-      stopEvents(&poller)
-      return due
+    return .earlier(due, watchMovement(demand.movement, &poller, at: now.instant))
+  }
+
+  // MARK: Movement
+
+  /// Returns the time of the next read of the accelerometer; nil without one.
+  private mutating func watchMovement(_ isWanted: Bool, _ poller: inout Poller, at now: Instant) -> Instant? {
+    guard isWanted, accelerometer != nil else {
+      stopWatching(&poller)
+      return nil
     }
-    let now = System.now()
-    if movement == nil, alert == nil { startEvents(&poller, at: now.instant) }
-    if alert != nil { return Instant.earlier(due, sampleIfAlert(at: now)) }
-    if now.instant >= nextMovement { sample(at: now) }
-    return Instant.earlier(due, nextMovement)
+    if case .off = movement { movement = startEvents(&poller, at: now) ?? .samples(MovementWatch(), next: now) }
+    switch movement {
+    case .off: return nil
+    case .events(let source, var watch):
+      guard let due = watch.deadline, now >= due else { return watch.deadline }
+      guard let acceleration = acceleration() else { return now + Self.retry }
+      if watch.receive(acceleration, at: now) { service.post(.sensing(.movement)) }
+      movement = .events(source, watch)
+      return watch.deadline
+    case .samples(var watch, let due):
+      guard now >= due else { return due }
+      let next = now + MovementWatch.period
+      if let acceleration = acceleration(), watch.receive(acceleration) { service.post(.sensing(.movement)) }
+      movement = .samples(watch, next: next)
+      return next
+    }
   }
 
-  // MARK: An accelerometer's own events
-
-  private mutating func startEvents(_ poller: inout Poller, at now: Instant) {
-    // A folder that stands for /sys has no devices.
-    guard service.settings.sensorRoot == "/sys", let found, let source = MotionEventSource(found) else { return }
-    guard (try? poller.add(source.fileDescriptor, token: Self.eventToken)) != nil else { return }
-    events = source
-    alert = AlertWatch(at: now)
+  private func startEvents(_ poller: inout Poller, at now: Instant) -> Movement? {
+    // A folder that replaces /sys in tests has no devices.
+    guard service.settings.sensorRoot == "/sys", let foundAccelerometer,
+      let source = MotionEventSource(foundAccelerometer),
+      (try? poller.add(source.fileDescriptor, token: Self.eventToken)) != nil
+    else { return nil }
+    return .events(source, AlertWatch(at: now))
   }
 
-  private mutating func stopEvents(_ poller: inout Poller) {
-    if let events { poller.remove(events.fileDescriptor) }
-    events = nil
+  private mutating func stopWatching(_ poller: inout Poller) {
+    if case .events(let source, _) = movement { poller.remove(source.fileDescriptor) }
+    movement = .off
   }
 
-  /// What the poller reported.
-  mutating func hear(_ reported: [Poller.Event], _ poller: inout Poller) {
-    guard let events, reported.contains(where: { $0 == .readable(Self.eventToken) || $0 == .hangUp(Self.eventToken) })
+  /// Takes the events of the poller.
+  mutating func receive(_ reported: [Poller.Event], _ poller: inout Poller) {
+    guard case .events(let source, var watch) = movement,
+      reported.contains(where: { $0 == .readable(Self.eventToken) || $0 == .hangUp(Self.eventToken) })
     else { return }
-    if events.drain() { return alert?.changed(at: System.now().instant) ?? () }
-    // It tells nothing any more: it is asked as one that has no events.
-    stopEvents(&poller)
-    alert = nil
-    movement = MovementWatch()
-  }
-
-  private mutating func sampleIfAlert(at now: Moment) -> Instant? {
-    guard let due = alert?.deadline, now.instant >= due else { return alert?.deadline }
-    guard let acceleration = acceleration() else {
-      service.accelerometerFailed(at: now.instant)
-      return now.instant + Self.retry
+    let now = System.now().instant
+    if source.drain() {
+      watch.changed(at: now)
+      movement = .events(source, watch)
+    } else {
+      // It reports nothing any more, so it is read regularly.
+      stopWatching(&poller)
+      movement = .samples(MovementWatch(), next: now)
     }
-    if alert?.receive(acceleration, at: now.instant) == true { service.movementNoticed(at: now) }
-    return alert?.deadline
   }
 
-  /// What was learnt is kept.
-  mutating func finish() {
-    compass.finish()
-    deliverEvents()
-    magnetometer = nil
+  /// Reads the accelerometer; nil without one. One that does not answer is closed and reported.
+  private mutating func acceleration() -> SIMD3<Double>? {
+    guard let reader = accelerometer else { return nil }
+    if let acceleration = try? reader.read() { return acceleration }
+    accelerometer = nil
+    service.post(.sensing(.accelerometerFailed))
+    return nil
   }
 
-  private mutating func look(_ filterDegrees: Double, at now: Moment) {
+  // MARK: Heading
+
+  private mutating func readHeading(_ filterDegrees: Double, at now: Instant) {
+    nextHeading = now + Self.retry
     do throws(SensorReader.Failure) {
-      let reader = try opened()
-      guard let reader else {
-        nextHeading = now.instant + Self.retry
-        return
-      }
-      nextHeading =
-        now.instant
-        + CompassRate.period(filterDegrees: filterDegrees, sensorPeriodSeconds: reader.sensor.periodSeconds)
+      guard let reader = try openMagnetometer() else { return }
       let field = try reader.read()
-      let reading = compass.receive(field: field, acceleration: acceleration(), at: now.instant)
-      if let reading { service.receive(reading, at: now) } else { service.compassFailed(nil, at: now.instant) }
+      nextHeading =
+        now + CompassRate.period(filterDegrees: filterDegrees, sensorPeriodSeconds: reader.sensor.periodSeconds)
+      let reading = compass.receive(field: field, acceleration: acceleration(), at: now)
+      service.post(.sensing(reading.map { .compass($0) } ?? .compassFailed(nil)))
       deliverEvents()
     } catch {
       magnetometer = nil
-      nextHeading = now.instant + Self.retry
-      service.compassFailed("there is no heading: \(error)", at: now.instant)
+      service.post(.sensing(.compassFailed("there is no heading: \(error)")))
     }
   }
 
-  private mutating func opened() throws(SensorReader.Failure) -> SensorReader? {
+  private mutating func openMagnetometer() throws(SensorReader.Failure) -> SensorReader? {
     if let magnetometer { return magnetometer }
     guard let found = tree.first(.magneticField) else { return nil }
     let reader = try SensorReader(found)
@@ -190,24 +201,15 @@ private struct SensorWork {
     return reader
   }
 
-  /// nil without an accelerometer, also one that went away.
-  private mutating func acceleration() -> SIMD3<Double>? {
-    guard let reader = accelerometer else { return nil }
-    if let acceleration = try? reader.read() { return acceleration }
-    accelerometer = nil
-    return nil
-  }
-
-  private mutating func sample(at now: Moment) {
-    nextMovement = now.instant + MovementWatch.period
-    guard let acceleration = acceleration() else { return service.accelerometerFailed(at: now.instant) }
-    var watch = movement ?? MovementWatch()
-    if watch.receive(acceleration) { service.movementNoticed(at: now) }
-    movement = watch
+  /// Closes the magnetometer and has its calibration stored.
+  mutating func finishCompass() {
+    compass.finish()
+    deliverEvents()
+    magnetometer = nil
   }
 
   private mutating func deliverEvents() {
     guard let name = magnetometer?.sensor.name else { return }
-    while let event = compass.nextEvent() { service.receive(event, ofSensor: name) }
+    while let event = compass.nextEvent() { service.post(.sensing(.compassEvent(event, sensor: name))) }
   }
 }

@@ -3,16 +3,16 @@ import MonotonicTime
 import Positioning
 import SerialPort
 
-/// The service's thread: it waits, reads the receiver, and carries out what `ServiceCore` decides.
+/// The service's thread: it waits, reads the receivers, and performs the actions of ``ServiceCore``.
 struct ServiceThread: ~Copyable {
   private let service: LocationService
   private var poller: Poller
   private let receiver: ReceiverSource
-  /// Receivers that stand by.
-  private var others: [ReceiverSource]
+  /// The standby receivers.
+  private var standby: [ReceiverSource]
   private let bus = BusSource()
   private let sensors: SensorThread
-  private var isStateComplained = false
+  private var isStoreFailureLogged = false
   private var administration: AdministrationWatch
   private var hotplugWatcher: HotplugWatcher
 
@@ -22,30 +22,31 @@ struct ServiceThread: ~Copyable {
     poller = own
     self.service = service
     let settings = service.settings
-    others = settings.others.enumerated().map { index, source in ReceiverSource(source, number: index + 1, settings) }
+    standby = settings.others.enumerated().map { index, source in ReceiverSource(source, number: index + 1, settings) }
     sensors = SensorThread(service)
     receiver = ReceiverSource(
       settings.source, settings,
       batchFolder: settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
       deferredFile: settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
-    administration = AdministrationWatch(service.store, stateFolder: service.settings.stateFolder, &poller)
+    administration = AdministrationWatch(service.store, stateFolder: settings.stateFolder, &poller)
+    let now = System.now()
     hotplugWatcher = HotplugWatcher(
-      isNeeded: service.settings.source == .firstFound,
-      hasReceiver: service.read { $0.hostCapabilities.hasSatelliteReceiver }, &poller, at: System.now().instant)
-    // What was changed between the start and the watch.
-    service.administration(administration.look(), at: System.now().instant)
-    service.waits(at: poller.waker)
+      isNeeded: settings.source == .firstFound,
+      hasReceiver: service.read { $0.hostCapabilities.hasSatelliteReceiver }, &poller, at: now.instant)
+    // The files may have changed before they were watched.
+    service.receive(.administration(administration.current()), at: now)
+    service.setWaker(poller.waker)
   }
 
-  /// Runs until the service was finished and its receiver is as it was found.
+  /// Runs until the service is finished and its receivers are restored.
   mutating func run() {
     while true {
       let now = System.now()
-      service.lookAtApplication(at: now.instant)
-      carryOut(service.actions(at: now), at: now)
-      if service.isFinished, receiver.isReleased, others.allSatisfy(\.isReleased) { return }
+      service.checkApplication(at: now.instant)
+      perform(service.actions(at: now), at: now)
+      if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
-      for other in others { due = .earlier(due, other.deadline) }
+      for other in standby { due = .earlier(due, other.deadline) }
       due = .earlier(due, hotplugWatcher.deadline)
       due = .earlier(due, bus.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
@@ -59,93 +60,88 @@ struct ServiceThread: ~Copyable {
     let now = System.now()
     let service = service
     let origin = receiver.origin
-    lookForReceivers(events, at: now.instant)
+    findReceivers(events, at: now)
     for event in events {
       if event == .readable(AdministrationWatch.token) {
-        service.administration(administration.hear(), at: now.instant)
+        service.receive(.administration(administration.changed()), at: now)
         continue
       }
       receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
     }
     receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
-    for other in others { round(other, events, at: now) }
-    while let events = receiver.nextEvent() {
-      switch events {
+    for other in standby { round(other, events, at: now) }
+    while let event = receiver.nextEvent() {
+      switch event {
       case .log(let text): service.log(text)
-      case .receiver(let events): service.receive(events, at: now)
-      case .hasLeftoverBatch: service.hasLeftoverBatch()
-      // With another receiver there is something left to be permitted.
-      case .permitted(false) where !others.isEmpty: break
-      case .permitted(let isPermitted): service.receiverIsPermitted(isPermitted, at: now.instant)
-      case .trouble(let trouble): service.receiverIs(trouble)
+      case .receiver(let event): service.receive(.receiver(event), at: now)
+      case .hasLeftoverBatch: service.receive(.leftoverBatch, at: now)
+      case .permitted(let isPermitted):
+        // While there is a standby receiver, the program is not denied.
+        if !isPermitted, !standby.isEmpty { break }
+        service.receive(.receiverPermitted(isPermitted), at: now)
+        service.setProblem(isPermitted ? nil : .forbidden)
+      case .problem(let problem): service.setProblem(problem)
       }
     }
     bus.wake(&poller, at: now.instant)
-    while let events = bus.nextEvent() { tell(events, at: now) }
+    while let event = bus.nextEvent() {
+      switch event {
+      case .log(let text): service.log(text)
+      case .input(let input): service.receive(input, at: now)
+      }
+    }
     service.wake(at: now)
   }
 
-  private mutating func lookForReceivers(_ events: [Poller.Event], at now: Instant) {
-    let (receiver, others) = (receiver, others)
-    let found = hotplugWatcher.look(events, &poller, at: now) { port in
-      receiver.holds(port) || others.contains { $0.holds(port) }
+  private mutating func findReceivers(_ events: [Poller.Event], at now: Moment) {
+    let (receiver, standby) = (receiver, standby)
+    let found = hotplugWatcher.drain(events, &poller, at: now.instant) { port in
+      receiver.isAt(port) || standby.contains { $0.isAt(port) }
     }
     if found.isFirst {
-      service.receiverCame()
-      // Who waits for it is not to wait for the next try.
-      receiver.lookAgain()
+      service.receive(.receiverFound, at: now)
+      receiver.retryNow()
     }
-    for node in found.others {
-      self.others.append(ReceiverSource(.device(node), number: self.others.count + 1, service.settings))
-      service.otherCame()
-    }
-  }
-
-  private mutating func tell(_ events: BusSource.Event, at now: Moment) {
-    switch events {
-    case .log(let text): service.log(text)
-    case .canHearBeacons(let can): service.updateCore { core in core.canHearBeacons(can, at: now.instant) }
-    case .heard(let beacon, let strength):
-      service.updateCore { core in core.heard(beacon, strength: strength, at: now) }
-    case .suspending: service.updateCore { core in core.hostSuspends(at: now) }
-    case .resumed(let seconds): service.updateCore { core in core.hostResumed(after: seconds, at: now) }
+    for node in found.standby {
+      self.standby.append(ReceiverSource(.device(node), number: self.standby.count + 1, service.settings))
+      service.receive(.standbyFound, at: now)
     }
   }
 
-  /// A receiver that stands by gives fixes; of its troubles people are told, and clients only if there is no other.
+  /// A standby receiver gives fixes. Its problems are logged; clients get those of the first receiver only.
   private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
     let service = service
     let (number, origin) = (other.number, other.origin)
     for event in events {
       other.handle(event, &poller, at: now.instant) { report, _ in
-        service.receive(report, ofOther: number, origin, at: now)
+        service.receive(report, ofStandby: number, origin, at: now)
       }
     }
-    other.wake(&poller, at: now.instant) { report, _ in service.receive(report, ofOther: number, origin, at: now) }
-    while let events = other.nextEvent() {
-      switch events {
+    other.wake(&poller, at: now.instant) { report, _ in service.receive(report, ofStandby: number, origin, at: now) }
+    while let event = other.nextEvent() {
+      switch event {
       case .log(let text): service.log(text)
-      case .receiver(.lost): service.otherIsLost(number)
-      case .receiver, .hasLeftoverBatch, .permitted, .trouble: break
+      case .receiver(.lost): service.receive(.standbyLost(number), at: now)
+      case .receiver, .hasLeftoverBatch, .permitted, .problem: break
       }
     }
   }
 
-  /// Events are put in their mailboxes before the newest location is remembered, as the thread that opens them takes a
-  /// while to wake; it opens none before that is done.
-  private mutating func carryOut(_ actions: [ServiceAction], at now: Moment) {
-    var rest = actions[...]
+  /// Performs the actions of a round. Events are put into their queues before the newest location is remembered, as the
+  /// delegate's thread takes a while to wake; it delivers none before the location is remembered.
+  private mutating func perform(_ actions: [ServiceAction], at now: Moment) {
+    var remaining = actions[...]
     if let end = actions.firstIndex(where: \.isRemembering),
       let start = actions[..<end].lastIndex(where: { !$0.isDelivery }).map({ $0 + 1 }) ?? actions[..<end].indices.first
     {
-      for action in actions[..<start] { carryOut(action, at: now) }
-      service.holdBack { for action in actions[start...end] { carryOut(action, at: now) } }
-      rest = actions[(end + 1)...]
+      for action in actions[..<start] { perform(action, at: now) }
+      service.delayDelivery { for action in actions[start...end] { perform(action, at: now) } }
+      remaining = actions[(end + 1)...]
     }
-    for action in rest { carryOut(action, at: now) }
+    for action in remaining { perform(action, at: now) }
   }
 
-  private mutating func carryOut(_ action: ServiceAction, at now: Moment) {
+  private mutating func perform(_ action: ServiceAction, at now: Moment) {
     switch action {
     case .deliver(let id, let event, let ticket): service.client(id)?.receive(event, ticket)
     case .temporaryAccuracy(let id, let token, let error):
@@ -164,14 +160,14 @@ struct ServiceThread: ~Copyable {
       bus.set(demand, &poller, at: now.instant)
       sensors.set(demand)
     case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
-    case .openOthers: for other in others { other.open(&poller, at: now.instant) }
-    case .releaseOthers: for other in others { other.release(&poller, at: now.instant) }
+    case .openStandby: for other in standby { other.open(&poller, at: now.instant) }
+    case .releaseStandby: for other in standby { other.release(&poller, at: now.instant) }
     case .receiver(let command): receiver.apply(command, &poller, at: now.instant)
     case .keepLocation(let text): receiver.keepLocation(text)
-    case .forgetLocations: receiver.forgetLocations()
+    case .discardLocations: receiver.discardLocations()
     case .keepBatch(let journal): receiver.keepBatch(journal)
     case .noteBatch(let journal): receiver.noteBatch(journal)
-    case .forgetBatch(let collects): receiver.forgetBatch(collects: collects)
+    case .discardBatch(let collects): receiver.discardBatch(collects: collects)
     }
   }
 
@@ -179,16 +175,16 @@ struct ServiceThread: ~Copyable {
     do throws(FileError) {
       try service.store.store(file, text)
     } catch {
-      if !isStateComplained {
+      if !isStoreFailureLogged {
         service.log(
-          "\(error.path): \(error.reason); what was learnt is forgotten at the end (name a folder that can be written with "
+          "\(error.path): \(error.reason); the state is lost at the end (name a folder that can be written with "
             + "SEXTANT_STATE_DIR)")
       }
-      isStateComplained = true
+      isStoreFailureLogged = true
     }
   }
 
-  /// Asks in a thread of its own: people take their time.
+  /// Asks the user in a thread of its own, as the answer can take any time.
   private func ask(_ prompt: Authorization.Prompt) {
     let service = service
     let question = PromptQuestion(identifier: service.app.identifier, prompt: prompt)
@@ -198,7 +194,7 @@ struct ServiceThread: ~Copyable {
         if let answer = question.answer(line) { return service.answer(answer, to: prompt) }
       }
       service.log(
-        "nobody can be asked for permission here (no terminal): say `sextant authorize grant "
+        "the user cannot be asked for permission (no terminal): run `sextant authorize grant "
           + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
       service.answer(.notShown, to: prompt)
     }

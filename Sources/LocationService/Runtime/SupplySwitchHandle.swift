@@ -1,29 +1,29 @@
 import SupplySwitch
 
-/// Holds the switch in a receiver's supply from the first use to the end of the program.
+/// The switch in a receiver's supply, open from the first use to the end of the program.
 final class SupplySwitchHandle {
   private let address: SupplySwitchAddress
-  private var held: Held?
-  private struct Held: ~Copyable { var supply: SupplySwitch }
+  private var open: Open?
+  private struct Open: ~Copyable { var supply: SupplySwitch }
 
   init(_ address: SupplySwitchAddress) { self.address = address }
 
-  /// Takes the switch, which switches on; what is wrong with it, if anything.
+  /// Opens the switch, which switches on. Returns a message if it fails.
   func take() -> String? {
-    guard held == nil else { return nil }
+    guard open == nil else { return nil }
     do throws(SupplySwitchError) {
-      held = Held(supply: try SupplySwitch(address))
+      open = Open(supply: try SupplySwitch(address))
       return nil
     } catch {
       return "\(error)"
     }
   }
 
-  /// Switches; what is wrong with it, if anything.
+  /// Switches. Returns a message if it fails.
   func set(isOn: Bool) -> String? {
-    guard held != nil else { return nil }
+    guard open != nil else { return nil }
     do throws(SupplySwitchError) {
-      try held!.supply.set(isOn: isOn)
+      try open!.supply.set(isOn: isOn)
       return nil
     } catch {
       return "\(error)"

@@ -1,6 +1,6 @@
 import HostSensors
 
-/// What is kept of the compass: the field of the device itself, of the sensor with this name.
+/// The stored calibration of a compass: the device's own field, for the sensor of this name.
 extension StateText {
   static let compassHeading = "sextant compass 1"
 
@@ -12,7 +12,7 @@ extension StateText {
     return compassHeading + "\n" + line(numbers.map(\.description) + [flag(calibration.isSpatial), escape(name)])
   }
 
-  /// nil when it is of another sensor, or makes no sense.
+  /// Returns nil for a calibration of another sensor, and for impossible numbers.
   static func calibration(in text: String, sensor name: String) -> FieldCalibration? {
     guard let fields = lines(of: text, heading: compassHeading)?.first, fields.count == 7, unescape(fields[6]) == name
     else {

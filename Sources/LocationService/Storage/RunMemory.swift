@@ -1,30 +1,30 @@
 import FileSystem
 import Synchronization
 
-/// A record in memory that outlives the process, rewritten in place: at each fix there is time for one call, and none for a
-/// new file.
+/// A record in memory that outlives the process. It is rewritten in place with one system call, as a new file for each fix
+/// would take too long.
 final class RunMemory: Sendable {
-  private struct Held: ~Copyable { var file: RecordFile? }
+  private struct State: ~Copyable { var file: RecordFile? }
 
   private let path: String
-  private let held = Mutex(Held(file: nil))
+  private let state = Mutex(State(file: nil))
 
   init(_ path: String) { self.path = path }
 
-  /// Keeps a text. Where that is not possible nothing is kept: an old one would hide what the disk has.
+  /// Keeps a text. If that fails, the record is removed: an old one would hide the newer one of the disk.
   func keep(_ text: String) {
-    held.withLock { held in
-      // No location is as long as that.
+    state.withLock { state in
+      // No location is that long.
       guard text.utf8.count < RecordFile.size else {
-        held.file = nil
+        state.file = nil
         try? PrivateFile.remove(path)
         return
       }
       do throws(FileError) {
-        if held.file == nil { held.file = try RecordFile(path) }
-        try held.file!.replace(with: text)
+        if state.file == nil { state.file = try RecordFile(path) }
+        try state.file!.replace(with: text)
       } catch {
-        held.file = nil
+        state.file = nil
         try? PrivateFile.remove(path)
       }
     }

@@ -1,29 +1,29 @@
 import Positioning
 
-/// What is wrong with a file of the state folder.
+/// The damage of a file of the state folder.
 enum StateDamage: Equatable {
-  /// It is not what its name says: another program's, a later version's, or empty.
+  /// The file is another program's, a later version's, or empty.
   case foreign
-  /// So many of its lines cannot be read; a cut one is among them.
+  /// This many of its lines cannot be read, an incomplete last line included.
   case lines(Int)
 
-  /// One line that names the file, what became of it, and the cure.
+  /// Returns a line with the file, what became of it, and the next step.
   func text(path: String) -> String {
     switch self {
     case .foreign:
-      "\(path) is not what it should be, and is not used; it is now \(path)\(Self.suffix) (remove it, or put back yours)"
+      "\(path) is not a file of this kind and is not used; it is now \(path)\(Self.suffix) (remove it, or put back yours)"
     case .lines(let count):
-      "\(path) has \(count) line\(count == 1 ? "" : "s") that cannot be read, the others are used; the whole is kept as "
+      "\(path) has \(count) line\(count == 1 ? "" : "s") that cannot be read; the others are used, and a copy of the file is "
         + "\(path)\(Self.suffix)"
     }
   }
 
-  /// What a file that is set aside is called behind its name.
+  /// The end of the name of a file that is set aside.
   static let suffix = ".unreadable"
 }
 
 extension StateText {
-  /// What is wrong with the text of a file; nil when nothing is.
+  /// Returns the damage of a file's text; nil without any.
   static func damage(in text: String, of file: StateFile) -> StateDamage? {
     switch file {
     case .regions: damage(text, regionsHeading) { region($0) != nil }
@@ -31,7 +31,7 @@ extension StateText {
     case .authorization: damage(text, authorizationHeading, wanted: 1) { _ in authorization(in: text) != nil }
     case .newestLocation: damage(text, locationHeading, wanted: 1) { _ in location(in: text) != nil }
     case .monitor: damage(text, monitorHeading) { monitorRecord($0) != nil }
-    // It grows with each location: an end that is missing is that of a program that was killed.
+    // It grows with each location, so an incomplete end is that of a killed program.
     case .deferred: nil
     case .compass:
       damage(text, compassHeading, wanted: 1) { fields in
@@ -40,7 +40,7 @@ extension StateText {
     }
   }
 
-  /// - Parameter wanted: how many lines there have to be at least.
+  /// - Parameter wanted: the smallest number of lines.
   private static func damage(
     _ text: String, _ heading: String, wanted: Int = 0, _ isReadable: ([Substring]) -> Bool
   ) -> StateDamage? {

@@ -2,11 +2,11 @@ import FileSystem
 import Positioning
 import SystemPackage
 
-/// What is kept of a program from one run to the next, as files; what cannot be read is set aside and told once.
+/// The files that keep a program's state from one run to the next. A file that cannot be read is set aside and logged once.
 struct StateStore {
-  /// nil: nothing is kept.
+  /// The state folder; nil to store nothing.
   let folder: String?
-  /// Where the newest location is kept at every fix: memory that outlives the process, and not the computer's run.
+  /// The folder that has the newest location of every fix, in memory that outlives the process and not a restart.
   let runFolder: String?
   let app: AppDescription
   private let runMemory: RunMemory?
@@ -18,15 +18,15 @@ struct StateStore {
     runMemory = runFolder.map { RunMemory("\($0)/newest-location") }
   }
 
-  /// What earlier runs left.
+  /// Returns the state that earlier runs stored.
   ///
-  /// - Parameter say: takes a line for each file that is not as it should be.
+  /// - Parameter log: takes a line for each damaged file.
   func restored(_ log: (String) -> Void) -> PositioningEngine.Restored {
     var restored = PositioningEngine.Restored()
     guard let folder else { return restored }
     sweep(folder)
     sweep("\(folder)/\(StateFile.appFolder(app))")
-    // The names of monitors are escaped, and have no dot of their own.
+    // The escaped names of monitors have no dot.
     sweep("\(folder)/\(StateFile.appFolder(app))/monitors") { _ in true }
     if let runFolder { sweep(runFolder) }
     restored.regions =
@@ -51,13 +51,13 @@ struct StateStore {
     } write: {
       StateText.text(of: $0)
     }
-    // What this run remembers is never older than what the disk has. Where the disk has none, the folder was emptied: what
-    // is remembered was to be forgotten as well.
+    // The location in memory is never older than that of the disk. If the disk has none, the folder was emptied, and the one
+    // in memory does not count either.
     if restored.newest != nil { restored.newest = newestOfThisRun ?? restored.newest }
     return restored
   }
 
-  /// Another value, when some program has stored a newer location.
+  /// A value that changes whenever a program stores a newer location.
   var newestMarks: [FileLookup.Mark?] {
     guard let folder else { return [] }
     return ["\(folder)/\(StateFile.newestLocation.path(of: app))", runFolder.map { "\($0)/newest-location" }].map {
@@ -65,13 +65,13 @@ struct StateStore {
     }
   }
 
-  /// The newest location as it is stored now, by whichever program.
+  /// The newest location that any program has stored.
   var newest: Location? {
     guard let stored = text(of: .newestLocation).flatMap({ StateText.location(in: $0) }) else { return nil }
     return newestOfThisRun ?? stored
   }
 
-  /// The conditions of a monitor as an earlier run left them.
+  /// Returns the conditions of a monitor that an earlier run stored.
   func monitor(_ name: String, _ log: (String) -> Void) -> [Monitor.Record] {
     load(.monitor(name), log) {
       StateText.monitor(in: $0)
@@ -80,15 +80,15 @@ struct StateStore {
     } ?? []
   }
 
-  /// Locations that a deferral of an earlier run kept and that were not delivered.
+  /// Locations that a deferral of an earlier run kept and did not deliver.
   var deferred: [Location] { text(of: .deferred).map { StateText.locations(in: $0) } ?? [] }
 
-  /// The text of a file as it is now; nil when there is none.
+  /// Returns the text of a file as it is now; nil without one.
   func text(of file: StateFile) -> String? {
     folder.flatMap { try? PrivateFile.read("\($0)/\(file.path(of: app))") }
   }
 
-  /// What was decided outside the program, as it is now.
+  /// Returns the decisions outside the program as they are now.
   func administration() -> Administration {
     var administration = Administration(app: app.identifier)
     administration.authorization = text(of: .authorization)
@@ -97,24 +97,22 @@ struct StateStore {
     return administration
   }
 
-  /// The folders that the files of `administration` are in.
+  /// The folders of the files that `administration` reads.
   var administrationFolders: [String] {
     let inState = [StateFile.appFolder(app), "settings"].map { name in folder.map { "\($0)/\(name)" } }
     return inState.compactMap(\.self) + ["/etc/sextant"]
   }
 
-  /// Replaces a file, and brings it to the disk.
+  /// Replaces a file on the disk.
   func store(_ file: StateFile, _ text: String) throws(FileError) {
     guard let folder else { return }
     try PrivateFile.replace("\(folder)/\(file.path(of: app))", with: text)
     if file == .newestLocation { remember(text) }
   }
 
-  /// Keeps the newest location until the computer is switched off. Where there is no place for that, once a minute has to
-  /// do.
-  func remember(_ text: String) {
-    runMemory?.keep(text)
-  }
+  /// Keeps the newest location in memory until the computer is switched off. Without such memory, only the file of the disk
+  /// has it, once a minute.
+  func remember(_ text: String) { runMemory?.keep(text) }
 
   private var newestOfThisRun: Location? {
     runFolder.flatMap { try? PrivateFile.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
@@ -130,19 +128,19 @@ struct StateStore {
       guard let found = try PrivateFile.read(path) else { return nil }
       text = found
     } catch {
-      let cure =
+      let nextStep =
         switch error.errno {
         case .permissionDenied: "give yourself the permission, or remove it"
         case .notPermitted: error.nextStep
         default: "remove it"
         }
-      log("\(path): \(error.reason); what it holds is not used (\(cure))")
+      log("\(path): \(error.reason); its content is not used (\(nextStep))")
       return nil
     }
     let value = read(text)
     guard let damage = StateText.damage(in: text, of: file) else { return value }
     log(damage.text(path: path))
-    // The copy comes first, then what is left takes the file's place: at each instant one of both is there.
+    // The copy comes first and then the readable part, so that one of both exists at each instant.
     try? PrivateFile.replace(path + StateDamage.suffix, with: text)
     if damage != .foreign, let value {
       try? PrivateFile.replace(path, with: write(value))
@@ -152,22 +150,22 @@ struct StateStore {
     return damage == .foreign ? nil : value
   }
 
-  /// Removes what writers left that were killed: a file's name, and behind it the number of a process that is gone.
-  private func sweep(_ folder: String, isOurs: (String) -> Bool = StateFile.names.contains) {
+  /// Removes the temporary files of killed writers, whose names end with the number of a process that is gone.
+  private func sweep(_ folder: String, isStateFile: (String) -> Bool = StateFile.names.contains) {
     for name in PrivateFile.names(in: folder) {
       guard let dot = name.lastIndex(of: "."), let process = Int32(name[name.index(after: dot)...]), process > 0,
-        isOurs(String(name[..<dot])), !System.isAlive(process)
+        isStateFile(String(name[..<dot])), !System.isAlive(process)
       else { continue }
       try? PrivateFile.remove("\(folder)/\(name)")
     }
   }
 }
 
-/// Where this run of the computer keeps what a power cut may take.
+/// The folder for state that a restart of the computer may discard.
 enum RunFolder {
-  /// The folder's path, one for each state folder; nil when there is no such place.
+  /// Returns the folder's path, one for each state folder; nil where there is none.
   ///
-  /// - Parameter variable: a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
+  /// - Parameter variable: returns a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
   static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {
     guard let stateFolder, stateFolder.hasPrefix("/") else { return nil }
     func folder(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }

@@ -1,7 +1,7 @@
 import Positioning
 import ReceiverStream
 
-/// The conditions of a CLMonitor as text (MO-1): a line each, with the last event that was taken.
+/// The conditions of a CLMonitor as text (MO-1): a line for each, with the last event that was taken.
 extension StateText {
   static let monitorHeading = "sextant monitor 1"
 

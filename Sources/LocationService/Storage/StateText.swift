@@ -1,13 +1,13 @@
 import Positioning
 import ReceiverStream
 
-/// What is kept between runs, as lines of text: a heading that names the kind and its version, then a line for each record,
-/// its fields apart by tabs. A line that cannot be read is left out: one bad region costs no other. A last line without its
-/// end was cut, and counts as unreadable: half a number is a number as well.
+/// The stored state as lines of text: a heading with the kind and its version, then a line for each record, with tabs between
+/// its fields. A line that cannot be read is skipped, so that one bad region costs no other. A last line without its end was
+/// cut and counts as unreadable, as half a number is a number as well.
 enum StateText {
   // MARK: Fields
 
-  /// Bytes that are not `plain` become %XX; % always does.
+  /// Replaces bytes that are not `plain`, and every %, by %XX.
   static func escape(_ text: String, plain: (UInt8) -> Bool = { $0 > 0x20 && $0 != 0x7F }) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -38,7 +38,7 @@ enum StateText {
 
   static func line(_ fields: [String]) -> String { fields.joined(separator: "\t") + "\n" }
 
-  /// The fields of each line after the heading; nil when the heading is another one.
+  /// Returns the fields of each line after the heading; nil for another heading.
   static func lines(of text: String, heading: String) -> [[Substring]]? {
     guard let end = text.lastIndex(of: "\n") else { return nil }
     let lines = text[..<end].split(separator: "\n")
@@ -62,7 +62,7 @@ enum StateText {
         flag(region.notifiesOnEntry), flag(region.notifiesOnExit), record.state.rawValue.description,
         optional(record.marginMetres), escape(region.identifier),
       ]
-      // Only where it is set: earlier versions know nine fields.
+      // Written only where it is set, as earlier versions read nine fields.
       if region.notifiesStateOnDisplay { fields.append(flag(true)) }
       text += line(fields)
     }
@@ -83,7 +83,7 @@ enum StateText {
     return Regions.Record(region, state: state, marginMetres: Double(fields[7]))
   }
 
-  /// Four fields.
+  /// Returns four fields.
   static func fields(of shape: Region.Shape) -> [String] {
     switch shape {
     case .circle(let circle):
@@ -99,7 +99,7 @@ enum StateText {
     }
   }
 
-  /// Of the first four fields.
+  /// Reads the first four fields.
   static func shape(_ fields: some RandomAccessCollection<Substring>) -> Region.Shape? {
     let fields = Array(fields)
     switch fields[0] {
@@ -188,7 +188,7 @@ enum StateText {
       newest.altitudeMetres, newest.ellipsoidalAltitudeMetres, newest.verticalAccuracyMetres, newest.courseDegrees,
       newest.courseAccuracyDegrees, newest.speedMetresPerSecond, newest.speedAccuracyMetresPerSecond,
     ]
-    // At each fix, while a delegate waits: without a text for each field.
+    // This runs at each fix while a delegate waits, so it makes few strings.
     var text = locationHeading
     text.reserveCapacity(256)
     var separator = "\n"
@@ -207,7 +207,7 @@ enum StateText {
     return text + "\n"
   }
 
-  /// Locations that were added to a file one by one; what is not whole at its end is none.
+  /// Reads locations that were added to a file one by one, without an incomplete last one.
   static func locations(in text: String) -> [Location] {
     var locations: [Location] = []
     var part = ""

@@ -1,21 +1,21 @@
-/// Tells when files of some folders may have changed; inotify(7).
+/// A watch for changes of the files in some folders; inotify(7).
 ///
-/// A folder that does not exist is waited for: the nearest one above it that does is watched in its place. The calls of the
-/// C library take pointers, which is the reason for `unsafe`: each is to memory that the call alone uses.
+/// For a folder that does not exist, the nearest existing folder above it is watched. The calls of the C library take
+/// pointers, which is the reason for `unsafe`: only the call uses the memory of each.
 import Glibc
 
 struct FolderWatch: ~Copyable {
-  /// Readable when something has happened.
+  /// Readable after a change.
   let descriptor: Int32
   private var watches: Set<Int32> = []
 
-  /// What becomes of the files in a folder, and of the folder itself.
+  /// Changes of the files in a folder, and of the folder itself.
   private static var mask: UInt32 {
     UInt32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
       | UInt32(IN_ONLYDIR)
   }
 
-  /// nil when the system has no such watch left for this user.
+  /// Returns nil if this user has all the watches that the system allows.
   init?() {
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     if descriptor < 0 { return nil }
@@ -23,8 +23,8 @@ struct FolderWatch: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Watches these folders and no other. To be called before their files are read, and again after each change: a folder
-  /// may have come in between.
+  /// Watches these folders and no other. The caller calls it before it reads their files, and again after each change, as a
+  /// folder may have come in between.
   mutating func watch(_ folders: [String]) {
     var wanted: Set<Int32> = []
     for folder in folders {
@@ -40,7 +40,7 @@ struct FolderWatch: ~Copyable {
     while true {
       let watch = unsafe inotify_add_watch(descriptor, path.isEmpty ? "/" : path, Self.mask)
       if watch >= 0 {
-        // What was made while its absence was found out is seen now.
+        // The folder may have been made after its absence was found.
         guard path != folder, above != watch else { return watch }
         above = watch
         path = folder
@@ -52,7 +52,7 @@ struct FolderWatch: ~Copyable {
     }
   }
 
-  /// Takes what has happened; the caller looks at its files whatever it was.
+  /// Discards the events. The caller reads its files whatever they are.
   mutating func drain() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while unsafe bytes.withUnsafeMutableBytes({ unsafe read(descriptor, $0.baseAddress, $0.count) }) > 0 {}

@@ -1,14 +1,14 @@
-/// What the service asks of the C library: the environment, the terminal, the end of the process.
+/// The calls of the C library that the service needs: the environment, the terminal, the end of the process.
 ///
-/// The one place of the module that calls it; its calls take pointers, which is the reason for `unsafe`. Each pointer is to
-/// memory that a value in this file owns, and none leaves the call.
+/// The calls take pointers, which is the reason for `unsafe`. Each pointer is to memory that a value in this file owns, and
+/// none leaves the call.
 import Glibc
 import MonotonicTime
 import Positioning
 import ReceiverStream
 
 enum System {
-  /// A variable of the environment.
+  /// Returns a variable of the environment.
   static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
@@ -20,7 +20,7 @@ enum System {
   static var isRoot: Bool { geteuid() == 0 }
   static var processID: Int32 { getpid() }
 
-  /// A line on standard error.
+  /// Writes a line to standard error.
   static func log(_ text: String) {
     let line = Array("sextant: \(text)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -28,12 +28,12 @@ enum System {
 
   // MARK: Time
 
-  /// Now, on both clocks.
+  /// Returns the time of both clocks.
   static func now() -> Moment {
     Moment(SystemClock.monotonic, utc: UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds))
   }
 
-  /// The computer's time if its clock is set: boards without a battery begin in 1970 or at the day of their image.
+  /// Returns the computer's time if its clock is set. Boards without a battery begin in 1970 or on the day of their image.
   static func referenceTime() -> UTCTime? {
     SystemClock.isSet ? now().utc : nil
   }
@@ -53,7 +53,7 @@ enum System {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Puts a question on the controlling terminal and waits for a line; nil when there is nobody to ask.
+  /// Writes a question to the controlling terminal and waits for a line; nil without a terminal.
   static func ask(_ question: String) -> String? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
@@ -75,13 +75,13 @@ enum System {
 
   // MARK: Threads and the end
 
-  /// Signals are the program's own: none is to strike in the calling thread.
+  /// Blocks all signals in the calling thread, as they are the program's own.
   static func leaveSignalsToOthers() {
     var all = sigset_t()
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
   }
 
-  /// Has something done when the program ends by `exit`.
+  /// Registers a function that is called when the program ends by `exit`.
   static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }
 }

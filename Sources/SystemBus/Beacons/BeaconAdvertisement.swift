@@ -1,6 +1,6 @@
-/// What a beacon says of itself: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
+/// A beacon's advertisement: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
 public struct BeaconAdvertisement: Hashable, Sendable {
-  /// The company under whose number it is found.
+  /// The number of the company whose data it is.
   public static let company = 0x004C
 
   /// The family's 128 bits, big-endian.
@@ -8,12 +8,12 @@ public struct BeaconAdvertisement: Hashable, Sendable {
   private let high, low: UInt64
   public let major: UInt16
   public let minor: UInt16
-  /// What is received of it at one metre, dBm.
+  /// The strength at one metre, dBm.
   public let strengthAtOneMetre: Int8
 
-  /// Reads the data behind the company's number: type 2, length 21, then UUID, major, minor and strength, big-endian.
+  /// Reads the data after the company's number: type 2, length 21, then UUID, major, minor and strength, big-endian.
   ///
-  /// - Returns: nil for anything else; the company's devices advertise other types beside it.
+  /// - Returns: nil for other data; the company's devices advertise other types as well.
   public init?(_ data: [UInt8]) {
     guard data.count == 23, data[0] == 0x02, data[1] == 0x15 else { return nil }
     func number(_ range: Range<Int>) -> UInt64 { data[range].reduce(0) { $0 << 8 | UInt64($1) } }

@@ -1,7 +1,7 @@
 import MonotonicTime
 
-/// Listens for beacons through BlueZ: which adapters there are, whether they are on, and, while beacons are wanted, their
-/// search for Bluetooth LE devices. Messages and the time go in, calls and what was heard come out; it has no bus.
+/// Receives beacons through BlueZ: its adapters, whether they are on, and, while beacons are wanted, their search for
+/// Bluetooth LE devices. Messages and the time go in, calls and advertisements come out; it has no bus.
 ///
 ///     no BlueZ ──name appears──▶ asked ──objects──▶ adapters: off ◀─Powered─▶ on ──wanted──▶ starting ──▶ searching
 ///        ▲                                                                     ▲                │             │
@@ -9,15 +9,15 @@ import MonotonicTime
 public struct BeaconScan: Sendable {
   public enum Output: Hashable, Sendable {
     case call(BusCall)
-    /// Whether beacons can be heard; comes once when it is known, and when it changes.
+    /// Whether beacons can be received; comes once it is known, and after each change.
     case available(Bool)
-    /// The strength is in dBm; nil: the adapter does not measure it.
-    case heard(BeaconAdvertisement, strength: Int?)
-    /// A line for people.
+    /// A beacon, with its strength in dBm; nil if the adapter does not measure it.
+    case received(BeaconAdvertisement, strength: Int?)
+    /// A line for the log.
     case log(String)
   }
 
-  private enum Question: Hashable {
+  private enum Request: Hashable {
     case rule, objects
     case filter(String), start(String), stop(String)
   }
@@ -40,35 +40,35 @@ public struct BeaconScan: Sendable {
   private static let ruleForDevices =
     "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',"
     + "arg0='org.bluez.Device1'"
-  /// A refused search is tried again.
+  /// The time until a refused search is tried again.
   static let retry = Milliseconds(5000)
-  /// Beacons change their addresses, and each is a device: the oldest are forgotten beyond these.
+  /// The largest number of devices. Beacons change their addresses, each of which is a device, so the oldest are discarded.
   static let limit = 512
 
   private var isConnected = false
   private var isWanted = false
   private var adapters: [String: Adapter] = [:]
   private var devices: [String: Device] = [:]
-  private var order: [String] = []
+  private var oldestFirst: [String] = []
   private var isAvailable: Bool?
   private var isDevicesRule = false
   private var retryAt: Instant?
-  private var questions: [Int: Question] = [:]
+  private var requests: [Int: Request] = [:]
   private var nextNumber = 0
-  private var told: Set<String> = []
+  private var logged: Set<String> = []
   private var outputs: [Output] = []
 
   public init() {}
 
-  /// When `wake` is due.
+  /// The time of the next `wake`.
   public var deadline: Instant? { isConnected && isWanted ? retryAt : nil }
 
-  /// The next thing to do; nil when there is no more.
+  /// Returns the next output; nil if there is none.
   public mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
-  // MARK: What happens
+  // MARK: Inputs
 
-  /// The bus is there: BlueZ is asked for its adapters.
+  /// Handles the connection of the bus: asks BlueZ for its adapters.
   public mutating func connected() {
     isConnected = true
     for rule in [
@@ -80,7 +80,7 @@ public struct BeaconScan: Sendable {
     ask()
   }
 
-  /// The bus is gone, and all that was known over it.
+  /// Handles the loss of the bus: clears all that came over it.
   public mutating func disconnected() {
     let wanted = isWanted
     outputs = []
@@ -91,7 +91,7 @@ public struct BeaconScan: Sendable {
 
   private init(wanted: Bool) { isWanted = wanted }
 
-  /// Whether somebody listens for beacons.
+  /// Sets whether beacons are wanted.
   public mutating func setWanted(_ wanted: Bool, at now: Instant) {
     guard wanted != isWanted else { return }
     isWanted = wanted
@@ -99,7 +99,7 @@ public struct BeaconScan: Sendable {
     decide(at: now)
   }
 
-  /// Time has passed.
+  /// Does what is due.
   public mutating func wake(at now: Instant) {
     guard let due = deadline, now >= due else { return }
     retryAt = nil
@@ -107,7 +107,7 @@ public struct BeaconScan: Sendable {
     decide(at: now)
   }
 
-  /// A message that came.
+  /// Takes a message.
   public mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token): answered(token, message.body, at: now)
@@ -119,7 +119,7 @@ public struct BeaconScan: Sendable {
   // MARK: Answers
 
   private mutating func answered(_ token: BusToken, _ body: [BusValue], at now: Instant) {
-    switch questions.removeValue(forKey: token.number) {
+    switch requests.removeValue(forKey: token.number) {
     case .objects:
       for object in body.first?.entries ?? [] {
         if let path = object.key.text { added(path, object.value, isNew: false) }
@@ -134,23 +134,23 @@ public struct BeaconScan: Sendable {
   }
 
   private mutating func refused(_ token: BusToken, _ name: String, _ text: String, at now: Instant) {
-    switch questions.removeValue(forKey: token.number) {
+    switch requests.removeValue(forKey: token.number) {
     case .objects:
       adapters = [:]
-      log("beacons cannot be heard: BlueZ does not answer (\(text)); install bluez, or start bluetooth.service")
+      log("beacons cannot be received: BlueZ does not answer (\(text)); install bluez, or start bluetooth.service")
       setAvailable()
     case .start(let path):
       guard adapters[path]?.search == .starting else { return }
-      // Another search of this program's is on: it is the one that is wanted.
+      // Another search of this program is on, which serves as well.
       if name == "org.bluez.Error.InProgress" {
         adapters[path]?.search = .on
         return
       }
       adapters[path]?.search = .refused
       retryAt = now + Self.retry
-      // An adapter that is being switched says so at first.
+      // An adapter that is being switched on reports this at first.
       if name != "org.bluez.Error.NotReady" {
-        log("beacons cannot be heard: \(text) (\(name)); may this user use org.bluez on the system bus?")
+        log("beacons cannot be received: \(text) (\(name)); may this user use org.bluez on the system bus?")
       }
     case .rule, .filter, .stop, nil: break
     }
@@ -165,7 +165,7 @@ public struct BeaconScan: Sendable {
     case ("org.freedesktop.DBus", "NameOwnerChanged"):
       guard body.count == 3, body[0].text == Self.bluez else { return }
       adapters = [:]
-      forgetDevices()
+      clearDevices()
       if body[2].text == "" { setAvailable() } else { ask() }
     case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
       guard body.count == 2, let path = body[0].text else { return }
@@ -174,7 +174,7 @@ public struct BeaconScan: Sendable {
       decide(at: now)
     case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
       guard body.count == 2, let path = body[0].text, case .list(let interfaces) = body[1] else { return }
-      if interfaces.contains(.text(Self.device)) { forget(path) }
+      if interfaces.contains(.text(Self.device)) { remove(path) }
       if interfaces.contains(.text(Self.adapter)) {
         adapters[path] = nil
         setAvailable()
@@ -187,7 +187,7 @@ public struct BeaconScan: Sendable {
     }
   }
 
-  /// An object; what BlueZ remembers of devices is not heard now.
+  /// Takes an object. Devices that BlueZ has stored are not received now.
   private mutating func added(_ path: String, _ interfaces: BusValue, isNew: Bool) {
     if let properties = interfaces[Self.adapter] {
       adapters[path] = Adapter(isOn: properties["Powered"]?.flag ?? false)
@@ -201,7 +201,7 @@ public struct BeaconScan: Sendable {
       adapter.isOn = isOn
       if !isOn { adapter.search = .off }
     }
-    // The search has ended though nobody here ended it, as after the adapter's reset.
+    // The search has ended without a request, as after a reset of the adapter.
     if properties["Discovering"]?.flag == false, adapter.search == .on { adapter.search = .off }
     adapters[path] = adapter
     setAvailable()
@@ -209,25 +209,25 @@ public struct BeaconScan: Sendable {
   }
 
   private mutating func changed(_ path: String, _ properties: BusValue) {
-    var isHeard = false
+    var isReceived = false
     var device = devices[path] ?? Device()
     // 127 stands for an unknown strength.
     if let strength = properties["RSSI"]?.integer, strength > -128, strength < 127 {
       device.strength = Int(strength)
-      isHeard = true
+      isReceived = true
     }
     if let data = properties["ManufacturerData"] {
       let entry = data.entries.first { $0.key.integer == Int64(BeaconAdvertisement.company) }
       device.advertisement = entry?.value.bytes.flatMap(BeaconAdvertisement.init)
-      isHeard = true
+      isReceived = true
     }
     guard device.advertisement != nil || devices[path] != nil || device.strength != nil else { return }
     keep(device, path)
-    guard isHeard, isWanted, let advertisement = device.advertisement else { return }
-    outputs.append(.heard(advertisement, strength: device.strength))
+    guard isReceived, isWanted, let advertisement = device.advertisement else { return }
+    outputs.append(.received(advertisement, strength: device.strength))
   }
 
-  // MARK: Deciding
+  // MARK: Decisions
 
   private mutating func ask() {
     outputs.append(
@@ -239,7 +239,7 @@ public struct BeaconScan: Sendable {
     guard isOn != isAvailable else { return }
     isAvailable = isOn
     outputs.append(.available(isOn))
-    if !isOn, !adapters.isEmpty { log("beacons cannot be heard: Bluetooth is off (bluetoothctl power on)") }
+    if !isOn, !adapters.isEmpty { log("beacons cannot be received: Bluetooth is off (bluetoothctl power on)") }
   }
 
   private mutating func decide(at now: Instant) {
@@ -247,14 +247,14 @@ public struct BeaconScan: Sendable {
     if isWanted != isDevicesRule {
       isDevicesRule = isWanted
       outputs.append(.call(.match(token(.rule), Self.ruleForDevices, isWanted: isWanted)))
-      if !isWanted { forgetDevices() }
+      if !isWanted { clearDevices() }
     }
     for path in adapters.keys.sorted() {
       guard var adapter = adapters[path], adapter.isOn else { continue }
       switch (adapter.search, isWanted) {
       case (.off, true):
         adapter.search = .starting
-        // Every advertisement is told, not the first of each device alone.
+        // Every advertisement is reported, not only the first of each device.
         let settings = [
           BusCall.Setting("Transport", .text("le")), BusCall.Setting("DuplicateData", .flag(true)),
         ]
@@ -274,28 +274,28 @@ public struct BeaconScan: Sendable {
 
   private mutating func keep(_ device: Device, _ path: String) {
     if devices.updateValue(device, forKey: path) == nil {
-      order.append(path)
-      if order.count > Self.limit { devices[order.removeFirst()] = nil }
+      oldestFirst.append(path)
+      if oldestFirst.count > Self.limit { devices[oldestFirst.removeFirst()] = nil }
     }
   }
 
-  private mutating func forget(_ path: String) {
-    if devices.removeValue(forKey: path) != nil { order.removeAll { $0 == path } }
+  private mutating func remove(_ path: String) {
+    if devices.removeValue(forKey: path) != nil { oldestFirst.removeAll { $0 == path } }
   }
 
-  private mutating func forgetDevices() {
+  private mutating func clearDevices() {
     devices = [:]
-    order = []
+    oldestFirst = []
   }
 
-  private mutating func token(_ question: Question) -> BusToken {
+  private mutating func token(_ request: Request) -> BusToken {
     nextNumber += 1
-    questions[nextNumber] = question
+    requests[nextNumber] = request
     return BusToken(.beacons, nextNumber)
   }
 
-  /// Each line once.
+  /// Logs each line once.
   private mutating func log(_ text: String) {
-    if told.insert(text).inserted { outputs.append(.log(text)) }
+    if logged.insert(text).inserted { outputs.append(.log(text)) }
   }
 }

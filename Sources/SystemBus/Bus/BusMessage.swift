@@ -1,10 +1,10 @@
-/// A value in a message. Variants are what they hold.
+/// A value in a message. A variant is its content.
 public enum BusValue: Hashable, Sendable {
   case flag(Bool)
-  /// Whole numbers of all lengths; those above Int64's are Int64's largest.
+  /// An integer of any length, clamped to Int64.
   case integer(Int64)
   case number(Double)
-  /// A string, an object's path or a signature.
+  /// A string, an object path or a signature.
   case text(String)
   /// An array of bytes.
   case bytes([UInt8])
@@ -13,7 +13,7 @@ public enum BusValue: Hashable, Sendable {
   case dictionary([BusEntry])
   case file(BusFile)
 
-  /// The value of a key that is a string; nil in what is no dictionary.
+  /// The value of a key that is a string; nil if this is no dictionary.
   public subscript(_ key: String) -> BusValue? {
     guard case .dictionary(let entries) = self else { return nil }
     return entries.first { $0.key == .text(key) }?.value
@@ -37,12 +37,12 @@ public struct BusEntry: Hashable, Sendable {
   }
 }
 
-/// What came over the bus.
+/// A message from the bus.
 public struct BusMessage: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The answer to the call of this token.
     case reply(BusToken)
-    /// It was refused; the error's name, such as `org.bluez.Error.NotReady`, and its text.
+    /// The refusal of the call, with the error's name, such as `org.bluez.Error.NotReady`, and its text.
     case refusal(BusToken, name: String, text: String)
     case signal(path: String, interface: String, member: String)
   }
@@ -56,12 +56,12 @@ public struct BusMessage: Hashable, Sendable {
   }
 }
 
-/// What a call is known by when its answer comes: the caller's own number.
+/// The identity of a call for its answer: the caller and its own number.
 public struct BusToken: Hashable, Sendable {
   public var owner: Owner
   public var number: Int
 
-  /// Who called.
+  /// The caller.
   public enum Owner: Hashable, Sendable { case suspend, beacons }
 
   public init(_ owner: Owner, _ number: Int) {
@@ -70,7 +70,7 @@ public struct BusToken: Hashable, Sendable {
   }
 }
 
-/// A call to be sent.
+/// A call to send.
 public struct BusCall: Hashable, Sendable {
   public enum Argument: Hashable, Sendable {
     case text(String)
@@ -108,7 +108,7 @@ public struct BusCall: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// Asks the bus for signals; what does not match a rule is not sent to us, and wakes nobody.
+  /// Returns a call that subscribes to signals. Signals without a rule are not sent, and cause no wake-up.
   static func match(_ token: BusToken, _ rule: String, isWanted: Bool = true) -> BusCall {
     BusCall(
       token, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",

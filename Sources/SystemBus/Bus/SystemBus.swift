@@ -2,13 +2,13 @@ import CBus
 import Glibc
 import SystemPackage
 
-/// The connection to the system's bus: calls go out, messages come in, nothing waits. Used by one thread, which waits for
-/// its descriptor.
+/// The connection to the system's bus: calls go out, messages come in, no function waits. One thread uses it and waits for its
+/// descriptor.
 ///
-/// The protocol is sd-bus's, of a library that is found while the program runs (`CBus`). `unsafe`, because its objects are
-/// pointers: each belongs to a value in this file, and is given back where that ends.
+/// The protocol is that of sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
+/// for `unsafe`: each belongs to a value in this file and is released with it.
 @safe public struct SystemBus: ~Copyable {
-  /// Why there is no connection, with the cure.
+  /// The reason why there is no connection, with the next step.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 
@@ -21,10 +21,10 @@ import SystemPackage
   }
 
   private let bus: UnsafeMutableRawPointer
-  /// The calls that wait for their answers, by the library's numbers.
+  /// The calls without an answer yet, by the library's numbers.
   private var waiting: [UInt64: BusToken]
 
-  /// Connects; the greeting goes on while messages are processed.
+  /// Connects. The handshake continues while messages are processed.
   public init() throws(Failure) {
     guard cbus_load() == 0 else {
       throw Failure("there is no library for the system bus: install libsystemd0 (or libelogind0, or libbasu0)")
@@ -38,19 +38,19 @@ import SystemPackage
 
   deinit { unsafe cbus_close(bus) }
 
-  /// What to wait on; nil when the connection has ended.
+  /// The descriptor to wait for; nil after the end of the connection.
   public var descriptor: Int32? {
     let descriptor = unsafe cbus_get_fd(bus)
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Whether there is something that could not be written yet.
+  /// Whether there is data that could not be written yet.
   public var wantsToWrite: Bool {
     let events = unsafe cbus_get_events(bus)
     return events >= 0 && events & Int32(POLLOUT) != 0
   }
 
-  /// When `process` is due though nothing came: nanoseconds of the monotonic clock.
+  /// The time of the next `process` even without input, nanoseconds of the monotonic clock.
   public var deadlineNanoseconds: UInt64? {
     var microseconds: UInt64 = 0
     let code = unsafe cbus_get_timeout(bus, &microseconds)
@@ -71,10 +71,10 @@ import SystemPackage
     waiting[cookie] = call.token
   }
 
-  /// Does what is to be done now. Calls for nothing are answered with nil.
+  /// Reads and writes what is due.
   ///
-  /// - Returns: the next message, `.some(nil)` when there may be more, nil when all is done for now.
-  /// - Throws: when the connection has ended.
+  /// - Returns: the next message, `.some(nil)` if there may be more, nil if there is none for now.
+  /// - Throws: ``Failure`` after the end of the connection.
   public mutating func process() throws(Failure) -> BusMessage?? {
     var pointer: UnsafeMutableRawPointer?
     let code = unsafe cbus_process(bus, &pointer)
@@ -158,15 +158,15 @@ import SystemPackage
     return unsafe String(cString: text)
   }
 
-  /// What is left of the message, or of the container that was entered.
+  /// Returns the rest of the message, or of the container that was entered.
   private func values(_ pointer: UnsafeMutableRawPointer) -> [BusValue] {
     var values: [BusValue] = []
     while let value = unsafe value(pointer) { values.append(value) }
     return values
   }
 
-  /// The next value; nil at the end, and for what cannot be read. The bus has checked the message's form, nesting
-  /// included.
+  /// Returns the next value; nil at the end, and for one that cannot be read. The bus has checked the message's form and its
+  /// nesting.
   private func value(_ pointer: UnsafeMutableRawPointer) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
@@ -212,7 +212,7 @@ import SystemPackage
     case UInt8(ascii: "t"): return read(UInt64(0)) { .integer(Int64(clamping: $0)) }
     case UInt8(ascii: "d"): return read(0.0) { .number($0) }
     case UInt8(ascii: "h"):
-      // The message keeps its own.
+      // The message keeps its own descriptor.
       var number: Int32 = -1
       guard unsafe cbus_message_read_basic(pointer, type, &number) > 0 else { return nil }
       return BusFile(copyOf: number).map { .file($0) }
@@ -224,7 +224,7 @@ import SystemPackage
   }
 }
 
-/// A descriptor that came in a message; it is closed when nobody has it any more.
+/// A descriptor that came in a message. The last reference closes it.
 public final class BusFile: Sendable, Hashable {
   private let number: Int32
 
@@ -233,7 +233,7 @@ public final class BusFile: Sendable, Hashable {
     if number < 0 { return nil }
   }
 
-  /// One without a descriptor, for tests.
+  /// Makes a file without a descriptor, for tests.
   init() { number = -1 }
 
   deinit { if number >= 0 { close(number) } }

@@ -1,19 +1,19 @@
 import MonotonicTime
 
-/// For how long the computer was suspended: one of its clocks counts that time, and the other does not. It tells also where
-/// nobody announces a suspend.
+/// The duration of the computer's suspends: one of its clocks counts them, and the other does not. It also works without an
+/// announcement of the suspend.
 public struct SuspendClock: Sendable {
-  /// A shorter stop is none: both clocks are read one after the other.
+  /// The shortest suspend that counts, as the clocks are read one after the other.
   static let thresholdNanoseconds: Int64 = 200_000_000
 
   private var last: Int64?
 
   public init() {}
 
-  /// Takes the difference of the clocks, nanoseconds; the seconds of suspend since the last time, nil when there were none.
+  /// Takes the difference of the clocks, nanoseconds. Returns the seconds of suspend since the last call; nil without any.
   public mutating func receive(differenceNanoseconds: Int64) -> Double? {
     let before = last ?? differenceNanoseconds
-    // What is below the threshold is left for the next time, or many short stops would be lost.
+    // A difference below the threshold counts at the next call, or many short suspends would be lost.
     guard differenceNanoseconds - before >= Self.thresholdNanoseconds else {
       last = before
       return nil
@@ -22,7 +22,7 @@ public struct SuspendClock: Sendable {
     return Double(differenceNanoseconds - before) / 1e9
   }
 
-  /// The time since boot less the monotonic time.
+  /// Returns the time since boot less the monotonic time.
   public static func differenceNanoseconds() -> Int64 {
     let monotonic = SystemClock.monotonic
     return Int64(SystemClock.sinceBoot.nanoseconds) - Int64(monotonic.nanoseconds)

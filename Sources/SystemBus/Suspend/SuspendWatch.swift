@@ -1,27 +1,27 @@
 import MonotonicTime
 
-/// Hears from logind when the computer is about to suspend, and holds that up until the receiver sleeps, for two seconds at
-/// most. Messages and the time go in, calls come out; it has no bus.
+/// Delays a suspend of the computer, which logind announces, until the receiver sleeps, for two seconds at most. Messages and
+/// the time go in, calls come out; it has no bus.
 ///
-/// A delay lock is held all the time: logind waits for those who have one, five seconds by its own settings
-/// (InhibitDelayMaxSec), and tells them by PrepareForSleep(true). The lock is let go when all is done, which lets the suspend
-/// begin, and taken anew after PrepareForSleep(false).
+/// The program has a delay lock all the time. logind announces a suspend by PrepareForSleep(true) and waits for the release of
+/// all delay locks, five seconds by its own settings (InhibitDelayMaxSec). The lock is taken again after
+/// PrepareForSleep(false).
 public struct SuspendWatch: Sendable {
   public enum Output: Hashable, Sendable {
     case call(BusCall)
-    /// The lock; it is held for as long as somebody has it.
-    case hold(BusFile)
-    case letGo
-    /// The computer suspends as soon as the lock is let go.
+    /// The lock, which delays a suspend while the file is open.
+    case inhibit(BusFile)
+    case release
+    /// The computer suspends as soon as the lock is released.
     case suspending
-    /// It is back, or did not suspend at all.
+    /// The computer is back, or did not suspend at all.
     case resumed
   }
 
-  private enum Question: Int { case rule = 1, lock }
+  private enum Request: Int { case rule = 1, lock }
 
-  /// For how long a suspend is held up.
-  public static let patience = Milliseconds(2000)
+  /// The longest delay of a suspend.
+  public static let longestDelay = Milliseconds(2000)
 
   private static let login = "org.freedesktop.login1"
   private static let manager = "org.freedesktop.login1.Manager"
@@ -29,69 +29,69 @@ public struct SuspendWatch: Sendable {
 
   private var isLocked = false
   private var isSuspending = false
-  private var letGoAt: Instant?
+  private var releaseAt: Instant?
   private var outputs: [Output] = []
 
   public init() {}
 
-  /// When `wake` is due.
-  public var deadline: Instant? { letGoAt }
+  /// The time of the next `wake`.
+  public var deadline: Instant? { releaseAt }
 
-  /// The next thing to do; nil when there is no more.
+  /// Returns the next output; nil if there is none.
   public mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
-  /// The bus is there.
+  /// Handles the connection of the bus.
   public mutating func connected() {
     for rule in [
       "type='signal',sender='\(Self.login)',interface='\(Self.manager)',member='PrepareForSleep'",
       "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.login)'",
-    ] { outputs.append(.call(.match(BusToken(.suspend, Question.rule.rawValue), rule))) }
+    ] { outputs.append(.call(.match(BusToken(.suspend, Request.rule.rawValue), rule))) }
     takeLock()
   }
 
-  /// The bus is gone, or suspends are no longer of interest.
+  /// Handles the loss of the bus, or the end of the demand for suspends.
   public mutating func disconnected() {
     self = SuspendWatch()
-    outputs.append(.letGo)
+    outputs.append(.release)
   }
 
-  /// All is done that was to be done before the suspend.
+  /// Releases the lock, as the receiver is ready for the suspend.
   public mutating func isPrepared() {
-    guard letGoAt != nil else { return }
-    letGoAt = nil
-    letGo()
+    guard releaseAt != nil else { return }
+    releaseAt = nil
+    release()
   }
 
-  /// Time has passed.
+  /// Does what is due.
   public mutating func wake(at now: Instant) {
-    guard let due = letGoAt, now >= due else { return }
+    guard let due = releaseAt, now >= due else { return }
     isPrepared()
   }
 
-  /// A message that came. Refusals are left alone: a computer without logind does not suspend by it.
+  /// Takes a message. Refusals are ignored, as a computer without logind does not suspend by it.
   public mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token):
-      guard token.number == Question.lock.rawValue, case .file(let file)? = message.body.first else { return }
+      guard token.number == Request.lock.rawValue, case .file(let file)? = message.body.first else { return }
       isLocked = true
-      outputs.append(.hold(file))
+      outputs.append(.inhibit(file))
     case .refusal: break
     case .signal(_, Self.manager, "PrepareForSleep"):
       guard let begins = message.body.first?.flag, begins != isSuspending else { return }
       isSuspending = begins
       if begins {
         outputs.append(.suspending)
-        letGoAt = now + Self.patience
+        releaseAt = now + Self.longestDelay
       } else {
-        letGoAt = nil
+        releaseAt = nil
         outputs.append(.resumed)
         if !isLocked { takeLock() }
       }
     case .signal(_, "org.freedesktop.DBus", "NameOwnerChanged"):
       guard message.body.count == 3, message.body[0].text == Self.login else { return }
-      // Locks end with the logind that gave them.
-      letGo()
-      letGoAt = nil
+      // Locks end with the logind that granted them.
+      release()
+      releaseAt = nil
       if isSuspending {
         isSuspending = false
         outputs.append(.resumed)
@@ -105,13 +105,13 @@ public struct SuspendWatch: Sendable {
     outputs.append(
       .call(
         BusCall(
-          BusToken(.suspend, Question.lock.rawValue), Self.login, Self.path, Self.manager, "Inhibit",
+          BusToken(.suspend, Request.lock.rawValue), Self.login, Self.path, Self.manager, "Inhibit",
           [.text("sleep"), .text("sextant"), .text("The GNSS receiver is put to sleep"), .text("delay")])))
   }
 
-  private mutating func letGo() {
+  private mutating func release() {
     guard isLocked else { return }
     isLocked = false
-    outputs.append(.letGo)
+    outputs.append(.release)
   }
 }

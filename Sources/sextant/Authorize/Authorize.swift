@@ -31,7 +31,7 @@ extension Authorize {
       let listing = PermissionListing(
         folder: store.stateFolder, isOn: store.servicesAreOn, isOnForUser: store.servicesAreOnForUser,
         entries: store.entries())
-      if let complaint = AuthorizationStore.policyComplaint { printNotice(complaint) }
+      if let problem = AuthorizationStore.policyProblem { printNotice(problem) }
       try Output.write(json ? listing.json() : listing.lines())
     }
   }

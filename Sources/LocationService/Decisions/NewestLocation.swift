@@ -1,0 +1,104 @@
+import MonotonicTime
+import Positioning
+import ReceiverStream
+
+/// The newest location of this program on its way to memory and to the disk.
+///
+///     none ──fix──▶ pending ──an event with it, or no deferral──▶ unstored ──store──▶ stored
+///                      ▲                                                                 │
+///                      └───────────────────────────── fix ───────────────────────────────┘
+///
+/// A deferral can hold a fix back: a later run gets that fix from the deferral, in order, and must not begin with it. So a
+/// fix is published, which means unstored here, only when an event bears it or when no deferral waits.
+struct NewestLocation: Sendable {
+  /// The shortest time between two writes while the location changes, as flash memory wears.
+  static var storeInterval: Milliseconds { Milliseconds(60_000) }
+
+  private enum Published: Sendable { case none, unstored(Location), stored(Location) }
+
+  private var published = Published.none
+  /// A fix that is newer than the published one and not published yet.
+  private var pending: Location?
+  /// The earliest time of the next write; nil while the disk has no location at all.
+  private var nextStore: Instant?
+
+  init(isOnDisk: Bool) { nextStore = isOnDisk ? .zero : nil }
+
+  /// Whether a fix of this time is at least as new as every known one.
+  func isNewest(_ time: UTCTime) -> Bool {
+    let known: Location? =
+      switch published {
+      case .none: pending
+      case .unstored(let location), .stored(let location): pending ?? location
+      }
+    return known.map { $0.timestamp <= time } ?? true
+  }
+
+  /// Takes a fix. Its time is not compared: a fix from before the receiver had a date bears the computer's time.
+  mutating func receive(_ location: Location) { pending = location }
+
+  /// Publishes the pending location if it may be. Returns the location that is to be remembered now.
+  ///
+  /// - Parameter delivered: the time of the newest location in this round's events; nil without one.
+  mutating func publish(delivered: UTCTime?, isDeferring: Bool) -> Location? {
+    guard let location = pending, !isDeferring || delivered.map({ $0 >= location.timestamp }) ?? false else {
+      return nil
+    }
+    pending = nil
+    published = .unstored(location)
+    return location
+  }
+
+  /// Returns the very first location, which is stored before its event is delivered; nil where the disk has one.
+  mutating func storeFirst(at now: Instant) -> Location? { nextStore == nil ? store(at: now) : nil }
+
+  /// Returns the location to store if a write is due, or if the program ends.
+  mutating func storeDue(isEnd: Bool, at now: Instant) -> Location? {
+    guard isEnd || nextStore.map({ now >= $0 }) ?? true else { return nil }
+    return store(at: now)
+  }
+
+  /// Returns the location to store whatever the time; the next regular write is not put off by it.
+  mutating func storeNow() -> Location? {
+    guard case .unstored(let location) = published else { return nil }
+    published = .stored(location)
+    nextStore = nextStore ?? .zero
+    return location
+  }
+
+  private mutating func store(at now: Instant) -> Location? {
+    guard let location = storeNow() else { return nil }
+    nextStore = now + Self.storeInterval
+    return location
+  }
+}
+
+/// The instants at which fixes were measured, in the order of their times.
+struct MeasurementClock: Sendable {
+  private var newest: (measured: Instant, timestamp: UTCTime)?
+
+  /// Whether a fix of this time belongs to another epoch than the newest one.
+  func isNewEpoch(_ timestamp: UTCTime) -> Bool { timestamp != newest?.timestamp }
+
+  /// Takes the time of a fix that was received at an instant, and returns when it was measured.
+  ///
+  /// Epochs that are read together, as after a stall, keep their order: each is measured later than the one before. An
+  /// epoch that is repeated keeps its instant.
+  mutating func measured(_ timestamp: UTCTime, receivedAt now: Instant) -> Instant {
+    var instant = now
+    if let newest, instant <= newest.measured {
+      guard timestamp > newest.timestamp else { return newest.measured }
+      instant = Instant(nanoseconds: newest.measured.nanoseconds + 1)
+    }
+    newest = (instant, timestamp)
+    return instant
+  }
+
+  /// Returns the instant of a time, by the newest fix that came as it was measured, else by the computer's clock.
+  func instant(of time: UTCTime, at now: Moment) -> Instant {
+    let (instant, utc) = newest.map { ($0.measured, $0.timestamp) } ?? (now.instant, now.utc)
+    let later = time.nanosecondsSince1970 - utc.nanosecondsSince1970
+    let nanoseconds = Int64(clamping: instant.nanoseconds) + later
+    return min(Instant(nanoseconds: UInt64(max(nanoseconds, 0))), now.instant)
+  }
+}
