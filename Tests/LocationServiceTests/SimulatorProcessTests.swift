@@ -23,7 +23,7 @@ struct SimulatorProcessTests {
     try poller.add(process.fileDescriptor, token: Poller.Token(rawValue: 1))
     while process.path == nil {
       let events = try poller.wait(deadline: SystemClock.monotonic.nanoseconds + 30_000_000_000)
-      if events.contains(.timeout) { throw SimulatorFailure(trouble: nil, description: "nothing came in 30 s") }
+      if events.contains(.timeout) { throw SimulatorFailure(problem: nil, description: "nothing came in 30 s") }
       try process.read()
     }
     return process
@@ -49,10 +49,10 @@ struct SimulatorProcessTests {
   @Test("An unknown scenario is reported with the next step")
   func failures() throws {
     let nowhere = #expect(throws: SimulatorFailure.self) { try start("nowhere") }
-    #expect(nowhere?.trouble == .misnamed)
+    #expect(nowhere?.problem == .misnamed)
     #expect(nowhere?.description.hasPrefix("nowhere: no such scenario; there are ") == true)
     let missing = #expect(throws: SimulatorFailure.self) { try start("/none/none.scenario") }
-    #expect(missing?.trouble == .misnamed)
+    #expect(missing?.problem == .misnamed)
     #expect(missing?.description == "/none/none.scenario: no such file; check the name")
   }
 
@@ -61,7 +61,7 @@ struct SimulatorProcessTests {
     let failure = #expect(throws: SimulatorFailure.self) {
       try SimulatorProcess(scenario: "walk", candidates: ["/none"])
     }
-    #expect(failure?.trouble == nil)
+    #expect(failure?.problem == nil)
     #expect(
       failure?.description
         == "GNSS_DEVICE=sim:walk needs the program sextant: install it or put it on the PATH")

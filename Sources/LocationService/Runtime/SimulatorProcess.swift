@@ -17,7 +17,7 @@ final class SimulatorProcess {
   init(scenario: String, candidates: [String] = SimulatorProcess.candidates) throws {
     guard let program = candidates.first(where: System.isExecutable) else {
       throw SimulatorFailure(
-        trouble: nil,
+        problem: nil,
         description: "GNSS_DEVICE=sim:\(scenario) needs the program sextant: install it or put it on the PATH")
     }
     child = try ChildProcess(program, ["simulate", "--for-client", "--scenario=\(scenario)"])
@@ -54,7 +54,7 @@ final class SimulatorProcess {
     let (exitCode, errors) = child.end()
     let line = errors.split(whereSeparator: \.isNewline).first.map(String.init)
     let reason = line.map { $0.hasPrefix("sextant: ") ? String($0.dropFirst(9)) : $0 }
-    let trouble: ReceiverTrouble? =
+    let problem: ReceiverProblem? =
       switch exitCode {
       // sysexits.h: EX_NOINPUT, EX_NOPERM, EX_DATAERR.
       case 66, 77: .misnamed
@@ -62,12 +62,12 @@ final class SimulatorProcess {
       default: nil
       }
     throw SimulatorFailure(
-      trouble: trouble, description: reason ?? "the simulated receiver has ended; start this program again")
+      problem: problem, description: reason ?? "the simulated receiver has ended; start this program again")
   }
 }
 
 /// Why there is no simulated receiver.
 struct SimulatorFailure: Error, CustomStringConvertible {
-  var trouble: ReceiverTrouble?
+  var problem: ReceiverProblem?
   var description: String
 }
