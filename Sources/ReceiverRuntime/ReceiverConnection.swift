@@ -94,7 +94,7 @@ public final class ReceiverConnection {
   /// What the receiver said of itself.
   public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
   /// Whether a receiver is heard on the line.
-  public var isHeard: Bool { link?.session.isHeard ?? false }
+  public var isHeard: Bool { link?.session.isReceiving ?? false }
   /// The rate of the line.
   public var rate: UInt32? { link?.session.rate }
   /// The rate that the line has for a time, where it is not the one that it was found at.

@@ -51,7 +51,7 @@ struct BaudRateSearchTests {
 
   @Test("A line without a byte is asked after a round of listening, within ten seconds, and listened to again")
   func asking() throws {
-    var search = BaudRateSearch(at: 9600, asking: .afterListening, now: at(0))
+    var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))
     for _ in 0..<BaudRateSearch.rates.count - 1 {
       guard case .setRate = search.wake(at: try #require(search.deadline)) else {
         Issue.record("asked too early")
@@ -60,14 +60,14 @@ struct BaudRateSearchTests {
     }
     var asked: [UInt32] = []
     #expect(try #require(search.deadline) < at(10_000))
-    while case .ask(let rate) = search.wake(at: try #require(search.deadline)) { asked.append(rate) }
+    while case .poll(let rate) = search.wake(at: try #require(search.deadline)) { asked.append(rate) }
     #expect(asked == BaudRateSearch.rates)
     #expect(search.rate == 9600)
   }
 
   @Test("Who speaks, if not understood, is never asked unless it is known")
   func notAsked() throws {
-    var search = BaudRateSearch(at: 9600, asking: .afterListening, now: at(0))
+    var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))
     _ = search.receive(frames: 0, skipped: 3, isText: false, at: at(10))
     for _ in 0..<50 {
       guard case .setRate = search.wake(at: try #require(search.deadline)) else {
@@ -79,12 +79,12 @@ struct BaudRateSearchTests {
 
   @Test("A receiver that is known is asked at every rate within two seconds, as soon as the rate is seen to be wrong")
   func askingSoon() throws {
-    var search = BaudRateSearch(at: 9600, asking: .soon, now: at(0))
-    #expect(search.receive(frames: 0, skipped: 60, isText: false, at: at(100)) == .ask(9600))
+    var search = BaudRateSearch(at: 9600, polling: .soon, now: at(0))
+    #expect(search.receive(frames: 0, skipped: 60, isText: false, at: at(100)) == .poll(9600))
     var last = at(100)
     while search.rate != 921_600 {
       last = try #require(search.deadline)
-      guard case .ask = search.wake(at: last) else { break }
+      guard case .poll = search.wake(at: last) else { break }
     }
     #expect(search.rate == 921_600)
     #expect(last < at(2500))

@@ -234,7 +234,7 @@ struct OtherEmulatorsTests {
   func echoAlone() {
     let scene = Scene(intent: .identify, echoes: true, speech: { _ in [] })
     scene.run(seconds: 30)
-    #expect(!scene.session.isHeard && scene.sentBytes > 0)
+    #expect(!scene.session.isReceiving && scene.sentBytes > 0)
     #expect(!scene.sent.contains("PUBX"))
   }
 

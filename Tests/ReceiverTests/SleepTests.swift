@@ -60,8 +60,8 @@ struct SleepTests {
     #expect(scene.line.receiver.powerState == .standby)
     scene.wakeUp()
     let from = scene.now
-    scene.run(20) { $0.reported(.awake(.asked)) == 1 }
-    #expect(scene.reported(.awake(.asked)) == 1, "\(scene.reports)")
+    scene.run(20) { $0.reported(.awake(.requested)) == 1 }
+    #expect(scene.reported(.awake(.requested)) == 1, "\(scene.reports)")
     #expect(scene.now.milliseconds(since: from) < 2500)
     scene.run(10) { $0.isSteady }
     scene.run(60)
@@ -104,8 +104,8 @@ struct SleepTests {
     scene.run(60)
     scene.line.inject(.ignoreWakeUps(for: Milliseconds(300)), at: scene.now)
     scene.wakeUp()
-    scene.run(20) { $0.reported(.awake(.asked)) == 1 }
-    #expect(scene.reported(.awake(.asked)) == 1 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
+    scene.run(20) { $0.reported(.awake(.requested)) == 1 }
+    #expect(scene.reported(.awake(.requested)) == 1 && scene.reported(.resetToWake) == 0, "\(scene.reports)")
   }
 
   @Test("One that wakes by itself is noticed", arguments: uBlox)
@@ -115,7 +115,7 @@ struct SleepTests {
     scene.run(10)
     scene.line.inject(.wakeByItself(after: Milliseconds(50_000)), at: scene.now)
     scene.run(70)
-    #expect(scene.reported(.awake(.unasked)) == 1, "\(scene.reports)")
+    #expect(scene.reported(.awake(.unrequested)) == 1, "\(scene.reports)")
     scene.run(20)
     #expect(scene.isSteady && scene.reported(.silent) == 0)
   }
@@ -127,7 +127,7 @@ struct SleepTests {
     scene.run(20)
     scene.line.inject(.powerCycle(for: Milliseconds(1000), losingBackup: true), at: scene.now)
     scene.run(30)
-    #expect(scene.reported(.awake(.unasked)) == 1, "\(scene.reports)")
+    #expect(scene.reported(.awake(.unrequested)) == 1, "\(scene.reports)")
     let sentences = scene.counters.nmeaFrames
     scene.run(60)
     #expect(scene.counters.nmeaFrames == sentences && scene.isSteady)

@@ -16,7 +16,7 @@ package struct PortRateChange: Sendable {
   /// The rate from which on nothing waits for long, baud.
   private static let fastRate: UInt32 = 38_400
 
-  private enum Step { case reading, insisting, telling, setting, asking, settingBack, askingBack, changed, failed }
+  private enum Step { case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed }
 
   private let from: UInt32
   package let to: UInt32
@@ -25,20 +25,20 @@ package struct PortRateChange: Sendable {
   private var step: Step
   private var record: [UInt8] = []
   /// How often it may still be told.
-  private var tellings: Int
-  private let isGivenBack: Bool
+  private var attemptsLeft: Int
+  private let isRestored: Bool
   /// The port that CFG-PRT told.
   package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
-  /// - Parameter isGivenBack: whether it is the rate that the receiver was found at, at the end.
-  package init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isGivenBack: Bool = false) {
+  /// - Parameter isRestored: whether it is the rate that the receiver was found at, at the end.
+  package init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false) {
     self.from = from
     self.to = to
     self.port = port
     self.usesItems = usesItems
-    self.isGivenBack = isGivenBack
-    tellings = isGivenBack ? 4 : 1
-    step = usesItems ? .telling : .reading
+    self.isRestored = isRestored
+    attemptsLeft = isRestored ? 4 : 1
+    step = usesItems ? .sending : .reading
   }
 
   package mutating func next() -> Action {
@@ -49,21 +49,21 @@ package struct PortRateChange: Sendable {
       command.attempts = 2
       command.patience = Milliseconds(4000)
       return .send(command)
-    case .telling:
-      tellings -= 1
+    case .sending:
+      attemptsLeft -= 1
       return .send(sent())
     case .setting:
-      step = .asking
+      step = .polling
       return .setRate(to)
-    case .asking, .askingBack:
+    case .polling, .pollingBack:
       var command = Command.poll(.monVER)
       // A receiver changes its rate once what waits is sent: where a slow line is full, 8 kB take eight seconds at 9600 baud,
       // and nine attempts eleven.
       let isSlow = from < Self.fastRate
-      command.attempts = isGivenBack ? 2 : step == .asking ? (isSlow ? 9 : 4) : 3
+      command.attempts = isRestored ? 2 : step == .polling ? (isSlow ? 9 : 4) : 3
       return .send(command)
     case .settingBack:
-      step = .askingBack
+      step = .pollingBack
       return .setRate(from)
     case .changed: return .finished(isChanged: true)
     case .failed: return .finished(isChanged: false)
@@ -74,36 +74,36 @@ package struct PortRateChange: Sendable {
     switch (step, outcome) {
     case (.reading, .answered(let payload)) where payload.count >= 20:
       record = payload
-      step = .telling
+      step = .sending
     case (.insisting, .answeredAll(let answers)):
       record = answers[.cfgPRT] ?? []
-      step = record.count >= 20 ? .telling : .failed
+      step = record.count >= 20 ? .sending : .failed
     case (.insisting, _): step = .failed
     // On a line that is full one of many answers finds room.
-    case (.reading, .silent) where !isGivenBack && from < Self.fastRate: step = .insisting
-    case (.reading, _): step = isGivenBack && takeTelling() ? .reading : .failed
-    case (.telling, _): step = .setting
-    case (.asking, .answered): step = .changed
-    case (.asking, _): step = .settingBack
-    case (.askingBack, _): step = tellings > 0 ? .telling : .failed
+    case (.reading, .silent) where !isRestored && from < Self.fastRate: step = .insisting
+    case (.reading, _): step = isRestored && takeAttempt() ? .reading : .failed
+    case (.sending, _): step = .setting
+    case (.polling, .answered): step = .changed
+    case (.polling, _): step = .settingBack
+    case (.pollingBack, _): step = attemptsLeft > 0 ? .sending : .failed
     case (.setting, _), (.settingBack, _), (.changed, _), (.failed, _): break
     }
   }
 
   /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
   /// reason to wait for it. At the new rate all is done, at the old one it is told again. Whether it was waited for.
-  package mutating func hearFrame() -> Bool {
+  package mutating func receiveFrame() -> Bool {
     switch step {
-    case .asking: step = .changed
-    case .askingBack where tellings > 0: step = .telling
+    case .polling: step = .changed
+    case .pollingBack where attemptsLeft > 0: step = .sending
     default: return false
     }
     return true
   }
 
-  private mutating func takeTelling() -> Bool {
-    tellings -= 1
-    return tellings > 0
+  private mutating func takeAttempt() -> Bool {
+    attemptsLeft -= 1
+    return attemptsLeft > 0
   }
 
   /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its

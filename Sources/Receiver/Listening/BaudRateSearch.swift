@@ -17,7 +17,7 @@ public struct BaudRateSearch: Sendable {
   public static let rates: [UInt32] = [9600, 38400, 115_200, 460_800, 230_400, 4800, 57600, 19200, 921_600]
 
   /// Whether the receiver may be asked for a sign of life.
-  public enum Asking: Sendable {
+  public enum Polling: Sendable {
     /// Not one byte is sent.
     case never
     /// After all rates were listened at and not one byte came: who speaks is heard before, and one whose output is off is
@@ -33,7 +33,7 @@ public struct BaudRateSearch: Sendable {
     /// Set the line to this rate and forget what was received.
     case setRate(UInt32)
     /// Set the line to this rate, forget what was received and ask.
-    case ask(UInt32)
+    case poll(UInt32)
     /// The rate is right.
     case found(UInt32)
   }
@@ -56,9 +56,9 @@ public struct BaudRateSearch: Sendable {
   /// Whether a frame was received at `rate`.
   public private(set) var isFound = false
 
-  private enum Round { case listeningQuickly, listening, asking }
+  private enum Round { case listeningQuickly, listening, polling }
 
-  private let asking: Asking
+  private let polling: Polling
   private let order: [UInt32]
   private var isProvenRate: Bool
   private var index = 0
@@ -76,14 +76,14 @@ public struct BaudRateSearch: Sendable {
   ///   - rate: baud.
   ///   - isProven: whether frames came at this rate just before: then the rest of one is no reason to leave it.
   ///   - likely: rates to try before the usual ones: what the receiver had before.
-  ///   - asking: whether bytes may be sent.
+  ///   - polling: whether bytes may be sent.
   ///   - now: the present instant.
   public init(
-    at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], asking: Asking = .never, now: Instant
+    at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never, now: Instant
   ) {
     self.rate = rate
     isProvenRate = isProven
-    self.asking = asking
+    self.polling = polling
     since = now
     var order = [rate]
     for other in likely + Self.rates where !order.contains(other) { order.append(other) }
@@ -97,7 +97,7 @@ public struct BaudRateSearch: Sendable {
     return switch round {
     case .listeningQuickly: since + Self.quickPatience
     case .listening: since + Self.patience
-    case .asking: since + Self.answerTime + Milliseconds(1 + Self.answerBytes * 10_000 / UInt64(rate))
+    case .polling: since + Self.answerTime + Milliseconds(1 + Self.answerBytes * 10_000 / UInt64(rate))
     }
   }
 
@@ -117,7 +117,7 @@ public struct BaudRateSearch: Sendable {
     if skipped > 0 { hasHeard = true }
     garbage += skipped
     self.isText = self.isText && isText
-    guard round != .asking else { return .none }
+    guard round != .polling else { return .none }
     let isQuick = round == .listeningQuickly && !self.isText && !isProvenRate
     let patience = isQuick ? Self.quickPatienceBytes : Self.patienceBytes
     return garbage >= patience ? next(now) : .none
@@ -132,23 +132,23 @@ public struct BaudRateSearch: Sendable {
   private mutating func next(_ now: Instant) -> Action {
     isProvenRate = false
     index += 1
-    if index == order.count || mayAskEarly { startRound() }
+    if index == order.count || mayPollEarly { startRound() }
     rate = order[index]
     since = now
     garbage = 0
     isText = true
-    return round == .asking ? .ask(rate) : .setRate(rate)
+    return round == .polling ? .poll(rate) : .setRate(rate)
   }
 
-  private var mayAsk: Bool {
-    switch asking {
+  private var mayPoll: Bool {
+    switch polling {
     case .never: false
     case .afterListening: rounds >= 1 && !hasHeard
     case .soon: true
     }
   }
 
-  private var mayAskEarly: Bool { asking == .soon && round == .listeningQuickly && rounds == 0 }
+  private var mayPollEarly: Bool { polling == .soon && round == .listeningQuickly && rounds == 0 }
 
   /// Listening and asking take turns; where asking came early, the quick listening is made up for after it.
   private mutating func startRound() {
@@ -156,8 +156,8 @@ public struct BaudRateSearch: Sendable {
     index = 0
     rounds += 1
     switch round {
-    case .listeningQuickly, .listening: round = mayAsk ? .asking : .listening
-    case .asking:
+    case .listeningQuickly, .listening: round = mayPoll ? .polling : .listening
+    case .polling:
       round = quickIsDue ? .listeningQuickly : .listening
       quickIsDue = false
     }

@@ -14,7 +14,7 @@ public struct Listener: ~Copyable {
     /// Set the line to this rate and discard what is waiting.
     case setRate(UInt32)
     /// The same, and then ask the receiver for a sign of life (only where asking is allowed).
-    case ask(UInt32)
+    case poll(UInt32)
     /// Tell that frames are received at this rate.
     case found(UInt32)
     /// Tell that nothing was understood for `Listener.helpAfter`.
@@ -52,17 +52,17 @@ public struct Listener: ~Copyable {
   /// - Parameters:
   ///   - rate: the rate the line is set to, if others may be tried.
   ///   - likely: rates to try before the usual ones.
-  ///   - asking: whether the search may ask.
+  ///   - polling: whether the search may ask.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   ///   - now: the present instant.
   public init(
-    searchingFrom rate: UInt32?, likely: [UInt32] = [], asking: BaudRateSearch.Asking = .never,
+    searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,
     unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, now: Instant
   ) {
     assembler = EpochAssembler(reference: reference)
     search = rate.map {
-      BaudRateSearch(at: $0, isProven: unfinishedFrame != nil, likely: likely, asking: asking, now: now)
+      BaudRateSearch(at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, now: now)
     }
     started = now
     lastByte = now
@@ -82,8 +82,8 @@ public struct Listener: ~Copyable {
   }
 
   /// Looks for the rate anew, from `rate` on: nothing is understood any more.
-  public mutating func search(from rate: UInt32, likely: [UInt32], asking: BaudRateSearch.Asking, at now: Instant) {
-    search = BaudRateSearch(at: rate, likely: likely, asking: asking, now: now)
+  public mutating func search(from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, at now: Instant) {
+    search = BaudRateSearch(at: rate, likely: likely, polling: polling, now: now)
     forget()
   }
 
@@ -163,9 +163,9 @@ public struct Listener: ~Copyable {
       // What was received at the wrong rate is no beginning of anything.
       stream.reset()
       return .setRate(rate)
-    case .ask(let rate)?:
+    case .poll(let rate)?:
       stream.reset()
-      return .ask(rate)
+      return .poll(rate)
     }
   }
 

@@ -3,11 +3,11 @@ import MonotonicTime
 /// Why a receiver is awake again.
 public enum WakeCause: Sendable, Equatable {
   /// It was woken by this host.
-  case asked
+  case requested
   /// Its time was over.
   case time
   /// Nobody woke it, and it was not yet time.
-  case unasked
+  case unrequested
 }
 
 /// Judges what comes, or does not, from a receiver that was asked to sleep. Silence is what is expected: nothing is due
@@ -38,11 +38,11 @@ struct SleepWatch: Sendable, Equatable {
   var deadline: Instant? { wakesAt.map { $0 + Self.lateness } }
 
   /// A frame came, or so much garbage that somebody speaks.
-  mutating func hear(at now: Instant) -> Verdict {
+  mutating func receive(at now: Instant) -> Verdict {
     defer { lastFrame = now }
     if let wakesAt, now + tolerance(wakesAt) >= wakesAt { return .isAwake(.time) }
     guard now >= requestedAt + Self.settling else { return .sleeps }
-    return now >= lastFrame + pause ? .isAwake(.unasked) : .doesNotSleep
+    return now >= lastFrame + pause ? .isAwake(.unrequested) : .doesNotSleep
   }
 
   /// Its clock runs a little differently, and some receivers count in whole seconds.

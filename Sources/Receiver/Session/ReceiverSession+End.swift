@@ -2,153 +2,109 @@ import MonotonicTime
 import ReceiverStream
 import UBX
 
-/// The end: what was changed is put back.
+/// The end: the request in flight ends, the orbits are read, and settings, rate and battery-backed memory are restored.
 extension ReceiverSession {
-  /// The session is to end in order: what was changed is put back. It is over when `isEnded`.
-  public mutating func finish(at now: Instant) {
-    guard endBy == nil else { return }
-    endBy = now + Self.longestEnding
-    giveUpSubmitted()
-    endAssisting()
-    cutRetrieval()
-    switch stage {
-    // A rate that is being changed is known again once that is through.
-    case .changingRate: endBy = now + Self.longestGivingBack
-    // One that sleeps hears nothing: it is woken until it answers, as at any other time.
-    case .asleep where putsBack:
-      stage = .waking(WakeUp(.asked))
-      endBy = now + Self.longestGivingBack
-    case .waking where putsBack: endBy = now + Self.longestGivingBack
-    case .configuring, .storing: request?.stopRepeating()
-    default: if isToRestore { request?.stopRepeating() } else { interruptRequest() }
-    }
-    proceed(at: now)
-  }
+  /// The longest time for the orbits, and the least rate for them: some hundred messages of 172 bytes at the most.
+  private static var longestReading: Milliseconds { Milliseconds(6000) }
+  private static var leastReadingRate: UInt32 { 38_400 }
 
-  /// Whether the end was asked for and waits for what is under way: the answer to what was said last would be taken for that
-  /// to what is said next.
-  var isToEnd: Bool {
-    guard endBy != nil else { return false }
+  /// Whether the stage gives way to the end once no request is in flight: a reply to an earlier request would be taken for
+  /// that to the next one.
+  var isReadyToRestore: Bool {
+    guard end.isRequested else { return false }
     return switch stage {
-    case .changingRate, .keeping, .restoring, .restoringRate, .restoringBackup, .ended: false
+    case .changingRate, .readingDatabase, .restoring, .restoringRate, .restoringBackup, .ended: false
     case .waking: !putsBack
     default: true
     }
   }
 
-  /// Nothing is under way any more: what was changed is put back.
+  /// Whether the end has something to restore, and is to do so.
+  public var putsBack: Bool { isToRestore && settings.restoresAtEnd && settings.intent != .readOnly }
+
+  /// Whether something is not as it was found.
+  var isToRestore: Bool { !memory.found.isEmpty || memory.foundRate != nil || !memory.backup.isEmpty }
+
   mutating func startEnding(at now: Instant) {
     keepFoundOfStage()
-    if let description, readsDatabase {
-      let until = now + Self.longestKeeping
-      endBy = until + Self.longestEnding
-      stage = .keeping(DatabaseReading(of: description), until: until)
-    } else {
-      startRestoring(at: now)
-    }
+    guard let description, readsDatabase else { return startRestoring(at: now) }
+    let until = now + Self.longestReading
+    end.extend(to: until + EndPhase.longestWait)
+    enter(.readingDatabase(DatabaseReading(of: description), until: until), on: .finish)
   }
 
-  /// It is over, whatever was under way.
-  mutating func cutEnding() {
-    interruptRequest()
-    end()
+  private var readsDatabase: Bool {
+    isReceiving && settings.intent != .readOnly && settings.assistance?.readsDatabaseAtEnd == true
+      && rate.map { $0 >= Self.leastReadingRate } ?? true
   }
 
-  /// The time for putting back is over.
-  mutating func runOutOfTime() {
-    if putsBack { hasUnrestoredChanges = true }
-    cutEnding()
-  }
-
-  /// It is over; what could not be put back is told.
-  mutating func end() {
-    stage = .ended
-    if hasUnrestoredChanges { actions.append(.report(.notPutBack)) }
-    hasUnrestoredChanges = false
-  }
-
-  var readsDatabase: Bool {
-    guard isHeard, settings.intent != .readOnly, settings.assistance?.readsDatabaseAtEnd == true else { return false }
-    return rate.map { $0 >= Self.leastKeepingRate } ?? true
-  }
-
-  /// - Parameter isAwake: whether it has just answered.
+  /// - Parameter isAwake: whether the receiver has just replied.
   mutating func startRestoring(at now: Instant, isAwake: Bool = false) {
-    var begin = now
     let sleeps = !isAwake && desired?.powerSave?.sleepsBetweenFixes == true
-    guard isHeard || sleeps, putsBack else {
-      // Of a receiver that is silent nobody knows whether it has kept what it was told.
-      if putsBack { hasUnrestoredChanges = true }
-      return end()
+    guard isReceiving || sleeps, putsBack else {
+      // A silent receiver may have kept its settings.
+      if putsBack { end.fail() }
+      return endSession(on: .finish)
     }
+    var begin = now
     if sleeps {
-      // It wakes for each fix, and now: the byte is lost, and what follows has to wait until the receiver reads.
+      // The byte wakes the receiver and is lost; the next one has to wait until it reads.
       actions.append(.send([0xFF]))
       begin = now + WakeUp.oscillatorStart
-      quietUntil = begin
+      requests.wait(until: begin)
     }
-    endBy = begin + Self.longestEnding
-    restoringBy = begin + Self.longestGivingBack
-    stage = .restoring(Configuration(memory.found.reversed().map(\.setting), port: port, writesAtOnce: true))
+    end.startRestoring(at: begin)
+    let found = memory.found.reversed().map(\.setting)
+    enter(.restoring(Configuration(found, port: port, writesAtOnce: true)), on: .finish)
   }
 
-  /// The line is gone: what was collected is reported, commands are silent.
-  public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
-    listener.finish(body)
-    keepFoundOfStage()
-    giveUpSubmitted()
-    cutRetrieval()
-    cutEnding()
+  mutating func restoreNext(of configuration: Configuration, at now: Instant) {
+    guard var command = configuration.next() else { return finishRestoring(configuration, at: now) }
+    // Time is short: a setting without a reply leaves some for the others.
+    command.attempts = 3
+    begin(command)
   }
 
-  /// What waits for its turn is not said any more.
-  private mutating func giveUpSubmitted() {
-    for (ticket, _) in submitted { actions.append(.finished(ticket, .silent)) }
-    submitted = []
+  private mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
+    if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { end.fail() }
+    guard let found = memory.foundRate, let rate, found != rate else { return startRestoringBackup() }
+    end.extend(to: now + EndPhase.longestRestoring)
+    let change = PortRateChange(from: rate, to: found, port: port, usesItems: usesItems, isRestored: true)
+    enter(.restoringRate(change), on: .restored)
   }
 
-  /// What was found before it was written is kept, for the end.
-  mutating func keepFound(_ configuration: Configuration) {
-    for found in configuration.found where !memory.found.contains(where: { $0.setting.isOfSame(found.setting) }) {
-      memory.found.append(found)
+  mutating func finishRestoringRate(_ isChanged: Bool) {
+    if !isChanged { end.fail() }
+    startRestoringBackup()
+  }
+
+  private mutating func startRestoringBackup() {
+    var inForce = memory.found.map(\.setting)
+    if let rate = memory.foundRate, let key = (port ?? .uart1).rateKey {
+      inForce.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }
+    enter(.restoringBackup(BackupStore(undoing: memory.backup, inForce: inForce)), on: .restored)
   }
 
-  /// The same where it is cut off: by the end, or by the loss of the line. A rate that was being raised may be the
-  /// receiver's by now: found there, it has to be given back.
+  /// Ends the session whatever is under way.
+  mutating func endNow(on cause: StageTransition.Cause) {
+    interruptRequest()
+    endSession(on: cause)
+  }
+
+  mutating func endSession(on cause: StageTransition.Cause) {
+    enter(.ended, on: cause)
+    if end.isIncomplete { report(.notPutBack) }
+  }
+
+  /// Keeps what the stage found, where the end or the loss of the line cuts it off. A rate that was being raised may be
+  /// the receiver's by now: if it is found there, it has to be restored.
   mutating func keepFoundOfStage() {
     switch stage {
-    case .configuring(let configuration): keepFound(configuration)
+    case .configuring(let configuration): memory.keep(configuration.found)
     case .storing(let store): memory.backup = store.before
     case .changingRate(let change): memory.rate = change.to
     default: break
     }
-  }
-
-  /// Whether something is not as it was found, and is to be.
-  public var putsBack: Bool { isToRestore && settings.restoresAtEnd && settings.intent != .readOnly }
-
-  /// Whether something is not as it was found.
-  var isToRestore: Bool { !memory.found.isEmpty || settingsRate != nil || !memory.backup.isEmpty }
-
-  /// What was in force when the receiver was found, as far as it was changed.
-  var foundInForce: [Setting] {
-    var list = memory.found.map(\.setting)
-    if let settingsRate, let key = (port ?? .uart1).rateKey {
-      list.append(.item(ConfigurationPair(id: key, bits: UInt64(settingsRate))))
-    }
-    return list
-  }
-
-  mutating func finishRestoring(_ configuration: Configuration, at now: Instant) {
-    if configuration.results.contains(where: { $0 != .wasThere && $0 != .written }) { hasUnrestoredChanges = true }
-    guard let settingsRate, let rate, settingsRate != rate else {
-      stage = .restoringBackup(BackupStore(undoing: memory.backup, inForce: foundInForce))
-      return
-    }
-    endBy = now + Self.longestGivingBack
-    stage = .restoringRate(
-      PortRateChange(
-        from: rate, to: settingsRate, port: port, usesItems: description?.can(.valset) ?? false, isGivenBack: true))
   }
 }

@@ -6,39 +6,39 @@ import UBX
 extension ReceiverSession {
   var usablePort: ReceiverPortNumber? { settings.line == .usb ? .usb : port }
 
-  /// Begins the sleep that is wished; whether there is one.
+  /// Begins the requested sleep.
+  ///
+  /// - Returns: whether there is one.
   mutating func startSleeping(at now: Instant) -> Bool {
-    guard let pendingSleep, let description else { return false }
-    guard let command = SleepRequest.command(pendingSleep.duration, for: description, port: usablePort) else {
-      self.pendingSleep = nil
-      actions.append(.report(.cannotSleep))
+    guard let pending = sleepPlan.pending, let description else { return false }
+    guard let command = SleepRequest.command(pending.duration, for: description, port: usablePort) else {
+      sleepPlan.cancel()
+      report(.cannotSleep)
       return false
     }
-    guard stored == settingsInForce else {
+    guard sleepPlan.isStored(settingsInForce) else {
       startStoring()
       return true
     }
-    self.pendingSleep = nil
+    sleepPlan.begin(skippedBytes: listener.counters.skippedBytes)
     watch = nil
-    let duration = SleepRequest.clamped(pendingSleep.duration)
     let sentBy = now + RequestInFlight.time(of: command.bytes.count, rate)
-    let sleep = SleepWatch(requestedAt: sentBy, duration: duration, epoch: epochPeriod)
-    stage = .asleep(sleep)
-    isHeard = false
-    trouble.interrupt()
-    skippedAsleep = listener.counters.skippedBytes
+    let sleep = SleepWatch(
+      requestedAt: sentBy, duration: SleepRequest.clamped(pending.duration), epoch: epochPeriod)
+    enter(.asleep(sleep), on: .sleep)
+    health.stopReceiving()
+    health.interruptRecovery()
     actions.append(.send(command.bytes))
-    actions.append(.report(.asleep(until: sleep.wakesAt)))
+    report(.asleep(until: sleep.wakesAt))
     return true
   }
 
-  /// What the receiver was told, as it has to outlive its sleep: the rate of the port with it.
-  var settingsInForce: [Setting] {
-    guard var desired, let description else { return [] }
-    desired.isPowerSaveOn = desired.powerSave?.sleepsBetweenFixes != true
-    guard description.can(.valset) else { return desired.messageSettings(for: description) }
-    var list = items(of: desired)
-    if settingsRate != nil, let rate, let key = (port ?? .uart1).rateKey {
+  // MARK: Storing
+
+  /// The settings that have to outlive a sleep, with the raised rate of the port.
+  private var settingsInForce: [Setting] {
+    var list = settingsToSend
+    if usesItems, memory.foundRate != nil, let rate, let key = (port ?? .uart1).rateKey {
       list.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }
     return list
@@ -47,80 +47,92 @@ extension ReceiverSession {
   mutating func startStoring() {
     let last = description.flatMap { desired?.powerSave?.switching(for: $0) }
     if last != nil, let description {
-      // It was continuous, as it is when it is put back.
+      // The end restores continuous operation.
       var before = DesiredConfiguration()
       before.powerSave = .continuous
-      let list =
-        description.can(.valset) ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
-      for setting in list where !memory.found.contains(where: { $0.setting.isOfSame(setting) }) {
-        memory.found.append(Configuration.Found(setting: setting))
-      }
+      let list = usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
+      memory.keep(list.map { Configuration.Found(setting: $0) })
     }
-    stage = .storing(BackupStore(settingsInForce, before: memory.backup, last: last))
+    enter(.storing(BackupStore(settingsInForce, before: memory.backup, last: last)), on: .store)
   }
 
   mutating func finishStoring(_ store: BackupStore, at now: Instant) {
     memory.backup = store.before
-    // What could not be kept is written again after the sleep.
-    stored = settingsInForce
-    stage = .steady
+    // A setting that could not be stored is written again after the sleep.
+    sleepPlan.store(settingsInForce)
+    enter(.steady, on: .stored)
     if desired?.powerSave?.sleepsBetweenFixes == true {
       // Firmware before protocol version 18 refuses it while it receives GLONASS (M8 interface description, CFG-RXM).
-      if store.isLastRefused {
-        desired?.powerSave = nil
-        sentConfiguration = desired
-        appliedConfiguration = desired
-        refusedCount += 1
-      }
-      actions.append(.report(.configured(refused: refusedCount)))
+      if store.isLastRefused { configuration.abandonPowerSave() }
+      report(.configured(refused: configuration.refusedCount))
     }
-    startWatch(at: now, without: [], isMuted: false)
+    retry.restart()
+    startWatch(at: now)
   }
 
-  /// Somebody speaks who was asked to be silent.
-  mutating func noticeWaking(at now: Instant) {
-    guard case .asleep(var sleep) = stage else { return }
-    let verdict = sleep.hear(at: now)
-    stage = .asleep(sleep)
+  // MARK: Waking
+
+  /// Frames are received from a receiver that was put to sleep.
+  mutating func judge(_ sleep: SleepWatch, at now: Instant) {
+    var sleep = sleep
+    let verdict = sleep.receive(at: now)
+    update(.asleep(sleep))
     switch verdict {
-    case .sleeps: isHeard = false
+    case .sleeps: health.stopReceiving()
     case .isAwake(let cause): becomeAwake(cause, at: now)
     case .doesNotSleep:
-      actions.append(.report(.doesNotSleep))
-      stage = .steady
-      startWatch(at: now, without: [], isMuted: false)
+      report(.doesNotSleep)
+      enter(.steady, on: .doesNotSleep)
+      retry.restart()
+      startWatch(at: now)
     }
   }
 
-  /// Its time is over and it is not heard: it is woken.
-  mutating func wakeIfTime(at now: Instant) {
-    guard case .asleep(let sleep) = stage, let due = sleep.deadline, now >= due else { return }
-    stage = .waking(WakeUp(.time))
+  /// Much garbage is a receiver at the rate of its start: it is awake, or never slept.
+  mutating func judgeGarbage(_ sleep: SleepWatch, at now: Instant) {
+    var sleep = sleep
+    guard isMuchGarbage, case .isAwake(let cause) = sleep.receive(at: now) else { return }
+    report(.awake(cause))
+    searchAgain(on: .garbage, at: now)
   }
 
-  /// It answers, or speaks: what its sleep lost is written again.
+  /// Whether there is more garbage than the rest of what the receiver sent before its sleep.
+  var isMuchGarbage: Bool {
+    sleepPlan.bytesSkipped(of: listener.counters.skippedBytes) >= UInt64(Self.garbageBytes)
+  }
+
+  mutating func send(_ wakeUp: WakeUp, at now: Instant) {
+    switch wakeUp.next() {
+    case .send(let command): begin(command)
+    case .reset(let command):
+      report(.resetToWake)
+      begin(command)
+    case .failed: giveUpWaking(wakeUp, at: now)
+    }
+  }
+
+  /// The receiver sends frames: settings that the sleep lost are written again.
   mutating func becomeAwake(_ cause: WakeCause, at now: Instant) {
-    if endBy == nil { actions.append(.report(.awake(cause))) }
-    isHeard = true
-    lastFrame = now
-    retryAfter = Self.firstRetry
-    if let lost = settingsRate, rate == lost {
-      settingsRate = nil
-      if !keepsNoRate, let wanted = desired?.portRate { actions.append(.report(.rateNotChanged(wanted))) }
-      keepsNoRate = true
+    if !end.isRequested { report(.awake(cause)) }
+    health.receive(at: now)
+    retry.restart()
+    if let found = memory.foundRate, rate == found {
+      memory.foundRate = nil
+      if !line.isRaiseAbandoned, let wanted = desired?.portRate { report(.rateNotChanged(wanted)) }
+      line.abandonRaise()
     }
-    stage = .steady
-    quietUntil = max(quietUntil, now)
-    if endBy == nil { startConfiguring(at: now) } else { startRestoring(at: now, isAwake: true) }
+    enter(.steady, on: .awake)
+    requests.waitAtLeast(until: now)
+    if end.isRequested { startRestoring(at: now, isAwake: true) } else { startConfiguring(at: now) }
   }
 
-  mutating func giveUpWaking(_ wakeUp: WakeUp, at now: Instant) {
-    // It speaks, if it does not answer.
-    if isHeard { return becomeAwake(wakeUp.cause, at: now) }
-    if endBy != nil { return startRestoring(at: now) }
-    actions.append(.report(.doesNotWake))
-    _ = trouble.begin(.silent)
-    loseTouch()
+  private mutating func giveUpWaking(_ wakeUp: WakeUp, at now: Instant) {
+    // The receiver sends frames, if no replies.
+    if isReceiving { return becomeAwake(wakeUp.cause, at: now) }
+    if end.isRequested { return startRestoring(at: now) }
+    report(.doesNotWake)
+    _ = health.begin(.silent)
+    loseTouch(on: .doesNotWake)
     scheduleRetry(from: now)
   }
 }

@@ -53,17 +53,28 @@ public struct SessionSettings: Sendable {
   }
 }
 
-/// What a session knows of its receiver that the next one on the same receiver can use: after an unplug, say.
+/// What a session leaves to the next one with the same receiver, after an unplug for example.
 public struct SessionMemory: Sendable {
-  /// The rate at which it was heard.
+  /// The rate at which frames were received.
   public var rate: UInt32?
-  /// The rate that the line was found at, where it was raised from that; it is put back at the end.
+  /// The rate that the line was found at, if it was raised from that; the end restores it.
   var foundRate: UInt32?
   public var description: ReceiverDescription?
-  /// What it knew of the orbits at the session's end, where it was asked for that.
+  /// The receiver's orbits at the end of the session, if `AssistanceSettings.readsDatabaseAtEnd` is set.
   public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.
   var found: [Configuration.Found] = []
-  /// What battery-backed memory held before it was written.
+  /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
+
+  /// Keeps settings as they were found, the first finding of each.
+  mutating func keep(_ settings: [Configuration.Found]) {
+    for one in settings where !found.contains(where: { $0.setting.isOfSame(one.setting) }) { found.append(one) }
+  }
+
+  mutating func clearSettings() {
+    found = []
+    foundRate = nil
+    backup = BackupStore.Before()
+  }
 }

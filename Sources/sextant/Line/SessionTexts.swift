@@ -29,8 +29,8 @@ private func text(of report: SessionReport, path: String, baud: UInt32?) -> Stri
       ?? "\(path): nothing is understood any more; looking for the baud rate again"
   case .back: "\(path): the receiver is back"
   case .rateNotChanged(let rate): "\(path): the receiver was not heard at \(rate) baud; the old rate stays"
-  case .asleep, .awake(.asked), .awake(.time), .batching: nil
-  case .awake(.unasked): "\(path): the receiver woke although nobody woke it"
+  case .asleep, .awake(.requested), .awake(.time), .batching: nil
+  case .awake(.unrequested): "\(path): the receiver woke although nobody woke it"
   case .doesNotSleep: "\(path): the receiver was asked to sleep and goes on"
   case .cannotSleep: "\(path): this receiver cannot be put to sleep at this port"
   case .resetToWake: "\(path): the receiver does not wake; resetting it"

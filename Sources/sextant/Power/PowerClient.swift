@@ -173,9 +173,9 @@ struct PowerClient: ReceiverClient, ~Copyable {
 
   private static func words(of cause: WakeCause) -> String {
     switch cause {
-    case .asked: "because it was woken"
+    case .requested: "because it was woken"
     case .time: "because its time was over"
-    case .unasked: "although nobody woke it"
+    case .unrequested: "although nobody woke it"
     }
   }
 }

@@ -93,8 +93,8 @@ struct OpenLine: ~Copyable {
 
   private func perform(_ action: Listener.Action) {
     switch action {
-    // A rate that the hardware does not have is skipped.
-    case .setRate(let rate), .ask(let rate): try? port.setBaudRate(rate)
+    // A rate that the hardware does not have is passed over.
+    case .setRate(let rate), .poll(let rate): try? port.setBaudRate(rate)
     case .found(let rate): Console.write("found \(port.path) \(rate)")
     case .none, .adviseOnSilence: break
     }

@@ -1,0 +1,47 @@
+import ReceiverStream
+
+/// Whether a receiver is polled for its identity: by its frames, and by how earlier polls ended.
+struct IdentityPolling {
+  private enum State {
+    case open
+    /// Frames are received, and the last poll had no reply.
+    case unanswered
+    /// Another make, or one without replies: nothing is sent until the frames show a u-blox receiver.
+    case passive(wasPolled: Bool)
+  }
+
+  private(set) var evidence = VendorEvidence()
+  private var state = State.open
+
+  var isUnanswered: Bool {
+    switch state {
+    case .open, .passive(wasPolled: false): false
+    case .unanswered, .passive(wasPolled: true): true
+    }
+  }
+
+  var isPassive: Bool { if case .passive = state { true } else { false } }
+
+  mutating func update(_ evidence: VendorEvidence) { self.evidence = evidence }
+
+  /// - Returns: whether the receiver may be polled.
+  mutating func resume() -> Bool {
+    if isPassive {
+      guard evidence.verdict == .uBlox else { return false }
+      state = isUnanswered ? .unanswered : .open
+    }
+    return true
+  }
+
+  mutating func stop() { state = .passive(wasPolled: isUnanswered) }
+
+  mutating func finish(isUnanswered: Bool) {
+    state = isPassive ? .passive(wasPolled: isUnanswered) : isUnanswered ? .unanswered : .open
+  }
+
+  /// Another receiver may be on the line now.
+  mutating func reset() {
+    evidence = VendorEvidence()
+    finish(isUnanswered: false)
+  }
+}

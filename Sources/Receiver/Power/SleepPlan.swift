@@ -1,0 +1,31 @@
+import MonotonicTime
+
+/// The sleep that a session was asked for, and what it needs for it.
+struct SleepPlan {
+  /// A requested sleep that has not begun; a duration of nil lasts until the receiver is woken.
+  struct Pending { let duration: Milliseconds? }
+
+  private(set) var pending: Pending?
+  /// The settings that battery-backed memory has, as far as is known.
+  private var stored: [Setting] = []
+  /// Bytes outside of frames before the receiver fell asleep.
+  private var skippedBytes: UInt64 = 0
+
+  mutating func request(for duration: Milliseconds?) { pending = Pending(duration: duration) }
+  mutating func cancel() { pending = nil }
+
+  mutating func begin(skippedBytes: UInt64) {
+    pending = nil
+    self.skippedBytes = skippedBytes
+  }
+
+  /// The receiver sleeps: bytes so far are the rest of what it sent before.
+  mutating func ignore(skippedBytes: UInt64) { self.skippedBytes = skippedBytes }
+
+  func bytesSkipped(of total: UInt64) -> UInt64 { total - min(total, skippedBytes) }
+
+  func isStored(_ settings: [Setting]) -> Bool { stored == settings }
+  mutating func store(_ settings: [Setting]) { stored = settings }
+  /// RAM has other settings now, or it is another receiver.
+  mutating func clearStored() { stored = [] }
+}

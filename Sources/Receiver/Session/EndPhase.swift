@@ -1,0 +1,46 @@
+import MonotonicTime
+
+/// The end of a session: when it is over at the latest, and whether everything was restored.
+///
+///     running ─ request ─▶ ending(by) ─ startRestoring ─▶ restoring(by, latest) ─ extend ─▶ ending(by): the rate is next
+struct EndPhase {
+  private enum State {
+    case running
+    case ending(by: Instant)
+    /// `by` moves with each reply, up to `latest`.
+    case restoring(by: Instant, latest: Instant)
+  }
+
+  /// The longest wait without a reply.
+  static var longestWait: Milliseconds { Milliseconds(4000) }
+  /// The longest time for settings, on a slow line that loses requests and replies; then for the rate.
+  static var longestRestoring: Milliseconds { Milliseconds(8000) }
+
+  private var state = State.running
+  /// Whether some change could not be restored.
+  private(set) var isIncomplete = false
+
+  var isRequested: Bool { deadline != nil }
+
+  var deadline: Instant? {
+    switch state {
+    case .running: nil
+    case .ending(let by), .restoring(let by, _): by
+    }
+  }
+
+  mutating func request(at now: Instant) { state = .ending(by: now + Self.longestWait) }
+
+  mutating func extend(to instant: Instant) { state = .ending(by: instant) }
+
+  mutating func startRestoring(at now: Instant) {
+    state = .restoring(by: now + Self.longestWait, latest: now + Self.longestRestoring)
+  }
+
+  mutating func receiveReply(at now: Instant) {
+    guard case .restoring(_, let latest) = state else { return }
+    state = .restoring(by: min(now + Self.longestWait, latest), latest: latest)
+  }
+
+  mutating func fail() { isIncomplete = true }
+}

@@ -1,0 +1,44 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The reaction to received frames.
+extension ReceiverSession {
+  func startReceiving() -> ReceivedFrames {
+    ReceivedFrames(
+      evidence: identity.evidence, watch: watch, request: requests.inFlight,
+      collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
+  }
+
+  mutating func take(_ received: inout ReceivedFrames, at now: Instant) {
+    identity.update(received.evidence)
+    watch = received.watch
+    requests.update(received.request)
+    if received.epochs > 0 { line.finishEpoch() }
+    let hasFrames = received.frames > 0
+    if hasFrames {
+      if !isReceiving { confirmRate(at: now) }
+      health.receive(at: now)
+    }
+    if let outcome = received.outcome { finishRequest(outcome, at: now) }
+    if hasFrames { handle(.frames, at: now) }
+    if let version = received.version, settings.intent != .readOnly { handle(.version(version), at: now) }
+    for payload in received.batch {
+      batch.receive(logBATCH: payload, keeps: settings.intent != .readOnly, at: now)
+    }
+    // In on/off operation the receiver starts anew for each fix.
+    let isStart = health.isStart(received.sawBootText) && desired?.powerSave?.sleepsBetweenFixes != true
+    if received.isConfigurationLost || isStart && isSteady { handle(.configurationLost, at: now) }
+  }
+
+  /// Frames are received again.
+  private mutating func confirmRate(at now: Instant) {
+    // A receiver that lost power while the line was away has its own rate again, and another receiver has another one.
+    if line.isInherited {
+      if rate != memory.rate { memory.foundRate = nil }
+      line.confirm()
+    }
+    memory.rate = rate
+    health.recover(at: now)
+    if !end.isRequested { retry.cancel() }
+  }
+}

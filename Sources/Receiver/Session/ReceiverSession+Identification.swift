@@ -1,0 +1,138 @@
+import MonotonicTime
+
+/// When the identity is polled, and what follows from the reply.
+extension ReceiverSession {
+  /// The time for another make to show its own sentences before the poll.
+  private static var listeningTime: Milliseconds { Milliseconds(300) }
+  /// After so many polls without a reply all rates are searched: a watchdog may have set another one, at which the
+  /// receiver sends nothing by itself.
+  private static var mostFailedPolls: Int { 3 }
+  /// The rate for a line that is too full for the reply: all families and most boards have it.
+  private static var roomyRate: UInt32 { 115_200 }
+
+  /// Whether it is a u-blox receiver for sure.
+  var isKnown: Bool { memory.description != nil || settings.isKnownUBlox }
+
+  mutating func pollSilentReceiver(at now: Instant) {
+    guard retry.isDue(at: now), settings.intent != .readOnly, !listener.isSearching else { return }
+    if health.failedPolls >= Self.mostFailedPolls, settings.line == .serial {
+      health.clearFailedPolls()
+      return searchAgain(on: .silence, at: now)
+    }
+    // The first byte to a sleeping receiver wakes it and is lost (interface descriptions, "wake-up by UART RX").
+    actions.append(.send([0xFF]))
+    retry.cancel()
+    if line.isRecovered { requests.wait(until: now + WakeUp.oscillatorStart) }
+    startIdentifying()
+  }
+
+  mutating func decideOnPolling(_ pollAt: Instant?, at now: Instant) {
+    guard settings.intent != .readOnly, identity.resume() else { return }
+    if retry.at != nil {
+      guard retry.isDue(at: now) else { return }
+      retry.cancel()
+      return startIdentifying()
+    }
+    if memory.description != nil { return startIdentifying() }
+    switch identity.evidence.verdict {
+    case .uBlox, .perhapsUBlox: startIdentifying()
+    case .unknown where isKnown: startIdentifying()
+    case .other:
+      identity.stop()
+      update(.listening(pollAt: nil))
+      report(.notIdentified(isOtherVendor: true))
+    case .unknown:
+      guard settings.intent == .identify else { return }
+      guard let pollAt else { return update(.listening(pollAt: now + Self.listeningTime)) }
+      if now >= pollAt { startIdentifying() }
+    }
+  }
+
+  mutating func startIdentifying() {
+    let isProved = identity.evidence.verdict == .uBlox || isKnown
+    enter(
+      .identifying(
+        Identification(
+          isProved: isProved && settings.maySwitchUBXOn, isRepeated: identity.isUnanswered, port: port, rate: rate,
+          wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
+      on: .poll)
+  }
+
+  /// A reply to a poll that was given up, or to another program's.
+  mutating func identify(by monVER: [UInt8]) {
+    retry.cancel()
+    enter(.identifying(Identification(lateAnswer: monVER, port: port, rate: rate)), on: .poll)
+  }
+
+  /// Whether the rate may be raised before the receiver is identified: only where that can be restored.
+  private var mayRaiseUnknown: Bool {
+    settings.intent == .identify && settings.restoresAtEnd && settings.maySwitchUBXOn && hasRateSearch
+      && rate.map { $0 < Self.roomyRate } ?? false
+  }
+
+  /// Whether more polls are needed for a reply to find room. A serving session uses the received frames meanwhile, and
+  /// polls again later.
+  mutating func isLineFull(at now: Instant) -> Bool {
+    line.measureLoad(at: now)
+    return settings.intent == .identify && line.load.isFull(at: rate)
+  }
+
+  mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
+    port = port ?? identification.port
+    if let language = identification.needsRoom, let rate {
+      memory.foundRate = rate
+      let change = PortRateChange(from: rate, to: Self.roomyRate, port: nil, usesItems: language == .items)
+      return enter(.changingRate(change), on: .noRoom)
+    }
+    guard let found = identification.description else { return finishUnidentified(at: now) }
+    identity.finish(isUnanswered: false)
+    line.confirm()
+    health.clearFailedPolls()
+    take(found)
+    takeRecoverySettings()
+    if desired == nil {
+      configuration.set(settings.desired(memory.description!).adapted(to: rate, isBound: settings.line == .bound))
+      takeRecoveredConstellations()
+    }
+    assistance.prepare(settings.assistance, for: description, at: now)
+    startConfiguring(on: .identified, at: now)
+  }
+
+  /// The frames of an unidentified receiver are used; it is polled again, more and more rarely, if it can be a u-blox one.
+  private mutating func finishUnidentified(at now: Instant) {
+    if line.isRecovered, !isReceiving { return abandonRecovery(on: .noReply, at: now) }
+    if memory.description == nil, !identity.isUnanswered { report(.notIdentified(isOtherVendor: false)) }
+    identity.finish(isUnanswered: isReceiving && memory.description == nil)
+    enter(isReceiving ? .listening(pollAt: nil) : .searching, on: .noReply)
+    if !isReceiving, memory.description != nil { health.countFailedPoll() }
+    switch identity.evidence.verdict {
+    case .unknown where !isKnown, .other where !isKnown: identity.stop()
+    case .perhapsUBlox where !isKnown: scheduleRetry(from: now, isUnsure: true)
+    default: scheduleRetry(from: now)
+    }
+  }
+
+  private mutating func take(_ found: ReceiverDescription) {
+    var found = found
+    let isSame = memory.description.map { Self.isSame($0, found) } ?? true
+    if isSame, found.uniqueID == nil { found.uniqueID = memory.description?.uniqueID }
+    let isNew = found != memory.description
+    if !isSame {
+      // Another receiver has settings of its own.
+      memory.clearSettings()
+      sleepPlan.clearStored()
+      configuration.set(nil)
+    }
+    memory.description = found
+    if isNew || !health.wasLost { report(.identified(found)) }
+  }
+
+  /// Whether two descriptions are of one receiver. The chip's id has a reply of its own, which can be lost: that does not
+  /// discard what was changed.
+  private static func isSame(_ known: ReceiverDescription, _ found: ReceiverDescription) -> Bool {
+    guard let id = known.uniqueID, let foundID = found.uniqueID else {
+      return known.uniqueID == found.uniqueID ? known.hardware == found.hardware : known.strings == found.strings
+    }
+    return id == foundID && known.hardware == found.hardware
+  }
+}

@@ -1,0 +1,184 @@
+import MonotonicTime
+import ReceiverStream
+
+/// The events from outside, and the actions.
+extension ReceiverSession {
+  /// Takes bytes from the line; `body` gets the report of each epoch that they complete.
+  public mutating func receive(
+    _ bytes: RawSpan, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    line.receive(bytes: bytes.byteCount, at: now)
+    var received = startReceiving()
+    let bitRate = rate
+    let action = listener.receive(bytes, at: now, frames: { received.receive($0, at: now, bitRate) }) { report, sky in
+      if !report.isUpdate { received.epochs += 1 }
+      body(report, sky)
+    }
+    take(&received, at: now)
+    carryOut(action, at: now)
+    if isGarbage(at: now) { handle(.garbage, at: now) }
+    reportRecovery(at: now)
+    proceed(at: now)
+  }
+
+  /// Shows the epoch as if it were over now; see `EpochAssembler.preview`.
+  public mutating func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    listener.preview(body)
+  }
+
+  /// Does what is due at `now`; legal at any time.
+  public mutating func wake(
+    at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  ) {
+    var received = startReceiving()
+    let bitRate = rate
+    let action = listener.wake(at: now, frames: { received.receive($0, at: now, bitRate) }, body)
+    take(&received, at: now)
+    carryOut(action, at: now)
+    if isAsleep { sleepPlan.ignore(skippedBytes: listener.counters.skippedBytes) }
+    if let due = silenceDeadline, now >= due { handle(.silence, at: now) }
+    reportRecovery(at: now)
+    proceed(at: now)
+  }
+
+  /// Sets whether the end restores what was changed: a caller that changes settings for good wants it only until all of
+  /// them are written.
+  public mutating func restoreAtEnd(_ restores: Bool) { settings.restoresAtEnd = restores }
+
+  /// Sets the desired configuration; the differences are sent as soon as the receiver takes commands.
+  public mutating func set(_ desired: DesiredConfiguration, at now: Instant) {
+    configuration.set(desired)
+    watch = nil
+    handle(.newConfiguration, at: now)
+    proceed(at: now)
+  }
+
+  /// Puts the receiver to sleep once it has its configuration and the submitted commands are over; before that, its
+  /// settings are stored in battery-backed memory. The result is `SessionReport.asleep`, `.doesNotSleep` or
+  /// `.cannotSleep`.
+  ///
+  /// - Parameters:
+  ///   - duration: the time to sleep; nil for until `wakeUp`.
+  ///   - now: the present instant.
+  public mutating func sleep(for duration: Milliseconds?, at now: Instant) {
+    guard !end.isRequested else { return }
+    let isPossible =
+      description.map { SleepRequest.command(duration, for: $0, port: usablePort) != nil } ?? !identity.isPassive
+    guard settings.intent != .readOnly, isPossible else { return report(.cannotSleep) }
+    if isAsleep { return }
+    sleepPlan.request(for: duration)
+    proceed(at: now)
+  }
+
+  /// Wakes the receiver; the result is `SessionReport.awake`. A receiver that did not wake before is tried again now.
+  public mutating func wakeUp(at now: Instant) {
+    sleepPlan.cancel()
+    let wasAsleep = isAsleep
+    handle(.wakeUp, at: now)
+    if wasAsleep { proceed(at: now) }
+  }
+
+  /// Reads the receiver's batch, or its log in flash if it has no batch; `SessionAction.batch` has the results.
+  ///
+  /// - Parameters:
+  ///   - journal: what was delivered of it before.
+  ///   - earlier: LOG-BATCH payloads that were received before and perhaps not delivered, oldest first; see `BatchLog`.
+  ///   - now: the present instant.
+  public mutating func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], at now: Instant) {
+    guard !batch.isActive else { return }
+    if let description, !description.can(.batching), description.can(.flashLog) {
+      batch.start(FlashRetrieval(journal, usesItems: description.can(.valset)), at: now)
+    } else {
+      batch.start(BatchRetrieval(journal, earlier: earlier), at: now)
+    }
+    if isClosed { cutBatch() }
+    proceed(at: now)
+  }
+
+  /// Sends a command when its turn comes; `SessionAction.finished` has the outcome. It is silent at once in a read-only
+  /// session, while the receiver sleeps, and during the end.
+  public mutating func submit(_ command: Command, at now: Instant) -> SessionTicket {
+    let ticket = requests.makeTicket()
+    if isClosed {
+      actions.append(.finished(ticket, .silent))
+    } else {
+      requests.submit(command, ticket)
+      proceed(at: now)
+    }
+    return ticket
+  }
+
+  /// Whether requests from outside are refused.
+  private var isClosed: Bool { settings.intent == .readOnly || end.isRequested || isAsleep }
+
+  /// Ends the session in order: restores what was changed. `isEnded` tells when it is over.
+  public mutating func finish(at now: Instant) {
+    guard !end.isRequested else { return }
+    end.request(at: now)
+    cancelSubmitted()
+    memory.keep(assistance.finish()?.found ?? [])
+    cutBatch()
+    handle(.finish, at: now)
+    proceed(at: now)
+  }
+
+  /// The line is gone: reports what was collected and ends the session; commands are silent.
+  public mutating func lost(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    listener.finish(body)
+    cancelSubmitted()
+    cutBatch()
+    handle(.lineLost, at: listener.lastByte)
+  }
+
+  /// The line has another rate without the session, as a recording has. A frame that began at the old rate is discarded.
+  public mutating func follow(rate next: UInt32, at now: Instant) {
+    line.set(next, at: now)
+    listener.follow(rate: next)
+    if isReceiving { memory.rate = next }
+  }
+
+  /// Returns the next action; nil when there are no more for now.
+  public mutating func nextAction() -> SessionAction? {
+    actions.isEmpty ? nil : actions.removeFirst()
+  }
+
+  /// When `wake` is due.
+  public var deadline: Instant? {
+    if isEnded { return nil }
+    var next = listener.deadline
+    next = .earlier(next, requests.inFlight?.deadline)
+    next = .earlier(next, end.deadline)
+    next = .earlier(next, silenceDeadline)
+    next = .earlier(next, health.recoveredAt)
+    // A retry waits while the receiver sleeps.
+    if !requests.isBusy, !isAsleep {
+      next = .earlier(.earlier(next, retry.at), line.raiseAt(lastByte: listener.lastByte))
+    }
+    if !requests.isBusy, isSteady { next = .earlier(next, batch.deadline) }
+    // Submitted commands wait for a change of the rate.
+    if canSend, !line.isRaiseDue { next = .earlier(next, requests.submittedAt) }
+    return switch stage {
+    case .asleep(let watch): .earlier(next, watch.deadline)
+    case .listening(let pollAt): .earlier(next, pollAt)
+    case .readingDatabase(_, let until): .earlier(next, until)
+    default: next
+    }
+  }
+
+  /// Whether the session only waits for epochs.
+  var isIdle: Bool {
+    guard isReceiving, !listener.isSearching, requests.isEmpty, !end.isRequested, !batch.isActive else { return false }
+    return switch stage {
+    case .steady: true
+    case .listening(let pollAt): pollAt == nil
+    default: false
+    }
+  }
+
+  /// What the session expects from the line.
+  public var expectation: ReadScheduler.Expectation {
+    if isIdle { return .epochs }
+    let isOverdue = requests.inFlight.map { $0.isOverdue || identity.isUnanswered } ?? false
+    return isOverdue && isReceiving && !end.isRequested && !listener.isSearching ? .overdueAnswer : .answer
+  }
+}

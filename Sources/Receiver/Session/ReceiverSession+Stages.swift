@@ -1,0 +1,148 @@
+import MonotonicTime
+
+/// The reaction of each stage to each event: the only place that combines the two.
+extension ReceiverSession {
+  /// - Returns: whether something was done. False on `idle` if the session has no request to send.
+  @discardableResult
+  mutating func handle(_ event: StageEvent, at now: Instant) -> Bool {
+    switch (stage, event) {
+    case (.ended, _): return false
+    case (_, .lineLost):
+      keepFoundOfStage()
+      endNow(on: .lineLost)
+    case (_, .timeout):
+      if putsBack { end.fail() }
+      endNow(on: .timeout)
+
+    // The end. A rate that is changing is known again after that; a sleeping receiver is woken first.
+    case (.asleep, .finish) where putsBack:
+      end.extend(to: now + EndPhase.longestRestoring)
+      enter(.waking(WakeUp(.requested)), on: .finish)
+    case (.changingRate, .finish): end.extend(to: now + EndPhase.longestRestoring)
+    case (.waking, .finish) where putsBack: end.extend(to: now + EndPhase.longestRestoring)
+    case (.configuring, .finish), (.storing, .finish): requests.stopRepeating()
+    case (_, .finish): if isToRestore { requests.stopRepeating() } else { interruptRequest() }
+    case (_, .idle) where isReadyToRestore: startEnding(at: now)
+
+    case (.searching, .frames): if !end.isRequested { enter(.listening(pollAt: nil), on: .frames) }
+    case (.searching, .time): pollSilentReceiver(at: now)
+    case (.searching, .wakeUp): if !end.isRequested { retry.hurry(to: now) }
+
+    case (.listening(let pollAt), .time): if isReceiving { decideOnPolling(pollAt, at: now) }
+    case (.listening, .idle): return canSend && requests.beginSubmitted()
+    case (.listening, .version(let payload)): if memory.description == nil { identify(by: payload) }
+
+    case (.identifying(let identification), .idle):
+      if !begin(identification.next()) { finishIdentifying(identification, at: now) }
+    case (.identifying(var identification), .reply(let outcome)):
+      identification.receive(outcome, isLineFull: isLineFull(at: now))
+      update(.identifying(identification))
+
+    case (.configuring(let configuration), .idle):
+      if !begin(configuration.next()) { finishConfiguring(configuration, at: now) }
+    case (.configuring(var configuration), .reply(let outcome)):
+      configuration.receive(outcome)
+      update(.configuring(configuration))
+
+    case (.changingRate(var change), .idle):
+      let action = change.next()
+      update(.changingRate(change))
+      if let isChanged = carryOut(action, at: now) { finishChangingRate(isChanged, change, at: now) }
+    case (.changingRate(var change), .reply(let outcome)):
+      change.receive(outcome)
+      update(.changingRate(change))
+    case (.changingRate, .garbage): break
+
+    case (.steady, .idle): return startNextOfSteady(at: now)
+    case (.steady, .newConfiguration): startConfiguring(at: now)
+    case (.steady, .configurationLost): checkConfiguration(at: now)
+
+    case (.storing(let store), .idle): if !begin(store.next()) { finishStoring(store, at: now) }
+    case (.storing(var store), .reply(let outcome)):
+      store.receive(outcome)
+      update(.storing(store))
+
+    case (.asleep(let sleep), .time):
+      if let due = sleep.deadline, now >= due { enter(.waking(WakeUp(.time)), on: .wake) }
+    case (.asleep, .idle): return false
+    case (.asleep(let sleep), .frames): judge(sleep, at: now)
+    case (.asleep(let sleep), .garbage): judgeGarbage(sleep, at: now)
+    case (.asleep, .wakeUp):
+      guard !end.isRequested else { return false }
+      enter(.waking(WakeUp(.requested)), on: .wake)
+
+    case (.waking(let wakeUp), .idle): send(wakeUp, at: now)
+    case (.waking(var wakeUp), .reply(let outcome)):
+      let isAwake = wakeUp.receive(outcome)
+      update(.waking(wakeUp))
+      if isAwake { becomeAwake(wakeUp.cause, at: now) }
+    case (.waking, .garbage): if isMuchGarbage { searchAgain(on: .garbage, at: now) }
+
+    case (.readingDatabase(_, let until), .time):
+      guard now >= until else { return false }
+      _ = requests.interrupt()
+      startRestoring(at: now)
+    case (.readingDatabase(let reading, _), .idle):
+      if !begin(reading.next()) {
+        memory.database = reading.messages
+        startRestoring(at: now)
+      }
+    case (.readingDatabase(var reading, let until), .reply(let outcome)):
+      reading.receive(outcome)
+      update(.readingDatabase(reading, until: until))
+
+    case (.restoring(let configuration), .idle): restoreNext(of: configuration, at: now)
+    case (.restoring(var configuration), .reply(let outcome)):
+      configuration.receive(outcome)
+      update(.restoring(configuration))
+      if outcome != .silent { end.receiveReply(at: now) }
+
+    case (.restoringRate(var change), .idle):
+      let action = change.next()
+      update(.restoringRate(change))
+      if let isChanged = carryOut(action, at: now) { finishRestoringRate(isChanged) }
+    case (.restoringRate(var change), .reply(let outcome)):
+      change.receive(outcome)
+      update(.restoringRate(change))
+    case (.restoringRate(var change), .frames):
+      // Frames at the found rate are enough: the reply may be queued behind much else.
+      guard line.isSettled(at: now), change.receiveFrame() else { return false }
+      _ = requests.interrupt()
+      update(.restoringRate(change))
+
+    case (.restoringBackup(let store), .idle):
+      if !begin(store.next()) {
+        if !store.isKept { end.fail() }
+        endSession(on: .restored)
+      }
+    case (.restoringBackup(var store), .reply(let outcome)):
+      store.receive(outcome)
+      update(.restoringBackup(store))
+
+    case (_, .silence): noticeSilence(at: now)
+    case (_, .garbage): noticeGarbage(at: now)
+    case (.searching, .idle): return false
+    case (_, .time), (_, .frames), (_, .version), (_, .reply), (_, .newConfiguration), (_, .configurationLost),
+      (_, .wakeUp):
+      return false
+    }
+    return true
+  }
+
+  /// Starts the first thing that is due in a steady session.
+  private mutating func startNextOfSteady(at now: Instant) -> Bool {
+    if retry.isDue(at: now) {
+      retry.cancel()
+      startConfiguring(at: now)
+    } else if configuration.hasChanged {
+      startConfiguring(at: now)
+    } else if let raiseAt = line.raiseAt(lastByte: listener.lastByte) {
+      guard now >= raiseAt else { return false }
+      startChangingRate()
+    } else {
+      return requests.begin(batch.next(at: now), for: .retrieval) || requests.beginSubmitted()
+        || startSleeping(at: now) || startAssisting(at: now)
+    }
+    return true
+  }
+}
