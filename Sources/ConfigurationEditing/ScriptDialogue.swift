@@ -82,7 +82,7 @@ public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   }
 
   /// What the script is told of a question that the receiver passed over.
-  private var passedOver: Outcome { script.takesSilenceForRefusal ? .refused(code: 0) : .silent }
+  private var passedOver: Outcome { script.takesSilenceForRefusal ? .refused(.unspecified) : .silent }
 
   /// The CFG message that a command asks for, where its answer is short; those to CFG-VALGET are long, and a full line
   /// loses them.

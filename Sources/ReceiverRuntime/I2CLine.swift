@@ -109,7 +109,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     if bytes.byteCount == 1 {
       let pair: [UInt8] = [bytes.u1(0), 0x0A]
       guard try unsafe bus.transfer(writing: pair.span.bytes, readingInto: &nowhere, count: 0) else { return 0 }
-      reader.said(at: now)
+      reader.sent(at: now)
       return 1
     }
     while true {
@@ -118,7 +118,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
       let taken = bytes.byteCount - count == 1 ? count - 1 : count
       do {
         guard try bus.transfer(writing: bytes.extracting(0..<taken), readingInto: &nowhere, count: 0) else { return 0 }
-        reader.said(at: now)
+        reader.sent(at: now)
         return taken
       } catch {
         guard error.cause == .notSupported, longestWrite > Self.leastWrite else { throw error }

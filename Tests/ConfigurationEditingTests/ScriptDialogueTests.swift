@@ -30,11 +30,11 @@ struct ScriptDialogueTests {
     dialogue.receive(.silent)
     #expect(Self.said(&dialogue)?.identity == .monVER)
     dialogue.receive(.answered([1, 2, 3]))
-    #expect(dialogue.script.outcomes == [.refused(code: 0)])
+    #expect(dialogue.script.outcomes == [.refused(.unspecified)])
     #expect(Self.said(&dialogue)?.answer == .messages([.monVER, .cfgNAV5]))
     dialogue.receive(.answeredAll([.monVER: [1], .cfgNAV5: [7, 8]]))
     dialogue.receive(.answeredAll([.monVER: [1]]))
-    #expect(dialogue.script.outcomes == [.refused(code: 0), .answered([7, 8]), .refused(code: 0)])
+    #expect(dialogue.script.outcomes == [.refused(.unspecified), .answered([7, 8]), .refused(.unspecified)])
     #expect(dialogue.next() == .over)
   }
 
@@ -66,6 +66,6 @@ struct ScriptDialogueTests {
     dialogue.receive(.silent)
     dialogue.receive(.answered([1]))
     dialogue.receive(.answeredAll([.monVER: [1], .cfgNAV5: []]))
-    #expect(dialogue.script.outcomes.last == .refused(code: 0))
+    #expect(dialogue.script.outcomes.last == .refused(.unspecified))
   }
 }

@@ -39,7 +39,7 @@ struct AssistanceTests {
     scene.take(line, at: now)
     scene.line.inject(.powerCycle(for: Milliseconds(7_200_000), losingBackup: losingBackup), at: now)
     scene.skip(to: now + Milliseconds(7_201_500))
-    scene.forgetFirstByte()
+    scene.clearFirstByte()
     let isThere = scene.run(180) { !$0.positions.isEmpty }
     #expect(isThere, "\(scene.reports)")
     let first = try #require(scene.positions.first)
@@ -48,7 +48,7 @@ struct AssistanceTests {
     return (first.at.seconds(since: now + Milliseconds(7_200_000)), scene.reports.map(\.report))
   }
 
-  @Test("What a receiver knew is kept as text and read again", arguments: models)
+  @Test("A record survives as text", arguments: models)
   func record(_ model: ReceiverModel) throws {
     let (_, record) = try firstRun(model)
     #expect(record.place != nil)
@@ -68,8 +68,8 @@ struct AssistanceTests {
     #expect(with.seconds < without.seconds - 5, "\(with.seconds) s, without \(without.seconds) s")
   }
 
-  @Test("A receiver that kept its memory is left alone", arguments: [ReceiverModel.m8, .m10])
-  func leftAlone(_ model: ReceiverModel) throws {
+  @Test("A receiver with an intact memory gets no assistance", arguments: [ReceiverModel.m8, .m10])
+  func unchanged(_ model: ReceiverModel) throws {
     let (scene, record) = try firstRun(model)
     let with = try secondRun(model, [record], losingBackup: false, at: scene.line, scene.now)
     #expect(!with.reports.contains { if case .assisted = $0 { true } else { false } })
@@ -175,7 +175,7 @@ struct AssistanceTests {
     #expect(frame(.mgaACK, end(2), to: &request) == .listed([[1], [2]]))
   }
 
-  @Test("A list that lost a message is asked for again; in the end what came counts")
+  @Test("A list with a lost message is requested again; in the end the received messages count")
   func listRepeats() {
     var request = started(.list(.mgaDBD, .assistanceAcknowledgement))
     #expect(frame(.mgaDBD, [1], to: &request) == nil)
@@ -193,7 +193,7 @@ struct AssistanceTests {
     let late = quiet.wake(at: quiet.deadline, backlog: Milliseconds(0), bitRate: nil)
     #expect(late.outcome == .listed([[1]]))
     var refused = started(.list(.mgaDBD, .assistanceAcknowledgement))
-    #expect(frame(.mgaACK, [0, 0, 5, 0x80, 0, 0, 0, 0], to: &refused) == .refused(code: 5))
+    #expect(frame(.mgaACK, [0, 0, 5, 0x80, 0, 0, 0, 0], to: &refused) == .refused(.notReady))
     var empty = started(.list(.mgaDBD, .assistanceAcknowledgement))
     #expect(frame(.mgaACK, end(0), to: &empty) == .listed([]))
     var counted = started(.list(.mgaDBD, .count(2)))
@@ -209,7 +209,7 @@ extension SessionScene {
     move(to: now)
   }
 
-  /// Lets time pass at the line alone, and throws away what it brought.
+  /// Lets time pass at the line without a session, and discards its bytes.
   func skip(to later: Instant) {
     line.advance(to: later)
     _ = line.takeReceived()

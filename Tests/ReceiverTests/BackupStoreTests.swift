@@ -3,7 +3,7 @@ import UBX
 
 @testable import Receiver
 
-/// What outlives sleep, at receivers that answer as the documents say and as early firmware does.
+/// Storing settings for a sleep, at receivers that reply as in the documents and as early firmware.
 @Suite("Battery-backed memory")
 struct BackupStoreTests {
   private static let rate: UInt32 = 0x4052_0001
@@ -16,7 +16,7 @@ struct BackupStoreTests {
     var items: [UInt32: UInt64]
     var isReadable = true
 
-    /// Answers until the store has nothing more to say.
+    /// Replies until the store has no more commands.
     mutating func answer(_ store: inout BackupStore) {
       for _ in 0..<100 {
         guard let command = store.next() else { return }
@@ -33,14 +33,14 @@ struct BackupStoreTests {
       }
       switch identity {
       case .cfgVALGET:
-        guard isReadable else { return .refused(code: 0) }
+        guard isReadable else { return .refused(.unspecified) }
         var answer: [UInt8] = [1, 1, 0, 0]
         for key in keys {
           let found = items.filter {
             key & 0xFFFF == 0xFFFF ? $0.key >> 16 & 0xFFF == key >> 16 & 0xFFF : $0.key == key
           }
           // One key that is not there has the whole question refused.
-          if found.isEmpty { return .refused(code: 0) }
+          if found.isEmpty { return .refused(.unspecified) }
           for (id, bits) in found {
             // As CFG-VALSET has it, behind the header.
             let frame = Configuration.valset([ConfigurationPair(id: id, bits: bits)], layers: 0).bytes
@@ -58,7 +58,7 @@ struct BackupStoreTests {
 
   private static let desiredSettings = [item(rate, 115_200), item(sentence, 1), item(period, 1000)]
 
-  @Test("What its owner had written there is there again, whichever groups were empty", arguments: 0..<8)
+  @Test("The owner's items are restored, whichever groups were empty", arguments: 0..<8)
   func ownersEntries(_ which: Int) {
     var owners: [UInt32: UInt64] = [0x2091_0039: 2]
     for (index, entry) in [(Self.rate, 38_400), (Self.sentence, 3), (Self.period, 200)].enumerated()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The file of what was delivered of a batch")
 struct BatchJournalTests {
-  @Test("What is written is read again")
+  @Test("A journal survives as text")
   func written() throws {
     var journal = BatchJournal()
     journal.lastNumber = 7

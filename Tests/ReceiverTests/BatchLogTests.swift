@@ -4,7 +4,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@Suite("What a killed reader leaves of a batch")
+@Suite("The batch log of a killed reader")
 struct BatchLogTests {
   /// LOG-BATCH of a fix at so many seconds of a day.
   private static func payload(_ number: UInt16, second: Int) -> [UInt8] {
@@ -47,7 +47,7 @@ struct BatchLogTests {
     return (numbers, journal, lost)
   }
 
-  @Test("Killed at any byte, having printed any of them: the next reader delivers the rest, each once")
+  @Test("After a kill at any byte and any printed fix the next reader delivers the remaining fixes, each once")
   func anyByte() {
     let first: UInt16 = 65_533
     let entries = (0..<8).map { Self.payload(first &+ UInt16($0), second: 40_000 + $0) }
@@ -62,7 +62,7 @@ struct BatchLogTests {
         for entry in entries[..<printed] { before.receive(logBATCH: entry, at: .zero) }
         let old = Self.fixes(&before)
         var after = BatchRetrieval(old.journal, earlier: log.payloads)
-        // The rest comes from the line, behind the frame that was cut.
+        // The remaining entries come from the line, after the frame that was cut.
         for entry in entries[log.payloads.count...] { after.receive(logBATCH: entry, at: .zero) }
         let new = Self.fixes(&after)
         #expect(old.numbers + new.numbers == (0..<8).map { first &+ UInt16($0) }, "cut at \(cut), \(printed) printed")
@@ -71,7 +71,7 @@ struct BatchLogTests {
     }
   }
 
-  @Test("What was on the line when nobody read is told with its number")
+  @Test("Fixes that were sent without a reader are reported as lost, with their number")
   func lostOnTheLine() {
     let entries = (0..<10).map { Self.payload(UInt16($0), second: 100 + $0) }
     let log = BatchLog(BatchLog.header("a") + entries[..<4].flatMap { Self.frame($0) })
@@ -90,7 +90,7 @@ struct BatchLogTests {
     #expect(BatchLog(Array("GIF89a and more\n".utf8)).payloads.isEmpty)
   }
 
-  @Test("A place in the output says how much of a line a killed reader has printed")
+  @Test("The place in the output shows how much of a line a killed reader printed")
   func place() throws {
     let place = PrintedPlace(device: 42, inode: .max, size: 1000)
     #expect(PrintedPlace(place.text) == place)
@@ -110,7 +110,7 @@ struct BatchLogTests {
     "The retrieval goes on where its reader was killed, while the receiver still sends", arguments: [1, 2, 5, 20, 47])
   func overtaken(_ already: Int) {
     let entries = (0..<50).map { Self.payload(UInt16($0), second: 100 + $0) }
-    // The second reader asks while the receiver sends for the first one: it heeds no second question.
+    // The second reader requests while the receiver sends to the first one: it ignores a second request.
     var retrieval = BatchRetrieval(BatchJournal(), earlier: Array(entries[..<already]))
     for entry in entries[already..<already + 2] { retrieval.receive(logBATCH: entry, at: .zero) }
     #expect(retrieval.next() != nil)

@@ -9,7 +9,7 @@ import UBX
 struct BatchRetrievalTests {
   static let models: [ReceiverModel] = [.m8Batching, .m9, .m10]
 
-  /// A session whose receiver batches, with a fix.
+  /// Returns a session with a batching receiver that has a fix.
   private static func batching(_ model: ReceiverModel, _ epochs: Int = 120, isExtended: Bool = false) -> SessionScene {
     let scene = SessionScene(model, intent: .serve)
     scene.run(30) { $0.isSteady }
@@ -28,7 +28,7 @@ struct BatchRetrievalTests {
     return BatchJournal(status)
   }
 
-  /// Reads out; the fixes, and what else was told.
+  /// Reads the batch; returns the fixes and the other events.
   private static func retrieve(_ scene: SessionScene, _ journal: inout BatchJournal) -> (
     fixes: [BatchedFix], [BatchEvent]
   ) {
@@ -94,11 +94,11 @@ struct BatchRetrievalTests {
     }
   }
 
-  @Test("More than fits is refused, and less is asked for", arguments: models)
+  @Test("A refused size is followed by a smaller one", arguments: models)
   func tooBig(_ model: ReceiverModel) {
     let scene = Self.batching(model, 5000)
     #expect(scene.reported(.batching(epochs: model == .m10 ? 600 : 300)) == 1, "\(scene.reports)")
-    // What the documents say is not tried where the firmware knows better.
+    // A documented size is not tried if the firmware has another limit.
     _ = scene.takeReports()
     if let description = scene.description {
       var desired = DesiredConfiguration.batching(BatchConfiguration(epochs: 300, isExtended: true), for: description)
@@ -114,7 +114,7 @@ struct BatchRetrievalTests {
     #expect(fixes.count >= 18)
   }
 
-  @Test("Overrun and entries that the receiver dropped are told with their number", arguments: models)
+  @Test("Overrun entries and entries that the receiver dropped are reported with their number", arguments: models)
   func overrun(_ model: ReceiverModel) {
     let scene = Self.batching(model, 20)
     var journal = Self.journal(scene)
@@ -130,7 +130,7 @@ struct BatchRetrievalTests {
     #expect(later.first == .lost(3, .overrun), "\(later)")
   }
 
-  @Test("What is damaged on the line is counted, the rest comes once and in order", arguments: models, [1, 2, 3])
+  @Test("Damaged entries are counted; the others are delivered once and in order", arguments: models, [1, 2, 3])
   func corrupted(_ model: ReceiverModel, _ seed: UInt64) {
     let scene = Self.batching(model, 200)
     var journal = Self.journal(scene)
@@ -174,7 +174,9 @@ struct BatchRetrievalTests {
     #expect(Self.steps(first + rest).allSatisfy { $0 > 0 } && rest.count > 20)
   }
 
-  @Test("Killed in the middle: the next process takes what still comes, and tells what nobody heard", arguments: models)
+  @Test(
+    "After a kill in the middle the next process takes the remaining entries and reports the lost ones",
+    arguments: models)
   func killed(_ model: ReceiverModel) {
     let scene = Self.batching(model, 120)
     var journal = Self.journal(scene)

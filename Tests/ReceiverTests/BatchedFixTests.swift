@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("What is believed of an entry that the receiver kept")
+@Suite("The plausibility of a stored entry")
 struct BatchedFixTests {
   /// A LOG-BATCH as a receiver writes it; `change` changes what is to be different.
   private static func batched(_ change: (inout LogBATCH.Writer) -> Void = { _ in }) -> BatchedFix? {
@@ -66,7 +66,7 @@ struct BatchedFixTests {
     return BatchedFix(frame)
   }
 
-  @Test("What a receiver writes is told")
+  @Test("The fields of an entry are read")
   func asWritten() throws {
     for entry in [try #require(Self.batched()), try #require(Self.logged())] {
       #expect(entry.fix.time == UTCTime(2026, 11, 23, 1, 2, 3) && entry.fix.timeIsResolved)
@@ -92,7 +92,7 @@ struct BatchedFixTests {
     #expect(try #require(Self.logged { $0.year(year) }).fix.time == nil)
   }
 
-  @Test("Heights at the ends of their range are told as they are")
+  @Test("Heights at the ends of their range are unchanged")
   func heights() throws {
     let entry = try #require(
       Self.batched {
@@ -102,14 +102,14 @@ struct BatchedFixTests {
     #expect(entry.fix.geoidSeparationMetres == 4_294_967.295)
   }
 
-  @Test("What is no course is none; more than a turn is one")
+  @Test("An impossible course is absent; more than a turn is reduced")
   func course() throws {
     #expect(try #require(Self.batched { $0.headMot(.min) }).fix.courseDegrees == nil)
     #expect(try #require(Self.logged { $0.heading(.max) }).fix.courseDegrees == nil)
     #expect(try #require(Self.batched { $0.headMot(36_000_000) }).fix.courseDegrees == 0)
   }
 
-  @Test("What is no speed is none, and has no course")
+  @Test("An impossible speed is absent, and so is its course")
   func speed() throws {
     for speed in [Int32.min, -1, 10_000_000] {
       let fix = try #require(Self.batched { $0.gSpeed(speed) }).fix
@@ -137,7 +137,7 @@ struct BatchedFixTests {
     #expect(try #require(Self.logged { $0.hAcc(raw) }).fix.horizontalAccuracyMetres == nil)
   }
 
-  @Test("Whatever the bytes, what is told is within its bounds", arguments: 1...4 as ClosedRange<UInt64>)
+  @Test("Any bytes give values within their bounds", arguments: 1...4 as ClosedRange<UInt64>)
   func anyBytes(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)
     var sent = 0

@@ -49,36 +49,36 @@ struct BaudRateSearchTests {
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(250_000))
   }
 
-  @Test("A line without a byte is asked after a round of listening, within ten seconds, and listened to again")
-  func asking() throws {
+  @Test("A line without a byte is polled after a round of listening, within ten seconds, and then read again")
+  func polling() throws {
     var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))
     for _ in 0..<BaudRateSearch.rates.count - 1 {
       guard case .setRate = search.wake(at: try #require(search.deadline)) else {
-        Issue.record("asked too early")
+        Issue.record("polled too early")
         return
       }
     }
-    var asked: [UInt32] = []
+    var polled: [UInt32] = []
     #expect(try #require(search.deadline) < at(10_000))
-    while case .poll(let rate) = search.wake(at: try #require(search.deadline)) { asked.append(rate) }
-    #expect(asked == BaudRateSearch.rates)
+    while case .poll(let rate) = search.wake(at: try #require(search.deadline)) { polled.append(rate) }
+    #expect(polled == BaudRateSearch.rates)
     #expect(search.rate == 9600)
   }
 
-  @Test("Who speaks, if not understood, is never asked unless it is known")
-  func notAsked() throws {
+  @Test("A line with garbage is not polled unless the receiver is known")
+  func notPolled() throws {
     var search = BaudRateSearch(at: 9600, polling: .afterListening, now: at(0))
     _ = search.receive(frames: 0, skipped: 3, isText: false, at: at(10))
     for _ in 0..<50 {
       guard case .setRate = search.wake(at: try #require(search.deadline)) else {
-        Issue.record("asked")
+        Issue.record("polled")
         return
       }
     }
   }
 
-  @Test("A receiver that is known is asked at every rate within two seconds, as soon as the rate is seen to be wrong")
-  func askingSoon() throws {
+  @Test("A known receiver is polled at each rate within two seconds once the rate is wrong")
+  func pollingSoon() throws {
     var search = BaudRateSearch(at: 9600, polling: .soon, now: at(0))
     #expect(search.receive(frames: 0, skipped: 60, isText: false, at: at(100)) == .poll(9600))
     var last = at(100)
@@ -88,7 +88,7 @@ struct BaudRateSearchTests {
     }
     #expect(search.rate == 921_600)
     #expect(last < at(2500))
-    // What was left out of the listening comes after it.
+    // The remaining listening follows.
     #expect(search.wake(at: try #require(search.deadline)) == .setRate(9600))
   }
 

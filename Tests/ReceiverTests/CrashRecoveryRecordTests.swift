@@ -3,7 +3,7 @@ import Receiver
 import ReceiverSimulator
 import Testing
 
-@Suite("A receiver that an earlier program has left at rest")
+@Suite("A receiver that a killed program put to sleep")
 struct CrashRecoveryRecordTests {
   private static let asRaised: @Sendable (ReceiverDescription) -> DesiredConfiguration = { receiver in
     var desired = DesiredConfiguration.navigation(for: receiver)
@@ -11,7 +11,7 @@ struct CrashRecoveryRecordTests {
     return desired
   }
 
-  /// A program raised the rate, had its receiver rest, and is killed; another one opens the line at the usual rate.
+  /// A program raised the rate, put the receiver to sleep, and is killed; another one opens the line at the usual rate.
   private static func killed(_ model: ReceiverModel, knows: Bool, rest: (SessionScene) -> Void) -> SessionScene {
     let scene = SessionScene(model) { $0.desired = asRaised }
     scene.run(30) { $0.isSteady && $0.line.hostRate == 115_200 }
@@ -21,7 +21,7 @@ struct CrashRecoveryRecordTests {
     #expect(recovery?.rate == 115_200 && recovery?.foundRate == (model == .f9p ? 38_400 : 9600))
     scene.kill(for: 1000) { $0.recovery = knows ? recovery : nil }
     scene.line.hostRate = 9600
-    scene.forget()
+    scene.clearReports()
     return scene
   }
 
@@ -32,7 +32,7 @@ struct CrashRecoveryRecordTests {
     #expect(scene.run(10) { $0.description != nil })
     #expect(scene.now.milliseconds(since: from) < 1500)
     #expect(scene.run(10) { $0.isSteady })
-    // The rate that the first program found is known, and put back.
+    // The rate that the first program found is restored.
     _ = scene.finish()
     #expect(scene.line.receiver.baudRate == (model == .f9p ? 38_400 : 9600))
   }
@@ -86,7 +86,7 @@ struct CrashRecoveryRecordTests {
     }
   }
 
-  @Test("Of another receiver nothing is put back, and what is not whole is none")
+  @Test("Another receiver is not changed, and an incomplete record is none")
   func others() {
     #expect(CrashRecoverySettings("of somebody\nitem 1 2\nwhole")?.text == "of somebody\nitem 1 2\nwhole")
     for text in [
@@ -96,7 +96,7 @@ struct CrashRecoveryRecordTests {
     }
   }
 
-  @Test("What is noted is no longer true: the rate is looked for as ever")
+  @Test("With an outdated record the rate is searched as usual")
   func elsewhere() {
     let scene = SessionScene(.m10) { settings in
       settings.recovery = CrashRecoveryRecord(rate: 115_200, foundRate: 38_400)
@@ -107,7 +107,7 @@ struct CrashRecoveryRecordTests {
     #expect(scene.line.receiver.baudRate == 9600, "A rate that it never had is not put back.")
   }
 
-  @Test("Another make is on the line by now: it is asked at that rate, and then left alone")
+  @Test("Another make on the line is polled once at that rate")
   func other() {
     let scene = SessionScene(.nmea) { $0.recovery = CrashRecoveryRecord(rate: 115_200, foundRate: 9600) }
     #expect(scene.run(30) { !$0.fixes.isEmpty })
@@ -117,7 +117,7 @@ struct CrashRecoveryRecordTests {
     #expect(scene.sentBytes == sent && scene.line.hostRate == 4800)
   }
 
-  @Test("Nothing is noted of a receiver that is as it was found, and speaks")
+  @Test("There is no record of an unchanged receiver that sends")
   func nothing() {
     let scene = SessionScene(.m10)
     scene.run(10)

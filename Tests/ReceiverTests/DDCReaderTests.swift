@@ -15,8 +15,8 @@ private struct RegisterBank {
 
   init(epoch: [UInt8]) { self.epoch = epoch }
 
-  /// What it has said up to a time.
-  private func said(_ milliseconds: UInt64) -> Int {
+  /// The number of bytes that it has sent up to a time.
+  private func sent(_ milliseconds: UInt64) -> Int {
     guard milliseconds >= firstAt else { return 0 }
     let since = milliseconds - firstAt
     let whole = Int(since / period) * epoch.count
@@ -24,7 +24,7 @@ private struct RegisterBank {
   }
 
   mutating func count(at milliseconds: UInt64) -> Int {
-    let available = said(milliseconds) - taken
+    let available = sent(milliseconds) - taken
     if hidesTail, (1...16).contains(available), !hasHidden {
       hasHidden = true
       return 0
@@ -34,7 +34,7 @@ private struct RegisterBank {
   }
 
   mutating func read(_ count: Int, at milliseconds: UInt64) -> [UInt8] {
-    let available = said(milliseconds) - taken
+    let available = sent(milliseconds) - taken
     let bytes = (0..<count).map { $0 < available ? epoch[(taken + $0) % epoch.count] : 0xFF }
     taken += min(count, available)
     return bytes
@@ -85,14 +85,14 @@ struct DDCReaderTests {
     bank.period = period
     let (_, transfers) = run(bank, seconds: 60)
     let epochs = 10_000 / Double(period)
-    // Seven looks in the 60 ms of the burst with a read each, two for its end, one or two before its start.
+    // Seven counts in the 60 ms of the burst with a read each, two for its end, one or two before its start.
     #expect(Double(transfers) / epochs <= 18, "\(Double(transfers) / epochs) transfers an epoch")
   }
 
   @Test("A rhythm that changes is learned anew")
   func change() {
     var reader = DDCReader(at: .zero)
-    var questions: [UInt64] = []
+    var counts: [UInt64] = []
     // A burst each second for ten seconds, then each 300 ms with another beginning.
     var starts: [UInt64] = []
     for index in 0..<10 as Range<UInt64> { starts.append(137 + 1000 * index) }
@@ -103,7 +103,7 @@ struct DDCReaderTests {
       let instant = Instant.zero + Milliseconds(now)
       switch reader.next(at: instant) {
       case .readCount:
-        questions.append(now)
+        counts.append(now)
         let isThere = now >= starts[next]
         reader.counted(isThere ? 10 : 0, at: instant)
         if isThere {
@@ -115,26 +115,26 @@ struct DDCReaderTests {
       case .wait(let until): now = max(until.milliseconds(since: .zero), now + 1)
       }
     }
-    let last = questions.filter { $0 >= starts[39] && $0 < starts[49] }.count
-    #expect(last <= 60, "\(last) questions in ten epochs")
+    let last = counts.filter { $0 >= starts[39] && $0 < starts[49] }.count
+    #expect(last <= 60, "\(last) counts in ten epochs")
   }
 
-  @Test("A silent receiver is asked four times a second, and one that does not answer likewise")
+  @Test("The count of a silent receiver is read four times a second, as is that of one that fails")
   func silent() {
     for fails in [false, true] {
       var reader = DDCReader(at: .zero)
-      var questions = 0
+      var counts = 0
       var now = Instant.zero
       while now < Instant.zero + Milliseconds(60_000) {
         if case .wait(let until) = reader.next(at: now) {
           now = until
           continue
         }
-        questions += 1
+        counts += 1
         if fails { reader.failed(at: now) } else { reader.counted(0, at: now) }
       }
       // Five seconds at 20 a second, then 4 a second.
-      #expect(questions < 330)
+      #expect(counts < 330)
     }
   }
 
@@ -145,11 +145,11 @@ struct DDCReaderTests {
     #expect(reader.next(at: .zero) == .wait(until: .zero + Milliseconds(50)))
   }
 
-  @Test("After something was said, the answer is asked for at once and often")
+  @Test("After a request the count is read at once and often")
   func answer() {
     var reader = DDCReader(at: .zero)
     reader.counted(0, at: .zero)
-    reader.said(at: .zero)
+    reader.sent(at: .zero)
     #expect(reader.deadline == .zero + Milliseconds(10))
     reader.counted(0, at: .zero + Milliseconds(10))
     #expect(reader.deadline == .zero + Milliseconds(20))
@@ -157,7 +157,7 @@ struct DDCReaderTests {
     #expect(reader.deadline == .zero + Milliseconds(300))
   }
 
-  @Test("A long count is read in pieces, shorter ones where the adapter asks for it")
+  @Test("A long count is read in pieces, shorter ones if the adapter needs it")
   func pieces() {
     var reader = DDCReader(at: .zero)
     reader.counted(1500, at: .zero)

@@ -46,7 +46,7 @@ struct FaultMatrixTests {
     /// Seconds from the fault's end to the configured state; nil where it was not lost, or is none.
     var configured: Double?
     var isConfigured = false
-    /// What was told meanwhile.
+    /// The reports meanwhile.
     var reports: [SessionReport] = []
     /// Wake-ups a second without a byte while the fault lasted.
     var wakeUpsPerSecond = 0.0
@@ -62,7 +62,7 @@ struct FaultMatrixTests {
     var seen = Seen()
     if one.length > 0 { seen.wakeUpsPerSecond = Double(scene.wakeUps - before.wakeUps) / one.length }
     let end = scene.now
-    // What was on its way when it happened does not count.
+    // Bytes on their way at the fault do not count.
     if one.length == 0 { scene.run(0.6) }
     let positions = scene.positions.count
     if scene.run(120, until: { $0.positions.count > positions }) { seen.position = scene.now.seconds(since: end) }
@@ -77,7 +77,7 @@ struct FaultMatrixTests {
     return seen
   }
 
-  @Test("All recover by themselves, tell each thing once, and never spin", arguments: ReceiverModel.allCases)
+  @Test("All recover by themselves, report each thing once, and never spin", arguments: ReceiverModel.allCases)
   func recovers(_ model: ReceiverModel) {
     for one in Self.cases {
       let seen = Self.run(model, one)

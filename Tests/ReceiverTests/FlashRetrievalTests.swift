@@ -8,7 +8,7 @@ import Testing
 struct FlashRetrievalTests {
   static let models: [ReceiverModel] = [.m8, .f9p, .x20]
 
-  /// A session whose receiver has a fix, and logs.
+  /// Returns a session with a receiver that has a fix, and logs.
   private static func logging(_ model: ReceiverModel) throws -> SessionScene {
     let scene = SessionScene(model, baud: model == .m8 ? 115_200 : nil)
     scene.run(30) { $0.isSteady }
@@ -28,7 +28,7 @@ struct FlashRetrievalTests {
     return start.result
   }
 
-  @Test("A receiver that takes all and does not record is told to record no more", arguments: models)
+  @Test("Recording is switched off at a receiver that accepts all commands and does not record", arguments: models)
   func refused(_ model: ReceiverModel) throws {
     let scene = SessionScene(model)
     scene.run(30) { $0.isSteady }
@@ -123,7 +123,7 @@ struct FlashRetrievalTests {
     #expect(times.count >= 395, "\(times.count)")
   }
 
-  @Test("What is damaged or lost on the line is asked for again")
+  @Test("Entries that are damaged or lost on the line are requested again")
   func noisy() throws {
     let scene = try Self.logging(.f9p)
     scene.run(500)
@@ -138,7 +138,7 @@ struct FlashRetrievalTests {
     #expect(Self.isEachSecondOnce(fixes) && fixes.count >= 495, "\(fixes.count)")
   }
 
-  @Test("What somebody has logged is not erased unasked")
+  @Test("An existing log is not erased without permission")
   func foreign() throws {
     let scene = try Self.logging(.m8)
     scene.run(100)

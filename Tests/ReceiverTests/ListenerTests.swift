@@ -15,7 +15,7 @@ struct ListenerTests {
     Self.epochs[Int(second)]
   }
 
-  @Test("An epoch is told with its last byte")
+  @Test("An epoch is reported with its last byte")
   func lastByte() {
     var listener = Listener(searchingFrom: nil, reference: nil, now: at(0))
     var fixes = 0
@@ -28,7 +28,7 @@ struct ListenerTests {
     #expect(fixes == 1)
   }
 
-  @Test("An epoch without a known end is told when the line falls silent")
+  @Test("An epoch without a known end is reported when the line falls silent")
   func silence() throws {
     var listener = Listener(searchingFrom: nil, reference: nil, now: at(0))
     var fixes = 0
@@ -42,7 +42,7 @@ struct ListenerTests {
     #expect(fixes == 1)
   }
 
-  @Test("The first frame tells that the rate is right; wrong rates are given up, and what they left is forgotten")
+  @Test("The first frame confirms the rate; after a wrong rate its bytes are discarded")
   func rates() {
     var listener = Listener(searchingFrom: 4800, reference: nil, now: at(0))
     let garbage = [UInt8](repeating: 0xB5, count: 500)
@@ -55,7 +55,7 @@ struct ListenerTests {
     #expect(counters.badChecksums == 0)
   }
 
-  @Test("When nothing is understood the user is told, once")
+  @Test("Without a frame the user gets advice, once")
   func advice() {
     var listener = Listener(searchingFrom: nil, reference: nil, now: at(0))
     let due = listener.deadline
@@ -79,7 +79,7 @@ struct ListenerTests {
     #expect(fixes == 1)
   }
 
-  @Test("A silent line needs no wake-up once the rate is known and the epoch is told")
+  @Test("A silent line needs no wake-up once the rate is known and the epoch is reported")
   func rest() {
     var listener = Listener(searchingFrom: 9600, reference: nil, now: at(0))
     let bytes = epoch(3)

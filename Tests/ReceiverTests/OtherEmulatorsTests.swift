@@ -10,7 +10,7 @@ import UBX
 /// in virtual time.
 @Suite("Receivers that answer otherwise")
 struct OtherEmulatorsTests {
-  /// What is answered, and how many milliseconds later.
+  /// A reply and its delay in milliseconds.
   private struct Reply {
     var after: UInt64
     var bytes: [UInt8]
@@ -20,7 +20,7 @@ struct OtherEmulatorsTests {
     }
   }
 
-  /// A line with somebody at its end: what it writes by itself once a second, and what it answers to each frame.
+  /// A line with a scripted device: its periodic output once a second, and its reply to each frame.
   private final class Scene {
     typealias Answers = (_ identity: MessageIdentity, _ payload: [UInt8]) -> [Reply]
 
@@ -34,7 +34,7 @@ struct OtherEmulatorsTests {
     private let answers: Answers
     private let speech: (Int) -> [UInt8]
     private let echoes: Bool
-    /// Of what is written in one go only the first frame is heard.
+    /// Whether only the first frame of a write is read.
     private let losesBursts: Bool
     private var coming: [(at: Instant, bytes: [UInt8])] = []
     private var second = 0
@@ -112,7 +112,7 @@ struct OtherEmulatorsTests {
     }
   }
 
-  // MARK: What is said
+  // MARK: Output
 
   private static func version(
     _ rest: [String], software: String = "EXT CORE 3.01 (107900)", hardware: String = "00080000"
@@ -159,7 +159,7 @@ struct OtherEmulatorsTests {
 
   // MARK: Tests
 
-  @Test("Who answers MON-VER late is identified all the same", arguments: [300, 900, 2000, 5000] as [UInt64])
+  @Test("A receiver with a late MON-VER reply is identified", arguments: [300, 900, 2000, 5000] as [UInt64])
   func late(_ milliseconds: UInt64) {
     let scene = Scene(speech: Self.pvt) { identity, _ in
       identity == .monVER ? [Reply(milliseconds, Self.m8)] : []
@@ -170,7 +170,9 @@ struct OtherEmulatorsTests {
     #expect(scene.fixes >= 23)
   }
 
-  @Test("Who is known by an answer to another program is asked for the id of its chip", arguments: [true, false])
+  @Test(
+    "A receiver that is identified by a reply to another program is polled for the id of its chip",
+    arguments: [true, false])
   func answerToAnother(comesUnasked: Bool) {
     let scene = Scene(speech: { ($0 == 0 && comesUnasked ? Self.m8 : []) + Self.pvt($0) }) { identity, _ in
       switch identity {
@@ -184,7 +186,8 @@ struct OtherEmulatorsTests {
     #expect(scene.session.description?.uniqueID == [1, 2, 3, 4, 5])
   }
 
-  @Test("Who never answers is served by what it says, and asked more and more seldom", arguments: [true, false])
+  @Test(
+    "A receiver that never replies is used without replies, and polled more and more rarely", arguments: [true, false])
   func never(speaksUBX: Bool) {
     let scene = Scene(speech: { speaksUBX ? Self.pvt($0) : Self.sentences($0) })
     scene.run(seconds: 600)
@@ -194,8 +197,8 @@ struct OtherEmulatorsTests {
     #expect(speaksUBX || scene.sentBytes == 0)
   }
 
-  @Test("Who acknowledges all and tells nothing is served, told of once, and not flooded")
-  func acknowledgementsAlone() {
+  @Test("A receiver that acknowledges everything and reports nothing is used, reported once, and not flooded")
+  func onlyAcknowledgements() {
     let scene = Scene(speech: Self.pvt) { identity, _ in
       identity == .monVER ? [Reply(20, Self.m8)] : [Reply(20, Self.acknowledged(identity))]
     }
@@ -206,7 +209,7 @@ struct OtherEmulatorsTests {
     #expect(scene.wakeUps < 4000, "\(scene.wakeUps)")
   }
 
-  @Test("Who refuses all is served", arguments: [18, 34])
+  @Test("A receiver that refuses everything is used", arguments: [18, 34])
   func refusals(version: Int) {
     let who = frameBytes(
       .monVER, Self.version(["FWVER=SPG \(version == 18 ? "3.01" : "5.10")", "PROTVER=\(version).00"]))
@@ -230,15 +233,15 @@ struct OtherEmulatorsTests {
     #expect(scene.sentBytes < 30_000, "\(scene.sentBytes)")
   }
 
-  @Test("An echo alone is nobody, and is not told to speak UBX")
-  func echoAlone() {
+  @Test("An echo is not a receiver, and UBX is not switched on")
+  func onlyEcho() {
     let scene = Scene(intent: .identify, echoes: true, speech: { _ in [] })
     scene.run(seconds: 30)
     #expect(!scene.session.isReceiving && scene.sentBytes > 0)
     #expect(!scene.sent.contains("PUBX"))
   }
 
-  @Test("Who shows to be a u-blox receiver and answers nothing is told to speak UBX, unless nothing may be changed")
+  @Test("UBX is switched on at a u-blox receiver without replies, unless nothing may be changed")
   func switchedOn() {
     for may in [true, false] {
       let scene = Scene(
@@ -265,7 +268,7 @@ struct OtherEmulatorsTests {
     #expect(description?.uniqueID == [1, 2, 3, 4, 5])
   }
 
-  @Test("Who hears only the first of what is written at once tells its chip's id all the same")
+  @Test("A receiver that reads only the first frame of a write still reports its chip's id")
   func bursts() {
     let unique = frameBytes(.secUNIQID, [1, 0, 0, 0, 1, 2, 3, 4, 5])
     let scene = Scene(losesBursts: true, speech: Self.pvt) { identity, _ in
@@ -280,7 +283,7 @@ struct OtherEmulatorsTests {
     #expect(description?.uniqueID == [1, 2, 3, 4, 5])
   }
 
-  @Test("Who has no NAV-PVT among its items goes on with sentences")
+  @Test("A receiver without NAV-PVT among its items falls back to sentences")
   func withoutPVT() {
     let who = frameBytes(.monVER, Self.version(["FWVER=HPG 1.32", "PROTVER=27.31"], hardware: "00190000"))
     let items = Items(unknown: [0x2091_0007])

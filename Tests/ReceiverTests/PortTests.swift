@@ -4,10 +4,10 @@ import Testing
 
 @testable import Receiver
 
-/// Receivers that are set by items have one item a port: which port the line is at is asked with MON-COMMS.
+/// Receivers with items have one item for each port: MON-COMMS shows the port of the line.
 @Suite("Which of the receiver's ports the line is at")
 struct PortTests {
-  /// A port as MON-COMMS tells of it.
+  /// A port in MON-COMMS.
   private struct Counts {
     var id: UInt16
     var received: UInt32 = 0
@@ -44,7 +44,7 @@ struct PortTests {
     #expect(Identification.port(before: before, after: after) == .usb)
   }
 
-  @Test("Who does not count what comes in: the only port, the only one that sends, the one that sends more")
+  @Test("Without counts of received bytes: the only port, the only one that sends, the one that sends more")
   func uncounted() {
     #expect(Identification.port(communication([Counts(id: 0x300)])) == .usb)
     #expect(Identification.port(communication([Counts(id: 0x100), Counts(id: 0x300, sent: 900)])) == .usb)
@@ -55,7 +55,7 @@ struct PortTests {
     #expect(Identification.port(before: before, after: before) == nil)
   }
 
-  @Test("What is no answer, or too short for what it counts, names none")
+  @Test("A malformed or short reply gives no port")
   func malformed() {
     let whole = communication([Counts(id: 0x300, received: 24)])
     for length in 0..<whole.count { #expect(Identification.port(Array(whole.prefix(length))) == nil) }

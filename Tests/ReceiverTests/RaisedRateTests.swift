@@ -140,7 +140,7 @@ struct RaisedRateTests {
   @Test("It stays where that rate is wanted for good", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func wantedForGood(_ model: ReceiverModel) {
     let scene = Self.scene(model)
-    scene.forget()
+    scene.clearReports()
     var desired = DesiredConfiguration()
     desired.portRate = 115_200
     desired.keepsPortRate = true
@@ -182,7 +182,7 @@ struct FullLineTests {
     _ = try scene.set(["rate=5Hz"])
     _ = scene.finish()
     scene.line.inject(.baudRateChange(to: 9600), at: scene.now)
-    scene.forget()
+    scene.clearReports()
     return scene
   }
 

@@ -30,7 +30,7 @@ struct RandomDayTests {
       day.faults += 1
       scene.line.inject(fault, at: scene.now)
       scene.run(length)
-      // A cold start takes half a minute, and a receiver that looks like u-blox is asked again after a minute.
+      // A cold start takes half a minute, and a receiver that looks like u-blox is polled again after a minute.
       let count = scene.positions.count
       if !scene.run(100, until: { $0.positions.count > count + 1 }) { day.missedRecoveries += 1 }
       if model != .nmea, !scene.run(120, until: { $0.isSteady }) { day.missedRecoveries += 1 }

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 /// How often a line wakes the process when its epochs do not come as a clock ticks, and what is handed out late for that.
-@Suite("Rests on a line whose epochs come at uneven times")
+@Suite("Idle intervals on a line with uneven epochs")
 struct ReadSchedulerTests {
-  /// A line, 115200 baud where nothing else is said, and a process that listens by the policy.
+  /// A line, 115200 baud by default, and a process that reads by the schedule.
   private struct Line {
     /// Milliseconds between two epochs.
     var period = 200.0
@@ -54,7 +54,7 @@ struct ReadSchedulerTests {
       if policy.idleUntil == nil { read(at) }
     }
 
-    /// What ends while the line is not listened to.
+    /// Epochs that end while the line is not read.
     private mutating func wake(until end: Double) {
       while let due = policy.idleUntil, milliseconds(due) <= end {
         policy.wake(at: due)
@@ -77,7 +77,7 @@ struct ReadSchedulerTests {
     private func milliseconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e6 }
   }
 
-  /// What the epochs from the twentieth on cost, and how late the ones are that are late.
+  /// The wake-ups of the epochs from the twentieth on, and the delay of late ones.
   private struct Cost {
     var wakeUps: Double
     /// Handed out more than a millisecond after their last byte, of all.
@@ -181,7 +181,7 @@ struct ReadSchedulerTests {
     #expect(cost.worstMilliseconds <= 0.2, "\(name): \(cost)")
   }
 
-  /// What a receiver's epochs may be like, and the words of docs/reference/line.md for it.
+  /// Kinds of epochs, and their words in docs/reference/line.md.
   private enum Habit: String, CaseIterable {
     case steady = "a clock's tick, within 0.3 ms"
     case uneven = "up to 10 ms early or late"

@@ -22,7 +22,7 @@ struct RefusedModeTests {
     #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
   }
 
-  @Test("On/off operation that is refused when it is switched on, last of all, is never told to be there")
+  @Test("On/off operation that is refused at the last step is not reported as configured")
   func refusedLast() {
     let scene = SessionScene(.clone, intent: .identify) { settings in
       settings.desired = { _ in
@@ -39,7 +39,7 @@ struct RefusedModeTests {
     #expect(scene.reported(.notPutBack) == 0, "\(scene.reports)")
   }
 
-  @Test("On/off operation that is taken is told once it is switched on", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
+  @Test("On/off operation is reported once it is switched on", arguments: [ReceiverModel.m6, .m8, .m9, .m10])
   func taken(_ model: ReceiverModel) {
     let scene = SessionScene(model, intent: .identify) { settings in
       settings.desired = { _ in
@@ -52,7 +52,7 @@ struct RefusedModeTests {
     #expect(scene.reported(.configured(refused: 0)) == 1, "\(scene.reports)")
   }
 
-  @Test("What the receiver refuses to be set to is not put back either", arguments: [ReceiverModel.m8, .m9, .m10])
+  @Test("A refused setting is not restored either", arguments: [ReceiverModel.m8, .m9, .m10])
   func refusedSetting(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in
       settings.desired = { _ in

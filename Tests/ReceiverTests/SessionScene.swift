@@ -4,7 +4,7 @@ import ReceiverSimulator
 import ReceiverStream
 import Testing
 
-/// A session at a virtual receiver's line, in virtual time: what the shell does, without a machine.
+/// A session at a virtual receiver's line, in virtual time: the part of the driver, without a machine.
 final class SessionScene {
   /// When the scenes begin, seconds since 1970.
   static let start: Int64 = 1_780_000_000
@@ -22,12 +22,12 @@ final class SessionScene {
   /// How often the session was woken without a byte.
   private(set) var wakeUps = 0
   private(set) var memory: SessionMemory?
-  /// What came of retrievals.
+  /// The results of retrievals.
   private(set) var batch: [BatchEvent] = []
   /// Bytes that came from the receiver.
   private(set) var receivedBytes = 0
   private var settings: SessionSettings
-  private var nextLook = Instant.zero
+  private var nextOpening = Instant.zero
 
   init(
     _ model: ReceiverModel, baud: UInt32? = nil, hostRate: UInt32 = 9600, intent: SessionSettings.Intent = .serve,
@@ -43,7 +43,7 @@ final class SessionScene {
     now = now + Milliseconds(2150)
     line.advance(to: now)
     _ = line.takeReceived()
-    nextLook = now
+    nextOpening = now
     opened = now
     var settings = SessionSettings(intent: intent, line: .serial)
     adapt(&settings)
@@ -53,13 +53,13 @@ final class SessionScene {
   /// The host comes at another time.
   func move(to later: Instant) {
     now = later
-    nextLook = later
+    nextOpening = later
     opened = later
   }
 
   /// Whether the computer's clock is set.
   var knowsTheTime = false
-  /// What the session knows for the next one.
+  /// The memory for the next session.
   var currentMemory: SessionMemory? {
     if held == nil { return memory }
     return held!.session.memory
@@ -67,9 +67,9 @@ final class SessionScene {
 
   /// When the host opened the line at first.
   private(set) var opened = Instant.zero
-  /// When a byte came first since `forgetFirstByte`.
+  /// When a byte came first since `clearFirstByte`.
   private(set) var firstByte: Instant?
-  func forgetFirstByte() { firstByte = nil }
+  func clearFirstByte() { firstByte = nil }
 
   /// Milliseconds since the line was opened.
   var milliseconds: UInt64 { now.milliseconds(since: opened) }
@@ -89,28 +89,28 @@ final class SessionScene {
     if held == nil { return true }
     return held!.session.isEnded
   }
-  /// What the next program has to know.
+  /// The record for the next program.
   var recovery: CrashRecoveryRecord? {
     if held == nil { return nil }
     return held!.session.recovery
   }
-  /// And what was changed.
+  /// The changed settings for the next program.
   var recoverySettings: CrashRecoverySettings? {
     if held == nil { return nil }
     return held!.session.recoverySettings
   }
-  /// The reports so far are forgotten.
-  func forget() { reports = [] }
+  /// Discards the reports so far.
+  func clearReports() { reports = [] }
   var counters: StreamCounters { held == nil ? StreamCounters() : held!.session.counters }
   /// Fixes with a position.
   var positions: [(at: Instant, fix: Fix)] { fixes.filter(\.fix.hasPosition) }
 
-  /// The fixes so far, which are then forgotten.
+  /// Returns the fixes so far, and discards them.
   func takeFixes() -> [(at: Instant, fix: Fix)] {
     defer { fixes = [] }
     return fixes
   }
-  /// How many reports there are so far, which are then forgotten.
+  /// Returns the number of reports so far, and discards them.
   func takeReports() -> Int {
     defer { reports = [] }
     return reports.count
@@ -141,7 +141,7 @@ final class SessionScene {
   }
 
   private var deadline: Instant? {
-    if held == nil { return nextLook }
+    if held == nil { return nextOpening }
     return held!.session.deadline
   }
 
@@ -200,7 +200,7 @@ final class SessionScene {
     // The next session counts its tickets anew.
     outcomes = [:]
     adapt(&settings)
-    nextLook = now + Milliseconds(gap)
+    nextOpening = now + Milliseconds(gap)
   }
 
   /// The port goes and comes back after half a second; the receiver goes on meanwhile.
@@ -210,19 +210,19 @@ final class SessionScene {
     carryOut()
     memory = held!.session.memory
     held = nil
-    nextLook = now + Milliseconds(500)
+    nextOpening = now + Milliseconds(500)
   }
 
   private func step(before end: Instant) {
     var next = Instant.earlier(line.deadline, end) ?? end
     if held != nil { next = Instant.earlier(next, held!.session.deadline) ?? next }
-    if held == nil { next = Instant.earlier(next, nextLook) ?? next }
+    if held == nil { next = Instant.earlier(next, nextOpening) ?? next }
     let wasAt = now
     now = max(now, next)
     line.advance(to: now)
     plug()
     guard held != nil else {
-      // Nobody has the device open.
+      // The device is not open.
       _ = line.takeReceived()
       return
     }
@@ -243,17 +243,17 @@ final class SessionScene {
     carryOut()
   }
 
-  /// The shell's part when the device goes and comes.
+  /// The driver's part at an unplug and a plug.
   private func plug() {
     if held != nil, !line.isPresent {
       held!.session.lost { report, _ in if !report.isUpdate { fixes.append((now, report.fix)) } }
       carryOut()
       memory = held!.session.memory
       held = nil
-      nextLook = now + Milliseconds(500)
-    } else if held == nil, now >= nextLook {
+      nextOpening = now + Milliseconds(500)
+    } else if held == nil, now >= nextOpening {
       guard line.isPresent else {
-        nextLook = now + Milliseconds(500)
+        nextOpening = now + Milliseconds(500)
         return
       }
       var settings = settings

@@ -8,7 +8,7 @@ import UBX
 struct SleepTests {
   static let uBlox = ReceiverModel.allCases.filter { $0 != .nmea }
 
-  /// A session whose receiver has a fix.
+  /// Returns a session with a receiver that has a fix.
   private static func steady(_ model: ReceiverModel, _ adapt: (inout SessionSettings) -> Void = { _ in })
     -> SessionScene
   {
@@ -69,7 +69,7 @@ struct SleepTests {
     #expect(scene.positions.count > 40)
   }
 
-  @Test("One that ignores the request is noticed, and told once", arguments: uBlox)
+  @Test("An ignored request is noticed, and reported once", arguments: uBlox)
   func ignoresRequest(_ model: ReceiverModel) {
     let scene = Self.steady(model)
     scene.line.inject(.ignoreSleepRequests(for: Milliseconds(60_000)), at: scene.now)
@@ -81,7 +81,7 @@ struct SleepTests {
     #expect(scene.reported(.doesNotSleep) == 1 && scene.reported(.silent) == 0)
   }
 
-  @Test("One that does not wake is woken again, reset, told once, and tried on", arguments: uBlox)
+  @Test("A receiver that does not wake is woken again, reset, reported once, and tried again later", arguments: uBlox)
   func ignoresWaking(_ model: ReceiverModel) {
     let scene = Self.steady(model)
     scene.sleep(seconds: nil)
@@ -183,7 +183,7 @@ struct SleepTests {
     Self.expectFound(scene)
   }
 
-  @Test("One that cannot be woken at the end is told of")
+  @Test("A receiver that cannot be woken at the end is reported")
   func endsDead() {
     let scene = Self.steady(.m10)
     scene.sleep(seconds: nil)
@@ -203,7 +203,7 @@ struct SleepTests {
     #expect(scene.line.takeReceived().contains(UInt8(ascii: "$")))
   }
 
-  @Test("Another make is not put to sleep, and a read-only session says so")
+  @Test("Another make is not put to sleep, and neither is any receiver in a read-only session")
   func cannot() {
     let plain = SessionScene(.nmea)
     plain.run(30)

@@ -91,7 +91,7 @@ final class StageScene {
 
   func receiveSentence() { receive(Array("$GPTXT,01,01,02,ANTSTATUS=OK*3B\r\n".utf8)) }
   func receiveUBX() { receive(frameBytes(MessageIdentity(0x01, 0x61), [0, 0, 0, 0])) }
-  func receiveGarbage() { receive([UInt8](repeating: 0x55, count: 200)) }
+  func receiveGarbage() { receive([UInt8](repeating: 0x55, count: 2000)) }
 
   func finish() {
     session.finish(at: now)

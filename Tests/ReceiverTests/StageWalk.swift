@@ -29,7 +29,7 @@ struct StageWalk {
     }
     memory.description = ReceiverDescription(monVER: payload)
     if isChanged {
-      memory.found = [Configuration.Found(setting: .message(.cfgMSG, selector: [0x01, 0x07], .messageRate(0)))]
+      memory.found = [.message(.cfgMSG, selector: [0x01, 0x07], .messageRate(0))]
     }
     return memory
   }
@@ -67,7 +67,12 @@ struct StageWalk {
       scene.receiveUBX()
       keepQuiet(scene) { $0.stage == .listening }
     case .identifying: scene.receiveUBX()
-    case .configuring, .changingRate: scene.run(until: stage)
+    // With a setting that was found, and has to be restored.
+    case .configuring:
+      scene.run(60) { scene in
+        if case .configuring(let configuration) = scene.session.stage { !configuration.found.isEmpty } else { false }
+      }
+    case .changingRate: scene.run(until: stage)
     case .steady: steady(scene)
     case .storing, .asleep:
       steady(scene)
@@ -94,6 +99,11 @@ struct StageWalk {
     scene.run(5) { _ in false }
     scene.wakeUp()
     steady(scene)
+  }
+
+  /// CFG-RST is the last but one step of waking.
+  private static func waitForReset(_ scene: StageScene) {
+    scene.waitInSilence(60) { $0.sent.last?.starts(with: [0xB5, 0x62, 0x06, 0x04]) == true }
   }
 
   /// Time passes with frames, and without replies.
@@ -130,7 +140,7 @@ struct StageWalk {
             scene.receive(frameBytes(.cfgPRT, port))
           }
         }
-        scene.waitInSilence(60) { $0.stage == .listening }
+        keepQuiet(scene) { $0.stage == .listening }
       },
     ]
   }
@@ -233,10 +243,12 @@ struct StageWalk {
         scene.finish()
       },
       way(to: .waking) { scene in
+        waitForReset(scene)
         scene.finish()
         scene.waitInSilence(20)
       },
       way(to: .waking) { scene in
+        waitForReset(scene)
         scene.set { $0.powerSave = .onOff(periodSeconds: 60) }
         scene.finish()
         scene.waitInSilence(20)

@@ -7,8 +7,8 @@ import UBX
 
 @Suite("How often a line wakes the process")
 struct WakeUpTests {
-  /// A shell in virtual time at a line of 115200 baud: 12 bytes a millisecond, five epochs a second.
-  private struct Shell: ~Copyable {
+  /// A driver in virtual time at a line of 115200 baud: 12 bytes a millisecond, five epochs a second.
+  private struct Driver: ~Copyable {
     var session: ReceiverSession
     var policy = ReadScheduler()
     var now = Instant.zero
@@ -17,8 +17,8 @@ struct WakeUpTests {
     private(set) var delays: [Double] = []
     /// Reports that were made before an epoch's last byte was there, or again.
     private(set) var partialReports = 0
-    /// When something was said.
-    private(set) var said: [Instant] = []
+    /// When something was sent.
+    private(set) var sent: [Instant] = []
     private var kept: [UInt8] = []
     /// Milliseconds between two epochs and between two pieces, and the bytes of a piece.
     private let period, pause: UInt64
@@ -86,7 +86,7 @@ struct WakeUpTests {
 
     private mutating func carryOut() {
       while let action = session.nextAction() {
-        if case .send = action { said.append(now) }
+        if case .send = action { sent.append(now) }
       }
       policy.attend(to: session.expectation, before: session.deadline, at: now)
     }
@@ -107,75 +107,75 @@ struct WakeUpTests {
   }
 
   @Test("A receiver that is only listened to wakes it twice an epoch")
-  func rests() {
-    var shell = Shell(.readOnly)
-    shell.run(epochs: 0..<20)
-    let before = shell.wakeUps
-    shell.run(epochs: 20..<100)
-    let perEpoch = Double(shell.wakeUps - before) / 80
+  func idleIntervals() {
+    var driver = Driver(.readOnly)
+    driver.run(epochs: 0..<20)
+    let before = driver.wakeUps
+    driver.run(epochs: 20..<100)
+    let perEpoch = Double(driver.wakeUps - before) / 80
     #expect(perEpoch <= 2.2, "\(perEpoch)")
-    #expect(shell.delays.count >= 98)
-    #expect(shell.delays.suffix(90).allSatisfy { $0 == 0 })
+    #expect(driver.delays.count >= 98)
+    #expect(driver.delays.suffix(90).allSatisfy { $0 == 0 })
   }
 
-  @Test("One that speaks and never answers wakes it no more than three times, with the questions that it is asked")
+  @Test("A receiver that sends and never replies wakes the process at most three times an epoch, polls included")
   func neverAnswers() {
-    var shell = Shell()
-    shell.run(epochs: 0..<20)
-    let before = shell.wakeUps
-    let asked = shell.said.count
-    shell.run(epochs: 20..<100)
-    let perEpoch = Double(shell.wakeUps - before) / 80
+    var driver = Driver()
+    driver.run(epochs: 0..<20)
+    let before = driver.wakeUps
+    let polled = driver.sent.count
+    driver.run(epochs: 20..<100)
+    let perEpoch = Double(driver.wakeUps - before) / 80
     #expect(perEpoch <= 3, "\(perEpoch)")
-    #expect(shell.delays.suffix(90).allSatisfy { $0 == 0 })
-    // It is still asked.
-    #expect(shell.said.count > asked)
+    #expect(driver.delays.suffix(90).allSatisfy { $0 == 0 })
+    // It is still polled.
+    #expect(driver.sent.count > polled)
   }
 
   @Test("Each later question costs no more than its answer's time")
-  func laterQuestions() {
-    var shell = Shell()
-    shell.run(epochs: 0..<100)
-    let before = shell.wakeUps
-    shell.run(epochs: 100..<500)
-    let perEpoch = Double(shell.wakeUps - before) / 400
+  func laterRequests() {
+    var driver = Driver()
+    driver.run(epochs: 0..<100)
+    let before = driver.wakeUps
+    driver.run(epochs: 100..<500)
+    let perEpoch = Double(driver.wakeUps - before) / 400
     #expect(perEpoch <= 2.2, "\(perEpoch)")
   }
 
-  @Test("A question that nobody answers has no epoch listened to byte by byte, nor the one in which it is given up")
+  @Test("A poll without a reply makes no epoch be read byte by byte, nor the one in which it is given up")
   func givenUp() {
-    var shell = Shell()
-    shell.run(epochs: 0..<20)
+    var driver = Driver()
+    driver.run(epochs: 0..<20)
     var most = 0
     for epoch in 20..<200 {
-      let before = shell.wakeUps
-      shell.run(epochs: epoch..<epoch + 1)
-      most = max(most, shell.wakeUps - before)
+      let before = driver.wakeUps
+      driver.run(epochs: epoch..<epoch + 1)
+      most = max(most, driver.wakeUps - before)
     }
-    // Ten in the epochs in which it is asked: naps, and what comes right after each.
+    // Ten in the epochs with a poll: idle intervals, and the bytes right after each.
     #expect(most <= 10, "\(most)")
   }
 
-  @Test("A slow line that rests within an epoch is not taken for a silent one", arguments: [1, 8, 48])
+  @Test("A slow line that idleIntervals within an epoch is not taken for a silent one", arguments: [1, 8, 48])
   func slowLine(_ piece: Int) {
-    // 9600 baud: a byte a millisecond, alone or as many as a FIFO or a bridge collects.
-    var shell = Shell(.readOnly, period: 1000, piece: piece, pause: UInt64(piece))
-    shell.run(epochs: 0..<20)
-    let before = shell.partialReports
+    // 9600 baud: a byte a millisecond, single or as many as a FIFO or a bridge collects.
+    var driver = Driver(.readOnly, period: 1000, piece: piece, pause: UInt64(piece))
+    driver.run(epochs: 0..<20)
+    let before = driver.partialReports
     // On time, late, and alternately.
-    shell.run(epochs: 20..<40)
-    shell.run(epochs: 40..<60, late: { _ in 150 })
-    shell.run(epochs: 60..<100, late: { $0 % 3 == 0 ? 150 : 0 })
-    shell.run(epochs: 100..<140, late: { UInt64($0 * 37 % 90) })
-    #expect(shell.partialReports == before, "\(shell.partialReports - before)")
+    driver.run(epochs: 20..<40)
+    driver.run(epochs: 40..<60, late: { _ in 150 })
+    driver.run(epochs: 60..<100, late: { $0 % 3 == 0 ? 150 : 0 })
+    driver.run(epochs: 100..<140, late: { UInt64($0 * 37 % 90) })
+    #expect(driver.partialReports == before, "\(driver.partialReports - before)")
   }
 
-  @Test("What is asked in the middle of a slow epoch does not cut it in two")
-  func askedWithin() {
-    var shell = Shell(period: 1000, piece: 8, pause: 8)
-    shell.run(epochs: 0..<20)
-    let before = shell.partialReports
-    shell.run(epochs: 20..<200)
-    #expect(shell.partialReports == before, "\(shell.partialReports - before)")
+  @Test("A request in the middle of a slow epoch does not split it")
+  func requestedWithin() {
+    var driver = Driver(period: 1000, piece: 8, pause: 8)
+    driver.run(epochs: 0..<20)
+    let before = driver.partialReports
+    driver.run(epochs: 20..<200)
+    #expect(driver.partialReports == before, "\(driver.partialReports - before)")
   }
 }

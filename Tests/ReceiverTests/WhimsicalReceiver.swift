@@ -17,20 +17,20 @@ struct WhimsicalReceiver {
     case noise
   }
 
-  /// A setting by its CFG message and what that is asked for with.
+  /// A setting by its CFG message and the payload of its poll.
   struct Place: Hashable {
     var id: UInt8
     var selector: [UInt8]
   }
 
-  /// What outlives a loss of RAM, and what does not.
+  /// The settings in one kind of memory.
   struct Store: Equatable {
     var items: [UInt32: UInt64] = [:]
     var messages: [Place: [UInt8]] = [:]
   }
 
   let nature: Nature
-  /// What it says of its settings is so, what it refuses it has not taken, and its answers are not so late that they could be
+  /// Whether its reports of settings are right, refused settings are unchanged, and replies are not so late that they can be
   /// taken for others.
   let isTruthful: Bool
   let usesItems: Bool
@@ -134,7 +134,7 @@ struct WhimsicalReceiver {
     }
   }
 
-  /// Something that nobody asked for.
+  /// Returns an unrequested frame.
   private mutating func whim(at now: Instant) {
     if nature == .otherMaker {
       // Its first word is its own; after that it has whims as others have.
@@ -175,10 +175,10 @@ struct WhimsicalReceiver {
     case .uBlox:
       var bytes: [UInt8] = []
       let isOn = { (key: UInt32) in (ram.items[key] ?? 0) != 0 }
-      let tells =
+      let sendsPVT =
         [0x2091_0006, 0x2091_0007, 0x2091_0009].contains(where: isOn)
         || (ram.messages[Place(id: 1, selector: [1, 7])]?.dropFirst(2).contains { $0 != 0 } ?? false)
-      if tells { bytes += pvt() }
+      if sendsPVT { bytes += pvt() }
       let output = ram.messages[Place(id: 0, selector: [])]?[14] ?? 3
       let key: UInt32 = 0x1074_0002
       let writes = usesItems ? ram.items[key] ?? 1 != 0 : output & 2 != 0
@@ -245,7 +245,7 @@ struct WhimsicalReceiver {
       return send(carryOut(group, id, payload, at: now), at: now, after: delay)
     }
     switch random.int(0...(isTruthful ? 5 : 13)) {
-    // Not heard; heard and not answered.
+    // Not received; received without a reply.
     case 0, 1: return
     case 2: _ = carryOut(group, id, payload, at: now)
     case 3:
@@ -287,7 +287,7 @@ struct WhimsicalReceiver {
     }
   }
 
-  /// Who tells the truth refuses the same thing each time.
+  /// A truthful receiver refuses the same thing each time.
   private func isRefused(_ id: UInt8, _ payload: [UInt8]) -> Bool {
     let sum = payload.reduce(UInt64(id)) { ($0 &+ UInt64($1)) &* 0x9E37_79B9_7F4A_7C15 }
     return sense < 99 && (sum >> 33) % 200 >= UInt64(sense) + 80
@@ -295,7 +295,7 @@ struct WhimsicalReceiver {
 
   private static func bytes(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
 
-  /// Does what it was told, and the answer to it.
+  /// Executes a command, and returns the reply.
   private mutating func carryOut(_ group: UInt8, _ id: UInt8, _ payload: [UInt8], at now: Instant) -> [UInt8] {
     let taken = Wire.ubx(5, 1, [group, id])
     let refused = Wire.ubx(5, 0, [group, id])
@@ -420,7 +420,7 @@ struct WhimsicalReceiver {
       whole[3] = payload[2]
       ram.messages[place] = whole
     } else if id == 0x24, payload.count >= 36 {
-      // What the mask names.
+      // The fields in the mask.
       var whole = message(id, [])
       if payload[0] & 1 != 0 { whole[2] = payload[2] }
       ram.messages[place] = whole
@@ -454,7 +454,7 @@ struct WhimsicalReceiver {
     }
   }
 
-  /// What is not as it was when the session came, in its own words.
+  /// Returns the settings that differ from those at the beginning of the session.
   func changes() -> [String] {
     var changes: [String] = []
     for (name, store) in [("RAM", ram), ("battery", battery)] {

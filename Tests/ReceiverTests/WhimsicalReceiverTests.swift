@@ -6,7 +6,7 @@ import UBX
 
 @testable import Receiver
 
-/// A session with a receiver that does what it likes, under a host that calls what it likes, in virtual time.
+/// A session with a random receiver and random calls, in virtual time.
 @Suite("A receiver with whims")
 struct WhimsicalReceiverTests {
   /// Seconds of a session, before its end.
@@ -19,28 +19,28 @@ struct WhimsicalReceiverTests {
     #expect(scene.violations.isEmpty, "seed \(seed), \(scene.title): \(scene.violations.first ?? "")")
   }
 
-  @Test("Who sends nothing has nothing to try again, and is not woken for it without end", arguments: [5, 326, 796])
+  @Test("A read-only session has nothing to try again, and is not woken for it without end", arguments: [5, 326, 796])
   func readOnly(seed: Int) { Self.run(seed) }
 
-  @Test("A command that waits for the rate to change wakes nobody until then", arguments: [33, 400, 689])
+  @Test("A command that waits for a rate change causes no wake-up until then", arguments: [33, 400, 689])
   func submittedBeforeRate(seed: Int) { Self.run(seed) }
 
-  @Test("What a receiver refused is not tried again in its sleep", arguments: [82, 124, 627])
+  @Test("A refused setting is not tried again during a sleep", arguments: [82, 124, 627])
   func refusedAndAsleep(seed: Int) { Self.run(seed) }
 
-  @Test("Another make that shows itself before it is asked is not waited for", arguments: [346, 403, 778])
+  @Test("Another make that is recognised before the poll is not waited for", arguments: [346, 403, 778])
   func otherMakeInTime(seed: Int) { Self.run(seed) }
 
-  @Test("An id that is not told again is no other receiver: what was changed is put back", arguments: [131, 207, 397])
+  @Test("A missing id does not mean another receiver: changes are restored", arguments: [131, 207, 397])
   func lostID(seed: Int) { Self.run(seed) }
 
-  @Test("The answer to a retrieval is none to the wish that came meanwhile", arguments: [1086, 1408])
-  func wishDuringRetrieval(seed: Int) { Self.run(seed) }
+  @Test("A reply to a retrieval is not one to a new configuration", arguments: [1086, 1408])
+  func configurationDuringRetrieval(seed: Int) { Self.run(seed) }
 
-  @Test("A rate that was being raised when the line went is given back")
+  @Test("A rate that was being raised when the line was lost is restored")
   func lostWhileRaising() { Self.run(1564) }
 
-  @Test("What holds whatever a receiver does")
+  @Test("Invariants hold with any receiver")
   func seeds() {
     for seed in 1...200 { Self.run(seed) }
   }
@@ -50,7 +50,7 @@ struct WhimsicalReceiverTests {
 final class WhimsicalScene {
   private(set) var violations: [String] = []
   private(set) var title = ""
-  /// What happens is printed, for who looks into a seed.
+  /// Whether all events are printed, to examine a seed.
   var isLoud = false
   private var receiver: WhimsicalReceiver
   private var session: ReceiverSession
@@ -68,9 +68,9 @@ final class WhimsicalScene {
   private var actions: [Instant] = []
   private var reports: [Instant] = []
   private var sent: [(at: Instant, bytes: Int, seconds: Double)] = []
-  private var isInTrouble = false
+  private var hasFault = false
   private var isOtherMaker = false
-  private var saidNotPutBack = false
+  private var reportedNotPutBack = false
   private var isFinishing = false
   private var keepsRate = false
   private let keepsChanges: Bool
@@ -153,8 +153,8 @@ final class WhimsicalScene {
     else { return }
     var changes = receiver.changes()
     if keepsRate { changes.removeAll { $0.hasPrefix("rate") } }
-    if !changes.isEmpty, !saidNotPutBack { fail("what is changed is put back or told", "\(changes)") }
-    if saidNotPutBack, case .serial = settings.line, session.description != nil {
+    if !changes.isEmpty, !reportedNotPutBack { fail("what is changed is put back or told", "\(changes)") }
+    if reportedNotPutBack, case .serial = settings.line, session.description != nil {
       if session.recovery == nil { fail("what is left is noted", "nothing") }
     }
   }
@@ -166,7 +166,7 @@ final class WhimsicalScene {
     now = max(now, next)
     let bytes = receiver.advance(to: now)
     if isOpen {
-      if !bytes.isEmpty { hear(bytes) }
+      if !bytes.isEmpty { receive(bytes) }
       if let due = session.deadline, now >= due { wake() }
     }
     if calls, now >= nextCall {
@@ -177,14 +177,14 @@ final class WhimsicalScene {
     count()
   }
 
-  private func hear(_ bytes: [UInt8]) {
-    var heard = bytes
+  private func receive(_ bytes: [UInt8]) {
+    var received = bytes
     if let hostRate, hostRate != receiver.rate {
       let count = Double(bytes.count) * Double(hostRate) / Double(receiver.rate)
-      heard = random.bytes(max(1, min(Int(count), 4000)))
+      received = random.bytes(max(1, min(Int(count), 4000)))
     }
-    log("heard \(heard.map { String($0, radix: 16) }.joined(separator: " ").prefix(600))")
-    unsafe session.receive(heard.span.bytes, at: now) { _, _ in }
+    log("received \(received.map { String($0, radix: 16) }.joined(separator: " ").prefix(600))")
+    unsafe session.receive(received.span.bytes, at: now) { _, _ in }
     carryOut()
   }
 
@@ -266,7 +266,7 @@ final class WhimsicalScene {
   }
 
   private func lose() {
-    // What is not put back because the line went during the end is not told.
+    // Changes that are not restored because of a loss during the end are not reported.
     guard !isFinishing else { return }
     log("lose")
     session.lost { _, _ in }
@@ -286,9 +286,9 @@ final class WhimsicalScene {
     session = ReceiverSession(settings, lineRate: hostRate, reference: nil, now: now)
     isOpen = true
     isFirst = false
-    isInTrouble = false
+    hasFault = false
     isOtherMaker = false
-    saidNotPutBack = false
+    reportedNotPutBack = false
     carryOut()
   }
 
@@ -315,7 +315,7 @@ final class WhimsicalScene {
         if open.remove(ticket) == nil { fail("each ticket is finished once", "\(ticket) again") }
       case .batch: break
       }
-      // What one call brings is bounded.
+      // The actions of one call are bounded.
       if actions.count > 20_000 { return }
     }
   }
@@ -323,14 +323,14 @@ final class WhimsicalScene {
   private func take(_ report: SessionReport) {
     switch report {
     case .silent, .notUnderstood:
-      if isInTrouble { fail("trouble is told once", "\(report)") }
-      isInTrouble = true
+      if hasFault { fail("trouble is told once", "\(report)") }
+      hasFault = true
     case .back:
-      if !isInTrouble, !violations.contains(where: { $0.hasPrefix("back") }) { fail("back is told after trouble", "") }
-      isInTrouble = false
-    case .doesNotWake: isInTrouble = true
+      if !hasFault, !violations.contains(where: { $0.hasPrefix("back") }) { fail("back is told after trouble", "") }
+      hasFault = false
+    case .doesNotWake: hasFault = true
     case .notIdentified(isOtherVendor: true): isOtherMaker = true
-    case .notPutBack: saidNotPutBack = true
+    case .notPutBack: reportedNotPutBack = true
     default: break
     }
   }

@@ -32,9 +32,7 @@ struct AssistanceDelivery {
 
   mutating func receive(_ outcome: Outcome) { assisting?.receive(outcome) }
 
-  /// Ends the delivery.
-  ///
-  /// - Returns: the delivery as it was; nil if none was under way.
+  /// Ends the delivery. Returns the delivery as it was; nil if none was under way.
   mutating func finish() -> Assisting? {
     defer { assisting = nil }
     return assisting

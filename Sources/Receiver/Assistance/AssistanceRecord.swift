@@ -1,19 +1,18 @@
 import ReceiverStream
 import UBX
 
-/// What is kept of a receiver from one run to the next: where it was, and what it knew of the satellites' orbits. As text
-/// it is a file that docs/configuration.md describes.
+/// The place and the satellites' orbits of a receiver, stored from one run to the next. docs/configuration.md describes the
+/// file.
 ///
-/// The navigation database is the receiver's own affair: it is of use to the same receiver with the same firmware only
-/// (interface descriptions, MGA-DBD).
+/// The navigation database is valid for the same receiver with the same firmware only (interface descriptions, MGA-DBD).
 public struct AssistanceRecord: Sendable, Equatable {
-  /// A position, and when it was there.
+  /// A position and its time.
   public struct Place: Sendable, Equatable {
     public var latitudeDegrees: Double
     public var longitudeDegrees: Double
-    /// Above the WGS 84 ellipsoid.
+    /// The height above the WGS 84 ellipsoid.
     public var heightMetres: Double
-    /// One standard deviation.
+    /// The standard deviation of the position.
     public var accuracyMetres: Double
     public var time: UTCTime
 
@@ -27,7 +26,7 @@ public struct AssistanceRecord: Sendable, Equatable {
       self.time = time
     }
 
-    /// The place of a fix that keeps its receiver's limits; nil when there is none, or no time.
+    /// The place of a fix within the receiver's limits; nil without one, or without a time.
     public init?(_ fix: Fix) {
       guard fix.hasPosition, fix.isWithinLimits, let latitude = fix.latitudeDegrees,
         let longitude = fix.longitudeDegrees,
@@ -39,13 +38,13 @@ public struct AssistanceRecord: Sendable, Equatable {
     }
   }
 
-  /// A message that the receiver gave, to be given back as it is.
+  /// A message of the receiver, which gets it back unchanged.
   public struct Message: Sendable, Equatable {
     var identity: MessageIdentity
     var payload: [UInt8]
   }
 
-  /// What a record is found by: the chip's id, or the hardware version where it has none, and the firmware.
+  /// The key of a record: the chip's id, or the hardware version without one, and the firmware.
   public struct Key: Sendable, Hashable {
     public var text: String
 
@@ -56,7 +55,7 @@ public struct AssistanceRecord: Sendable, Equatable {
 
     init(text: String) { self.text = text }
 
-    /// The key as a part of a file's name: letters, digits, points and dashes.
+    /// The key as a part of a file name: letters, digits, points and dashes.
     public var fileName: String {
       String(
         text.map { character in
@@ -67,7 +66,7 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   public var key: Key
   public var place: Place?
-  /// When the receiver gave the messages.
+  /// When the messages were read.
   public var databaseTime: UTCTime?
   public var database: [Message] = []
 
@@ -75,7 +74,7 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   private static let title = "sextant-assistance 1"
 
-  /// What a file holds.
+  /// The content of the file.
   public var text: String {
     var text = "\(Self.title)\nreceiver \(key.text)\n"
     if let place {
@@ -93,7 +92,7 @@ public struct AssistanceRecord: Sendable, Equatable {
     return text + "end\n"
   }
 
-  /// Reads a file; nil when it is not whole or not understood: assistance that may be wrong is worse than none.
+  /// Reads the content of a file; nil if it is incomplete or malformed: wrong assistance is worse than none.
   public init?(_ text: String) {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
     guard lines.popFirst() == Self.title[...], let receiver = lines.popFirst(), receiver.hasPrefix("receiver ") else {
@@ -118,7 +117,7 @@ public struct AssistanceRecord: Sendable, Equatable {
       default: return nil
       }
     }
-    // A file that does not come to its end was cut.
+    // A file without `end` was cut.
     return nil
   }
 
@@ -140,32 +139,13 @@ public struct AssistanceRecord: Sendable, Equatable {
 
   private static func message(_ line: Substring) -> Message? {
     let words = line.split(separator: " ")
-    guard words.count == 2, let head = bytes(words[0]), head.count == 2, let payload = bytes(words[1]),
+    guard words.count == 2, let head = [UInt8](hexadecimal: words[0]), head.count == 2,
+      let payload = [UInt8](hexadecimal: words[1]),
       payload.count <= 512
     else { return nil }
     let identity = MessageIdentity(head[0], head[1])
-    // Nothing but what a receiver gives to keep is ever sent from a file.
+    // Other messages are never sent from a file.
     guard [.mgaDBD, .aidEPH, .aidALM, .aidHUI].contains(identity) else { return nil }
     return Message(identity: identity, payload: payload)
-  }
-
-  private static func bytes(_ word: Substring) -> [UInt8]? {
-    let digits = Array(word.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    for at in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = value(digits[at]), let low = value(digits[at + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 }

@@ -1,13 +1,13 @@
 import ReceiverStream
 
-/// What a session may help its receivers with.
+/// The assistance that a session may give to its receivers.
 public struct AssistanceSettings: Sendable {
-  /// What is kept of receivers from earlier runs.
+  /// The records of earlier runs.
   public var records: [AssistanceRecord]
-  /// How right the computer's clock is, one standard deviation in seconds; nil where it is not to be trusted. Without it
-  /// nothing is given: orbits and places mean something at a time only.
+  /// The standard deviation of the computer's clock, in seconds; nil for a clock that is not set. No assistance is given
+  /// without it: orbits and places need a time.
   public var clockAccuracySeconds: Double?
-  /// Whether the receiver is asked at the end for what it knows, to be kept.
+  /// Whether the end of the session reads the orbits of the receiver.
   public var readsDatabaseAtEnd: Bool
 
   public init(records: [AssistanceRecord], clockAccuracySeconds: Double?, readsDatabaseAtEnd: Bool) {
@@ -17,19 +17,19 @@ public struct AssistanceSettings: Sendable {
   }
 }
 
-/// How long what is kept is of use.
+/// How long stored assistance is valid.
 enum AssistanceAge {
   /// GPS ephemerides hold for four hours, two on each side of their reference (IS-GPS-200, 20.3.4.4).
   static let ephemerisSeconds: Int64 = 4 * 3600
-  /// Almanacs and a receiver's whole database, in which it tells the ages of the parts itself.
+  /// Almanacs, and a receiver's whole database, which contains the ages of its parts.
   static let databaseSeconds: Int64 = 28 * 86_400
   static let placeSeconds: Int64 = 28 * 86_400
-  /// A receiver that was off may have been in a car all the time …
+  /// The speed of a receiver that was moved by car while it was off …
   static let metresPerSecond = 30.0
-  /// … and is seldom further away than this.
+  /// … up to this distance.
   static let farthestMetres = 300_000.0
 
-  /// The standard deviation of a place after some time; nil when it is too old, or from the future.
+  /// Returns the standard deviation of a place after some time; nil if it is too old, or from the future.
   static func accuracyMetres(of place: AssistanceRecord.Place, at now: UTCTime) -> Double? {
     let seconds = (now.nanosecondsSince1970 - place.time.nanosecondsSince1970) / 1_000_000_000
     // A minute of leeway: the clock of the last run may have been ahead by a little.

@@ -2,17 +2,17 @@ import MonotonicTime
 import ReceiverStream
 import UBX
 
-/// Gives a receiver that has just started the time, the place and the orbits of the last run, so that it need not search
-/// the whole sky and listen for half a minute to each satellite.
+/// Gives a receiver after its start the time, the place and the orbits of the last run: it need not search the whole sky,
+/// and receive each satellite for half a minute.
 ///
-///     NAV-STATUS ── has a fix, or its clock runs ──▶ over: it has kept its own memory
+///     NAV-STATUS ── has a fix, or its clock runs ──▶ over: its own memory is intact
 ///         ▼
-///     answers to assistance on (MGA) ─▶ time ─▶ place ─▶ database, message by message ─▶ over
+///     acknowledgements on (MGA) ─▶ time ─▶ place ─▶ database, message by message ─▶ over
 ///
-/// The order is the documents': orbits without time are refused (interface descriptions, "AssistNow": MGA-INI first).
+/// The receiver refuses orbits without a time (interface descriptions, "AssistNow": MGA-INI first).
 struct Assisting: Sendable {
   private enum Step: Sendable {
-    case asking
+    case polling
     case switchingAnswersOn(Configuration)
     case time
     case place
@@ -26,21 +26,19 @@ struct Assisting: Sendable {
   private let clockAccuracySeconds: Double
   private let messages: [AssistanceRecord.Message]
   private let placeAccuracyMetres: Double?
-  private var step = Step.asking
+  private var step = Step.polling
 
-  /// The setting that was changed for it, as it was.
-  private(set) var found: [Configuration.Found] = []
-  /// Messages that the receiver used, as far as it says so.
+  /// The setting that was changed for the acknowledgements, as it was found.
+  private(set) var found: [Setting] = []
+  /// The number of messages that the receiver acknowledged.
   private(set) var given = 0
   private(set) var refused = 0
-  /// Whether the receiver had kept its own memory.
-  private(set) var isPassive = false
 
   /// - Parameters:
-  ///   - settings: what may be given.
-  ///   - receiver: who it is.
+  ///   - settings: the assistance that may be given.
+  ///   - receiver: the receiver.
   ///   - now: the time.
-  /// - Returns: nil when there is nothing to give.
+  /// - Returns: nil if there is nothing to give.
   init?(_ settings: AssistanceSettings, to receiver: ReceiverDescription, at now: UTCTime?) {
     guard let now, let accuracy = settings.clockAccuracySeconds, receiver.can(.assistance),
       let generation = receiver.generation
@@ -58,12 +56,12 @@ struct Assisting: Sendable {
     }
   }
 
-  /// What to say next; nil when it is over.
+  /// Returns the next command; nil when all is over.
   ///
-  /// - Parameter now: the time when it is said.
+  /// - Parameter now: the time of sending.
   func next(at now: UTCTime) -> Command? {
     switch step {
-    case .asking: .poll(.navSTATUS)
+    case .polling: .poll(.navSTATUS)
     case .switchingAnswersOn(let configuration): configuration.next()
     case .time: usesMGA ? initialTime(now) : initialAid(now)
     case .place: initialPlace
@@ -74,7 +72,7 @@ struct Assisting: Sendable {
 
   mutating func receive(_ outcome: Outcome) {
     switch step {
-    case .asking: receiveStatus(outcome)
+    case .polling: receiveStatus(outcome)
     case .switchingAnswersOn(var configuration):
       configuration.receive(outcome)
       step = .switchingAnswersOn(configuration)
@@ -89,7 +87,7 @@ struct Assisting: Sendable {
       step = firstOfDatabase
     case .database(let index):
       count(outcome)
-      // Three of the time, the place and the first orbit without an answer: it does not listen to these.
+      // Without an acknowledgement of the first three messages the receiver ignores assistance.
       step = index + 1 < messages.count && (given > 0 || refused > 0 || index < 2) ? .database(index + 1) : .over
     case .over: break
     }
@@ -112,9 +110,8 @@ struct Assisting: Sendable {
       return
     }
     let flags = payload[5]
-    // Time without a fix is that of a clock that a battery kept, with the orbits beside it.
+    // A time without a fix is that of a battery-backed clock; the orbits are in the same memory.
     guard flags & 1 == 0, flags & 0b1100 != 0b1100 else {
-      isPassive = true
       step = .over
       return
     }
@@ -130,14 +127,14 @@ struct Assisting: Sendable {
 
   // MARK: Messages
 
-  /// The time is right by the clock, and late by its way over the line.
+  /// The accuracy of the clock, and two seconds for the way over the line.
   private var timeAccuracySeconds: UInt16 { UInt16(min(max(clockAccuracySeconds, 0) + 2, 60_000).rounded(.up)) }
 
   /// MGA-INI-TIME_UTC, the time of receipt.
   private func initialTime(_ now: UTCTime) -> Command {
     var payload = [UInt8](repeating: 0, count: 24)
     payload[0] = 0x10
-    // The leap seconds are not known here.
+    // The number of leap seconds is unknown.
     payload[3] = 0x80
     let (year, month, day) = now.day.components
     let second = now.nanosecondsOfDay / 1_000_000_000
@@ -164,7 +161,7 @@ struct Assisting: Sendable {
     return acknowledged(Command(.mgaINI, payload, answer: .assistance))
   }
 
-  /// AID-INI: time by GPS week, and the place where it is known.
+  /// AID-INI: the time by GPS week, and the place if it is known.
   private func initialAid(_ now: UTCTime) -> Command {
     var payload = [UInt8](repeating: 0, count: 48)
     // b1 the time is valid.
@@ -194,7 +191,7 @@ struct Assisting: Sendable {
       : paced(Command(message.identity, message.payload, answer: .none))
   }
 
-  /// A time that is said again later is wrong.
+  /// A repeated time would be wrong.
   private func once(_ command: Command) -> Command {
     var command = command
     command.attempts = 1
@@ -202,14 +199,14 @@ struct Assisting: Sendable {
     return command
   }
 
-  /// A message that is lost on the way is a loss of seconds, no more.
+  /// A lost message costs seconds, no more.
   private func acknowledged(_ command: Command) -> Command {
     var command = command
     command.attempts = 2
     return command
   }
 
-  /// AID messages are not answered by all firmware; they are spaced out instead.
+  /// Not all firmware acknowledges AID messages; a pause separates them instead.
   private func paced(_ command: Command) -> Command {
     var command = command
     command.pause = Milliseconds(20)

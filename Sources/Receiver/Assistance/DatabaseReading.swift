@@ -1,8 +1,8 @@
 import MonotonicTime
 import UBX
 
-/// Asks a receiver for what it knows of the orbits, to be given back to it after its next start: the navigation database
-/// (MGA-DBD), or ephemerides, almanacs and health (AID) of generations before it.
+/// Reads the orbits of a receiver, for its next start: the navigation database (MGA-DBD), or ephemerides, almanacs
+/// and health (AID) of older generations.
 struct DatabaseReading: Sendable {
   private enum Step: Sendable { case database, ephemerides, almanacs, health, over }
 
@@ -15,11 +15,11 @@ struct DatabaseReading: Sendable {
 
   func next() -> Command? {
     switch step {
-    case .database: return question(.mgaDBD, .list(.mgaDBD, .assistanceAcknowledgement))
+    case .database: return poll(.mgaDBD, .list(.mgaDBD, .assistanceAcknowledgement))
     // One message for each GPS satellite, with or without content.
-    case .ephemerides: return question(.aidEPH, .list(.aidEPH, .count(32)))
-    case .almanacs: return question(.aidALM, .list(.aidALM, .count(32)))
-    case .health: return question(.aidHUI, .message(.aidHUI))
+    case .ephemerides: return poll(.aidEPH, .list(.aidEPH, .count(32)))
+    case .almanacs: return poll(.aidALM, .list(.aidALM, .count(32)))
+    case .health: return poll(.aidHUI, .message(.aidHUI))
     case .over: return nil
     }
   }
@@ -40,14 +40,14 @@ struct DatabaseReading: Sendable {
     }
   }
 
-  /// Keeps the messages that are long enough to say something.
+  /// Keeps the messages that are long enough to have content.
   private mutating func keep(_ payloads: [[UInt8]], _ identity: MessageIdentity, from length: Int) {
     for payload in payloads where payload.count >= length && payload.count <= 512 {
       messages.append(AssistanceRecord.Message(identity: identity, payload: payload))
     }
   }
 
-  private func question(_ identity: MessageIdentity, _ answer: Command.Answer) -> Command {
+  private func poll(_ identity: MessageIdentity, _ answer: Command.Answer) -> Command {
     var command = Command(identity, [], answer: answer)
     command.attempts = 2
     command.patience = Milliseconds(500)

@@ -1,10 +1,10 @@
 import UBX
 
-/// How a receiver keeps its fixes in its own memory (interface descriptions, "data batching").
+/// How a receiver stores fixes in its own memory (interface descriptions, "data batching").
 public struct BatchConfiguration: Sendable, Hashable {
-  /// Epochs to hold.
+  /// The number of epochs to store.
   public var epochs: Int
-  /// With heights above sea level and all accuracies; then fewer fit.
+  /// Whether heights above sea level and all accuracies are stored; then fewer epochs fit.
   public var isExtended: Bool
 
   public init(epochs: Int, isExtended: Bool) {
@@ -12,16 +12,16 @@ public struct BatchConfiguration: Sendable, Hashable {
     self.isExtended = isExtended
   }
 
-  /// Fixes are not kept any longer.
+  /// No fixes are stored.
   public static let off = BatchConfiguration(epochs: 0, isExtended: false)
 
   var isOn: Bool { epochs > 0 }
 
-  /// Sizes to try when more is refused, largest first: what firmware is documented to hold (integration manuals of M8
-  /// SPG 3.51 and M10 SPG 5.10), then ever less.
+  /// The sizes to try after a refusal, largest first: the documented ones (integration manuals of M8 SPG 3.51 and M10
+  /// SPG 5.10), then smaller ones.
   static let sizes = [600, 443, 309, 300, 261, 221, 156, 132, 100, 50, 20, 10]
 
-  /// At most what the documents give the receiver's firmware; M9's say "five minutes", the M8's figure at 1 Hz.
+  /// Limits the size to the documented one; for M9 the documents give "five minutes", as for M8 at 1 Hz.
   func clamped(for receiver: ReceiverDescription) -> BatchConfiguration {
     let isLarge =
       receiver.generation == .m10 && (receiver.protocolVersion ?? ProtocolVersion(0, 0)) >= ProtocolVersion(34, 10)
@@ -29,13 +29,13 @@ public struct BatchConfiguration: Sendable, Hashable {
     return BatchConfiguration(epochs: min(epochs, most), isExtended: isExtended)
   }
 
-  /// The next smaller one; nil when there is none.
+  /// The next smaller configuration; nil if there is none.
   var smaller: BatchConfiguration? {
     Self.sizes.first { $0 < epochs }.map { BatchConfiguration(epochs: $0, isExtended: isExtended) }
   }
 
-  /// CFG-BATCH with these; the notification pin stays as it is, its threshold has to be within the size. Nil when `found`
-  /// is no such message.
+  /// Returns CFG-BATCH with this configuration; nil if `found` is no such message. The notification pin is unchanged, and
+  /// its threshold is kept within the size.
   func applied(to found: [UInt8]) -> [UInt8]? {
     guard found.count >= 8 else { return nil }
     var payload = found
@@ -49,7 +49,7 @@ public struct BatchConfiguration: Sendable, Hashable {
     return payload
   }
 
-  /// As items (CFG-BATCH), the switch the last.
+  /// The items of CFG-BATCH, the switch last.
   var items: [ConfigurationPair] {
     guard isOn else { return [ConfigurationPair(id: 0x1026_0013, bits: 0)] }
     return [
@@ -60,7 +60,7 @@ public struct BatchConfiguration: Sendable, Hashable {
 }
 
 extension Setting {
-  /// Whether it is about batching.
+  /// Whether the setting belongs to batching.
   var isOfBatch: Bool {
     switch self {
     case .message(let identity, _, _): identity == .cfgBATCH
@@ -70,7 +70,7 @@ extension Setting {
 }
 
 extension DesiredConfiguration {
-  /// Fixes are kept in the receiver, and nothing is said by itself.
+  /// Returns a configuration that stores fixes in the receiver and switches all periodic messages off.
   public static func batching(_ batch: BatchConfiguration, for receiver: ReceiverDescription) -> DesiredConfiguration {
     var desired = navigation(for: receiver)
     for index in desired.messages.indices { desired.messages[index].rate = 0 }
@@ -79,7 +79,7 @@ extension DesiredConfiguration {
     return desired
   }
 
-  /// Nothing is changed, and nothing is expected to come by itself.
+  /// A configuration without a change, for a receiver that sends nothing by itself.
   public static var silent: DesiredConfiguration {
     var desired = DesiredConfiguration()
     desired.isSilent = true

@@ -1,28 +1,28 @@
 import ReceiverStream
 
-/// What was delivered of a receiver's batch: the next retrieval, of this process or another, goes on behind it.
+/// The delivered part of a receiver's batch: the next retrieval, of this process or another, continues after it.
 ///
-/// As text it is one line, for a file that is replaced or appended to as a whole.
+/// The text is one line, for a file that is replaced or appended to as a whole.
 public struct BatchJournal: Sendable, Equatable {
-  /// The number of the last LOG-BATCH that is dealt with; nil before the first.
+  /// The number of the last handled LOG-BATCH; nil before the first.
   public var lastNumber: UInt16?
-  /// The time of the last fix that was delivered.
+  /// The time of the last delivered fix.
   public var lastTime: UTCTime?
-  /// Overwritten epochs that were reported.
+  /// The number of reported epochs that were overwritten.
   public var drops = 0
-  /// Fixes delivered, and fixes known to be lost.
+  /// The numbers of delivered and of lost fixes.
   public var delivered = 0
   public var lost = 0
 
   public init() {}
 
-  /// The batch is set up and empty; this is what the receiver says of it.
+  /// The journal of a new, empty batch with this status.
   public init(_ status: BatchStatus) {
     lastNumber = status.nextNumber &- 1
     drops = status.drops
   }
 
-  /// `batch 1 NUMBER TIME DROPS DELIVERED LOST end`, where what is not known is `-`.
+  /// `batch 1 NUMBER TIME DROPS DELIVERED LOST end`, with `-` for an unknown value.
   public var text: String {
     let words = [
       lastNumber.map { String($0) } ?? "-", lastTime.map { String($0.nanosecondsSince1970) } ?? "-", String(drops),
@@ -31,10 +31,10 @@ public struct BatchJournal: Sendable, Equatable {
     return "batch 1 " + words.joined(separator: " ") + " end"
   }
 
-  /// Counts that are read: what is added to them never ends the process.
+  /// The range of counts that are read: additions to them do not overflow.
   private static let counts = 0...Int.max / 2
 
-  /// Reads `text`; nil for what is not whole or not this, and for counts and times that nothing can have.
+  /// Reads `text`; nil if it is incomplete or malformed, or has impossible counts or times.
   public init?(_ text: some StringProtocol) {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard words.count == 8, words[0] == "batch", words[1] == "1", words[7] == "end", let drops = Int(words[4]),
@@ -46,7 +46,7 @@ public struct BatchJournal: Sendable, Equatable {
       lastNumber = number
     }
     if words[3] != "-" {
-      // With a time beyond all others nothing would ever be delivered again.
+      // After a time beyond all others no fix would ever be delivered.
       guard let time = Int64(words[3]).map(UTCTime.init(nanosecondsSince1970:)), time.isBelieved else { return nil }
       lastTime = time
     }

@@ -2,26 +2,26 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// What a killed reader had received of a batch: the bytes of the line as they came, written to a file before anybody looks
-/// at them, because the receiver gives each entry up as it sends it.
+/// The bytes of a batch that a killed reader received: they are written to a file before they are decoded, because the
+/// receiver discards each entry as it sends it.
 ///
 ///     receiver 4A11C0DE\n ┃ B5 62 21 11 64 00 … ┃ B5 62 21 11 … ┃ B5 62 21 11 64
-///     whose they are        LOG-BATCH, whole      whole           cut by the end
+///     the receiver          LOG-BATCH, whole      whole           cut by the end
 ///
-/// A frame has its own length and checksum, so a file that ends anywhere is read as far as it is whole; the rest of its
-/// last frame may still come from the line. The file only grows, and is emptied when all of it is delivered.
+/// A frame has its length and a checksum, so the whole frames of a cut file can be read; the rest of the last frame may
+/// still arrive on the line. The file only grows, and is emptied once all of it is delivered.
 public struct BatchLog: Sendable, Equatable {
-  /// The name of the receiver, as `header(_:)` was given it; nil when that is not whole.
+  /// The name of the receiver in the header; nil if the header is incomplete.
   public var receiver: String?
   /// The LOG-BATCH payloads, oldest first.
   public var payloads: [[UInt8]] = []
-  /// The beginning of a frame at the end.
+  /// The frame that was cut by the end of the file.
   public var unfinishedFrame: [UInt8] = []
 
-  /// More than the fixes of the largest batch and what comes meanwhile: a reader keeps no more in a file.
+  /// The largest size of the file: more than the fixes of the largest batch, and the messages between them.
   public static var mostBytes: Int { 1 << 20 }
 
-  /// Reads a log; of no bytes, an empty one.
+  /// Reads a log; no bytes are an empty log.
   public init(_ bytes: [UInt8]) {
     var rest = bytes[...]
     let prefix = Array("receiver ".utf8)
@@ -41,7 +41,7 @@ public struct BatchLog: Sendable, Equatable {
     unfinishedFrame = Array(all[Int(stream.offset)...])
   }
 
-  /// The line that a log begins with.
+  /// Returns the first line of a log.
   ///
   /// - Parameter receiver: a name without line breaks, such as the chip's id.
   public static func header(_ receiver: String) -> [UInt8] { Array("receiver \(receiver)\n".utf8) }

@@ -2,64 +2,63 @@ import MonotonicTime
 import ReceiverStream
 import UBX
 
-/// What comes of a retrieval.
+/// A result of a retrieval.
 public enum BatchEvent: Sendable, Equatable {
-  /// The next fix, oldest first; the journal as it is once the fix is delivered.
+  /// The next fix, oldest first, and the journal after its delivery.
   case fix(BatchedFix, BatchJournal)
-  /// So many fixes are lost, and why.
+  /// The number of lost fixes, and the cause.
   case lost(Int, BatchLoss)
-  /// The receiver started anew since the last retrieval: what it had is gone, and how much that was is not known.
+  /// The receiver restarted since the last retrieval and lost an unknown number of fixes.
   case startedAnew
-  /// All is read out: fixes of this retrieval; the journal to keep.
+  /// Everything is read: the number of fixes of this retrieval, and the journal to store.
   case finished(fixes: Int, BatchJournal)
-  /// The receiver went away, or fell silent, before the end. The next retrieval goes on.
+  /// The receiver was disconnected or silent before the end; the next retrieval continues.
   case cut(BatchJournal)
 }
 
-/// Where fixes were lost.
+/// The cause of a loss of fixes.
 public enum BatchLoss: Sendable, Equatable {
-  /// The buffer was full; the oldest were overwritten.
+  /// The buffer was full, and the oldest fixes were overwritten.
   case overrun
-  /// The receiver sent them and they did not arrive.
+  /// Fixes were sent and did not arrive.
   case line
 }
 
-/// Reads a batch out: every fix once, oldest first.
+/// Reads a batch: each fix once, oldest first.
 ///
-///     asking ── MON-BATCH: so many wait ──▶ receiving ── all came, or quiet ──▶ asking … ── none wait ──▶ over
+///     requesting ── MON-BATCH: entries ──▶ receiving ── all received, or silence ──▶ requesting … ── none ──▶ over
 ///
-/// LOG-RETRIEVEBATCH is said with sendMonFirst, so that MON-BATCH tells how many follow and with which number the first
-/// comes, and so with which the last: entries of an earlier retrieval, whose reader was killed, may come before it. A
-/// number that is left out was lost on the line. What was delivered before, by number and time, is not delivered again:
-/// firmware may keep what it has sent. Fixes that come in meanwhile are read in the next round.
+/// LOG-RETRIEVEBATCH has sendMonFirst set: MON-BATCH comes first with the number of entries and the number of the first
+/// one, and so that of the last. Entries of an earlier retrieval, whose reader was killed, may come before it. A missing
+/// number was lost on the line. An entry that was delivered before, by its number and time, is not delivered again: some
+/// firmware keeps what it has sent. Fixes that are added meanwhile are read in the next round.
 public struct BatchRetrieval: Sendable {
-  private enum Step { case asking, receiving, over }
+  private enum Step { case requesting, receiving, over }
 
-  /// What was delivered so far.
+  /// The journal with all delivered fixes.
   public private(set) var journal: BatchJournal
-  private var step = Step.asking
+  private var step = Step.requesting
   private var isReported = false
-  /// Entries that the receiver announced for this round.
+  /// The number of entries in this round, by MON-BATCH.
   private var announced = 0
-  /// The number of the last of them; nil while that is not known.
+  /// The number of the last entry of this round; nil while it is unknown.
   private var lastOfRound: UInt16?
   private var fixes = 0
   private var fixesBefore = 0
-  private var cameWhileAsking = false
+  private var cameBeforeReply = false
   private var fruitless = 0
   private var dueAt: Instant?
   private var events: [BatchEvent] = []
 
-  /// Silence in the middle of a retrieval after which nothing more comes. A receiver sends one entry after the other;
-  /// one takes 1/4 s at 4800 baud.
+  /// The silence that ends a round. A receiver sends one entry after the other; one takes 1/4 s at 4800 baud.
   static var quiet: Milliseconds { Milliseconds(1500) }
-  /// Rounds that bring nothing new before it is given up: a receiver that keeps what it sent shows itself after one.
+  /// The number of rounds without a new fix before the retrieval ends: a receiver that keeps sent entries needs one.
   static var mostFruitless: Int { 3 }
 
   /// - Parameters:
-  ///   - journal: what was delivered before.
-  ///   - earlier: LOG-BATCH payloads that were received before, oldest first, by a reader that did not come to deliver
-  ///     them all: those that the journal knows are passed over.
+  ///   - journal: the journal of earlier retrievals.
+  ///   - earlier: LOG-BATCH payloads, oldest first, of a reader that did not deliver all of them; those in the journal are
+  ///     skipped.
   public init(_ journal: BatchJournal, earlier: [[UInt8]] = []) {
     self.journal = journal
     for payload in earlier {
@@ -69,28 +68,28 @@ public struct BatchRetrieval: Sendable {
     }
   }
 
-  /// Whether it is over.
+  /// Whether the retrieval is over.
   public var isOver: Bool { step == .over }
   /// When `wake` is due.
   public var deadline: Instant? { dueAt }
-  /// The next thing to tell or deliver.
+  /// Returns the next result; nil if there is none yet.
   public mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-  /// What to say now; its outcome is received. Nil when there is nothing to say.
+  /// Returns the next command; nil if there is none now.
   public mutating func next() -> Command? {
-    guard step == .asking, !isReported else { return nil }
+    guard step == .requesting, !isReported else { return nil }
     isReported = true
     fixesBefore = fixes
     return Command(.logRETRIEVEBATCH, [0, 1, 0, 0], answer: .message(.monBATCH))
   }
 
-  /// How the question ended.
+  /// Handles the outcome of the command.
   public mutating func receive(_ outcome: Outcome, at now: Instant) {
-    guard step == .asking else { return }
+    guard step == .requesting else { return }
     if case .answered(let payload) = outcome, let status = BatchStatus(payload) {
       begin(status, at: now)
-    } else if cameWhileAsking {
-      // MON-BATCH was damaged on the line, or an earlier retrieval goes on, and the receiver heeds no second one.
+    } else if cameBeforeReply {
+      // MON-BATCH was damaged on the line, or the receiver ignores a second retrieval while an earlier one goes on.
       (announced, lastOfRound) = (.max, nil)
       receiving(at: now)
     } else {
@@ -98,10 +97,10 @@ public struct BatchRetrieval: Sendable {
     }
   }
 
-  /// A LOG-BATCH payload came.
+  /// Handles a LOG-BATCH payload.
   public mutating func receive(logBATCH payload: [UInt8], at now: Instant) {
     guard step != .over, let entry = BatchedFix(logBATCH: payload) else { return }
-    if step == .asking { cameWhileAsking = true }
+    if step == .requesting { cameBeforeReply = true }
     if dueAt != nil { dueAt = now + Self.quiet }
     take(entry)
     if step == .receiving, isComplete { endRound() }
@@ -113,19 +112,19 @@ public struct BatchRetrieval: Sendable {
     deliver(entry)
   }
 
-  /// Whether the last entry of the round is there.
+  /// Whether the last entry of the round was received.
   private var isComplete: Bool {
     guard let lastOfRound, let last = journal.lastNumber else { return false }
     return Int16(bitPattern: last &- lastOfRound) >= 0
   }
 
-  /// The deadline has come.
+  /// Ends the round if the deadline is over.
   public mutating func wake(at now: Instant) {
     guard let dueAt, now >= dueAt, step == .receiving else { return }
     endRound()
   }
 
-  /// The receiver is gone.
+  /// Ends the retrieval early: the receiver is disconnected.
   public mutating func cut() {
     guard step != .over else { return }
     step = .over
@@ -135,8 +134,8 @@ public struct BatchRetrieval: Sendable {
 
   private mutating func begin(_ status: BatchStatus, at now: Instant) {
     noticeDrops(status)
-    // Entries that overtook the answer have been counted already.
-    if !cameWhileAsking { noticeGap(before: status.nextNumber) }
+    // Entries before the reply are counted already.
+    if !cameBeforeReply { noticeGap(before: status.nextNumber) }
     announced = status.fillLevel
     if announced == 0 { return finish() }
     lastOfRound = status.nextNumber &+ UInt16(truncatingIfNeeded: announced - 1)
@@ -151,12 +150,12 @@ public struct BatchRetrieval: Sendable {
 
   private mutating func endRound() {
     fruitless = fixes == fixesBefore ? fruitless + 1 : 0
-    // The one or two that came in since then can wait.
+    // One or two entries that were added since can wait.
     if isComplete, announced <= 2 || fruitless > 0 { return finish() }
     if fruitless >= Self.mostFruitless { return cut() }
-    step = .asking
+    step = .requesting
     isReported = false
-    cameWhileAsking = false
+    cameBeforeReply = false
     lastOfRound = nil
     dueAt = nil
   }
@@ -167,7 +166,7 @@ public struct BatchRetrieval: Sendable {
     events.append(.finished(fixes: fixes, journal))
   }
 
-  /// Numbers that were left out; a number below the last one is a receiver that started anew.
+  /// Reports missing numbers; a number below the last one means that the receiver restarted.
   private mutating func noticeGap(before number: UInt16) {
     guard let last = journal.lastNumber else { return }
     let gap = number &- (last &+ 1)
@@ -181,7 +180,7 @@ public struct BatchRetrieval: Sendable {
   }
 
   private mutating func noticeDrops(_ status: BatchStatus) {
-    // The counter begins anew with the receiver.
+    // The counter restarts with the receiver.
     let drops = status.drops >= journal.drops ? status.drops - journal.drops : status.drops
     journal.drops = status.drops
     if drops > 0 { lose(drops, .overrun) }

@@ -1,18 +1,17 @@
 import UBX
 
-/// How full a receiver's batch is (interface descriptions, MON-BATCH).
+/// The fill level of a receiver's batch (interface descriptions, MON-BATCH).
 public struct BatchStatus: Sendable, Equatable {
-  /// Epochs that wait.
+  /// The number of stored epochs.
   public var fillLevel: Int
-  /// Epochs that were overwritten since batching was set up; starts anew with the receiver.
+  /// The number of epochs overwritten since batching was set up, or since the start of the receiver.
   public var drops: Int
-  /// The number that the next LOG-BATCH will have.
+  /// The number of the next LOG-BATCH.
   public var nextNumber: UInt16
 
-  /// The question.
   public static var poll: Command { .poll(.monBATCH) }
 
-  /// Reads the answer's payload; nil when it is no such message.
+  /// Reads the payload of the reply; nil if it is no such message.
   public init?(_ payload: [UInt8]) {
     guard payload.count >= 12, payload[0] == 0 else { return nil }
     fillLevel = Int(payload.u2(4))

@@ -1,15 +1,15 @@
 import ReceiverStream
 import UBX
 
-/// An epoch that was kept in the receiver.
+/// An epoch that was stored in the receiver.
 public struct BatchedFix: Sendable, Equatable {
-  /// The number of its LOG-BATCH, which goes on from one retrieval to the next.
+  /// The number of its LOG-BATCH, which continues from one retrieval to the next.
   public var number: UInt16
   public var fix: Fix
 }
 
 extension BatchedFix {
-  /// The fix that a LOG-BATCH or LOG-RETRIEVEPOS frame tells; nil for every other frame.
+  /// Reads a LOG-BATCH or LOG-RETRIEVEPOS frame; nil for every other frame.
   public init?(_ frame: UBXFrame) {
     switch frame.identity {
     case LogBATCH.identity: self.init(logBATCH: frame.payload)
@@ -18,13 +18,13 @@ extension BatchedFix {
     }
   }
 
-  /// Reads a LOG-BATCH payload: 100 bytes, version 0 (interface descriptions, LOG-BATCH). Nil for anything else.
+  /// Reads a LOG-BATCH payload of 100 bytes, version 0 (interface descriptions, LOG-BATCH); nil for anything else.
   public init?(logBATCH payload: [UInt8]) {
     let bytes = payload.span
     unsafe self.init(logBATCH: bytes.bytes)
   }
 
-  /// The same of bytes that are lent.
+  /// Reads the same from borrowed bytes.
   public init?(logBATCH payload: RawSpan) {
     guard let message = LogBATCH(payload: payload), message.version == 0 else { return nil }
     number = message.msgCnt
@@ -59,7 +59,7 @@ extension BatchedFix {
   private static func readExtra(_ message: borrowing LogBATCH, into fix: inout Fix) {
     fix.timeAccuracySeconds = accuracy(message.tAcc, 1e9)
     fix.satellitesUsed = Int(message.numSV)
-    // 99.99 stands for "none", as 0 does.
+    // 99.99 and 0 mean "none".
     if message.pDOP > 0, message.pDOP < 9999 { fix.pdop = Double(message.pDOP) / 100 }
   }
 
@@ -77,9 +77,9 @@ extension BatchedFix {
   }
 }
 
-// What is believed of an entry is what is believed of NAV-PVT (EpochAssembler): what is out of range is absent.
+// The ranges are those of NAV-PVT (EpochAssembler): a value out of range is absent.
 extension BatchedFix {
-  /// A second of 60 is a leap second and lies at the start of the next minute.
+  /// Returns a time; second 60, a leap second, becomes the start of the next minute.
   static func time(
     year: UInt16, month: UInt8, day: UInt8, hour: UInt8, minute: UInt8, second: UInt8, nanoseconds: Int32 = 0
   ) -> UTCTime? {
@@ -91,14 +91,14 @@ extension BatchedFix {
     return time.isBelieved ? time : nil
   }
 
-  /// Takes a horizontal accuracy in millimetres.
+  /// Sets the horizontal accuracy, in millimetres.
   static func setAccuracy(_ millimetres: UInt32, of fix: inout Fix) {
     guard let metres = accuracy(millimetres, 1000) else { return }
     fix.horizontalAccuracyMetres = metres
     fix.accuracySource = .receiver
   }
 
-  /// Takes a speed in metres a second, and the course of the motion in degrees; neither when there is no such speed.
+  /// Sets the speed, in metres per second, and the course, in degrees; neither if the speed is out of range.
   static func setSpeed(_ speed: Double, course degrees: Double, of fix: inout Fix) {
     guard speed >= 0, speed < 10_000 else { return }
     fix.speedMetresPerSecond = speed
@@ -107,7 +107,7 @@ extension BatchedFix {
     fix.courseDegrees = course < 0 ? course + 360 : course
   }
 
-  /// An accuracy, given as so many parts of its unit; the largest values stand for "none".
+  /// Returns an accuracy from parts of its unit; nil for the largest values, which mean "none".
   private static func accuracy(_ raw: UInt32, _ parts: Double) -> Double? {
     raw >= 0xFFFF_FFF0 ? nil : Double(raw) / parts
   }

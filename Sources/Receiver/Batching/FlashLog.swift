@@ -2,23 +2,22 @@ import MonotonicTime
 import ReceiverStream
 import UBX
 
-/// The log that some receivers write to their own flash (interface descriptions, "logging"): positions to a tenth of a metre and
-/// times to the second, which outlive everything but an erasure.
+/// The status of the log that some receivers write to their own flash (interface descriptions, "logging"): positions to a
+/// tenth of a metre and times to the second, which only an erasure removes.
 public struct FlashLogStatus: Sendable, Equatable {
-  /// Positions and other entries that are there.
+  /// The number of entries, positions and others.
   public var entries: Int
-  /// Positions are being added.
+  /// Whether positions are being added.
   public var isRecording: Bool
-  /// There is a log.
+  /// Whether there is a log.
   public var isCreated: Bool
-  /// Bytes that are used, of so many.
+  /// The used bytes, and the size of the log.
   public var bytes: Int
   public var mostBytes: Int
 
-  /// The question: LOG-INFO.
   public static var poll: Command { .poll(.logINFO) }
 
-  /// Reads the answer's payload; nil when it is no such message.
+  /// Reads the payload of LOG-INFO; nil if it is no such message.
   public init?(_ payload: [UInt8]) {
     let bytes = payload.span
     guard let message = unsafe LogINFO(payload: bytes.bytes), message.version == 1 else { return nil }
@@ -31,7 +30,7 @@ public struct FlashLogStatus: Sendable, Equatable {
 }
 
 extension Command {
-  /// Positions are written to the log, one a second at the most, or no more: CFG-LOGFILTER, in RAM.
+  /// Switches the recording on or off, one position per second at most: CFG-LOGFILTER, in RAM.
   static func records(_ isOn: Bool, usesItems: Bool) -> Command {
     if usesItems {
       // CFG-LOGFILTER-RECORD_ENA, -ONCE_PER_WAKE_UP_ENA, -APPLY_ALL_FILTERS, -MIN_INTERVAL, -TIME_THRS, -SPEED_THRS,
@@ -48,7 +47,7 @@ extension Command {
     return Command(.cfgLOGFILTER, payload, answer: .acknowledgement)
   }
 
-  /// An empty log as long as fits, which ends when it is full: the oldest positions are not the ones to lose.
+  /// Creates a log of the largest size that ends when it is full, and keeps the oldest positions.
   static var createsLog: Command { Command(.logCREATE, [UInt8](repeating: 0, count: 8), answer: .acknowledgement) }
 
   static var erasesLog: Command {
@@ -58,7 +57,7 @@ extension Command {
     return command
   }
 
-  /// So many entries from one on, 256 at the most; other entries than positions leave gaps.
+  /// Reads up to 256 entries; entries without a position leave gaps.
   static func entries(from first: Int, count: Int) -> Command {
     var payload: [UInt8] = []
     payload.append(u4: UInt32(first))
@@ -67,7 +66,7 @@ extension Command {
     return Command(.logRETRIEVE, payload, answer: .list(.logRETRIEVEPOS, .count(count)))
   }
 
-  /// The number of the first entry of a time or later (LOG-FINDTIME).
+  /// Finds the first entry of a time or later (LOG-FINDTIME).
   static func entry(at time: UTCTime) -> Command {
     let (date, second) = (time.day.components, Int(time.nanosecondsOfDay / 1_000_000_000))
     var payload: [UInt8] = [
@@ -79,13 +78,13 @@ extension Command {
 }
 
 extension BatchedFix {
-  /// Reads a LOG-RETRIEVEPOS payload (40 bytes, version 0), with the number of its entry. Nil for anything else.
+  /// Reads a LOG-RETRIEVEPOS payload of 40 bytes, version 0, with the number of its entry; nil for anything else.
   init?(logRETRIEVEPOS payload: [UInt8]) {
     let bytes = payload.span
     unsafe self.init(logRETRIEVEPOS: bytes.bytes)
   }
 
-  /// The same of bytes that are lent.
+  /// Reads the same from borrowed bytes.
   init?(logRETRIEVEPOS payload: RawSpan) {
     guard let message = LogRETRIEVEPOS(payload: payload), message.version == 0 else { return nil }
     number = UInt16(truncatingIfNeeded: message.entryIndex)

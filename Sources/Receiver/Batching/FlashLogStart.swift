@@ -1,35 +1,35 @@
 /// Begins a log in the receiver's flash:
 ///
-///     ask ── none, or an empty one, or erasing is allowed ──▶ (erase) ─▶ create ─▶ record ─▶ ask ── records ──▶ begun
-///      └── positions are there ──▶ refused                              └── does not ─▶ record no more ─▶ refused
+///     poll ── no entries, or erasing is allowed ──▶ (erase) ─▶ create ─▶ record ─▶ poll ── records ──▶ begun
+///      └── entries ──▶ holds                                                        └── does not ─▶ stop ─▶ refused
 public struct FlashLogStart: Sendable {
   public enum Result: Sendable, Equatable {
     case begun(FlashLogStatus)
-    /// A log is there, with so many entries: they are somebody's.
+    /// There is a log with so many entries, which may not be erased.
     case holds(Int)
-    /// The receiver refuses this, or does not answer.
+    /// The receiver refused a command, or did not reply.
     case refused
   }
 
-  private enum Step { case asking, erasing, creating, recording, checking, stopping, over }
+  private enum Step { case polling, erasing, creating, recording, checking, stopping, over }
 
-  private var step = Step.asking
+  private var step = Step.polling
   private let erases: Bool
   private let usesItems: Bool
   public private(set) var result: Result?
 
   /// - Parameters:
-  ///   - receiver: one that can `flashLog`.
-  ///   - erases: whether what is in the log may be erased.
+  ///   - receiver: a receiver with the capability `flashLog`.
+  ///   - erases: whether an existing log may be erased.
   public init(for receiver: ReceiverDescription, erases: Bool) {
     self.erases = erases
     usesItems = receiver.can(.valset)
   }
 
-  /// What to say next; its outcome is received. Nil when there is a result.
+  /// Returns the next command; nil once there is a result.
   public func next() -> Command? {
     switch step {
-    case .asking, .checking: FlashLogStatus.poll
+    case .polling, .checking: FlashLogStatus.poll
     case .erasing: .erasesLog
     case .creating: .createsLog
     case .recording: .records(true, usesItems: usesItems)
@@ -40,7 +40,7 @@ public struct FlashLogStart: Sendable {
 
   public mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
-    case (.asking, .answered(let payload)):
+    case (.polling, .answered(let payload)):
       guard let status = FlashLogStatus(payload) else { return end(.refused) }
       if status.entries > 0, !erases { return end(.holds(status.entries)) }
       step = status.isCreated || status.entries > 0 ? .erasing : .creating
@@ -62,7 +62,7 @@ public struct FlashLogStart: Sendable {
 }
 
 extension DesiredConfiguration {
-  /// Nothing is said by itself, while the receiver writes its positions to flash.
+  /// Returns a configuration without periodic messages, for a receiver that writes its positions to flash.
   public static func logging(for receiver: ReceiverDescription) -> DesiredConfiguration {
     var desired = navigation(for: receiver)
     for index in desired.messages.indices { desired.messages[index].rate = 0 }

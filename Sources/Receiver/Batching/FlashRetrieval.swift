@@ -1,7 +1,7 @@
 import MonotonicTime
 import ReceiverStream
 
-/// What reads a receiver's kept fixes out, wherever it keeps them.
+/// A reader of the fixes that a receiver stores.
 protocol Retrieval: Sendable {
   var isOver: Bool { get }
   var deadline: Instant? { get }
@@ -15,12 +15,12 @@ protocol Retrieval: Sendable {
 
 extension BatchRetrieval: Retrieval {}
 
-/// Reads the log in a receiver's flash out: every position once, oldest first.
+/// Reads the log in a receiver's flash: each position once, oldest first.
 ///
 ///     stop recording ─▶ how many? ─▶ (from which time on?) ─▶ 256 of them ─▶ … ─▶ record again ─▶ over
 ///
-/// A log that is being written cannot be read. It keeps what it has sent: what was lost on the line is asked for again, and a
-/// reader that was killed left nothing to save; the next one goes on behind the time that the journal has.
+/// A log cannot be read while it is written. It keeps its entries: lost ones are requested again, and the retrieval after a
+/// killed one continues after the time of the journal.
 struct FlashRetrieval: Retrieval {
   private enum Step { case stopping, counting, finding, reading, recording, over }
 
@@ -28,16 +28,16 @@ struct FlashRetrieval: Retrieval {
   private let usesItems: Bool
   private var step = Step.stopping
   private var isReported = false
-  /// The next entry to read, and how many there are.
+  /// The next entry to read, and the number of all.
   private var position = 0
   private var count = 0
   private var fruitless = 0
   private var fixes = 0
   private var events: [BatchEvent] = []
 
-  /// Entries that one question may be about (interface descriptions, LOG-RETRIEVE).
+  /// The most entries of one request (interface descriptions, LOG-RETRIEVE).
   private static let most = 256
-  /// Questions that bring nothing before the rest of their entries is taken to be no positions.
+  /// The number of requests without an entry after which the remaining ones are taken for entries of another kind.
   private static let mostFruitless = 2
 
   init(_ journal: BatchJournal, usesItems: Bool) {
@@ -72,12 +72,12 @@ struct FlashRetrieval: Retrieval {
       count = status.entries
       go(count == 0 ? .recording : journal.lastTime == nil ? .reading : .finding)
     case (.finding, .answered(let payload)):
-      // Four bytes of ones: there is none so late.
+      // All ones: there is no entry so late.
       let found = payload.u4(4)
       position = found == .max ? count : Int(found)
       go(position < count ? .reading : .recording)
     case (.reading, .listed(let payloads)): take(payloads)
-    // Entries of another kind alone bring no position.
+    // All entries are of another kind.
     case (.reading, .silent): take([])
     case (.recording, .acknowledged):
       step = .over
@@ -96,8 +96,8 @@ struct FlashRetrieval: Retrieval {
     (step, isReported) = (next, false)
   }
 
-  /// Entries of a question, which may be fewer than were asked for. What stands before a gap is delivered, the rest is asked for
-  /// again; a gap that stays is an entry of another kind.
+  /// Handles the entries of a request, perhaps not all. Entries before a gap are delivered, the others are requested again; a
+  /// gap that stays is an entry of another kind.
   private mutating func take(_ payloads: [[UInt8]]) {
     let end = min(position + Self.most, count)
     let began = position

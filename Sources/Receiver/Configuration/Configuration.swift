@@ -1,30 +1,25 @@
 import MonotonicTime
 import UBX
 
-/// Brings a receiver's settings to what is wished: asks what there is, writes only what differs, reads it back.
+/// Brings a receiver's settings to the desired values: polls them, writes only the different ones, and verifies them.
 ///
-///     each CFG message:   ask ─▶ as wished? ── yes ──▶ next
-///                                   └─ no ─▶ write ─▶ ask again ─▶ next
-///     all items at once:  ask ─▶ write the different ones ─▶ ask again
-///                          └─ refused: one by one, to find the ones it does not have
+///     each CFG message:   poll ─▶ as desired? ── yes ──▶ next
+///                                    └─ no ─▶ write ─▶ verify ─▶ next
+///     all items at once:  poll ─▶ write the different ones ─▶ verify
+///                          └─ refused: one by one, to find the unknown ones
 ///
-/// What was found is kept, and put back at an orderly end.
+/// The values that were found are kept for the end of the session, which restores them.
 package struct Configuration: Sendable {
-  /// What came of a setting.
+  /// The result of one setting.
   package enum Result: Sendable, Equatable {
     case wasThere, written, refused, silent, notVerified
   }
 
-  /// What was found of a setting before it was written.
-  package struct Found: Sendable, Equatable {
-    var setting: Setting
-  }
-
-  private enum Step { case asking, writing, verifying }
+  private enum Step { case polling, writing, verifying }
 
   private var settings: [Setting]
   private let port: ReceiverPortNumber?
-  /// Settings are known to differ: the receiver lost them. They are written at once and verified.
+  /// Whether settings are written without a poll before: they are known to differ.
   private let writesAtOnce: Bool
 
   private var index = 0
@@ -32,55 +27,52 @@ package struct Configuration: Sendable {
   private var written: [UInt8] = []
   private var portNumber: Int
   private var writings = 0
-  /// The items that are dealt with together; one each after a refusal.
+  /// The items of one message; one item each after a refusal.
   private var batch: [ConfigurationPair] = []
   private var different: [ConfigurationPair] = []
   private var isSingle = false
 
-  /// What the settings were, in the order in which they were written.
-  private(set) var found: [Found] = []
+  /// The settings as they were found, in the order of writing.
+  private(set) var found: [Setting] = []
   private(set) var results: [Result] = []
   /// The settings that the receiver refused.
   private(set) var refused: [Setting] = []
 
   /// - Parameters:
-  ///   - settings: what to set; CFG messages and items are not mixed.
-  ///   - port: the port that is talked over, where known.
-  ///   - writesAtOnce: whether to write without asking first.
+  ///   - settings: the desired settings, either all CFG messages or all items.
+  ///   - port: the port of the line, if it is known.
+  ///   - writesAtOnce: whether to write without a poll before.
   package init(_ settings: [Setting], port: ReceiverPortNumber?, writesAtOnce: Bool = false) {
     self.settings = settings
     self.port = port
     self.writesAtOnce = writesAtOnce
     portNumber = Int(port?.rawValue ?? 1)
     portFound = port
-    step = .asking
+    step = .polling
     startBatch()
   }
 
-  /// Whether the items were asked for again because not all of them were told.
-  private var hasAskedAgain = false
+  /// Whether the items were polled again because the reply did not have all of them.
+  private var hasPolledAgain = false
 
-  /// Whether all is dealt with.
-  package var isFinished: Bool { index >= settings.count && batch.isEmpty }
-
-  /// The port, once CFG-PRT told it.
+  /// The port, once CFG-PRT was received.
   private(set) var portFound: ReceiverPortNumber?
 
-  /// What to say next; nil when finished.
+  /// Returns the next command; nil when finished.
   package func next() -> Command? {
     if !batch.isEmpty { return nextOfItems() }
     guard index < settings.count, case .message(let identity, let selector, _) = settings[index] else { return nil }
     switch step {
-    case .asking, .verifying: return .poll(identity, selector)
+    case .polling, .verifying: return .poll(identity, selector)
     case .writing:
       var command = Command(identity, written, answer: .acknowledgement)
-      // A port that starts anew drops what is on its way.
+      // A port that restarts drops bytes on their way.
       if identity == .cfgPRT { command.pause = Milliseconds(100) }
       return command
     }
   }
 
-  /// How the last command ended.
+  /// Handles the outcome of the last command.
   package mutating func receive(_ outcome: Outcome) {
     if batch.isEmpty { receiveOfMessage(outcome) } else { receiveOfItems(outcome) }
   }
@@ -92,37 +84,36 @@ package struct Configuration: Sendable {
       return
     }
     switch (step, outcome) {
-    case (.asking, .answered(let payload)):
+    case (.polling, .answered(let payload)):
       if identity == .cfgPRT, let number = payload.first {
         portNumber = Int(number)
         portFound = ReceiverPortNumber(rawValue: number)
       }
       guard let wanted = change.applied(to: payload, identity, port: portNumber) else { return finish(.refused) }
       if change.isSame(wanted, payload, identity) { return finish(.wasThere) }
-      found.append(Found(setting: .message(identity, selector: selector, change.undoing(payload))))
+      found.append(.message(identity, selector: selector, change.undoing(payload)))
       written = wanted
       step = .writing
-    case (.asking, _):
-      // Not told, but a message's rate can be set without knowing the rates of the other ports.
+    case (.polling, _):
+      // Without a reply, a message rate can be set without the rates of the other ports.
       guard identity == .cfgMSG, case .messageRate(let rate) = change, case .silent = outcome else {
         return finish(outcome == .silent ? .silent : .refused)
       }
       written = selector + [rate]
       step = .writing
     case (.writing, .acknowledged):
-      // What is put back at the end is not read once more, as the user waits; but for the port, without which nothing
-      // that was put back counts.
+      // The end does not verify what it restores, as the user waits, except the port: the others depend on it.
       if writesAtOnce, identity != .cfgPRT { return finish(.written) }
       writings += 1
       step = .verifying
     case (.writing, .silent):
       finish(.silent)
     case (.writing, _):
-      if writings == 0 { forgetFound(of: [settings[index]]) }
+      if writings == 0 { discardFound(of: [settings[index]]) }
       finish(.refused)
     case (.verifying, .answered(let payload)):
       if change.isSame(payload, written, identity) || written.count == 3 { return finish(.written) }
-      // Damage on the way has a right checksum too seldom to be it: an answer from before the write, or a clamp.
+      // Not damage on the line, which has a right checksum too rarely: a reply from before the write, or a limited value.
       guard writings < 2 else { return finish(.notVerified) }
       step = .writing
     case (.verifying, _):
@@ -130,9 +121,9 @@ package struct Configuration: Sendable {
     }
   }
 
-  /// What was refused is as it was, and is not put back.
-  private mutating func forgetFound(of settings: [Setting]) {
-    found.removeAll { found in settings.contains { $0.isOfSame(found.setting) } }
+  /// Discards findings of refused settings: they are unchanged.
+  private mutating func discardFound(of settings: [Setting]) {
+    found.removeAll { found in settings.contains { $0.isOfSame(found) } }
   }
 
   private mutating func finish(_ result: Result) {
@@ -140,13 +131,13 @@ package struct Configuration: Sendable {
     if result == .refused { refused.append(settings[index]) }
     index += 1
     writings = 0
-    step = .asking
+    step = .polling
     startBatch()
   }
 
   // MARK: Items
 
-  /// Takes the items that stand next in the list together, at the most as many as a message can hold.
+  /// Takes the next items of the list, at most as many as one message can hold.
   private mutating func startBatch() {
     guard batch.isEmpty, index < settings.count else { return }
     if writesAtOnce, case .message(_, _, .payload(let whole)) = settings[index] {
@@ -160,13 +151,13 @@ package struct Configuration: Sendable {
       index += 1
     }
     different = batch
-    hasAskedAgain = false
-    step = writesAtOnce ? .writing : .asking
+    hasPolledAgain = false
+    step = writesAtOnce ? .writing : .polling
   }
 
   private func nextOfItems() -> Command? {
     switch step {
-    case .asking: Self.valget(batch)
+    case .polling: Self.valget(batch)
     case .verifying: Self.valget(different)
     case .writing: Self.valset(different, layers: 1)
     }
@@ -174,20 +165,20 @@ package struct Configuration: Sendable {
 
   private mutating func receiveOfItems(_ outcome: Outcome) {
     switch (step, outcome) {
-    case (.asking, .answered(let payload)):
+    case (.polling, .answered(let payload)):
       let there = Self.pairs(payload)
-      // The answer to an earlier question for fewer items, which was asked twice: what is not told could not be put back.
+      // An incomplete reply is that to an earlier, repeated poll of fewer items: a missing value could not be restored.
       let isWhole = batch.allSatisfy { wanted in there.contains { $0.id == wanted.id } }
-      guard isWhole || hasAskedAgain else { return hasAskedAgain = true }
+      guard isWhole || hasPolledAgain else { return hasPolledAgain = true }
       different = batch.filter { wanted in !there.contains(wanted) }
       for pair in there where different.contains(where: { $0.id == pair.id }) {
-        found.append(Found(setting: .item(pair)))
+        found.append(.item(pair))
       }
       if different.isEmpty { return finishItems(.wasThere) }
       step = .writing
-    case (.asking, .refused), (.writing, .refused):
-      // The receiver does not say which: one by one.
-      if step == .writing, writings == 0 { forgetFound(of: different.map { .item($0) }) }
+    case (.polling, .refused), (.writing, .refused):
+      // The reply does not contain the refused item: one by one.
+      if step == .writing, writings == 0 { discardFound(of: different.map { .item($0) }) }
       guard batch.count > 1 else {
         refused += batch.map { .item($0) }
         return finishItems(.refused)
@@ -201,10 +192,10 @@ package struct Configuration: Sendable {
       step = .verifying
     case (.verifying, .answered(let payload)):
       let there = Self.pairs(payload)
-      let left = different.filter { !there.contains($0) }
-      if left.isEmpty { return finishItems(.written) }
+      let missing = different.filter { !there.contains($0) }
+      if missing.isEmpty { return finishItems(.written) }
       guard writings < 2 else { return finishItems(.notVerified) }
-      different = left
+      different = missing
       step = .writing
     case (.verifying, _):
       finishItems(.notVerified)
@@ -220,7 +211,7 @@ package struct Configuration: Sendable {
     startBatch()
   }
 
-  /// The pairs of a CFG-VALGET answer.
+  /// Returns the pairs of a CFG-VALGET reply.
   package static func pairs(_ payload: [UInt8]) -> [ConfigurationPair] {
     var pairs: [ConfigurationPair] = []
     var at = 4

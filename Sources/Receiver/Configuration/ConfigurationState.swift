@@ -3,7 +3,7 @@ import UBX
 /// The desired configuration of a session, and how far the receiver has it.
 ///
 ///     set ─▶ begin (sent) ─▶ apply, or fail; fall back and begin again where the receiver refuses messages or a batch
-struct ConfigurationState {
+package struct ConfigurationState {
   private enum Result {
     case none
     case applied(DesiredConfiguration)
@@ -21,9 +21,9 @@ struct ConfigurationState {
   private(set) var isCheck = false
 
   /// Whether the desired configuration was changed since it was sent.
-  var hasChanged: Bool { sent != nil && desired != nil && desired != sent }
+  package var hasChanged: Bool { sent != nil && desired != nil && desired != sent }
 
-  var isApplied: Bool {
+  package var isApplied: Bool {
     switch result {
     case .none: desired == nil
     case .applied(let applied): desired == applied
@@ -31,24 +31,24 @@ struct ConfigurationState {
     }
   }
 
-  mutating func set(_ desired: DesiredConfiguration?) { self.desired = desired }
+  package mutating func set(_ desired: DesiredConfiguration?) { self.desired = desired }
 
-  mutating func startCheck() { isCheck = true }
+  package mutating func startCheck() { isCheck = true }
 
-  mutating func begin() { sent = desired }
+  package mutating func begin() { sent = desired }
 
-  /// - Returns: whether it was a check.
-  mutating func endCheck() -> Bool {
+  /// Returns whether it was a check.
+  package mutating func endCheck() -> Bool {
     defer { isCheck = false }
     return isCheck
   }
 
-  mutating func apply() { if let desired { result = .applied(desired) } }
+  package mutating func apply() { if let desired { result = .applied(desired) } }
 
-  mutating func count(refused: Int) { refusedCount = refused }
+  package mutating func count(refused: Int) { refusedCount = refused }
 
-  /// - Returns: whether the last configuration had not failed.
-  mutating func fail() -> Bool {
+  /// Returns whether the last configuration had not failed.
+  package mutating func fail() -> Bool {
     switch result {
     case .none: result = .failed(lastApplied: nil)
     case .applied(let applied): result = .failed(lastApplied: applied)
@@ -60,13 +60,13 @@ struct ConfigurationState {
   // MARK: Fallbacks
 
   /// The receiver does not use the port rate.
-  mutating func abandonPortRate() {
+  package mutating func abandonPortRate() {
     desired?.portRate = nil
     sent?.portRate = nil
   }
 
   /// The receiver refused the power save mode.
-  mutating func abandonPowerSave() {
+  package mutating func abandonPowerSave() {
     desired?.powerSave = nil
     sent = desired
     apply()
@@ -74,7 +74,7 @@ struct ConfigurationState {
   }
 
   /// All constellations of a killed program's receiver are used again.
-  mutating func useAllConstellations() {
+  package mutating func useAllConstellations() {
     // A mutation through the optional crashes the optimizer of Swift 6.2.
     guard var desired else { return }
     desired.withoutConstellations = []
@@ -82,10 +82,8 @@ struct ConfigurationState {
   }
 
   /// Firmware without NAV-PVT refuses it: position, velocity and time then have messages of their own; firmware that
-  /// refuses those too, and firmware with items, falls back to sentences.
-  ///
-  /// - Returns: whether there is something to try.
-  mutating func useOlderMessages(refused: [Setting], usesItems: Bool) -> Bool {
+  /// refuses those too, and firmware with items, falls back to sentences. Returns whether there is something to try.
+  package mutating func useOlderMessages(refused: [Setting], usesItems: Bool) -> Bool {
     guard let desired else { return false }
     let isRefused = { (message: MessageIdentity) in
       desired.messages.contains { $0.message == message && $0.rate > 0 } && refused.contains { $0.isRate(of: message) }
@@ -102,7 +100,7 @@ struct ConfigurationState {
   /// A receiver refuses a batch that is larger than its buffer.
   ///
   /// - Returns: whether a smaller batch, or none, is to be tried.
-  mutating func useSmallerBatch(refused: [Setting]) -> Bool {
+  package mutating func useSmallerBatch(refused: [Setting]) -> Bool {
     guard let batch = desired?.batch, batch.isOn, refused.contains(where: \.isOfBatch) else { return false }
     desired?.batch = batch.smaller
     return true

@@ -1,7 +1,7 @@
 import UBX
 
 extension DesiredConfiguration {
-  /// The wish for a line of this rate: satellites, the longest message, less often where the line is slow.
+  /// Returns the configuration for a line of this rate, in baud: a slow line gets satellites, the longest message, less often.
   package func adapted(to rate: UInt32?, isBound: Bool) -> DesiredConfiguration {
     guard let rate else { return self }
     var desired = self

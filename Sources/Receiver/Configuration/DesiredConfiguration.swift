@@ -1,11 +1,12 @@
 import UBX
 
-/// The state a receiver is to be in: what it writes, how often, and how it navigates. What is nil stays as it is.
+/// The configuration that a receiver should have: its messages, their rates, and its navigation. A value of nil is not
+/// changed.
 ///
-/// A wish is applied again whenever the receiver lost it: receivers without battery and flash forget everything with
-/// their power.
+/// The session applies it again whenever the receiver lost it: receivers without battery and flash lose it with their
+/// power.
 public struct DesiredConfiguration: Sendable, Equatable {
-  /// A message's rate: with every n-th navigation epoch, 0 for never.
+  /// A message and its rate: every n-th navigation epoch, 0 for never.
   public struct MessageRate: Sendable, Equatable {
     public var message: MessageIdentity
     public var rate: UInt8
@@ -16,54 +17,53 @@ public struct DesiredConfiguration: Sendable, Equatable {
     }
   }
 
-  /// CFG-NAV5's platform models (interface descriptions, CFG-NAV5 dynModel and CFG-NAVSPG-DYNMODEL).
+  /// The platform models of CFG-NAV5 (interface descriptions, CFG-NAV5 dynModel and CFG-NAVSPG-DYNMODEL).
   public enum DynamicModel: UInt8, Sendable, CaseIterable {
     case portable = 0, stationary = 2, pedestrian, automotive, sea, airborne1g, airborne2g, airborne4g, wrist, bike
   }
 
-  /// Constellations by the number that u-blox gives them (gnssId).
+  /// The constellations by u-blox's number (gnssId).
   public enum Constellation: UInt8, Sendable, CaseIterable {
     case gps = 0, sbas, galileo, beiDou, qzss = 5, glonass, navIC
   }
 
-  /// UBX messages and their rates on the port that is talked over.
+  /// UBX messages and their rates on the port of the line.
   public var messages: [MessageRate] = []
   /// Whether the port writes NMEA.
   public var writesNMEA: Bool?
   /// Whether the port reads RTCM 3.
   public var readsRTCM3: Bool?
-  /// Milliseconds from one measurement to the next.
+  /// The time between two measurements, in milliseconds.
   public var measurementPeriodMilliseconds: UInt16?
   public var dynamicModel: DynamicModel?
-  /// The constellations that are used; all others are off.
+  /// The constellations in use; all others are off.
   public var constellations: [Constellation]?
-  /// Constellations that are off for as long as they are named here; those that are not are as they were found. Only receivers
-  /// that store their settings in items do this.
+  /// The constellations that are off while they are listed here; the others are as they were found. Only for receivers with
+  /// configuration items.
   public var withoutConstellations: [Constellation]?
-  /// How it saves power while it gives fixes.
+  /// The power save mode.
   public var powerSave: PowerSave?
-  /// Off for the time between preparing on/off operation and switching it on: a receiver that has a fix sleeps at once,
-  /// and loses what is not stored.
+  /// Whether on/off operation is switched on. It is off until the settings are stored: a receiver with a fix sleeps at once,
+  /// and loses the others.
   package var isPowerSaveOn = true
-  /// Fixes are kept in the receiver.
+  /// The storage of fixes in the receiver.
   public var batch: BatchConfiguration?
-  /// Nothing is to come by itself: silence is no sign that the receiver is gone.
+  /// Whether the receiver sends nothing by itself: silence is then no fault.
   public var isSilent = false
   /// The rate of the port, in baud.
   public var portRate: UInt32?
-  /// Whether `portRate` stays when the session ends, whatever the rate was before.
+  /// Whether `portRate` stays at the end of the session, whatever the rate was before.
   public var keepsPortRate = false
-  /// The rate that the port is raised to where its own is lower, unless the line's rate is bound: for a long dialogue on a
-  /// line that is full.
+  /// The rate, in baud, to which a lower one is raised unless the line's rate is bound: for a long dialogue on a full line.
   public var leastPortRate: UInt32?
 
   public init() {}
 
-  /// Nothing is changed.
+  /// A configuration without a change.
   public static let nothing = DesiredConfiguration()
 
-  /// What a fix is made of, in UBX alone: position, velocity and time, dilutions, satellites, the end of the epoch.
-  /// The messages are those that the receiver has: NAV-PVT from protocol version 14 on, NAV-SAT from 15, NAV-EOE from 18
+  /// Returns the UBX messages for a fix: position, velocity and time, dilutions, satellites, the end of the epoch.
+  /// NAV-PVT exists from protocol version 14 on, NAV-SAT from 15, NAV-EOE from 18
   /// (interface descriptions, the messages' "supported on").
   public static func navigation(for receiver: ReceiverDescription) -> DesiredConfiguration {
     var desired = DesiredConfiguration()
@@ -79,12 +79,12 @@ public struct DesiredConfiguration: Sendable, Equatable {
     return desired
   }
 
-  /// Position, velocity and time before NAV-PVT.
+  /// The messages for position, velocity and time before NAV-PVT.
   private static let withoutPVT = [
     MessageRate(.navPOSLLH, 1), MessageRate(.navSOL, 1), MessageRate(.navVELNED, 1), MessageRate(.navTIMEUTC, 1),
   ]
 
-  /// The same wish for firmware that has no NAV-PVT.
+  /// Returns the same configuration for firmware without NAV-PVT.
   package func withoutPVT() -> DesiredConfiguration {
     var desired = self
     guard let at = desired.messages.firstIndex(where: { $0.message == .navPVT }) else { return self }

@@ -1,19 +1,19 @@
 import MonotonicTime
 import UBX
 
-/// Changes the rate of the line on both sides, and takes it back when the receiver is not heard at the new one.
+/// Changes the rate of both sides of the line, and changes it back if the receiver does not reply at the new rate.
 ///
-///     (ask CFG-PRT, and insist on it) ─▶ tell the receiver ─▶ set our side ─▶ ask ── answered ──▶ changed
-///                        ▲                                   └─ silent ─▶ set our side back ─▶ ask ─▶ failed
-///                        └──────────────── where it has to be, so often as is left ─────────────┘
+///     (poll CFG-PRT, and insist on it) ─▶ set the receiver ─▶ set the line ─▶ poll ── reply ──▶ changed
+///                        ▲                                            └─ silent ─▶ set the line back ─▶ poll ─▶ failed
+///                        └──────────────── as long as attempts are left ────────────────────────────────┘
 ///
-/// The acknowledgement may come at the old rate, at the new one or damaged; only an answer at the new rate counts
-/// (interface descriptions, CFG-PRT). A raised rate is worth one attempt. One that is given back is told again: a single frame
-/// that is lost would leave a receiver that its owner does not hear any more.
+/// The acknowledgement may come at the old rate, at the new one, or damaged; only a reply at the new rate counts
+/// (interface descriptions, CFG-PRT). Raising the rate is worth one attempt. Restoring it is repeated: one lost frame would
+/// leave the receiver at a rate that its owner does not expect.
 package struct PortRateChange: Sendable {
   package enum Action: Equatable { case send(Command), setRate(UInt32), finished(isChanged: Bool) }
 
-  /// The rate from which on nothing waits for long, baud.
+  /// The rate from which on queues are short, in baud.
   private static let fastRate: UInt32 = 38_400
 
   private enum Step { case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed }
@@ -24,13 +24,13 @@ package struct PortRateChange: Sendable {
   private let usesItems: Bool
   private var step: Step
   private var record: [UInt8] = []
-  /// How often it may still be told.
+  /// The number of attempts left.
   private var attemptsLeft: Int
   private let isRestored: Bool
-  /// The port that CFG-PRT told.
+  /// The port in CFG-PRT.
   package var portFound: ReceiverPortNumber? { record.first.flatMap { ReceiverPortNumber(rawValue: $0) } }
 
-  /// - Parameter isRestored: whether it is the rate that the receiver was found at, at the end.
+  /// - Parameter isRestored: whether the end of a session restores the found rate.
   package init(from: UInt32, to: UInt32, port: ReceiverPortNumber?, usesItems: Bool, isRestored: Bool = false) {
     self.from = from
     self.to = to
@@ -51,14 +51,13 @@ package struct PortRateChange: Sendable {
       return .send(command)
     case .sending:
       attemptsLeft -= 1
-      return .send(sent())
+      return .send(rateCommand())
     case .setting:
       step = .polling
       return .setRate(to)
     case .polling, .pollingBack:
       var command = Command.poll(.monVER)
-      // A receiver changes its rate once what waits is sent: where a slow line is full, 8 kB take eight seconds at 9600 baud,
-      // and nine attempts eleven.
+      // A receiver changes its rate once its queue is sent: 8 kB take eight seconds at 9600 baud, and nine attempts eleven.
       let isSlow = from < Self.fastRate
       command.attempts = isRestored ? 2 : step == .polling ? (isSlow ? 9 : 4) : 3
       return .send(command)
@@ -79,7 +78,7 @@ package struct PortRateChange: Sendable {
       record = answers[.cfgPRT] ?? []
       step = record.count >= 20 ? .sending : .failed
     case (.insisting, _): step = .failed
-    // On a line that is full one of many answers finds room.
+    // On a full line one of many replies finds room.
     case (.reading, .silent) where !isRestored && from < Self.fastRate: step = .insisting
     case (.reading, _): step = isRestored && takeAttempt() ? .reading : .failed
     case (.sending, _): step = .setting
@@ -90,8 +89,8 @@ package struct PortRateChange: Sendable {
     }
   }
 
-  /// A frame came at the rate that is set: that the answer is still on its way, behind all that fills a slow line, is no
-  /// reason to wait for it. At the new rate all is done, at the old one it is told again. Whether it was waited for.
+  /// Handles a frame at the present rate: the reply may be queued behind much else. At the new rate the change is done, at
+  /// the old one it is sent again. Returns whether a reply was awaited.
   package mutating func receiveFrame() -> Bool {
     switch step {
     case .polling: step = .changed
@@ -106,9 +105,8 @@ package struct PortRateChange: Sendable {
     return attemptsLeft > 0
   }
 
-  /// The command, not acknowledged at any rate that can be relied on; then the time that a receiver needs to start its
-  /// port anew.
-  private func sent() -> Command {
+  /// The command, without an acknowledgement, which has no certain rate, and with a pause for the restart of the port.
+  private func rateCommand() -> Command {
     var command: Command
     if usesItems {
       let key = (port ?? .uart1).rateKey ?? 0x4052_0001

@@ -1,15 +1,15 @@
 import UBX
 
-/// A port of the receiver, by the number that CFG-PRT gives it (interface descriptions, CFG-PRT portID).
+/// A port of the receiver, by its number in CFG-PRT (interface descriptions, CFG-PRT portID).
 public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
   case i2c = 0, uart1, uart2, usb, spi
 
-  /// The number that MON-COMMS gives it in the high byte of portId; F9 and X20 differ in the low byte of UART2's.
+  /// The port of a portId of MON-COMMS: its high byte; the low byte of UART2 differs between F9 and X20.
   package init?(communication portID: UInt16) { self.init(rawValue: UInt8(portID >> 8)) }
 
-  /// CFG-…INPROT: the item with this number, 1 UBX, 2 NMEA, 4 RTCM 3.
+  /// Returns the key of an item of CFG-…INPROT: 1 UBX, 2 NMEA, 4 RTCM 3.
   package func inputProtocolKey(_ item: UInt32) -> UInt32 { 0x1071_0000 + UInt32(groupOffset) << 16 + item }
-  /// CFG-…OUTPROT: likewise.
+  /// Returns the key of an item of CFG-…OUTPROT.
   package func outputProtocolKey(_ item: UInt32) -> UInt32 { 0x1072_0000 + UInt32(groupOffset) << 16 + item }
   /// CFG-UART1-BAUDRATE or CFG-UART2-BAUDRATE; nil for ports without a rate.
   package var rateKey: UInt32? {
@@ -20,13 +20,13 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// The groups of the ports stand two apart: I2C 0x71 and 0x72, UART1 0x73 and 0x74, and so on.
+  /// The offset of the port's groups: I2C 0x71 and 0x72, UART1 0x73 and 0x74, and so on.
   private var groupOffset: UInt8 { rawValue * 2 }
 }
 
-/// The items that switch messages on: the port's number is added to the key of the I2C port (CFG-MSGOUT).
+/// The items of message rates: the key of the I2C port plus the number of the port (CFG-MSGOUT).
 package enum MessageOutput {
-  /// The item for a message on a port; nil where the database has none.
+  /// Returns the item for a message on a port; nil if the database has none.
   package static func key(of message: MessageIdentity, on port: ReceiverPortNumber) -> UInt32? {
     guard let name = MessageNames.itemName(message) else { return nil }
     let wanted = Array(name.utf8)

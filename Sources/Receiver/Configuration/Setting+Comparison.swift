@@ -1,7 +1,7 @@
 import UBX
 
 extension Setting {
-  /// Whether both are about the same thing, whatever the value.
+  /// Whether both have the same key, whatever the value.
   package func isOfSame(_ other: Setting) -> Bool {
     switch (self, other) {
     case (.message(let a, let first, _), .message(let b, let second, _)): a == b && first == second
@@ -10,7 +10,7 @@ extension Setting {
     }
   }
 
-  /// Whether it switches this message.
+  /// Whether it is the rate of this message.
   package func isRate(of wanted: MessageIdentity) -> Bool {
     switch self {
     case .message(.cfgMSG, let selector, _): selector == [wanted.messageClass, wanted.messageID]

@@ -1,11 +1,11 @@
 import UBX
 
-/// One thing of a wish, as the receiver stores it: what to ask for, and what its answer has to become.
+/// One setting of a receiver, and its desired value.
 ///
-/// Receivers before protocol version 27 store settings in CFG messages, of which a part is changed and the rest is given
-/// back as it was; later ones in items with a key.
+/// Receivers before protocol version 27 have settings in CFG messages, of which a part is changed and the rest is sent back
+/// as it was; later ones in items with a key.
 package enum Setting: Sendable, Equatable {
-  /// A CFG message: its class and id, and what to ask for it with.
+  /// A CFG message: its class and id, the payload of its poll, and the change.
   case message(MessageIdentity, selector: [UInt8], Change)
   /// A configuration item of the RAM layer, and its value.
   case item(ConfigurationPair)
@@ -19,14 +19,14 @@ package enum Setting: Sendable, Equatable {
     case measurementPeriod(UInt16)
     case dynamicModel(UInt8)
     case constellations([UInt8])
-    /// Answers to assistance messages, CFG-NAVX5 ackAiding.
+    /// Acknowledgements of assistance messages, CFG-NAVX5 ackAiding.
     case answersToAssistance(Bool)
-    /// Fields by their names.
+    /// Fields by name.
     case fields([FieldValue])
     case powerSave(PowerSave)
     case lowPower(UInt8)
     case batch(BatchConfiguration)
-    /// The whole payload: what was found before is put back.
+    /// The whole payload, to restore what was found.
     case payload([UInt8])
   }
 
@@ -43,11 +43,11 @@ package enum Setting: Sendable, Equatable {
 }
 
 extension Setting.Change {
-  /// The payload that sets what is wished and leaves the rest of `found`; nil when `found` is no such message.
+  /// Returns `found` with the change; nil if `found` is no such message.
   ///
   /// - Parameters:
   ///   - identity: the message.
-  ///   - port: the number of the port that is talked over, by CFG-PRT.
+  ///   - port: the number of the line's port, by CFG-PRT.
   package func applied(to found: [UInt8], _ identity: MessageIdentity, port: Int) -> [UInt8]? {
     var payload = found
     switch self {
@@ -73,7 +73,7 @@ extension Setting.Change {
       payload.set(u2: milliseconds, at: 0)
     case .dynamicModel(let model):
       guard payload.count >= 36 else { return nil }
-      // Only what the mask names is applied.
+      // Only fields in the mask are applied.
       payload.set(u2: 1, at: 0)
       payload[2] = model
     case .constellations(let wanted):
@@ -106,19 +106,19 @@ extension Setting.Change {
     return payload
   }
 
-  /// What puts back what `found` says.
+  /// Returns the change that restores `found`.
   package func undoing(_ found: [UInt8]) -> Setting.Change {
     switch self {
     case .dynamicModel where found.count > 2: .dynamicModel(found[2])
     case .answersToAssistance where found.count > 17: .answersToAssistance(found[17] != 0)
     case .measurementPeriod: .measurementPeriod(found.u2(0))
-    // Not the rate: it may have been raised since, and has its own way back.
+    // Without the rate, which is restored by `PortRateChange`.
     case .port where found.count >= 20: .portProtocols(input: found.u2(12), output: found.u2(14))
     default: .payload(found)
     }
   }
 
-  /// Whether a message says what was written: without the parts that a receiver fills in by itself.
+  /// Whether two payloads have the same values, without the parts that the receiver fills in.
   package func isSame(_ a: [UInt8], _ b: [UInt8], _ identity: MessageIdentity) -> Bool {
     switch self {
     case .dynamicModel: a.count > 2 && b.count > 2 && a[2] == b[2]
@@ -139,7 +139,7 @@ extension Setting.Change {
 }
 
 extension DesiredConfiguration {
-  /// Milliseconds from one measurement to the next: in cyclic tracking its period is that of the measurements.
+  /// The time between two measurements, in milliseconds: in cyclic tracking it is the period of the mode.
   package var wantedMeasurementPeriod: UInt16? {
     if case .cyclic(let seconds)? = powerSave {
       UInt16(clamping: seconds * 1000)
@@ -148,7 +148,7 @@ extension DesiredConfiguration {
     }
   }
 
-  /// The wish as CFG messages.
+  /// Returns the configuration as CFG messages.
   package func messageSettings(for receiver: ReceiverDescription) -> [Setting] {
     var settings: [Setting] = []
     if writesNMEA != nil || readsRTCM3 != nil {
@@ -163,7 +163,8 @@ extension DesiredConfiguration {
     if let constellations {
       settings.append(.message(.cfgGNSS, selector: [], .constellations(constellations.map(\.rawValue))))
     }
-    // What is kept and sent as well is known by its time; what is neither kept nor sent is lost.
+    // The batch is on before the messages are off: a fix that is stored and sent is recognised by its time; one that is
+    // neither is lost.
     if let batch, batch.isOn { settings.append(.message(.cfgBATCH, selector: [], .batch(batch))) }
     for message in messages {
       let selector = [message.message.messageClass, message.message.messageID]
@@ -174,11 +175,11 @@ extension DesiredConfiguration {
     return settings
   }
 
-  /// The wish as configuration items for a port (interface descriptions, CFG-MSGOUT, CFG-UART1OUTPROT, CFG-RATE,
+  /// Returns the configuration as items for a port (interface descriptions, CFG-MSGOUT, CFG-UART1OUTPROT, CFG-RATE,
   /// CFG-NAVSPG, CFG-SIGNAL).
   package func itemSettings(_ port: ReceiverPortNumber) -> [Setting] {
     var pairs: [ConfigurationPair] = []
-    // The one who wishes nothing, or a rate alone, leaves this too.
+    // Without a desired value, or with a rate alone, the output protocol is not changed either.
     var withoutRate = self
     withoutRate.portRate = nil
     withoutRate.keepsPortRate = false
@@ -208,7 +209,7 @@ extension DesiredConfiguration {
 }
 
 extension DesiredConfiguration.Constellation {
-  /// CFG-SIGNAL's switch of the constellation.
+  /// The key of the constellation's switch in CFG-SIGNAL.
   package var enablingKey: UInt32 {
     switch self {
     case .gps: 0x1031_001F

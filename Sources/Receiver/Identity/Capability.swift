@@ -1,29 +1,29 @@
-/// What a receiver can do that others cannot. The names are those of `sextant probe --json`.
+/// An ability that not every receiver has. The names are those of `sextant probe --json`.
 public enum Capability: String, Sendable, CaseIterable {
   /// Configuration items: CFG-VALSET, VALGET and VALDEL.
   case valset
-  /// The CFG messages before them.
+  /// The older CFG messages.
   case legacyConfig
-  /// Fixes are kept in the receiver's memory (MON-BATCH, LOG-RETRIEVEBATCH).
+  /// Stores fixes in its memory (MON-BATCH, LOG-RETRIEVEBATCH).
   case batching
   /// Switches itself off between fixes.
   case powerSaveOnOff
-  /// Tracks in cycles.
+  /// Tracks cyclically.
   case powerSaveCyclic
-  /// Sleeps when asked to by RXM-PMREQ.
+  /// Sleeps on request (RXM-PMREQ).
   case backup
-  /// Fixes are kept in the receiver's flash (LOG-…).
+  /// Stores fixes in its flash (LOG-…).
   case flashLog
-  /// Takes time, position and orbits (AID or MGA).
+  /// Accepts time, position and orbits (AID or MGA).
   case assistance
-  /// Takes corrections in RTCM 3.
+  /// Accepts corrections in RTCM 3.
   case rtcmInput
   /// Watches circles (NAV-GEOFENCE).
   case geofence
-  /// Tells what it measures (RXM-RAWX).
+  /// Reports raw measurements (RXM-RAWX).
   case rawMeasurements
 
-  /// What the interface descriptions and data sheets say of a generation and its firmware.
+  /// Returns the capabilities by the interface descriptions and data sheets of a generation and its firmware.
   static func of(_ generation: Generation, version: ProtocolVersion?, firmware: String?, hasFlash: Bool) -> [Capability]
   {
     let type = firmware?.split(separator: " ").first.map(String.init) ?? ""

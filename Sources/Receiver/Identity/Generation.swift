@@ -2,8 +2,8 @@
 public enum Generation: String, Sendable, CaseIterable {
   case m6 = "M6", m7 = "M7", m8 = "M8", m9 = "M9", m10 = "M10", f9 = "F9", f10 = "F10", x20 = "X20"
 
-  /// Tells the generation by what MON-VER says: the module's name where there is one, then the protocol version, then
-  /// the hardware version, which M9 and F9, and M10 and F10, share.
+  /// Returns the generation by MON-VER: by the module name if there is one, then by the protocol version, then by the
+  /// hardware version, which M9 and F9, and M10 and F10, share.
   static func of(module: String?, version: ProtocolVersion?, firmware: String?, hardware: String) -> Generation? {
     if let module = module?.uppercased() {
       let names: [(String, Generation)] = [
@@ -33,6 +33,6 @@ public enum Generation: String, Sendable, CaseIterable {
     }
   }
 
-  /// Standard precision firmware runs on M9; F9 has the others.
+  /// Standard precision firmware runs on M9, other firmware on F9.
   private static func isStandard(_ firmware: String?) -> Bool { firmware?.hasPrefix("SPG") ?? false }
 }

@@ -1,56 +1,56 @@
 import MonotonicTime
 import UBX
 
-/// Asks a receiver who it is, what its chip's id is, and which of its ports is talked over: MON-VER, SEC-UNIQID and
-/// MON-COMMS in one breath.
+/// Polls the identity of a receiver, the id of its chip, and the port that the line is connected to: MON-VER, SEC-UNIQID
+/// and MON-COMMS in one write.
 ///
-///     ask ── answered ──▶ ask for the id alone, where it has to have one ──▶ ask for the port again, where that is not
-///      │                  and did not tell it: some hear only the first of     clear ──▶ done
-///      │                  what comes in one breath
-///      │           the line is full ─▶ insist on MON-VER, on what tells the port's rate, on MON-VER: again and again, until an
-///      │                               answer finds room; the port's alone ─▶ done: it needs a faster line to say who it is
-///      └─ silent ─▶ switch UBX on (only where it is proved to be a u-blox) ─▶ ask ─▶ …
-///     a late MON-VER, to a question that was given up or of another program ─▶ ask for the rest ─▶ done
+///     polling ── replies ──▶ poll the id alone, if one is missing:  ──▶ poll the port again, if it is ambiguous ──▶ done
+///      │                     some receivers read only the first of
+///      │                     several polls
+///      ├─ full line ─▶ insist on MON-VER, on the port's rate, on MON-VER: many polls at once, until a reply finds room;
+///      │               only the port's rate replied ─▶ done: the identity needs a faster line
+///      └─ silent ─▶ switch UBX on (only if it is proved to be a u-blox receiver) ─▶ poll ─▶ …
+///     a late MON-VER, to an earlier poll or to one of another program ─▶ poll the rest ─▶ done
 struct Identification: Sendable {
   private enum Step {
-    case asking, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingOn, askingAgain
-    case askingForRest, askingForID, askingForPort, done
+    case polling, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingOn, pollingAgain
+    case pollingOthers, pollingID, pollingPort, done
   }
 
-  /// The rate from which on a line has room for answers beside all that a receiver writes by itself, baud.
+  /// The rate from which on a line has room for replies beside periodic messages, in baud.
   private static let fastRate: UInt32 = 57_600
 
-  /// An answer finds room just before an epoch, where the gap is some tens of milliseconds long: so many questions one behind
-  /// the other take a third of a second at 9600 baud, longer than an epoch that fills such a line.
+  /// The number of polls in one write. A reply finds room in the gap of some tens of milliseconds before an epoch; so many
+  /// polls take a third of a second at 9600 baud, longer than an epoch that fills such a line.
   private static let insistence = 40
-  /// What is queued before an answer, 4 kB on most receivers, takes so long at 9600 baud.
-  private static let insistingPatience = Milliseconds(4000)
+  /// The time of the queue before a reply at 9600 baud: 4 kB on most receivers.
+  private static let insistingTimeout = Milliseconds(4000)
 
-  private var step = Step.asking
+  private var step = Step.polling
   private let isProved: Bool
   private let isRepeated: Bool
   private let rate: UInt32?
   private let wantsID: Bool
   private let mayRaiseRate: Bool
-  /// What it answers, if only what is short, and so takes for its settings: the line has to be faster for the rest.
+  /// The language of a receiver that replied only to short polls: the line has to be faster for its identity.
   private(set) var needsRoom: Language?
 
-  /// In what a receiver is told its port's rate.
+  /// How a receiver's port gets another rate.
   enum Language { case messages, items }
   private var communication: [UInt8] = []
 
-  /// Who it is; nil when it did not say.
+  /// The description; nil without a reply.
   private(set) var description: ReceiverDescription?
-  /// The port that is talked over; nil when it is not known.
+  /// The port that the line is connected to; nil if it is unknown.
   private(set) var port: ReceiverPortNumber?
 
   /// - Parameters:
-  ///   - isProved: whether it is a u-blox receiver for sure, so that it may be told to speak UBX.
-  ///   - isRepeated: whether it was asked all this before and did not answer: one look is enough then.
-  ///   - port: the port, where the kind of line tells it.
-  ///   - rate: the line's rate.
-  ///   - wantsID: whether the chip's id is worth a question of its own: not where it was not told before.
-  ///   - mayRaiseRate: whether a line that is full may be made faster.
+  ///   - isProved: whether it is a u-blox receiver for sure, so that UBX may be switched on.
+  ///   - isRepeated: whether earlier polls had no reply: one round is enough then.
+  ///   - port: the port, if the line determines it.
+  ///   - rate: the rate of the line, in baud.
+  ///   - wantsID: whether the chip's id is worth a poll of its own: not if the receiver has none.
+  ///   - mayRaiseRate: whether the rate of a full line may be raised.
   init(
     isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?, wantsID: Bool = true,
     mayRaiseRate: Bool = false
@@ -63,39 +63,36 @@ struct Identification: Sendable {
     self.wantsID = wantsID
   }
 
-  /// The answer to a question that was given up. Its receiver is known by its chip's id and its port as well.
+  /// Begins with a late reply; the id of the chip and the port are still polled.
   init(lateAnswer monVER: [UInt8], port: ReceiverPortNumber?, rate: UInt32?) {
     self.init(isProved: true, port: port, rate: rate)
     description = ReceiverDescription(monVER: monVER)
-    step = .askingForRest
+    step = .pollingOthers
   }
-
-  var isFinished: Bool { step == .done }
 
   func next() -> Command? {
     switch step {
-    case .asking, .askingAgain:
+    case .polling, .pollingAgain:
       var command = Command.polls([.monVER, .secUNIQID, .monCOMMS])
-      // A slow line that is full loses answers with all else that does not fit; a fast one that is asked in vain is
-      // listened to all the while, so it is asked less.
-      if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .askingAgain ? 2 : 3 }
+      // A slow full line loses replies with everything else that does not fit. A fast line is polled less often.
+      if rate ?? Self.fastRate >= Self.fastRate { command.attempts = isRepeated || step == .pollingAgain ? 2 : 3 }
       return command
     case .insisting, .insistingAgain: return Self.insisting(on: .monVER, isLast: step == .insistingAgain)
     case .insistingOnPort: return Self.insisting(on: .cfgPRT)
-    case .insistingOnItem: return Self.insisting(on: .cfgVALGET, Self.rateQuestion)
-    case .askingForRest:
+    case .insistingOnItem: return Self.insisting(on: .cfgVALGET, Self.ratePoll)
+    case .pollingOthers:
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
       return command
     case .switchingOn:
-      // PUBX,41 sets the protocols of the port without knowing the generation (interface descriptions, "PUBX,41");
+      // PUBX,41 sets the protocols of the port of any generation (interface descriptions, "PUBX,41");
       // the rate stays. UBX, NMEA and RTCM in, UBX and NMEA out.
       return .raw(Self.sentence("PUBX,41,1,0007,0003,\(rate ?? 9600),0"), pause: Milliseconds(150))
-    case .askingForID:
+    case .pollingID:
       var command = Command.poll(.secUNIQID)
       command.attempts = 1
       return command
-    case .askingForPort:
+    case .pollingPort:
       var command = Command.poll(.monCOMMS)
       command.attempts = 2
       return command
@@ -104,51 +101,51 @@ struct Identification: Sendable {
   }
 
   /// - Parameters:
-  ///   - outcome: how the last command ended.
-  ///   - isLineFull: whether the line has no room for answers.
+  ///   - outcome: the outcome of the last command.
+  ///   - isLineFull: whether the line has no room for replies.
   mutating func receive(_ outcome: Outcome, isLineFull: Bool = false) {
     switch (step, outcome) {
-    case (.asking, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
+    case (.polling, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
       (.insistingOnPort, .answeredAll(let answers)), (.insistingOnItem, .answeredAll(let answers)),
-      (.insistingAgain, .answeredAll(let answers)), (.askingAgain, .answeredAll(let answers)):
+      (.insistingAgain, .answeredAll(let answers)), (.pollingAgain, .answeredAll(let answers)):
       guard let version = answers[.monVER] else { return goOn(answers, isLineFull: isLineFull) }
       description = ReceiverDescription(monVER: version)
       take(answers)
-    case (.askingForRest, .answeredAll(let answers)): take(answers)
-    case (.asking, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _):
+    case (.pollingOthers, .answeredAll(let answers)): take(answers)
+    case (.polling, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _):
       goOn([:], isLineFull: isLineFull)
-    case (.switchingOn, _): step = .askingAgain
-    case (.askingForID, .answered(let payload)):
+    case (.switchingOn, _): step = .pollingAgain
+    case (.pollingID, .answered(let payload)):
       takeID(payload)
-      step = isPortOpen ? .askingForPort : .done
-    case (.askingForID, _): step = isPortOpen ? .askingForPort : .done
-    case (.askingForPort, .answered(let payload)):
+      step = isPortOpen ? .pollingPort : .done
+    case (.pollingID, _): step = isPortOpen ? .pollingPort : .done
+    case (.pollingPort, .answered(let payload)):
       port = communication.isEmpty ? Self.port(payload) : Self.port(before: communication, after: payload)
       step = .done
-    case (.askingAgain, _), (.askingForRest, _), (.askingForPort, _), (.done, _): step = .done
+    case (.pollingAgain, _), (.pollingOthers, _), (.pollingPort, _), (.done, _): step = .done
     }
   }
 
-  /// What it answered is not who it is.
+  /// Continues without MON-VER.
   private mutating func goOn(_ answers: [MessageIdentity: [UInt8]], isLineFull: Bool) {
-    // A late answer to an earlier question counts as well.
-    needsRoom = step == .asking || step == .askingAgain ? nil : language(of: answers)
+    // A late reply to an earlier poll counts as well.
+    needsRoom = step == .polling || step == .pollingAgain ? nil : language(of: answers)
     if needsRoom != nil { return step = .done }
     switch step {
-    case .asking where isLineFull && !isRepeated: step = .insisting
+    case .polling where isLineFull && !isRepeated: step = .insisting
     case .insisting: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
     case .insistingOnPort: step = .insistingOnItem
     case .insistingOnItem: step = .insistingAgain
-    case .asking, .insistingAgain: step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
+    case .polling, .insistingAgain: step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     default: step = .done
     }
   }
 
-  /// In what a receiver that told its port's rate can be told another.
+  /// The language of a receiver that replied with the rate of its port.
   private func language(of answers: [MessageIdentity: [UInt8]]) -> Language? {
     guard mayRaiseRate else { return nil }
     if let payload = answers[.cfgPRT], payload.count >= 20 { return .messages }
-    // A port with another rate is not the one that is talked over.
+    // A port with another rate is not the port of this line.
     let sent = answers[.cfgVALGET].flatMap { Configuration.pairs($0).first { $0.id == Self.rateKey }?.bits }
     return sent != nil && sent == rate.map { UInt64($0) } ? .items : nil
   }
@@ -158,15 +155,15 @@ struct Identification: Sendable {
     let answers = [identity] + [.monVER, .cfgPRT, .cfgVALGET].filter { $0 != identity }
     var command = Command.poll(identity, selector, times: insistence, answers: answers)
     command.attempts = 1
-    // 8 kB that are queued take twice as long: who insists the last time waits for that.
-    command.patience = isLast ? insistingPatience * 2 : insistingPatience
+    // A queue of 8 kB takes twice as long; the last attempt waits for that.
+    command.patience = isLast ? insistingTimeout * 2 : insistingTimeout
     return command
   }
 
-  /// CFG-UART1-BAUDRATE: the rate of the port that most lines come from.
+  /// CFG-UART1-BAUDRATE: the port of most lines.
   private static let rateKey: UInt32 = 0x4052_0001
-  /// CFG-VALGET of it in RAM.
-  private static let rateQuestion: [UInt8] = [0, 0, 0, 0, 0x01, 0x00, 0x52, 0x40]
+  /// Its CFG-VALGET payload for RAM.
+  private static let ratePoll: [UInt8] = [0, 0, 0, 0, 0x01, 0x00, 0x52, 0x40]
 
   private mutating func take(_ answers: [MessageIdentity: [UInt8]]) {
     if let payload = answers[.secUNIQID] { takeID(payload) }
@@ -174,23 +171,22 @@ struct Identification: Sendable {
       communication = payload
       port = Self.port(payload)
     }
-    // SEC-UNIQID is there from protocol version 18 on (interface descriptions).
+    // SEC-UNIQID exists from protocol version 18 on (interface descriptions).
     let hasID = (description?.protocolVersion).map { $0 >= ProtocolVersion(18, 0) } ?? false
-    step = wantsID && hasID && description?.uniqueID == nil ? .askingForID : isPortOpen ? .askingForPort : .done
+    step = wantsID && hasID && description?.uniqueID == nil ? .pollingID : isPortOpen ? .pollingPort : .done
   }
 
-  /// Version 1 has five bytes of id, version 2 six, behind a version and three reserved bytes.
+  /// SEC-UNIQID: a version, three reserved bytes, then five bytes of id in version 1 and six in version 2.
   private mutating func takeID(_ payload: [UInt8]) {
     if payload.count > 4 { description?.uniqueID = Array(payload[4...]) }
   }
 
   private var isPortOpen: Bool { needsPort && port == nil }
 
-  /// CFG-PRT tells the port by itself; items have one key a port.
+  /// CFG-PRT contains the port; items have one key for each port.
   private var needsPort: Bool { port == nil && description?.can(.valset) == true }
 
-  /// The only port that has received bytes. Of a receiver that does not count them, though it has just been asked: the
-  /// only one that has sent any.
+  /// Returns the only port that received bytes or, if the receiver does not count them, the only one that sent some.
   static func port(_ communication: [UInt8]) -> ReceiverPortNumber? {
     let ports = counts(communication)
     let used = ports.contains { $0.received > 0 } ? ports.filter { $0.received > 0 } : ports.filter { $0.sent > 0 }
@@ -198,7 +194,7 @@ struct Identification: Sendable {
     return ports.count == 1 ? ports[0].port : nil
   }
 
-  /// The port on which more bytes came in meanwhile than on the others, or went out where none are counted that come in.
+  /// Returns the port that received most bytes in between or, if they are not counted, sent most.
   static func port(before: [UInt8], after: [UInt8]) -> ReceiverPortNumber? {
     let first = counts(before)
     let grown = counts(after).map { now in
@@ -211,7 +207,7 @@ struct Identification: Sendable {
     return most.flatMap { $0.received > 0 || $0.sent > 0 ? $0.port : nil }
   }
 
-  /// MON-COMMS: 40 bytes a port from offset 8 on; of each portId at 0, txBytes at 4 and rxBytes at 12.
+  /// MON-COMMS: 40 bytes for each port from offset 8 on; portId at 0, txBytes at 4, rxBytes at 12.
   private static func counts(
     _ payload: [UInt8]
   ) -> [(port: ReceiverPortNumber, received: UInt32, sent: UInt32)] {
@@ -223,7 +219,7 @@ struct Identification: Sendable {
     }
   }
 
-  /// A sentence with its checksum and line end.
+  /// Returns a sentence with its checksum and line end.
   private static func sentence(_ content: String) -> [UInt8] {
     let sum = content.utf8.reduce(0, ^)
     let digits = Array("0123456789ABCDEF".utf8)

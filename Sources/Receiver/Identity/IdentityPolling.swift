@@ -24,7 +24,7 @@ struct IdentityPolling {
 
   mutating func update(_ evidence: VendorEvidence) { self.evidence = evidence }
 
-  /// - Returns: whether the receiver may be polled.
+  /// Returns whether the receiver may be polled.
   mutating func resume() -> Bool {
     if isPassive {
       guard evidence.verdict == .uBlox else { return false }

@@ -1,4 +1,4 @@
-/// A u-blox protocol version such as 34.10: two whole numbers, 27.10 comes after 27.9 (interface descriptions, PROTVER).
+/// A u-blox protocol version such as 34.10: two integers; 27.10 is later than 27.9 (interface descriptions, PROTVER).
 public struct ProtocolVersion: Hashable, Comparable, Sendable {
   public var major: Int
   public var minor: Int

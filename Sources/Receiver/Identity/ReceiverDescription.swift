@@ -1,17 +1,17 @@
 import UBX
 
-/// Who a u-blox receiver is: what MON-VER and SEC-UNIQID say, and what follows from it.
+/// The identity of a u-blox receiver by MON-VER and SEC-UNIQID, and its capabilities.
 public struct ReceiverDescription: Sendable, Equatable {
-  /// Module name of `MOD=`, such as NEO-M9N; nil where the firmware does not tell.
+  /// The module name of `MOD=`, such as NEO-M9N; nil if the firmware does not send it.
   public var model: String?
-  /// Firmware of `FWVER=`, such as "SPG 5.10"; else the first word group of the software version.
+  /// The firmware of `FWVER=`, such as "SPG 5.10"; otherwise the first word group of the software version.
   public var firmware: String?
   public var generation: Generation?
-  /// As received, such as "34.10"; nil where the firmware does not tell.
+  /// The protocol version as received, such as "34.10"; nil if the firmware does not send it.
   public var protocolVersionText: String?
-  /// Hardware version, such as 000A0000.
+  /// The hardware version, such as 000A0000.
   public var hardware: String
-  /// The chip's id by SEC-UNIQID; nil where there is none.
+  /// The chip's id by SEC-UNIQID; nil if there is none.
   public var uniqueID: [UInt8]?
   public var capabilities: [Capability] = []
   /// The strings of MON-VER, as received.

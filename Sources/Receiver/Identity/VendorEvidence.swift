@@ -2,17 +2,17 @@ import NMEA
 import ReceiverStream
 import WireBytes
 
-/// Tells by what a receiver says whether it is a u-blox one, before a byte is sent to it.
+/// Recognises a u-blox receiver by its frames, before a byte is sent to it.
 ///
-/// UBX frames, PUBX sentences and the boot text are proof. Another manufacturer's own sentences are proof of the
-/// contrary. Else the habits of the default sentences count: that there are six, with five or seven decimals of a minute,
-/// speed with three, dilutions with two and 99.99 where there is none (u-blox interface descriptions, "NMEA protocol").
+/// UBX frames, PUBX sentences and the boot text are proof. Proprietary sentences of another manufacturer are proof of the
+/// contrary. Otherwise the format of the default sentences counts: six of them, minutes with five or seven decimals, speed
+/// with three, dilutions with two and 99.99 for no value (u-blox interface descriptions, "NMEA protocol").
 struct VendorEvidence: Sendable {
-  /// What is known of the maker.
+  /// The manufacturer, as far as it is known.
   enum Verdict: Equatable, Sendable {
     case unknown
     case uBlox
-    /// It looks like one; asking is worth eight bytes.
+    /// It looks like a u-blox receiver; a poll is worth eight bytes.
     case perhapsUBlox
     case other
   }
@@ -28,15 +28,15 @@ struct VendorEvidence: Sendable {
   var verdict: Verdict {
     if isProved { return .uBlox }
     if isOther { return .other }
-    // Other makes share one habit or the other; few write all six sentences by default.
+    // Other makes share one format or the other; few write all six sentences by default.
     guard sentences == 0b11_1111 else { return .unknown }
-    let habits = [hasMinuteDecimals, hasSpeedDecimals, hasDilutionDecimals, hasNoDilution]
-    return habits.count(where: { $0 }) >= 2 ? .perhapsUBlox : .unknown
+    let formats = [hasMinuteDecimals, hasSpeedDecimals, hasDilutionDecimals, hasNoDilution]
+    return formats.count(where: { $0 }) >= 2 ? .perhapsUBlox : .unknown
   }
 
   mutating func receive(_ frame: borrowing Frame) {
     switch frame.kind {
-    // Questions have no payload, and no receiver asks: a line that sends back what it gets is none.
+    // Polls have no payload, and receivers send none: a line with an echo does.
     case .ubx: if let ubx = frame.ubx, ubx.payload.byteCount > 0 { isProved = true }
     case .nmea: if let sentence = frame.nmea { receive(sentence) }
     case .rtcm3, .spartn: break
@@ -72,8 +72,8 @@ struct VendorEvidence: Sendable {
     }
   }
 
-  /// Whether a PUBX sentence is a receiver's: the host's questions have no more fields than the number, and what it sets has
-  /// other numbers.
+  /// Whether a receiver sent a PUBX sentence: polls of the host have no field but the number, and its commands have other
+  /// numbers.
   private static func isReceivers(_ sentence: borrowing Sentence) -> Bool {
     switch sentence.messageNumber {
     case PUBX00.messageNumber, PUBX03.messageNumber, PUBX04.messageNumber: sentence.bytes.byteCount > 16
@@ -91,7 +91,7 @@ struct VendorEvidence: Sendable {
     if Self.contains("99.99", bytes) { hasNoDilution = true }
   }
 
-  /// How many digits stand behind the point of a field, counted from the address as 0; nil without a point.
+  /// Returns the number of digits after the decimal point of a field, counted from the address as 0; nil without a point.
   private static func decimals(_ bytes: RawSpan, field: Int) -> Int? {
     var commas = 0
     var count: Int?

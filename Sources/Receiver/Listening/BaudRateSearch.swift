@@ -1,57 +1,56 @@
 import MonotonicTime
 
-/// Finds the rate of a serial line: it listens first, and asks where it may.
+/// Finds the rate of a serial line: listens first, and polls where that is allowed.
 ///
 ///     listen at a rate ── a frame ──▶ found
 ///         │
 ///         ├── garbage ─────────────────────▶ next rate   (a wrong rate makes garbage of every byte)
-///         └── silence longer than an epoch ─▶ next rate; after each round: ask
-///     ask at a rate ──── a frame ──▶ found
-///         └── no answer in the time of one ─▶ next rate
+///         └── silence longer than an epoch ─▶ next rate; after each round: poll
+///     poll at a rate ─── a frame ──▶ found
+///         └── no reply in its time ─▶ next rate
 ///
-/// The search goes round for ever: a receiver may be plugged in, or begin to speak, at any time. It is a value without a
-/// clock: bytes, frames and the time go in, what to do comes out.
+/// The search never ends by itself: a receiver can be plugged in, or begin to send, at any time. It is a value without a
+/// clock: bytes, frames and the time go in, actions come out.
 public struct BaudRateSearch: Sendable {
-  /// The rates that are tried after those that are likely: the defaults of the u-blox generations (9600, 38400), what
-  /// people set, and NMEA's own 4800 (u-blox interface descriptions, CFG-PRT and CFG-UART1).
+  /// The rates that are tried after the likely ones: the defaults of the u-blox generations (9600, 38400), usual
+  /// settings, and 4800 of NMEA (u-blox interface descriptions, CFG-PRT and CFG-UART1).
   public static let rates: [UInt32] = [9600, 38400, 115_200, 460_800, 230_400, 4800, 57600, 19200, 921_600]
 
-  /// Whether the receiver may be asked for a sign of life.
+  /// When the receiver may be polled.
   public enum Polling: Sendable {
     /// Not one byte is sent.
     case never
-    /// After all rates were listened at and not one byte came: who speaks is heard before, and one whose output is off is
-    /// found within ten seconds.
+    /// After a round of listening without a byte: a receiver that sends is found before, and one whose output is off
+    /// within ten seconds.
     case afterListening
-    /// As soon as the rate that is set is not the right one: a u-blox receiver is known to be there.
+    /// As soon as the line's rate is seen to be wrong: the receiver is known to be a u-blox one.
     case soon
   }
 
-  /// What to do.
   public enum Action: Equatable, Sendable {
     case none
-    /// Set the line to this rate and forget what was received.
+    /// Set the line to this rate and discard what was received.
     case setRate(UInt32)
-    /// Set the line to this rate, forget what was received and ask.
+    /// Set the line to this rate, discard what was received and poll the receiver.
     case poll(UInt32)
     /// The rate is right.
     case found(UInt32)
   }
 
-  /// Bytes that belong to no frame, after which a rate is given up in the first round: more than noise at the start.
+  /// Bytes outside of frames after which the first round gives a rate up: more than noise at the start.
   static var quickPatienceBytes: Int { 48 }
-  /// The same for text, in which a sentence begun in its middle ends within a line; and in later rounds for all.
+  /// The same for text, where a sentence that was cut ends within a line, and for all bytes in later rounds.
   static var patienceBytes: Int { 400 }
-  /// Time without a frame after which a rate is given up, in the first round: an epoch a second begins within it.
+  /// The time without a frame after which the first round gives a rate up: at 1 Hz an epoch begins within it.
   static var quickPatience: Milliseconds { Milliseconds(1050) }
-  /// The same in later rounds: a burst of an epoch is over by then.
+  /// The same in later rounds: the burst of an epoch is over by then.
   static var patience: Milliseconds { Milliseconds(1300) }
-  /// What a receiver takes to answer, apart from the bytes' time on the line.
-  static var answerTime: Milliseconds { Milliseconds(60) }
-  /// The bytes of a question and of the longest usual answer to it, MON-VER's.
-  static var answerBytes: UInt64 { 320 }
+  /// The time for a reply, without the time of the bytes on the line.
+  static var replyTime: Milliseconds { Milliseconds(60) }
+  /// The bytes of a poll and of the longest usual reply, MON-VER's.
+  static var replyBytes: UInt64 { 320 }
 
-  /// The rate that is listened at.
+  /// The rate of the line now, in baud.
   public private(set) var rate: UInt32
   /// Whether a frame was received at `rate`.
   public private(set) var isFound = false
@@ -68,15 +67,15 @@ public struct BaudRateSearch: Sendable {
   private var garbage = 0
   private var isText = true
   private var quickIsDue = false
-  private var hasHeard = false
+  private var hasBytes = false
 
   /// Starts listening at `rate`, the one the line is set to.
   ///
   /// - Parameters:
-  ///   - rate: baud.
-  ///   - isProven: whether frames came at this rate just before: then the rest of one is no reason to leave it.
-  ///   - likely: rates to try before the usual ones: what the receiver had before.
-  ///   - polling: whether bytes may be sent.
+  ///   - rate: the rate, in baud.
+  ///   - isProven: whether frames were received at this rate just before: the rest of a cut frame does not refute it.
+  ///   - likely: rates to try before the usual ones, such as earlier ones of the receiver.
+  ///   - polling: when bytes may be sent.
   ///   - now: the present instant.
   public init(
     at rate: UInt32, isProven: Bool = false, likely: [UInt32] = [], polling: Polling = .never, now: Instant
@@ -91,22 +90,22 @@ public struct BaudRateSearch: Sendable {
     round = .listeningQuickly
   }
 
-  /// When the rate is given up if nothing comes; nil when it is found.
+  /// When `wake` is due; nil once the rate is found.
   public var deadline: Instant? {
     guard !isFound else { return nil }
     return switch round {
     case .listeningQuickly: since + Self.quickPatience
     case .listening: since + Self.patience
-    case .polling: since + Self.answerTime + Milliseconds(1 + Self.answerBytes * 10_000 / UInt64(rate))
+    case .polling: since + Self.replyTime + Milliseconds(1 + Self.replyBytes * 10_000 / UInt64(rate))
     }
   }
 
-  /// Bytes came.
+  /// Handles received bytes.
   ///
   /// - Parameters:
-  ///   - frames: how many whole frames are among them.
-  ///   - skipped: how many belong to no frame, nor to one that has begun.
-  ///   - isText: whether all are characters of a sentence.
+  ///   - frames: the number of whole frames among them.
+  ///   - skipped: the number of bytes outside of frames, without those of a frame that has begun.
+  ///   - isText: whether all are characters of sentences.
   ///   - now: the present instant.
   public mutating func receive(frames: Int, skipped: Int, isText: Bool, at now: Instant) -> Action {
     guard !isFound else { return .none }
@@ -114,7 +113,7 @@ public struct BaudRateSearch: Sendable {
       isFound = true
       return .found(rate)
     }
-    if skipped > 0 { hasHeard = true }
+    if skipped > 0 { hasBytes = true }
     garbage += skipped
     self.isText = self.isText && isText
     guard round != .polling else { return .none }
@@ -123,7 +122,7 @@ public struct BaudRateSearch: Sendable {
     return garbage >= patience ? next(now) : .none
   }
 
-  /// The deadline has come.
+  /// Goes to the next rate if the deadline is over.
   public mutating func wake(at now: Instant) -> Action {
     guard let deadline, now >= deadline else { return .none }
     return next(now)
@@ -143,14 +142,14 @@ public struct BaudRateSearch: Sendable {
   private var mayPoll: Bool {
     switch polling {
     case .never: false
-    case .afterListening: rounds >= 1 && !hasHeard
+    case .afterListening: rounds >= 1 && !hasBytes
     case .soon: true
     }
   }
 
   private var mayPollEarly: Bool { polling == .soon && round == .listeningQuickly && rounds == 0 }
 
-  /// Listening and asking take turns; where asking came early, the quick listening is made up for after it.
+  /// Listening and polling alternate. After an early poll, the rest of the quick listening follows.
   private mutating func startRound() {
     if index < order.count { quickIsDue = true }
     index = 0

@@ -1,20 +1,20 @@
 import MonotonicTime
 
-/// How fast a line brings its bytes, by what was seen while it was listened to.
+/// The measured speed of a line, while it was read without a pause.
 struct ByteRate: Sendable {
-  /// The shortest stretch that is measured, seconds.
+  /// The shortest stretch that is measured, in seconds.
   private static var shortestStretch: Double { 0.004 }
 
-  /// Of the fastest stretch so far; 0 for a line that brings an epoch at once, or where nobody knows.
+  /// The value of the fastest stretch so far; 0 for a line that delivers an epoch at once, and before a measurement.
   private(set) var secondsPerByte = 0.0
-  /// Bytes that come at once: a buffer's worth, or what a slow process finds. The larger ones of late.
+  /// The bytes that arrive at once, from a buffer or for a slow process: the larger pieces of recent reads.
   private var piece = 0
-  /// Since a piece was read, and what came after it.
+  /// The time of a read, and the bytes after it.
   private var stretch: (since: Instant, last: Instant, bytes: Int)?
 
-  /// A piece was read.
+  /// Handles a read.
   ///
-  /// - Parameter afterIdle: whether it had been there for a time that nobody knows.
+  /// - Parameter afterIdle: whether the bytes arrived at an unknown time before.
   mutating func receive(bytes count: Int, afterIdle: Bool, endsEpoch: Bool, at now: Instant) {
     if afterIdle || stretch.map({ now.seconds(since: $0.last) > EpochPace.longestPart }) ?? true {
       if !afterIdle { measure() }
@@ -30,14 +30,14 @@ struct ByteRate: Sendable {
     }
   }
 
-  /// How long so many bytes take at least, seconds, where the ones before them came at a time that nobody knows; 0 where
-  /// they come in so few pieces that a rest saves none.
+  /// Returns the shortest time for so many bytes after bytes of an unknown time, in seconds; 0 if they arrive in so few
+  /// pieces that an idle interval saves none.
   func seconds(of bytes: Int) -> Double {
     bytes < 3 * piece ? 0 : Double(bytes - piece) * secondsPerByte * 0.97
   }
 
-  /// What was expected at a time was there before.
-  mutating func hasComeFaster() { secondsPerByte *= 0.9 }
+  /// Handles bytes that arrived before they were expected.
+  mutating func speedUp() { secondsPerByte *= 0.9 }
 
   private mutating func measure() {
     guard let stretch, stretch.bytes > 0 else { return }

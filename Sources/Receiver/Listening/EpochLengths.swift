@@ -1,17 +1,17 @@
-/// How many bytes the last epochs had. A receiver that tells its satellites in every fifth epoch alone has two lengths.
+/// The lengths of recent epochs, in bytes. A receiver that reports satellites in every fifth epoch has two lengths.
 struct EpochLengths: Sendable {
-  /// Bytes that an epoch may have more than another and be of the same messages.
+  /// The difference, in bytes, up to which two epochs have the same messages.
   private static var alike: Int { 24 }
 
   private var lengths = InlineArray<16, Int>(repeating: 0)
   private var count = 0
   private var at = 0
 
-  /// Of the last one; nil when there was none.
+  /// The last length; nil before the first epoch.
   var last: Int? { count == 0 ? nil : lengths[(at + 15) % 16] }
-  /// Of the shortest; nil when there was none.
+  /// The shortest length; nil before the first epoch.
   private(set) var shortest: Int?
-  /// Of the longest.
+  /// The longest length.
   private(set) var longest = 0
 
   mutating func append(_ length: Int) {
@@ -21,20 +21,20 @@ struct EpochLengths: Sendable {
     span()
   }
 
-  /// The last one was not over.
+  /// Adds bytes to the last epoch, which was not over.
   mutating func lengthenLast(by bytes: Int) {
     guard count > 0 else { return }
     lengths[(at + 15) % 16] += bytes
     span()
   }
 
-  /// Whether an epoch had about as many bytes.
+  /// Whether an epoch had about this length.
   func has(_ length: Int) -> Bool {
     for index in 0..<count where abs(lengths[index] - length) <= Self.alike { return true }
     return false
   }
 
-  /// The length that an epoch of so many bytes so far may have at least; nil when it may be over with each of them.
+  /// Returns the shortest possible length of an epoch with so many bytes so far; nil if it can be over at any of them.
   func next(after bytes: Int) -> Int? {
     var found: Int?
     for index in 0..<count {

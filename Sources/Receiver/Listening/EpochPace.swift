@@ -1,61 +1,61 @@
 import MonotonicTime
 
-/// When the next epoch ends, or begins, by when the last ones did: period and phase are followed as a clock's are, and moved
-/// by a part of each error.
+/// Predicts when the next epoch ends, or begins. Period and phase are tracked like those of a clock: each error moves
+/// them by a part of itself.
 ///
-/// One epoch that is far out says nothing of the next; two in a row that are out alike say that the phase has changed.
+/// One epoch that is far off has no effect; two in a row with the same error mean that the phase has changed.
 struct EpochPace: Sendable {
-  /// Parts of an epoch come closer together than this, seconds.
+  /// The longest pause between parts of one epoch, in seconds.
   static var longestPart: Double { 0.02 }
 
-  /// What is assumed when few are known, seconds.
+  /// The least scatter that is assumed after few epochs, in seconds.
   private static var leastScatterLearned: Double { 0.001 }
 
   private enum Pace {
-    /// Nothing has ended yet: what ends next may have begun at any time.
+    /// No epoch has ended yet: the next one can have begun at any time.
     case none
     case unknown(last: Instant?, period: Double, count: Int)
     case known(period: Double, expected: Instant)
   }
 
-  /// What the last epoch was like.
+  /// The error of the last epoch.
   private enum Last {
     case inTime
-    /// Far out, by so many seconds.
-    case out(Double)
-    /// There before it was listened for, as so many before it were.
+    /// Far off, by so many seconds.
+    case off(Double)
+    /// Received before the line was read again, and so many epochs before it as well.
     case early(Int)
   }
 
   private var pace = Pace.none
   private var last = Last.inTime
-  /// How far the epochs are from when they were expected, seconds.
+  /// The mean error of the epochs, in seconds.
   private(set) var scatter = leastScatterLearned
 
-  /// Whether the epoch that comes next is seen from its beginning on.
+  /// Whether the next epoch is received from its beginning on.
   var isBegun: Bool { if case .none = pace { false } else { true } }
 
-  /// When the next one is expected; nil as long as nobody knows.
+  /// When the next epoch is expected; nil while the pace is unknown.
   var expected: Instant? {
     guard case .known(_, let expected) = pace else { return nil }
     return expected
   }
 
-  /// How long before its expected time an epoch is to be listened for, seconds.
+  /// The time before the expected one from which on the line is read, in seconds.
   var margin: Double {
     guard case .known(let period, _) = pace else { return ReadScheduler.shortestMargin }
     let usual = max(ReadScheduler.shortestMargin, min(2.5 * scatter, period / 4))
     switch last {
     case .early(1): return max(usual, period / 16)
     case .early: return max(usual, period / 4)
-    case .inTime, .out: return usual
+    case .inTime, .off: return usual
     }
   }
 
-  /// An error beyond this is no scatter, seconds.
+  /// The largest error that counts as scatter, in seconds.
   private var most: Double { 4 * scatter + ReadScheduler.shortestMargin }
 
-  /// Whether what ended then is more of the epoch that was over.
+  /// Whether `now` is still a part of the epoch that ended last.
   func isPart(_ now: Instant) -> Bool {
     switch pace {
     case .none: false
@@ -64,28 +64,30 @@ struct EpochPace: Sendable {
     }
   }
 
-  /// An epoch came.
+  /// Handles an epoch at a known time.
   mutating func follow(_ now: Instant) {
     switch pace {
-    case .none: forget(nil)
+    case .none: clear(nil)
     case .unknown(let last, let period, let count): learn(now, last, period, count)
     case .known(let period, let expected): follow(now, period, expected)
     }
   }
 
-  /// The last one came then: there was more of it.
+  /// Moves the last epoch to `now`: there was more of it.
   mutating func amend(_ now: Instant) {
     switch pace {
     case .none: break
     case .unknown(_, let period, let count): pace = .unknown(last: now, period: period, count: count)
     case .known(let period, let expected):
       let error = now.seconds(since: expected) + period
-      guard abs(error) < period / 3 else { return forget(now) }
+      guard abs(error) < period / 3 else { return clear(now) }
       pace = .known(period: period, expected: expected.moved(by: error / 3))
     }
   }
 
-  /// An epoch was there as a whole when it was listened for. Whether something else than its time explains that.
+  /// Handles an epoch that was complete when the line was read again.
+  ///
+  /// - Parameter isExplained: whether it is explained by something else than its time.
   mutating func followEarly(isExplained: Bool) {
     guard case .known(let period, let expected) = pace else { return }
     let next = expected.moved(by: period)
@@ -94,20 +96,20 @@ struct EpochPace: Sendable {
       return
     }
     let before = if case .early(let count) = last { count } else { 0 }
-    if before >= 2 { return forget(nil) }
+    if before >= 2 { return clear(nil) }
     let step = before == 0 ? -margin / 4 : 0
     scatter = min(scatter * 1.25, period / 16)
     pace = .known(period: period, expected: next.moved(by: step))
     last = .early(before + 1)
   }
 
-  /// An epoch came, and nobody knows when.
+  /// Handles an epoch at an unknown time.
   mutating func skip() {
     guard case .known(let period, let expected) = pace else { return }
     pace = .known(period: period, expected: expected.moved(by: period))
   }
 
-  /// What is followed is another moment of the epochs from now on.
+  /// Tracks another moment of the epochs from now on.
   mutating func move(by seconds: Double) {
     switch pace {
     case .none: break
@@ -139,7 +141,7 @@ struct EpochPace: Sendable {
 
   private mutating func follow(_ now: Instant, _ period: Double, _ expected: Instant) {
     let error = now.seconds(since: expected)
-    guard abs(error) < period / 2 else { return forget(now) }
+    guard abs(error) < period / 2 else { return clear(now) }
     if abs(error) <= most {
       scatter += (abs(error) - scatter) / 8
       pace = .known(period: period + error / 64, expected: expected.moved(by: period + error / 4))
@@ -149,7 +151,7 @@ struct EpochPace: Sendable {
     let isAlike =
       switch last {
       case .inTime: false
-      case .out(let before): abs(error - before) <= most
+      case .off(let before): abs(error - before) <= most
       case .early: error < 0
       }
     if isAlike {
@@ -158,11 +160,11 @@ struct EpochPace: Sendable {
     } else {
       scatter = min(scatter + (most - scatter) / 8, period / 8)
       pace = .known(period: period, expected: expected.moved(by: period))
-      last = .out(error)
+      last = .off(error)
     }
   }
 
-  private mutating func forget(_ now: Instant?) {
+  private mutating func clear(_ now: Instant?) {
     pace = .unknown(last: now, period: 0, count: 0)
     last = .inTime
   }

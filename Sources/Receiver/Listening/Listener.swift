@@ -2,45 +2,44 @@ import MonotonicTime
 import ReceiverStream
 import WireBytes
 
-/// Listens to a receiver: bytes and the time go in, fixes and what to do come out. It sends nothing.
+/// Receives the bytes of a line: finds the rate, frames and epochs. It sends nothing.
 ///
-/// What it knows of time: when an epoch is over because the line is silent, when a frame that has begun will not be
-/// finished, and when another baud rate has to be tried. It has no clock and no file; `deadline` says when `wake` is
-/// due.
+/// Silence ends an epoch, gives up a frame that has begun, and makes the search try another rate. The listener has no
+/// clock and no file; `wake` is due at `deadline`.
 public struct Listener: ~Copyable {
-  /// What the one who holds the line has to do.
+  /// An action on the line.
   public enum Action: Equatable, Sendable {
     case none
     /// Set the line to this rate and discard what is waiting.
     case setRate(UInt32)
-    /// The same, and then ask the receiver for a sign of life (only where asking is allowed).
+    /// The same, then poll the receiver (only where polling is allowed).
     case poll(UInt32)
-    /// Tell that frames are received at this rate.
+    /// Frames are received at this rate.
     case found(UInt32)
-    /// Tell that nothing was understood for `Listener.helpAfter`.
+    /// No frame was received for `Listener.helpAfter`.
     case adviseOnSilence
   }
 
-  /// Silence after which nothing more of an epoch comes: receivers write an epoch without pauses.
+  /// The silence that ends an epoch: receivers write an epoch without pauses.
   static var epochSilence: Milliseconds { Milliseconds(100) }
-  /// Silence after which a frame that has begun is given up: a receiver was unplugged or fell asleep in it.
+  /// The silence that ends a frame: the receiver was unplugged, or fell asleep, in the middle of it.
   static var frameSilence: Milliseconds { Milliseconds(2000) }
-  /// Time without a frame after which the user is told.
+  /// The time without a frame after which the user gets advice.
   public static var helpAfter: Milliseconds { Milliseconds(5000) }
 
-  /// Frames and skipped bytes so far.
+  /// The numbers of frames and skipped bytes so far.
   public var counters: StreamCounters { stream.counters }
-  /// Fields that were out of range or unreadable.
+  /// The number of fields that were out of range or unreadable.
   public var rejectedFields: Int { assembler.rejectedFields }
-  /// The rate that the line has to have; nil for what has no rate, or when it is bound.
+  /// The rate that the line has to have, in baud; nil for a line without a rate, or with a bound one.
   public var rate: UInt32? { search?.rate }
-  /// Whether the rate is being looked for.
+  /// Whether the rate is being searched.
   public var isSearching: Bool { search.map { !$0.isFound } ?? false }
-  /// When the last byte came.
+  /// When the last byte was received.
   public private(set) var lastByte: Instant
-  /// Bytes since the last whole frame.
+  /// The number of bytes since the last whole frame.
   public private(set) var bytesSinceFrame = 0
-  /// Bytes that belonged to no frame, up to the last whole one.
+  /// The number of bytes outside of frames, up to the last whole frame.
   private(set) var skippedAtLastFrame: UInt64 = 0
 
   private var stream = FrameStream()
@@ -50,9 +49,9 @@ public struct Listener: ~Copyable {
   private var hasAdvised = false
 
   /// - Parameters:
-  ///   - rate: the rate the line is set to, if others may be tried.
+  ///   - rate: the rate of the line, in baud, if others may be tried.
   ///   - likely: rates to try before the usual ones.
-  ///   - polling: whether the search may ask.
+  ///   - polling: when the search may poll.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
   ///   - now: the present instant.
@@ -72,7 +71,7 @@ public struct Listener: ~Copyable {
     }
   }
 
-  /// When `wake` is due; nil when there is nothing to wait for.
+  /// When `wake` is due; nil for never.
   public var deadline: Instant? {
     var next = search?.deadline
     if assembler.isOpen { next = .earlier(next, lastByte + Self.epochSilence) }
@@ -81,19 +80,19 @@ public struct Listener: ~Copyable {
     return next
   }
 
-  /// Looks for the rate anew, from `rate` on: nothing is understood any more.
+  /// Searches the rate again, from `rate` on.
   public mutating func search(from rate: UInt32, likely: [UInt32], polling: BaudRateSearch.Polling, at now: Instant) {
     search = BaudRateSearch(at: rate, likely: likely, polling: polling, now: now)
-    forget()
+    discard()
   }
 
-  /// The line has this rate now, because both sides were told so.
+  /// Takes over a rate that both sides were set to; the search is over.
   public mutating func follow(rate: UInt32) {
     search = nil
-    forget()
+    discard()
   }
 
-  private mutating func forget() {
+  private mutating func discard() {
     bytesSinceFrame = 0
     stream.reset()
     skippedAtLastFrame = stream.counters.skippedBytes
@@ -102,10 +101,10 @@ public struct Listener: ~Copyable {
   /// Takes bytes from the line.
   ///
   /// - Parameters:
-  ///   - bytes: what came, in order.
+  ///   - bytes: the received bytes, in their order.
   ///   - now: the present instant.
   ///   - tap: gets each whole frame, before the epochs do.
-  ///   - body: gets each report that follows.
+  ///   - body: gets each report that they complete.
   public mutating func receive(
     _ bytes: RawSpan, at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
@@ -124,12 +123,12 @@ public struct Listener: ~Copyable {
     return carryOut(search?.receive(frames: frames, skipped: skipped, isText: Self.isText(bytes), at: now))
   }
 
-  /// What the epoch would be were it over now; see `EpochAssembler.preview`.
+  /// Shows the epoch as if it were over now; see `EpochAssembler.preview`.
   public mutating func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
     assembler.preview(body)
   }
 
-  /// The deadline has come.
+  /// Does what is due at `now`.
   public mutating func wake(
     at now: Instant, frames tap: (borrowing Frame) -> Void = { _ in },
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
@@ -149,7 +148,7 @@ public struct Listener: ~Copyable {
     return carryOut(search?.wake(at: now))
   }
 
-  /// The line is gone or at its end: what has been collected is reported.
+  /// Reports what was collected: the line is gone, or at its end.
   public mutating func finish(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
     stream.finish { frame in assembler.receive(frame, body) }
     assembler.finish(body)
@@ -160,7 +159,7 @@ public struct Listener: ~Copyable {
     case nil, .none?: return .none
     case .found(let rate)?: return .found(rate)
     case .setRate(let rate)?:
-      // What was received at the wrong rate is no beginning of anything.
+      // Bytes of the wrong rate are not the beginning of a frame.
       stream.reset()
       return .setRate(rate)
     case .poll(let rate)?:
@@ -169,7 +168,7 @@ public struct Listener: ~Copyable {
     }
   }
 
-  /// Whether all bytes can stand in sentences.
+  /// Whether all bytes are characters of sentences.
   private static func isText(_ bytes: RawSpan) -> Bool {
     for index in 0..<bytes.byteCount {
       let byte = bytes.u1(index)

@@ -1,64 +1,64 @@
 import MonotonicTime
 
-/// Says when a line need not be listened to, because nothing is worth waking for: between the end of an epoch and just
-/// before the expected end of the next, and within an epoch as long as the bytes that it still lacks cannot be there.
+/// Decides when a line need not be read: between the end of an epoch and just before the expected end of the next one,
+/// and within an epoch while the missing bytes cannot have arrived.
 ///
-///     learning ── three epochs at a steady pace ──▶ resting ── shortly before the end ──▶ listening ⇄ napping
-///         ▲                                            ▲                                      │
-///         └──── the pace breaks ───────────────────────┴──────────── the epoch ends ──────────┘
+///     learning ── three epochs at a steady pace ──▶ between epochs ── shortly before the end ──▶ reading ⇄ within an epoch
+///         ▲                                            ▲                                           │
+///         └──── the pace breaks ───────────────────────┴──────────── the epoch ends ───────────────┘
 ///
-/// A line of 115200 baud brings 12 bytes a millisecond, and each wakes a process that listens. The kernel keeps them
-/// meanwhile (64 KiB, tty_buffer.c), so that a process that sleeps until just before an epoch's last byte wakes two or
-/// three times an epoch and hands it out as early as one that wakes each millisecond.
+/// A line of 115200 baud delivers 12 bytes in a millisecond, and each read wakes the process. The kernel buffers 64 KiB
+/// (tty_buffer.c): a process that idles until just before the last byte of an epoch wakes two or three times an epoch,
+/// and reports it as early as one that wakes each millisecond.
 ///
-/// Epochs end at a steady pace, or begin at one and end earlier or later as they have fewer or more messages: what was
-/// steadier of late counts. What is left of an epoch takes its bytes' time, so that one that comes late, or has more messages
-/// than the last, is napped through until its next possible end.
+/// Epochs end at a steady pace, or begin at one and end earlier or later with fewer or more messages: the steadier of the
+/// two counts. The missing bytes of an epoch take their time on the line, so a late or a longer epoch is idled through
+/// until its next possible end.
 ///
-/// An answer is listened for at once. One that is overdue may never come: the line is then read in pieces, with a nap after
+/// A reply is read at once. An overdue one may never come: the line is then read in pieces, with an idle interval after
 /// each, until the epoch is about to end.
 public struct ReadScheduler: Sendable {
-  /// What the line is listened to for.
+  /// What the session waits for.
   public enum Expectation: Sendable, Equatable {
-    /// Epochs alone: nothing was said that is to be answered.
+    /// Epochs alone: no request waits for a reply.
     case epochs
-    /// An answer that did not come in its time, or from a receiver that has not answered yet.
+    /// A late reply, or one from a receiver that has not replied yet.
     case overdueAnswer
-    /// An answer, or a sign of life.
+    /// A reply, or a first frame.
     case answer
   }
 
-  /// Epochs at a steady pace before the line is left alone.
+  /// The number of epochs at a steady pace before the first idle interval.
   static var epochsToLearn: Int { 3 }
-  /// The shortest time before the expected end at which the line is listened to again, seconds.
+  /// The shortest time before the expected end at which the line is read again, in seconds.
   static var shortestMargin: Double { 0.000_4 }
-  /// A rest that is shorter is not worth its timer, seconds.
+  /// The shortest idle interval that is worth a timer, in seconds.
   static var shortestIdle: Double { 0.002 }
-  /// How long the line is left alone after each piece while an answer is overdue, seconds: the longest delay of an answer.
+  /// The idle interval after each piece while a reply is overdue, in seconds: the longest delay of a reply.
   static var idleInterval: Double { 0.05 }
-  /// Bytes of an epoch that a kernel is trusted to keep.
+  /// The bytes of an epoch that the kernel is trusted to buffer.
   static var mostKept: Int { 16_384 }
 
-  /// Until when the line can be left alone; nil to listen.
+  /// The end of the idle interval; nil to read.
   public private(set) var idleUntil: Instant?
 
   private var ends = EpochPace()
-  /// Counted back from the ends, by the time that the epochs' bytes take.
+  /// The ends minus the time of the epochs' bytes on the line.
   private var beginnings = EpochPace()
   private var rate = ByteRate()
   private var lengths = EpochLengths()
-  /// Bytes since the last end.
+  /// The number of bytes since the last end.
   private var bytes = 0
-  /// Whether answers may be among them.
+  /// Whether replies may be among them.
   private var isMixed = false
   private var lastExpectation = Expectation.epochs
-  /// What the present rest is, or the last one was.
-  private var rest = IdleInterval.betweenEpochs
-  /// Whether a rest has just ended: what is read now came in it.
+  /// The present idle interval, or the last one.
+  private var interval = IdleInterval.betweenEpochs
+  /// Whether an idle interval has just ended: the bytes that are read now arrived in it.
   private var hasIdled = false
-  /// Whether the rest ended before its time, for the session's deadline, and goes on when the line has been looked at.
+  /// Whether the interval ended early for the session's deadline, and goes on once the line was read.
   private var isCut = false
-  /// Whether nothing was read since the last rest.
+  /// Whether nothing was read since the last idle interval.
   private var isQuiet = false
 
   private enum IdleInterval {
@@ -68,20 +68,20 @@ public struct ReadScheduler: Sendable {
 
   public init() {}
 
-  /// Bytes were read.
+  /// Handles a read.
   ///
   /// - Parameters:
-  ///   - count: how many.
-  ///   - endsEpoch: whether an epoch was handed out with them, or more of one that was.
+  ///   - count: the number of bytes.
+  ///   - endsEpoch: whether they complete an epoch, or add to one that was reported.
   ///   - now: the present instant.
   public mutating func receive(bytes count: Int, endsEpoch: Bool, at now: Instant) {
     bytes += count
-    let over = hasIdled ? rest : nil
+    let over = hasIdled ? interval : nil
     hasIdled = false
     isQuiet = false
     keepingEnd { $0.receive(bytes: count, afterIdle: over != nil, endsEpoch: endsEpoch, at: now) }
     guard endsEpoch else {
-      if idleUntil == nil, !isCut { idleInterval(at: now) }
+      if idleUntil == nil, !isCut { idleWithinEpoch(at: now) }
       return
     }
     end(over, at: now)
@@ -90,7 +90,7 @@ public struct ReadScheduler: Sendable {
     takeIdle(at: now)
   }
 
-  /// Any time: a rest may be over.
+  /// Ends the idle interval if it is over.
   public mutating func wake(at now: Instant) {
     guard let until = idleUntil, now >= until else { return }
     idleUntil = nil
@@ -98,12 +98,12 @@ public struct ReadScheduler: Sendable {
     isQuiet = !isCut
   }
 
-  /// A piece was read, or something was said: rests as far as what is waited for allows.
+  /// Idles as far as the expectation allows, after a read or a request.
   ///
   /// - Parameters:
-  ///   - attention: what is waited for.
-  ///   - deadline: when the session concludes something from what has not come; nil when it does not. The line is looked at
-  ///     before, as what is not read is not silence.
+  ///   - expectation: what the session waits for.
+  ///   - deadline: when the session takes silence for a result; nil for never. The line is read before: unread bytes are
+  ///     not silence.
   ///   - now: the present instant.
   public mutating func attend(to expectation: Expectation, before deadline: Instant?, at now: Instant) {
     defer {
@@ -113,7 +113,7 @@ public struct ReadScheduler: Sendable {
     hasIdled = false
     switch expectation {
     case .epochs:
-      // The question is over, in the middle of an epoch or of a nap: the rest of the epoch is not listened to either.
+      // The request is over in the middle of an epoch or of an idle interval: the remaining epoch is idled through too.
       if lastExpectation != .epochs || isCut { takeIdle(at: now) }
       if idleUntil != nil { isQuiet = false }
     case .answer:
@@ -122,7 +122,7 @@ public struct ReadScheduler: Sendable {
       isMixed = true
     case .overdueAnswer:
       isMixed = true
-      // Nothing was read since the last nap: the next byte is waited for, not the next nap.
+      // Nothing was read since the last interval: the next byte is awaited, not the next interval.
       guard !isQuiet else { return }
       if idleUntil == nil { takeIdle(at: now) }
       if let until = idleUntil { idleUntil = min(until, now.moved(by: Self.idleInterval)) }
@@ -136,7 +136,7 @@ public struct ReadScheduler: Sendable {
     isCut = true
   }
 
-  /// The line changed: its pace has to be learned anew.
+  /// Learns the pace anew: the line changed.
   public mutating func reset() { self = ReadScheduler() }
 
   private mutating func end(_ over: IdleInterval?, at now: Instant) {
@@ -152,14 +152,14 @@ public struct ReadScheduler: Sendable {
       ends.follow(now)
       beginnings.follow(beginning(of: bytes, ending: now))
     case .betweenEpochs:
-      // The whole rest of the epoch was there when the line was listened to again: it ended earlier, nobody knows when.
-      // An epoch that is shorter than all before need not have come early.
+      // The whole epoch was there when the line was read again: it ended earlier, at an unknown time. An epoch that is
+      // shorter than all before need not be early.
       let isShort = lengths.shortest.map { bytes < $0 } ?? false
       ends.followEarly(isExplained: isShort)
       beginnings.followEarly(isExplained: isShort)
     case .withinEpoch:
-      // The time of its end is not known; of its bytes there were as many as expected, so they come faster.
-      if lengths.has(bytes) { keepingEnd { $0.hasComeFaster() } }
+      // Its end is unknown. It has as many bytes as expected, so they arrive faster.
+      if lengths.has(bytes) { keepingEnd { $0.speedUp() } }
       ends.skip()
       beginnings.skip()
     }
@@ -170,7 +170,7 @@ public struct ReadScheduler: Sendable {
     now.moved(by: -Double(length) * rate.secondsPerByte)
   }
 
-  /// Changes what is known of the rate; the next end is expected when it was, and its beginning as much later.
+  /// Changes the rate. The next end is still expected at its time, and its beginning moves.
   private mutating func keepingEnd(_ change: (inout ByteRate) -> Void) {
     let before = rate.secondsPerByte
     change(&rate)
@@ -178,7 +178,7 @@ public struct ReadScheduler: Sendable {
     beginnings.move(by: Double(lengths.shortest ?? bytes) * (before - rate.secondsPerByte))
   }
 
-  /// When the next epoch ends at the earliest, and how long before it is to be listened for, seconds.
+  /// The earliest end of the next epoch, and the time before it from which on the line is read, in seconds.
   private var expectedEnd: (at: Instant, margin: Double)? {
     let end = ends.expected
     if let beginning = beginnings.expected, let shortest = lengths.shortest, rate.secondsPerByte > 0,
@@ -189,30 +189,30 @@ public struct ReadScheduler: Sendable {
     return end.map { ($0, ends.margin) }
   }
 
-  /// Rests until shortly before the earliest end that the next epoch can have, or what can be rested of this one.
+  /// Idles until shortly before the earliest end of the next epoch, or within the present one.
   private mutating func takeIdle(at now: Instant) {
     idleUntil = nil
     guard lengths.longest < Self.mostKept, let (end, margin) = expectedEnd else { return }
-    // Where nobody can say when the first byte comes, it is waited for.
+    // The first byte is awaited if its time is unknown.
     let duration = Double(lengths.shortest ?? 0) * rate.secondsPerByte
     if bytes == 0, duration > Self.shortestIdle, margin > duration { return }
     let until = end.moved(by: -margin)
     if until.seconds(since: now) > Self.shortestIdle {
       idleUntil = until
-      rest = .betweenEpochs
+      interval = .betweenEpochs
     } else {
-      idleInterval(at: now)
+      idleWithinEpoch(at: now)
     }
   }
 
-  /// Rests as long as the bytes take that the epoch lacks until its next possible end: not around the time at which it is
-  /// expected, as some of its bytes may have been of something else.
-  private mutating func idleInterval(at now: Instant) {
+  /// Idles for the time of the missing bytes until the next possible end. Around the expected end it does not, because
+  /// some bytes may belong to something else.
+  private mutating func idleWithinEpoch(at now: Instant) {
     guard bytes > 0, !isMixed, lengths.longest < Self.mostKept, let next = lengths.next(after: bytes) else { return }
     if let (end, margin) = expectedEnd, margin <= Self.shortestIdle, now < end.moved(by: margin) { return }
     let seconds = rate.seconds(of: next - bytes) - Self.shortestMargin
     guard seconds > Self.shortestIdle else { return }
     idleUntil = now.moved(by: seconds)
-    rest = .withinEpoch
+    interval = .withinEpoch
   }
 }

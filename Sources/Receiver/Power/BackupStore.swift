@@ -1,48 +1,46 @@
 import UBX
 
-/// Puts the settings where they outlive sleep, in battery-backed memory, and takes them out again.
+/// Stores the settings in battery-backed memory, where they outlive sleep, and restores that memory.
 ///
-///     items:         look what is there ─▶ write what differs ─▶ read one back
-///                                                                … at the end: delete what was added, put back the rest
-///     CFG messages:  save what is in force (CFG-CFG)               … at the end: save what was put back
+///     items:         read ─▶ write the different ones ─▶ read one back   … at the end: delete the added, restore the others
+///     CFG messages:  save the present ones (CFG-CFG)                     … at the end: save the restored ones
 ///
-/// Standby and the off phases of power save mode lose RAM (interface descriptions, "power management"). It is written
-/// before sleep and only then. A receiver without such memory forgets; its settings are written again when it wakes.
+/// Standby and the off phases of power save mode lose RAM (interface descriptions, "power management"). The memory is
+/// written before sleep only. A receiver without it loses its settings; they are written again after the sleep.
 struct BackupStore: Sendable {
-  /// What battery-backed memory held before this host wrote there.
+  /// The content of battery-backed memory before this host wrote there.
   struct Before: Sendable, Equatable {
-    /// Items that were there, with their values.
+    /// Items in the memory, with their values.
     var kept: [ConfigurationPair] = []
-    /// Items that were not.
+    /// Items that were added.
     var added: [UInt32] = []
-    /// The memory does not let itself be read, so that some of `added` may have been there.
+    /// Whether the memory cannot be read, so that some of `added` may have been there.
     var isUnreadable = false
-    /// It was saved as a whole, by CFG-CFG.
+    /// Whether it was saved as a whole, by CFG-CFG.
     var isWhole = false
 
     var isEmpty: Bool { kept.isEmpty && added.isEmpty && !isWhole }
   }
 
-  private enum Step { case looking, writing, readingBack, deleting, saving, switching, done }
+  private enum Step { case reading, writing, readingBack, deleting, saving, switching, done }
 
   private var step: Step
   private var pairs: [ConfigurationPair]
   private var keys: [UInt32]
   private var found: [ConfigurationPair] = []
-  /// Groups of items that were not looked for yet. Each is asked for by itself: one without an item has the whole question
-  /// refused.
+  /// Groups of items that are not read yet, each with a poll of its own: the receiver refuses a poll with an empty group.
   private var groups: [UInt32] = []
   private var page: UInt16 = 0
-  /// Whether something could be read.
+  /// Whether the memory could be read.
   private var isReadable = false
-  /// What is known to have been there, with what this store finds.
+  /// The content before, with what this store finds.
   private(set) var before: Before
-  /// Whether all was accepted.
+  /// Whether everything was accepted.
   private(set) var isKept = true
 
-  /// What is said once all is stored.
+  /// The command after everything is stored.
   private var last: Command?
-  /// Whether that was refused.
+  /// Whether that command was refused.
   private(set) var isLastRefused = false
 
   private static let layer: UInt8 = 1 << 1
@@ -50,22 +48,22 @@ struct BackupStore: Sendable {
   /// Stores settings.
   ///
   /// - Parameters:
-  ///   - settings: what has to outlive sleep; of CFG messages all that is in force does.
-  ///   - before: what was found by an earlier store.
-  ///   - last: what is said once all is stored.
+  ///   - settings: the settings to store; CFG messages are saved as a whole.
+  ///   - before: the findings of an earlier store.
+  ///   - last: the command after everything is stored.
   init(_ settings: [Setting], before: Before, last: Command? = nil) {
     self.last = last
     pairs = settings.compactMap { if case .item(let pair) = $0 { pair } else { nil } }
     keys = []
     for pair in pairs where !groups.contains(pair.group) { groups.append(pair.group) }
     self.before = before
-    step = settings.isEmpty ? .done : pairs.isEmpty ? .saving : .looking
+    step = settings.isEmpty ? .done : pairs.isEmpty ? .saving : .reading
   }
 
-  /// Makes it what it was; the settings in force have been put back.
+  /// Restores the memory, after the settings in RAM.
   ///
-  /// - Parameter inForce: what was in force when the receiver was found. Memory that cannot be read is given that instead of
-  ///   nothing, so that the receiver starts next time as it was found.
+  /// - Parameter inForce: the settings with which the receiver was found. Memory that cannot be read gets them, so that the
+  ///   receiver starts next time as it was found.
   init(undoing before: Before, inForce: [Setting] = []) {
     pairs = before.kept
     keys = before.added
@@ -81,11 +79,11 @@ struct BackupStore: Sendable {
     step = before.isWhole ? .saving : keys.isEmpty ? (pairs.isEmpty ? .done : .writing) : .deleting
   }
 
-  /// What to say next; nil when finished.
+  /// Returns the next command; nil when finished.
   func next() -> Command? {
     switch step {
-    case .looking: return question(groups.first ?? 0)
-    case .readingBack: return question(pairs.first?.id ?? 0)
+    case .reading: return poll(groups.first ?? 0)
+    case .readingBack: return poll(pairs.first?.id ?? 0)
     case .writing:
       return Configuration.valset(Array(pairs.prefix(ConfigurationWriter.mostItems)), layers: Self.layer)
     case .deleting:
@@ -99,14 +97,14 @@ struct BackupStore: Sendable {
     }
   }
 
-  private func question(_ key: UInt32) -> Command {
+  private func poll(_ key: UInt32) -> Command {
     var payload: [UInt8] = [0, 1, 0, 0]
     payload.set(u2: page, at: 2)
     payload.append(u4: key)
     return Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))
   }
 
-  /// Saves what is in force: ports, messages, navigation and receiver manager, to battery-backed memory alone.
+  /// Saves ports, messages, navigation and receiver manager to battery-backed memory alone (CFG-CFG).
   static var saving: Command {
     var payload = [UInt8](repeating: 0, count: 13)
     payload.set(u4: 0b1_1011, at: 4)
@@ -114,17 +112,17 @@ struct BackupStore: Sendable {
     return Command(.cfgCFG, payload, answer: .acknowledgement)
   }
 
-  /// How the last command ended.
+  /// Handles the outcome of the last command.
   mutating func receive(_ outcome: Outcome) {
     switch step {
-    case .looking: receiveOfLooking(outcome)
+    case .reading: receiveReading(outcome)
     case .writing:
       isKept = isKept && outcome == .acknowledged
       let written = pairs.prefix(ConfigurationWriter.mostItems)
       pairs.removeFirst(written.count)
       guard pairs.isEmpty else { break }
       step = .done
-      // Nothing was there, or nothing could be read: what is there now tells.
+      // The memory was empty or cannot be read: the written item shows which.
       if mustReadBack, isKept, let one = written.first {
         pairs = [one]
         step = .readingBack
@@ -149,10 +147,10 @@ struct BackupStore: Sendable {
     if step == .done, last != nil { step = .switching } else if step == .switching, last == nil { step = .done }
   }
 
-  /// Whether it is not known if the memory can be read.
+  /// Whether it is unknown that the memory can be read.
   private var mustReadBack: Bool { !isReadable && !before.isUnreadable && !before.added.isEmpty }
 
-  private mutating func receiveOfLooking(_ outcome: Outcome) {
+  private mutating func receiveReading(_ outcome: Outcome) {
     if case .answered(let payload) = outcome {
       let there = Configuration.pairs(payload)
       found += there
@@ -162,7 +160,7 @@ struct BackupStore: Sendable {
         return
       }
     }
-    // A refusal is a group without an item there, or early firmware that does not let the memory be read.
+    // A refusal means an empty group, or early firmware that cannot read the memory.
     page = 0
     groups.removeFirst(min(groups.count, 1))
     guard groups.isEmpty else { return }
@@ -179,6 +177,6 @@ struct BackupStore: Sendable {
 }
 
 extension ConfigurationPair {
-  /// All items of its group, in a question.
+  /// The key of its whole group, for a poll.
   fileprivate var group: UInt32 { id & 0x0FFF_0000 | 0xFFFF }
 }

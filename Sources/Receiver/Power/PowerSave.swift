@@ -1,18 +1,18 @@
 import UBX
 
-/// How a receiver saves power by itself while it goes on giving fixes.
+/// A power save mode, in which a receiver saves power by itself between fixes.
 public enum PowerSave: Sendable, Hashable {
-  /// It does not.
+  /// No power save.
   case continuous
-  /// Cyclic tracking: a fix every 1…10 seconds, less power between them.
+  /// Cyclic tracking: a fix every 1…10 seconds, with less power in between.
   case cyclic(everySeconds: Int)
-  /// On/off operation: it sleeps between fixes, more than 10 seconds apart.
+  /// On/off operation: sleep between fixes, more than 10 seconds apart.
   case onOff(periodSeconds: Int)
 
-  /// Whether RAM is lost between two fixes, and bytes to it are, too.
+  /// Whether RAM, and bytes to the receiver, are lost between two fixes.
   public var sleepsBetweenFixes: Bool { if case .onOff = self { true } else { false } }
 
-  /// Whether this receiver has it; everything has `continuous`.
+  /// Whether a receiver has this mode; all have `continuous`.
   public func isPossible(on receiver: ReceiverDescription) -> Bool {
     switch self {
     case .continuous: true
@@ -23,8 +23,8 @@ public enum PowerSave: Sendable, Hashable {
     }
   }
 
-  /// Switches on/off operation on, where it outlives sleep, in one breath; after `BackupStore` has stored all else. Nil
-  /// for the modes that need no such step.
+  /// Returns the command that switches on/off operation on in RAM and battery-backed memory, after `BackupStore` has stored
+  /// everything else; nil for other modes.
   func switching(for receiver: ReceiverDescription) -> Command? {
     guard sleepsBetweenFixes else { return nil }
     if receiver.can(.valset) { return Configuration.valset(items(isOn: true), layers: 0b11) }
@@ -39,12 +39,12 @@ public enum PowerSave: Sendable, Hashable {
       }
       command.companions.append(identity)
     }
-    // It may fall asleep between the two: the acknowledgement is missing then, and both are said again.
+    // The receiver may fall asleep between the two: the acknowledgement is missing then, and both are sent again.
     command.bytes = bytes + command.bytes
     return command
   }
 
-  /// As CFG messages. The mode is the last to be written: what it refers to is there then.
+  /// Returns the mode as CFG messages, the mode after its parameters.
   func messageSettings(for receiver: ReceiverDescription, isOn: Bool) -> [Setting] {
     if receiver.isSuperE {
       return [.message(.cfgPMS, selector: [], .payload(isOn ? preset : PowerSave.continuous.preset))]
@@ -53,7 +53,7 @@ public enum PowerSave: Sendable, Hashable {
     return self == .continuous ? [lowPower] : [.message(.cfgPM2, selector: [], .powerSave(self)), lowPower]
   }
 
-  /// As items (CFG-PM), CFG-PM-OPERATEMODE the last. Cyclic tracking takes its period from CFG-RATE-MEAS.
+  /// Returns the mode as items (CFG-PM), CFG-PM-OPERATEMODE last. The period of cyclic tracking is CFG-RATE-MEAS.
   func items(isOn: Bool) -> [ConfigurationPair] {
     let mode: UInt64
     var pairs: [ConfigurationPair] = []
@@ -84,7 +84,7 @@ public enum PowerSave: Sendable, Hashable {
     return payload
   }
 
-  /// CFG-PM2 with this mode and period; the rest stays as it is. Nil when `found` is no such message.
+  /// Returns CFG-PM2 with this mode and period and the rest unchanged; nil if `found` is no such message.
   func applied(toPM2 found: [UInt8]) -> [UInt8]? {
     guard found.count >= 44 else { return nil }
     var payload = found
@@ -95,7 +95,7 @@ public enum PowerSave: Sendable, Hashable {
       flags = flags & ~(3 << 17) | 1 << 17
       payload.set(u4: UInt32(seconds) * 1000, at: 8)
     case .onOff(let seconds):
-      // Ephemerides are renewed (bit 12), and without a sky it switches off (bit 16).
+      // Renew ephemerides (bit 12), and switch off without satellites (bit 16).
       flags = flags & ~(3 << 17) & ~(1 << 16) | 1 << 12
       payload.set(u4: UInt32(seconds) * 1000, at: 8)
       payload.set(u4: UInt32(seconds) * 1000, at: 12)
@@ -107,6 +107,6 @@ public enum PowerSave: Sendable, Hashable {
 }
 
 extension ReceiverDescription {
-  /// M8 with protocol version 23: its own power modes, set by CFG-PMS.
+  /// Whether it is M8 with protocol version 23, which has its own power modes in CFG-PMS.
   var isSuperE: Bool { generation == .m8 && protocolVersion?.major == 23 }
 }

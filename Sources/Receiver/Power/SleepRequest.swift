@@ -1,32 +1,32 @@
 import MonotonicTime
 import UBX
 
-/// How a receiver is asked to sleep: RXM-PMREQ, in the form that its generation has (interface descriptions, RXM-PMREQ).
+/// The request to sleep: RXM-PMREQ in the form of the receiver's generation (interface descriptions, RXM-PMREQ).
 ///
-/// The request is not answered. The edge of any byte that comes behind it wakes the receiver again.
+/// It has no reply. The edge of any byte after it wakes the receiver.
 public enum SleepRequest {
-  /// The longest time that can be asked for: twelve days.
+  /// The longest sleep: twelve days.
   public static let longest = Milliseconds(12 * 86_400_000)
-  /// The shortest one that can be told from a request that was not heeded.
+  /// The shortest sleep that differs from an ignored request.
   public static let shortest = Milliseconds(5000)
 
-  /// The request; nil when this receiver cannot sleep, or would not wake, at this port.
+  /// Returns the request; nil if this receiver cannot sleep, or would not wake, at this port.
   ///
   /// - Parameters:
-  ///   - duration: how long to sleep; nil for until it is woken. It is kept within `shortest` and `longest`.
-  ///   - receiver: who it is.
-  ///   - port: the receiver's port that is talked over; nil for a UART.
+  ///   - duration: the time to sleep, limited to `shortest` … `longest`; nil for until it is woken.
+  ///   - receiver: the receiver.
+  ///   - port: the receiver's port of the line; nil for a UART.
   public static func command(
     _ duration: Milliseconds?, for receiver: ReceiverDescription, port: ReceiverPortNumber?
   ) -> Command? {
     guard let generation = receiver.generation, receiver.can(.backup) else { return nil }
     let time = clamped(duration)
     let wakes = wakeUpSources(of: port)
-    // Without a line that wakes it, only the time does.
+    // Only the time wakes a receiver at a port that cannot.
     if wakes == 0, time == nil { return nil }
     let version = receiver.protocolVersion ?? ProtocolVersion(0, 0)
     let isLong = ![.m6, .m7, .m8].contains(generation) || version >= ProtocolVersion(18, 0)
-    // The short form does not sleep with a host at the USB port.
+    // The short form does not work with a host at the USB port.
     if !isLong, port == .usb { return nil }
     var payload = [UInt8](repeating: 0, count: isLong ? 16 : 8)
     payload.set(u4: UInt32(time?.count ?? 0), at: isLong ? 4 : 0)
@@ -35,7 +35,7 @@ public enum SleepRequest {
     return Command(MessageIdentity(0x02, 0x41), payload, answer: .none)
   }
 
-  /// The time as it is asked for.
+  /// Returns the duration within the limits.
   static func clamped(_ duration: Milliseconds?) -> Milliseconds? { duration.map { min(max($0, shortest), longest) } }
 
   private static let backup: UInt32 = 1 << 1

@@ -1,30 +1,29 @@
 import MonotonicTime
 
-/// Why a receiver is awake again.
+/// The cause for which a receiver is awake again.
 public enum WakeCause: Sendable, Equatable {
-  /// It was woken by this host.
+  /// This host woke it.
   case requested
-  /// Its time was over.
+  /// The time of its sleep was over.
   case time
-  /// Nobody woke it, and it was not yet time.
+  /// Neither of the two.
   case unrequested
 }
 
-/// Judges what comes, or does not, from a receiver that was asked to sleep. Silence is what is expected: nothing is due
-/// before the time that the receiver wakes by itself.
+/// Judges the frames of a receiver that was put to sleep. Silence is normal until the receiver wakes by itself.
 struct SleepWatch: Sendable, Equatable {
   enum Verdict: Equatable { case sleeps, doesNotSleep, isAwake(WakeCause) }
 
-  /// When it wakes by itself; nil for when it is woken.
+  /// When the receiver wakes by itself; nil if it sleeps until it is woken.
   let wakesAt: Instant?
   private let requestedAt: Instant
-  /// How long the pause between two of its epochs can be while it is awake.
+  /// The longest pause between two epochs of an awake receiver.
   private let pause: Milliseconds
   private var lastFrame: Instant
 
-  /// What was in the receiver's buffer, and a frame that was cut, come after the request.
+  /// The time after the request in which the receiver's buffer still arrives.
   static var settling: Milliseconds { Milliseconds(2000) }
-  /// A receiver that should be awake has this long, from its time on, to be heard before it is woken.
+  /// The time after `wakesAt` in which frames have to arrive before the receiver is woken.
   static var lateness: Milliseconds { Milliseconds(2000) }
 
   init(requestedAt now: Instant, duration: Milliseconds?, epoch: Milliseconds) {
@@ -34,10 +33,10 @@ struct SleepWatch: Sendable, Equatable {
     lastFrame = now
   }
 
-  /// When it is to be woken if it was not heard; nil for never.
+  /// When the receiver has to be woken; nil for never.
   var deadline: Instant? { wakesAt.map { $0 + Self.lateness } }
 
-  /// A frame came, or so much garbage that somebody speaks.
+  /// Handles a frame, or much garbage.
   mutating func receive(at now: Instant) -> Verdict {
     defer { lastFrame = now }
     if let wakesAt, now + tolerance(wakesAt) >= wakesAt { return .isAwake(.time) }
@@ -45,7 +44,7 @@ struct SleepWatch: Sendable, Equatable {
     return now >= lastFrame + pause ? .isAwake(.unrequested) : .doesNotSleep
   }
 
-  /// Its clock runs a little differently, and some receivers count in whole seconds.
+  /// The error of the receiver's clock; some receivers count whole seconds.
   private func tolerance(_ wakesAt: Instant) -> Milliseconds {
     Milliseconds(1000 + wakesAt.milliseconds(since: requestedAt) / 1000)
   }

@@ -1,44 +1,43 @@
 import MonotonicTime
 import UBX
 
-/// What is said to a receiver, and what it is to answer.
+/// Bytes for a receiver, and the reply to them.
 public struct Command: Sendable, Equatable {
-  /// What comes back.
+  /// The expected reply.
   public enum Answer: Sendable, Equatable {
-    /// Nothing: CFG-RST, RXM-PMREQ, LOG-RETRIEVEBATCH, sentences, wake-up bytes.
+    /// No reply: CFG-RST, RXM-PMREQ, LOG-RETRIEVEBATCH, sentences, wake-up bytes.
     case none
     /// ACK-ACK or ACK-NAK for the command's own class and id.
     case acknowledgement
-    /// The message of this class and id; ACK-NAK for the command is a refusal, where the class has one.
+    /// The message of this class and id; or ACK-NAK for the command, a refusal, in classes that have it.
     case message(MessageIdentity)
-    /// All of these messages, of which the first is the one that counts: the others are waited for only a little, for
-    /// receivers that do not have them.
+    /// All of these messages. The first one counts: the others get only a short time, for receivers without them.
     case messages([MessageIdentity])
-    /// A message of this class and id again and again.
+    /// Several messages of this class and id.
     case list(MessageIdentity, ListEnd)
     /// MGA-ACK for the command's message (interface descriptions, "MGA-ACK-DATA0").
     case assistance
   }
 
-  /// What ends a list. Where it does not come, the list ends with the receiver's silence about it.
+  /// The end of a list. Without it, silence ends the list.
   public enum ListEnd: Sendable, Equatable {
     /// MGA-ACK for the command, with the number of messages (interface descriptions, MGA-DBD).
     case assistanceAcknowledgement
-    /// As many messages as this.
+    /// The number of messages.
     case count(Int)
   }
 
-  /// Class and id; nil for what is no UBX frame.
+  /// Class and id; nil for bytes that are no UBX frame.
   public var identity: MessageIdentity?
   public var bytes: [UInt8]
   public var answer: Answer
-  /// How often it is said before the receiver counts as silent.
+  /// How often the command is sent before the receiver counts as silent.
   public var attempts = 4
-  /// What to leave between the answer and the next command: a receiver that starts its port anew drops bytes.
+  /// The time between the reply and the next command: a receiver that restarts its port drops bytes.
   public var pause = Milliseconds(0)
-  /// For how long the answer is waited for at the first attempt, apart from the bytes' time on the line.
+  /// The time for the reply to the first attempt, without the time of the bytes on the line.
   public var patience = Milliseconds(250)
-  /// What is said in the same breath before it: who refuses that refuses the command.
+  /// Messages before it in the same write: a refusal of one of them is a refusal of the command.
   package var companions: [MessageIdentity] = []
 
   /// A UBX message.
@@ -48,21 +47,21 @@ public struct Command: Sendable, Equatable {
     self.answer = answer
   }
 
-  /// A question: the message of the same class and id comes back.
+  /// Returns a poll: its reply is the message of the same class and id.
   public static func poll(_ identity: MessageIdentity, _ selector: [UInt8] = []) -> Command {
     Command(identity, selector, answer: .message(identity))
   }
 
-  /// Several questions in one breath: on a line that is full each answer waits behind all that is queued before it.
+  /// Returns several polls in one write: on a full line each reply waits behind the queue.
   public static func polls(_ identities: [MessageIdentity]) -> Command {
     var command = Command(raw: identities.flatMap { frameBytes($0, []) })
     command.answer = .messages(identities)
     return command
   }
 
-  /// A question so often in one breath that one of the answers finds room on a line that is full.
+  /// Returns a poll that is repeated in one write, so that one of the replies finds room on a full line.
   ///
-  /// - Parameter answers: what is waited for, the one that counts first: the question's, where nothing else is said.
+  /// - Parameter answers: the awaited replies, the one that counts first; nil for that to the poll.
   package static func poll(
     _ identity: MessageIdentity, _ selector: [UInt8], times: Int, answers: [MessageIdentity]? = nil
   ) -> Command {
@@ -71,17 +70,15 @@ public struct Command: Sendable, Equatable {
     return command
   }
 
-  /// A question with another one behind it that every receiver answers: where the answer to `sentinel` comes and none to
-  /// the question, it was passed over.
-  package static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity)
-    -> Command
-  {
+  /// Returns a poll with a second one after it that every receiver replies to: if only `sentinel` has a reply, the receiver
+  /// ignored the first.
+  package static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity) -> Command {
     var command = Command(raw: frameBytes(identity, selector) + frameBytes(sentinel, []))
     command.answer = .messages([sentinel, identity])
     return command
   }
 
-  /// Bytes that are no UBX frame; nothing comes back.
+  /// Returns a command of bytes that are no UBX frame, without a reply.
   public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
     var command = Command(raw: bytes)
     command.pause = pause
@@ -95,19 +92,40 @@ public struct Command: Sendable, Equatable {
   }
 }
 
-/// How a command ended.
+/// The outcome of a command.
 public enum Outcome: Sendable, Equatable {
-  /// It was said and has no answer.
+  /// It was sent and has no reply.
   case sent
   case acknowledged
-  /// ACK-NAK, or MGA-ACK with this code of why not (0 for ACK-NAK).
-  case refused(code: UInt8)
-  /// The payload that came back.
+  /// ACK-NAK or MGA-ACK.
+  case refused(Refusal)
+  /// The payload of the reply.
   case answered([UInt8])
-  /// The payloads that came back to several questions.
+  /// The payloads of the replies to several polls.
   case answeredAll([MessageIdentity: [UInt8]])
   /// The payloads of a list.
   case listed([[UInt8]])
-  /// No answer to any attempt.
+  /// No reply to any attempt.
   case silent
+}
+
+/// The reason of a refusal, by the infoCode of MGA-ACK (interface descriptions, MGA-ACK-DATA0).
+public enum Refusal: Sendable, Hashable {
+  /// ACK-NAK has no reason.
+  case unspecified
+  case noTime, unknownVersion, wrongSize, notStored, notReady, unknownType
+  case unknown(UInt8)
+
+  package init(_ code: UInt8) {
+    switch code {
+    case 0: self = .unspecified
+    case 1: self = .noTime
+    case 2: self = .unknownVersion
+    case 3: self = .wrongSize
+    case 4: self = .notStored
+    case 5: self = .notReady
+    case 6: self = .unknownType
+    default: self = .unknown(code)
+    }
+  }
 }

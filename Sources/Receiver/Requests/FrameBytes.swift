@@ -1,7 +1,7 @@
 import UBX
 import WireBytes
 
-/// The bytes of a UBX frame around `payload`.
+/// Returns the bytes of a UBX frame.
 package func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
   var frame: [UInt8] = [
     UBXFrame.sync1, UBXFrame.sync2, identity.messageClass, identity.messageID,
@@ -18,7 +18,15 @@ package func frameBytes(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UIn
 }
 
 extension [UInt8] {
-  /// Little-endian numbers of a payload; 0 where it is too short, as fields that a longer version brought are.
+  /// The bytes of two hexadecimal digits each; nil for anything else.
+  package init?(hexadecimal word: some StringProtocol) {
+    let digits = word.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+    let values = digits.compactMap(\.self)
+    self = stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+  }
+
+  /// Returns a little-endian number of a payload; 0 if the payload is too short, for fields of later versions.
   package func u2(_ offset: Int) -> UInt16 {
     offset + 2 <= count ? UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 : 0
   }

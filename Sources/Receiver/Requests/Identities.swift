@@ -1,6 +1,6 @@
 import UBX
 
-// The messages that the session speaks of, by their names.
+// The messages of the session by name.
 extension MessageIdentity {
   package static let ackACK = MessageIdentity(0x05, 0x01)
   package static let ackNAK = MessageIdentity(0x05, 0x00)

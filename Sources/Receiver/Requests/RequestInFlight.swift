@@ -2,11 +2,11 @@ import MonotonicTime
 import UBX
 import WireBytes
 
-/// One command on its way: said, said again when nothing comes back, and given up.
+/// One command on its way: sent, repeated without a reply, and given up.
 ///
-///     waiting for its turn ──▶ said ── answer ──▶ over (pause)
-///                               │ ▲
-///                               └─┘ no answer in time, attempts left
+///     waiting ──▶ sent ── reply ──▶ over (pause)
+///                  │ ▲
+///                  └─┘ no reply in time, attempts left
 ///
 /// One command is in flight at a time: ACK-ACK has no sequence number (interface descriptions, "ACK-ACK").
 struct RequestInFlight: Sendable {
@@ -15,39 +15,39 @@ struct RequestInFlight: Sendable {
   private var sentAt: Instant?
   private var dueAt: Instant?
   private var earliest: Instant
-  /// The answer to a CFG poll, whose ACK-ACK is still to come: it would be taken for the next command's.
+  /// The reply to a CFG poll while its ACK-ACK is missing: that would be taken for the next command's.
   private var answer: [UInt8]?
-  /// The answers to several questions, as far as they came.
+  /// The received replies to several polls.
   private var answers: [MessageIdentity: [UInt8]] = [:]
 
-  /// The messages of a list, as far as they came; and those of an earlier attempt, where it told more.
+  /// The received messages of a list, and those of an earlier attempt if they were more.
   private var list: [[UInt8]] = []
   private var longestList: [[UInt8]]?
 
-  /// - Parameter earliest: when it may be said at first.
+  /// - Parameter earliest: when it may be sent first.
   init(_ command: Command, earliest: Instant) {
     self.command = command
     self.earliest = earliest
   }
 
-  /// Whether it was said again because no answer came.
+  /// Whether it was repeated without a reply.
   var isOverdue: Bool { attempt > 1 }
 
-  /// It is not said again; and where it was not said yet, it is given up.
+  /// Stops repeating it; a command that was not sent yet is given up.
   mutating func stopRepeating() { command.attempts = attempt }
 
-  /// When something is to be done.
+  /// When `wake` is due.
   var deadline: Instant { command.attempts == 0 ? .zero : sentAt == nil ? earliest : dueAt ?? earliest }
 
-  /// The bytes to send now, if it is time; and the outcome if there is one without an answer.
+  /// Returns the bytes to send now, and the outcome without a reply.
   ///
   /// - Parameters:
-  ///   - backlog: how long what the receiver has to send before an answer can take.
-  ///   - fills: whether what the receiver may take for the rest of a frame is said first, if it was asked in vain before.
+  ///   - backlog: the time of what the receiver sends before a reply.
+  ///   - fills: whether a repeated command follows bytes that complete a damaged frame.
   mutating func wake(
     at now: Instant, backlog: Milliseconds, bitRate: UInt32?, fills: Bool = false
   ) -> (bytes: [UInt8]?, outcome: Outcome?) {
-    // Given up before it was said.
+    // Given up before it was sent.
     if command.attempts == 0 { return (nil, .silent) }
     guard now >= deadline else { return (nil, nil) }
     if let answer { return (nil, .answered(answer)) }
@@ -56,7 +56,7 @@ struct RequestInFlight: Sendable {
     if sentAt != nil {
       if command.answer == .none { return (nil, .sent) }
       if attempt == command.attempts {
-        // The one that counts did not come; what came is known all the same.
+        // The reply that counts is missing; the others are reported all the same.
         return (nil, longestList.map { .listed($0) } ?? (answers.isEmpty ? .silent : .answeredAll(answers)))
       }
     }
@@ -74,12 +74,12 @@ struct RequestInFlight: Sendable {
     return (bytes, nil)
   }
 
-  /// A receiver that lost a byte of a frame's head takes another for the length, 256 and more mostly, and what is said then
-  /// for the rest of that frame: a setting that is said again, too. So many bytes that begin no frame end it.
+  /// Bytes that begin no frame. A receiver that lost a byte of a frame's head reads a wrong length, mostly 256 and more, and
+  /// takes the following bytes, a repeated command too, for the rest of that frame. So many bytes complete it.
   private static let fill = [UInt8](repeating: 0xFF, count: 320)
   private static var attemptsBeforeFill: Int { 2 }
 
-  /// A frame from the receiver; the outcome if it is the answer.
+  /// Handles a received frame. Returns the outcome if the frame is the reply.
   mutating func receive(_ frame: borrowing UBXFrame, at now: Instant, bitRate: UInt32?) -> Outcome? {
     if case .messages(let wanted) = command.answer { return collect(frame, wanted, at: now, bitRate) }
     guard sentAt != nil, let identity = command.identity else { return nil }
@@ -91,13 +91,13 @@ struct RequestInFlight: Sendable {
     case .ackNAK
     where payload.byteCount >= 2
       && command.companions.contains(MessageIdentity(payload.u1(0), payload.u1(1))):
-      return .refused(code: 0)
+      return .refused(.unspecified)
     case .ackACK, .ackNAK:
       guard payload.byteCount >= 2, payload.u1(0) == identity.messageClass, payload.u1(1) == identity.messageID else {
         return nil
       }
       if let answer { return .answered(answer) }
-      if frame.identity == .ackNAK { return command.answer == .none ? nil : .refused(code: 0) }
+      if frame.identity == .ackNAK { return command.answer == .none ? nil : .refused(.unspecified) }
       return command.answer == .acknowledgement ? .acknowledged : nil
     case .mgaACK:
       guard command.answer == .assistance, payload.byteCount >= 8, payload.u1(3) == identity.messageID else {
@@ -106,7 +106,7 @@ struct RequestInFlight: Sendable {
       for index in 0..<4 where 6 + index < command.bytes.count - 2 {
         if payload.u1(4 + index) != command.bytes[6 + index] { return nil }
       }
-      return payload.u1(0) == 1 ? .acknowledged : .refused(code: payload.u1(2))
+      return payload.u1(0) == 1 ? .acknowledged : .refused(Refusal(payload.u1(2)))
     case let other:
       guard case .message(let wanted) = command.answer, wanted == other, !isEcho(frame), isAnswer(payload) else {
         return nil
@@ -122,16 +122,16 @@ struct RequestInFlight: Sendable {
   private mutating func collect(
     _ frame: borrowing UBXFrame, _ wanted: [MessageIdentity], at now: Instant, _ bitRate: UInt32?
   ) -> Outcome? {
-    // The questions of several have no payload: a line that sends back what it gets is no receiver that answers.
+    // Polls have no payload: on a line with an echo they are not replies.
     guard sentAt != nil, wanted.contains(frame.identity), frame.payload.byteCount > 0 else { return nil }
     answers[frame.identity] = [UInt8](copying: frame.payload)
     if answers.count == wanted.count { return .answeredAll(answers) }
-    // The other answers stand right behind the first, if they come.
+    // The other replies follow the first immediately, if there are any.
     if hasFirstAnswer { dueAt = now + Self.time(of: 160, bitRate) + Milliseconds(80) }
     return nil
   }
 
-  /// A list is over with its end; where messages of it were lost on the way, it is asked for again.
+  /// Collects the messages of a list up to its end; an incomplete list is requested again.
   private mutating func collect(
     _ frame: borrowing UBXFrame, _ wanted: MessageIdentity, until end: Command.ListEnd, _ identity: MessageIdentity,
     at now: Instant, _ bitRate: UInt32?
@@ -140,14 +140,14 @@ struct RequestInFlight: Sendable {
     if frame.identity == wanted {
       list.append([UInt8](copying: payload))
       if end == .count(list.count) { return .listed(list) }
-      // The longest message of a list has 172 bytes (MGA-DBD); others come in between.
+      // The longest message of a list has 172 bytes (MGA-DBD); other messages come in between.
       dueAt = now + Self.time(of: 1024, bitRate) + Milliseconds(500)
       return nil
     }
     guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
       payload.u1(3) == identity.messageID
     else { return nil }
-    guard payload.u1(0) == 1 else { return .refused(code: payload.u1(2)) }
+    guard payload.u1(0) == 1 else { return .refused(Refusal(payload.u1(2))) }
     if list.count == Int(payload.littleEndian(4, as: UInt32.self)) { return .listed(list) }
     if list.count >= longestList?.count ?? 0 { longestList = list }
     if attempt == command.attempts { return longestList.map { .listed($0) } }
@@ -156,7 +156,7 @@ struct RequestInFlight: Sendable {
     return nil
   }
 
-  /// Whether a message is the question itself, as lines with one wire for both directions send it back.
+  /// Whether a frame is the echo of the poll, on a line with one wire for both directions.
   private func isEcho(_ frame: borrowing UBXFrame) -> Bool {
     guard frame.identity == command.identity, frame.payload.byteCount == command.bytes.count - 8 else { return false }
     for index in 0..<frame.payload.byteCount where frame.payload.u1(index) != command.bytes[6 + index] { return false }
@@ -167,8 +167,8 @@ struct RequestInFlight: Sendable {
     if case .messages(let wanted) = command.answer { answers[wanted[0]] != nil } else { false }
   }
 
-  /// Whether a message of the right name is about what was asked for: an answer about a message or a port begins with
-  /// the selector; CFG-VALGET's has version 1, repeats layer and position, and tells no other keys than those asked for.
+  /// Whether a message of the right class and id is the reply: one about a message or a port begins with the selector;
+  /// CFG-VALGET has version 1, the same layer and position, and no other keys than the polled ones.
   private func isAnswer(_ payload: RawSpan) -> Bool {
     let selector = command.bytes[6..<command.bytes.count - 2]
     switch command.identity {
@@ -182,23 +182,23 @@ struct RequestInFlight: Sendable {
     }
   }
 
-  /// A question that was asked twice is answered twice, and the second answer can come after the next question.
-  private func isAnswer(_ payload: RawSpan, to question: [UInt8]) -> Bool {
+  /// A repeated poll has two replies, and the second one can come after the next poll.
+  private func isAnswer(_ payload: RawSpan, to poll: [UInt8]) -> Bool {
     guard payload.byteCount >= 4, payload.u1(0) == 1 else { return false }
-    for index in 1..<4 where payload.u1(index) != question[index] { return false }
-    let keys = stride(from: 4, through: question.count - 4, by: 4).map { question.u4($0) }
+    for index in 1..<4 where payload.u1(index) != poll[index] { return false }
+    let keys = stride(from: 4, through: poll.count - 4, by: 4).map { poll.u4($0) }
     var pairs = ConfigurationPairs(payload.extracting(4...))
     while let pair = pairs.next() {
-      let isAskedFor = keys.contains { key in
-        // Item 0xFFFF is all of a group, group 0xFFF all of them (interface descriptions, CFG-VALGET).
+      let isPolled = keys.contains { key in
+        // Item 0xFFFF is a whole group, group 0xFFF all groups (interface descriptions, CFG-VALGET).
         key == pair.id || key & 0xFFFF == 0xFFFF && (key >> 16 & 0xFFF == 0xFFF || (key ^ pair.id) & 0x0FFF_0000 == 0)
       }
-      if !isAskedFor { return false }
+      if !isPolled { return false }
     }
     return true
   }
 
-  /// The time that bytes take on a line: start bit, eight bits, stop bit.
+  /// Returns the time of bytes on a line: a start bit, eight bits, a stop bit.
   static func time(of count: Int, _ bitRate: UInt32?) -> Milliseconds {
     guard let bitRate, bitRate > 0 else { return Milliseconds(1) }
     return Milliseconds(1 + UInt64(count) * 10_000 / UInt64(bitRate))

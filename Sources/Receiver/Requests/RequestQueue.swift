@@ -29,7 +29,7 @@ struct RequestQueue {
 
   mutating func submit(_ command: Command, _ ticket: SessionTicket) { submitted.append((ticket, command)) }
 
-  /// - Returns: whether there was a submitted command.
+  /// Returns whether there was a submitted command.
   mutating func beginSubmitted() -> Bool {
     guard !submitted.isEmpty else { return false }
     let (ticket, command) = submitted.removeFirst()
@@ -43,7 +43,7 @@ struct RequestQueue {
 
   // MARK: The request in flight
 
-  /// - Returns: whether there is a command.
+  /// Returns whether there is a command.
   mutating func begin(_ command: Command?, for owner: Owner) -> Bool {
     guard let command else { return false }
     current = (RequestInFlight(command, earliest: earliest), owner)
@@ -53,7 +53,7 @@ struct RequestQueue {
   /// Takes the request back with the frames that it received.
   mutating func update(_ request: RequestInFlight?) { if let request { current?.request = request } }
 
-  /// - Returns: the bytes and the outcome that are due; nil if neither is.
+  /// Returns the bytes and the outcome that are due; nil if neither is.
   mutating func wake(
     at now: Instant, backlog: Milliseconds, bitRate: UInt32?, fills: Bool
   ) -> (bytes: [UInt8]?, outcome: Outcome?)? {
@@ -61,9 +61,7 @@ struct RequestQueue {
     return current?.request.wake(at: now, backlog: backlog, bitRate: bitRate, fills: fills)
   }
 
-  /// Ends the request in flight.
-  ///
-  /// - Returns: its owner.
+  /// Ends the request in flight. Returns its owner.
   mutating func finish(_ outcome: Outcome, at now: Instant) -> Owner? {
     guard let (request, owner) = current else { return nil }
     current = nil
@@ -74,9 +72,7 @@ struct RequestQueue {
     return owner
   }
 
-  /// Drops the request in flight.
-  ///
-  /// - Returns: its ticket, if it was a submitted one.
+  /// Drops the request in flight. Returns its ticket, if it was a submitted one.
   mutating func interrupt() -> SessionTicket? {
     defer { current = nil }
     if case .ticket(let ticket)? = current?.owner { return ticket }

@@ -3,29 +3,29 @@ import NMEA
 import ReceiverStream
 import UBX
 
-/// Notices that a receiver has lost the configuration that it was given: it says what it was told not to say, or its
-/// boot text, or leaves out what it was told to say.
+/// Notices that a receiver has lost its configuration: it sends messages that are off, or its boot text, or does not send a
+/// desired message.
 struct ConfigurationWatch: Sendable {
-  /// The wished message that comes with each epoch, and how often.
+  /// A desired periodic message, and the time without it that means a loss.
   private let message: MessageIdentity?
   private let period: Milliseconds
   private let expectsNoNMEA: Bool
-  /// It starts anew for each fix, as it is to, and says so.
+  /// Whether it restarts for each fix, with boot text.
   private let startsOften: Bool
   private var lastMessage: Instant
   private var unwanted = 0
   private let settledAt: Instant
 
-  /// Sentences that were in the receiver's buffer when it was told to write none.
+  /// The time for sentences that were in the receiver's buffer when they were switched off.
   static var settling: Milliseconds { Milliseconds(1500) }
 
   /// - Parameters:
-  ///   - wish: what the receiver was told.
-  ///   - wanted: the message that is to come, with its rate; nil where nothing comes regularly.
-  ///   - start: from when on what comes counts.
+  ///   - desired: the applied configuration.
+  ///   - wanted: a periodic message with its rate; nil if there is none.
+  ///   - start: when the watch begins.
   init(_ desired: DesiredConfiguration, message wanted: DesiredConfiguration.MessageRate?, from start: Instant) {
     message = wanted?.message
-    // Three epochs, and never less than the pauses that receivers make when they search.
+    // Three epochs, and not less than the pauses of receivers while they search.
     let epoch = UInt64(desired.wantedMeasurementPeriod ?? 1000) * UInt64(wanted?.rate ?? 1)
     period = max(Milliseconds(2500), Milliseconds(3 * epoch))
     expectsNoNMEA = desired.writesNMEA == false
@@ -34,7 +34,7 @@ struct ConfigurationWatch: Sendable {
     settledAt = start + Self.settling
   }
 
-  /// A frame came; whether the configuration is lost.
+  /// Handles a frame. Returns whether the configuration is lost.
   mutating func receive(_ frame: borrowing Frame, at now: Instant) -> Bool {
     switch frame.kind {
     case .ubx:
@@ -45,7 +45,7 @@ struct ConfigurationWatch: Sendable {
       return unwanted == 1
     default: break
     }
-    // Something else comes and the wished message does not.
+    // Other frames arrive, and the desired message does not.
     return message != nil && now >= lastMessage + period
   }
 }

@@ -1,11 +1,11 @@
-/// How a program has a receiver on a serial line while it rests, for the next program should this one not live to put it back:
-/// one that sleeps or collects says nothing by which its rate could be found.
+/// The rates and constellations of a receiver that sleeps or batches, for the next program if this one is killed: the rate of
+/// a silent receiver cannot be found by listening.
 public struct CrashRecoveryRecord: Sendable, Equatable {
   /// The rate of the line, in baud.
   public var rate: UInt32
-  /// The rate that it was found at, in baud.
+  /// The rate at which it was found, in baud.
   public var foundRate: UInt32
-  /// Constellations that it was found with and that are switched off, where that outlives its sleep.
+  /// Constellations that were on when it was found, and are off in battery-backed memory.
   public var without: [DesiredConfiguration.Constellation]
 
   public init(rate: UInt32, foundRate: UInt32, without: [DesiredConfiguration.Constellation] = []) {
@@ -14,13 +14,13 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
     self.without = without
   }
 
-  /// As a line of text.
+  /// The record as a line of text.
   public var text: String {
     let numbers = without.map { String($0.rawValue) }.joined(separator: ",")
     return "rate \(rate)\(without.isEmpty ? "" : " without " + numbers) found \(foundRate)"
   }
 
-  /// Reads what `text` wrote; nil for anything else.
+  /// Reads `text`; nil for anything else.
   public init?(_ text: some StringProtocol) {
     var words = text.split(whereSeparator: \.isWhitespace)
     var without: [DesiredConfiguration.Constellation] = []
@@ -36,6 +36,6 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
     self.init(rate: rate, foundRate: found, without: without)
   }
 
-  /// Rates that receivers have.
+  /// The rates of receivers, in baud.
   private static let rates: ClosedRange<UInt32> = 4800...8_000_000
 }

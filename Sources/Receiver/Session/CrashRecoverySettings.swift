@@ -1,30 +1,29 @@
 import UBX
 
-/// What a program has changed of a receiver that rests, as it was before: for the next program should this one not live to put
-/// it back.
+/// The changed settings of a receiver as they were found, for the next program if this one is killed.
 public struct CrashRecoverySettings: Sendable, Equatable {
-  /// Whose settings they are: those of another receiver are not touched.
+  /// The name of the receiver: another receiver is not changed.
   let receiver: String
-  /// As they were found, in the order in which they were changed.
+  /// The settings as they were found, in the order of their changes.
   let found: [Setting]
   let backup: BackupStore.Before
 
-  /// Nil where nothing was changed.
+  /// The settings of `memory`; nil without a change.
   init?(_ memory: SessionMemory, of description: ReceiverDescription) {
     guard !(memory.found.isEmpty && memory.backup.isEmpty) else { return nil }
     receiver = Self.name(description)
-    found = memory.found.map(\.setting)
+    found = memory.found
     backup = memory.backup
   }
 
-  /// Without blanks.
+  /// Returns the name of a receiver, without blanks.
   static func name(_ description: ReceiverDescription) -> String {
     if let id = description.uniqueID { return Self.hex(id) }
     let words = [description.hardware, description.firmware].compactMap(\.self).joined(separator: "-")
     return String(words.filter { !$0.isWhitespace })
   }
 
-  /// As lines of text. What changes by more than its value does not occur among what is put back, and is left out.
+  /// The settings as lines of text, without those that are no plain values: they are never restored.
   public var text: String {
     var lines = ["of \(receiver)"]
     lines += found.compactMap(Self.line)
@@ -35,7 +34,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     return lines.joined(separator: "\n")
   }
 
-  /// Reads what `text` wrote; nil where a line is none of it.
+  /// Reads `text`; nil if a line is malformed.
   public init?(_ text: some StringProtocol) {
     let lines = text.split(whereSeparator: \.isNewline).map { $0.split(separator: " ") }
     guard let first = lines.first, first.count == 2, first[0] == "of" else { return nil }
@@ -43,7 +42,7 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     var backup = BackupStore.Before()
     for words in lines.dropFirst() {
       switch words.first {
-      // A line of blanks alone.
+      // A line of blanks.
       case nil: return nil
       case "kept":
         guard let pair = Self.pair(words) else { return nil }
@@ -111,20 +110,12 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     return ConfigurationPair(id: key, bits: bits)
   }
 
-  /// Two digits a byte, behind a mark, so that no bytes are a word too.
+  /// Returns two digits for each byte after a mark, so that no bytes are a word too.
   private static func hex(_ bytes: [UInt8]) -> String {
-    "x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    "x" + bytes.map(hexadecimal).joined()
   }
 
   private static func bytes(_ word: some StringProtocol) -> [UInt8]? {
-    guard word.first == "x", word.utf8.count % 2 == 1 else { return nil }
-    var bytes: [UInt8] = []
-    var digits = word.dropFirst()
-    while !digits.isEmpty {
-      guard let byte = UInt8(digits.prefix(2), radix: 16) else { return nil }
-      bytes.append(byte)
-      digits = digits.dropFirst(2)
-    }
-    return bytes
+    word.first == "x" ? [UInt8](hexadecimal: word.dropFirst()) : nil
   }
 }

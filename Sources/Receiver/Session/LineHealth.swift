@@ -71,7 +71,7 @@ struct LineHealth {
   /// The receiver has its configuration, whatever happened before.
   mutating func settle() { contact = isReceiving ? .receiving : .none }
 
-  /// - Returns: whether no fault was reported before.
+  /// Returns whether no fault was reported before.
   mutating func begin(_ fault: Fault) -> Bool {
     defer { report = .reported(fault) }
     return self.fault == nil
@@ -79,7 +79,7 @@ struct LineHealth {
 
   mutating func interruptRecovery() { if let fault { report = .reported(fault) } }
 
-  /// - Returns: whether the fault is over by now; true once.
+  /// Returns whether the fault is over by now; true once.
   mutating func endFault(at now: Instant) -> Bool {
     guard let recoveredAt, now >= recoveredAt else { return false }
     report = .none

@@ -71,7 +71,7 @@ extension ReceiverSession {
     if switchesOn { startStoring() }
   }
 
-  /// - Returns: whether there is something else to try for what was refused.
+  /// Returns whether there is something else to try for what was refused.
   private mutating func fallBack(_ refused: [Setting]) -> Bool {
     if configuration.useOlderMessages(refused: refused, usesItems: usesItems) { return true }
     guard configuration.useSmallerBatch(refused: refused) else { return false }
@@ -117,12 +117,12 @@ extension ReceiverSession {
   /// The constellations that were on before this session switched them off.
   private var foundConstellations: [DesiredConfiguration.Constellation] {
     DesiredConfiguration.Constellation.allCases.filter { one in
-      memory.found.contains { $0.setting == .item(ConfigurationPair(id: one.enablingKey, bits: 1)) }
+      memory.found.contains { $0 == .item(ConfigurationPair(id: one.enablingKey, bits: 1)) }
     }
   }
 
   /// Those of them that the desired configuration leaves out.
-  var constellationsLeftOut: [DesiredConfiguration.Constellation] {
+  var excludedConstellations: [DesiredConfiguration.Constellation] {
     guard let without = desired?.withoutConstellations else { return [] }
     return foundConstellations.filter { without.contains($0) }
   }

@@ -54,8 +54,7 @@ extension ReceiverSession {
       requests.wait(until: begin)
     }
     end.startRestoring(at: begin)
-    let found = memory.found.reversed().map(\.setting)
-    enter(.restoring(Configuration(found, port: port, writesAtOnce: true)), on: .finish)
+    enter(.restoring(Configuration(memory.found.reversed(), port: port, writesAtOnce: true)), on: .finish)
   }
 
   mutating func restoreNext(of configuration: Configuration, at now: Instant) {
@@ -79,7 +78,7 @@ extension ReceiverSession {
   }
 
   private mutating func startRestoringBackup() {
-    var inForce = memory.found.map(\.setting)
+    var inForce = memory.found
     if let rate = memory.foundRate, let key = (port ?? .uart1).rateKey {
       inForce.append(.item(ConfigurationPair(id: key, bits: UInt64(rate))))
     }

@@ -23,7 +23,7 @@ extension ReceiverSession {
     }
   }
 
-  /// - Returns: whether the rate is changed, once that is over.
+  /// Returns whether the rate is changed, once that is over.
   mutating func carryOut(_ action: PortRateChange.Action, at now: Instant) -> Bool? {
     switch action {
     case .send(let command): begin(command)
@@ -39,9 +39,7 @@ extension ReceiverSession {
 
   private var keepsPortRate: Bool { desired?.keepsPortRate == true }
 
-  /// Raises the rate if that is desired, now or once the line is quiet.
-  ///
-  /// - Returns: whether it is.
+  /// Raises the rate if that is desired, now or once the line is quiet. Returns whether it is.
   mutating func raiseRate(at now: Instant) -> Bool {
     // The rate that was raised for a while is desired for good.
     if keepsPortRate, desired?.portRate == rate { memory.foundRate = nil }

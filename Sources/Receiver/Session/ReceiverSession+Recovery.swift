@@ -8,7 +8,7 @@ extension ReceiverSession {
   public var recovery: CrashRecoveryRecord? {
     guard hasRateSearch, description != nil, let rate else { return nil }
     let isRaised = memory.foundRate.map { $0 != rate } ?? false
-    let without = constellationsLeftOut
+    let without = excludedConstellations
     // The time for the end can be too short: the rest is for the next program too.
     guard isRaised || expectsSilence || !without.isEmpty || end.isRequested && putsBack else { return nil }
     return CrashRecoveryRecord(rate: rate, foundRate: memory.foundRate ?? rate, without: without)
@@ -26,7 +26,7 @@ extension ReceiverSession {
     settings.recoverySettings = nil
     guard recovery.receiver == CrashRecoverySettings.name(description), memory.found.isEmpty, memory.backup.isEmpty
     else { return }
-    memory.found = recovery.found.map { Configuration.Found(setting: $0) }
+    memory.found = recovery.found
     memory.backup = recovery.backup
   }
 
@@ -36,8 +36,8 @@ extension ReceiverSession {
     for one in recovery.without {
       let pair = ConfigurationPair(id: one.enablingKey, bits: 1)
       // This program switched it off, before the line was lost.
-      if memory.found.contains(where: { $0.setting.isOfSame(.item(pair)) }) { continue }
-      memory.found.append(Configuration.Found(setting: .item(pair)))
+      if memory.found.contains(where: { $0.isOfSame(.item(pair)) }) { continue }
+      memory.found.append(.item(pair))
       // Battery-backed memory has them off.
       memory.backup.kept.append(pair)
     }

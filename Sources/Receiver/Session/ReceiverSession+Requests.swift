@@ -36,9 +36,7 @@ extension ReceiverSession {
     }
   }
 
-  /// Starts a request of the stage.
-  ///
-  /// - Returns: whether there is one.
+  /// Starts a request of the stage. Returns whether there is one.
   @discardableResult
   mutating func begin(_ command: Command?) -> Bool { requests.begin(command, for: .stage) }
 

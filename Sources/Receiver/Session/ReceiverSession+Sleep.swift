@@ -6,9 +6,7 @@ import UBX
 extension ReceiverSession {
   var usablePort: ReceiverPortNumber? { settings.line == .usb ? .usb : port }
 
-  /// Begins the requested sleep.
-  ///
-  /// - Returns: whether there is one.
+  /// Begins the requested sleep. Returns whether there is one.
   mutating func startSleeping(at now: Instant) -> Bool {
     guard let pending = sleepPlan.pending, let description else { return false }
     guard let command = SleepRequest.command(pending.duration, for: description, port: usablePort) else {
@@ -51,7 +49,7 @@ extension ReceiverSession {
       var before = DesiredConfiguration()
       before.powerSave = .continuous
       let list = usesItems ? before.itemSettings(port ?? .uart1) : before.messageSettings(for: description)
-      memory.keep(list.map { Configuration.Found(setting: $0) })
+      memory.keep(list)
     }
     enter(.storing(BackupStore(settingsInForce, before: memory.backup, last: last)), on: .store)
   }

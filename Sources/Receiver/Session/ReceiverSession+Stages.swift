@@ -2,7 +2,7 @@ import MonotonicTime
 
 /// The reaction of each stage to each event: the only place that combines the two.
 extension ReceiverSession {
-  /// - Returns: whether something was done. False on `idle` if the session has no request to send.
+  /// Returns whether something was done. False on `idle` if the session has no request to send.
   @discardableResult
   mutating func handle(_ event: StageEvent, at now: Instant) -> Bool {
     switch (stage, event) {

@@ -1,65 +1,64 @@
 import MonotonicTime
 
-/// What the one who holds the line has to do for a session.
+/// An action of a session, for the code that owns the line.
 public enum SessionAction: Sendable, Equatable {
   /// Write these bytes to the line.
   case send([UInt8])
-  /// Set the line to this rate, once what was written is out, and discard what was received and not read.
+  /// Set the line to this rate, in baud, once all written bytes are sent, and discard unread bytes.
   case setRate(UInt32)
-  /// Tell the user or the program.
+  /// Report to the user or the program.
   case report(SessionReport)
-  /// A command that was submitted is over.
+  /// A submitted command is over.
   case finished(SessionTicket, Outcome)
-  /// What comes of the retrieval of a batch.
+  /// A result of the retrieval of a batch.
   case batch(BatchEvent)
 }
 
-/// Names a submitted command.
+/// The identity of a submitted command.
 public struct SessionTicket: Hashable, Sendable {
   public var number: Int
 }
 
-/// What a session has to tell. Each is told once for each time that it happens, not for each byte or second of it.
+/// A report of a session: once for each occurrence, not for each byte or second of it.
 public enum SessionReport: Sendable, Equatable {
-  /// Frames are received at this rate.
+  /// Frames are received at this rate, in baud.
   case rateFound(UInt32)
-  /// The receiver said who it is.
+  /// The receiver is identified.
   case identified(ReceiverDescription)
-  /// It is no u-blox receiver, or does not answer as one: what it says is used, nothing is sent.
+  /// It is no u-blox receiver, or does not reply: its frames are used, nothing is sent.
   case notIdentified(isOtherVendor: Bool)
-  /// The wished state is there. The number of settings that the receiver refused.
+  /// The receiver has the desired configuration, without this number of refused settings.
   case configured(refused: Int)
-  /// The receiver refuses or ignores what it is told; what it says by itself is used.
+  /// The receiver refused or ignored all settings; its frames are used.
   case configurationFailed
-  /// The receiver, which has just started, was given the time, the place and the orbits of the last run, as far as they
-  /// are known and it takes them; the number of messages.
+  /// The receiver got assistance after its start: the numbers of accepted and refused messages.
   case assisted(given: Int, refused: Int)
-  /// The receiver was reset and has lost its configuration, which is given to it again.
+  /// The receiver was reset and lost its configuration, which was written again.
   case wasReset
-  /// Nothing comes from the receiver any more.
+  /// The receiver sends nothing any more.
   case silent
-  /// Bytes come, and nothing of them is understood.
+  /// Bytes are received, and no frames among them.
   case notUnderstood
-  /// The receiver is heard again.
+  /// Frames are received again.
   case back
-  /// The rate that was wished could not be reached; the line is at the old one.
+  /// The desired rate, in baud, could not be set; the line has the old one.
   case rateNotChanged(UInt32)
-  /// It was asked to sleep, and its sleep is watched from now on: until its own time, or until it is woken.
+  /// The receiver was put to sleep: until this time, or until it is woken.
   case asleep(until: Instant?)
-  /// It is awake again, and answers.
+  /// The receiver is awake again.
   case awake(WakeCause)
-  /// It was asked to sleep and goes on speaking.
+  /// The receiver was put to sleep and goes on sending.
   case doesNotSleep
-  /// It cannot sleep, or could not be woken at this port: it was not asked to.
+  /// The receiver cannot sleep, or could not be woken at this port; nothing was sent.
   case cannotSleep
-  /// It did not wake and is being reset.
+  /// The receiver did not wake and is being reset.
   case resetToWake
-  /// Neither waking nor a reset helped; it is tried again ever more rarely.
+  /// The receiver did not wake after a reset either; it is tried again more and more rarely.
   case doesNotWake
-  /// It keeps this many epochs: as many as were wished, or as fit.
+  /// The receiver stores this number of epochs: the desired number, or as many as fit.
   case batching(epochs: Int)
-  /// Nothing was understood for five seconds after the start.
+  /// No frame was received in the first five seconds.
   case adviseOnSilence
-  /// The end has come, and not all that was changed could be put back.
+  /// The session ended, and some changes could not be restored.
   case notPutBack
 }

@@ -1,50 +1,49 @@
-/// How a session deals with a receiver.
+/// The settings of a session.
 public struct SessionSettings: Sendable {
-  /// What may be sent.
+  /// The purpose of a session, which limits what it may send.
   public enum Intent: Sendable {
-    /// Not one byte.
+    /// Nothing is sent.
     case readOnly
-    /// What a u-blox receiver needs to serve well; nothing to a receiver that does not show itself as one.
+    /// Only a receiver that shows to be a u-blox one is polled and configured.
     case serve
-    /// The user wants to know who it is: it is asked unless it is another manufacturer's.
+    /// Any receiver is polled for its identity, except one of another manufacturer.
     case identify
   }
 
-  /// What the line is.
+  /// The kind of the line.
   public enum Line: Sendable, Equatable {
-    /// A line with a rate, which the session finds.
+    /// A line whose rate the session finds.
     case serial
-    /// A line with a rate that was given; no other is tried.
+    /// A line with a given rate; no other one is tried.
     case bound
     /// The receiver's own USB port, which has no rate.
     case usb
-    /// A device of the kernel's GNSS subsystem, an I2C bus, a FIFO: no rate that could be changed.
+    /// A device of the kernel's GNSS subsystem, an I2C bus or a FIFO, without a rate.
     case withoutRate(ReceiverPortNumber?)
   }
 
   public var intent: Intent
   public var line: Line
-  /// Whether the device is known to be a u-blox receiver, by its USB ids or from before.
+  /// Whether the device is a u-blox receiver, by its USB ids or by an earlier session.
   public var isKnownUBlox = false
-  /// Rates that it had before.
+  /// Earlier rates of the receiver, in baud.
   public var likelyRates: [UInt32] = []
-  /// What the receiver is to be set to once it said who it is.
+  /// The desired configuration of an identified receiver.
   public var desired: @Sendable (ReceiverDescription) -> DesiredConfiguration = { .navigation(for: $0) }
-  /// What a receiver that has just started is helped with; nil for nothing.
+  /// The assistance for a receiver after its start; nil for none.
   public var assistance: AssistanceSettings?
-  /// Whether the receiver is as it was found when the session ends. Who was asked to change it leaves what was set.
+  /// Whether the end of the session restores what was changed.
   public var restoresAtEnd = true
-  /// Whether a receiver that shows to be a u-blox one and does not answer in UBX may be told to, which changes its port until
-  /// it loses power.
+  /// Whether UBX may be switched on at a u-blox receiver without UBX replies, which changes its port until it loses power.
   public var maySwitchUBXOn = true
-  /// Where a reader before this one was killed: the beginning of the frame that it received last, perhaps empty. The line
-  /// has still its rate, so that is not doubted at the first bytes that are understood by nobody.
+  /// The beginning of the frame, perhaps empty, that a killed reader received last. The line still has its rate, which the
+  /// first bytes outside of frames do not refute.
   public var unfinishedFrame: [UInt8]?
-  /// How a program that did not come to its end has left it: it is woken at that rate first.
+  /// The record of a killed program: the receiver is woken at its rate first.
   public var recovery: CrashRecoveryRecord?
-  /// What that program had changed.
+  /// The settings that the killed program changed.
   public var recoverySettings: CrashRecoverySettings?
-  /// What is known of it from before the line was lost.
+  /// The memory of the session before, on the same receiver.
   public var memory: SessionMemory?
 
   public init(intent: Intent, line: Line) {
@@ -63,13 +62,13 @@ public struct SessionMemory: Sendable {
   /// The receiver's orbits at the end of the session, if `AssistanceSettings.readsDatabaseAtEnd` is set.
   public var database: [AssistanceRecord.Message] = []
   /// The settings as they were found before they were changed.
-  var found: [Configuration.Found] = []
+  var found: [Setting] = []
   /// The content of battery-backed memory before it was written.
   var backup = BackupStore.Before()
 
   /// Keeps settings as they were found, the first finding of each.
-  mutating func keep(_ settings: [Configuration.Found]) {
-    for one in settings where !found.contains(where: { $0.setting.isOfSame(one.setting) }) { found.append(one) }
+  mutating func keep(_ settings: [Setting]) {
+    for one in settings where !found.contains(where: { $0.isOfSame(one) }) { found.append(one) }
   }
 
   mutating func clearSettings() {

@@ -1,21 +1,21 @@
-/// Takes the fill out of a stream that was read from an I2C bus: a receiver that has nothing to say is read as 0xFF. In a
-/// UBX or RTCM 3 frame a 0xFF is data.
+/// Removes the fill from a stream that was read from an I2C bus: a receiver without data is read as 0xFF. In a UBX or RTCM 3
+/// frame 0xFF is data.
 public struct IdleFill: Sendable {
   private enum Place {
     case outside
-    /// Behind the first byte of a UBX frame; `header` counts those after it, `length` is collected on the way.
+    /// After the first byte of a UBX frame; `header` counts the bytes after it.
     case ubx(header: Int, length: Int)
     case rtcm3(header: Int, length: Int)
-    /// In a frame that has so many bytes left.
+    /// In a frame with so many bytes left.
     case inside(Int)
   }
   private var place = Place.outside
-  /// The longest payload that a frame of a receiver is taken to have, bytes.
+  /// The longest plausible payload, in bytes.
   private static let longestPayload = 8192
 
   public init() {}
 
-  /// Whether the next byte of the stream belongs to what the receiver said.
+  /// Whether the next byte of the stream is data.
   public mutating func keeps(_ byte: UInt8) -> Bool {
     switch place {
     case .inside(let left):
@@ -39,7 +39,7 @@ public struct IdleFill: Sendable {
     return true
   }
 
-  /// 0x62, class, id, length in two bytes, low one first; then the payload and two bytes of checksum.
+  /// Takes 0x62, class, id, and a length of two bytes, low byte first; the payload and two bytes of checksum follow.
   private mutating func takeUBX(_ byte: UInt8, _ header: Int, _ length: Int) -> Bool {
     switch header {
     case 0 where byte != 0x62: return begin(byte)
@@ -52,7 +52,7 @@ public struct IdleFill: Sendable {
     return true
   }
 
-  /// Six zero bits and ten of length; then the payload and three bytes of checksum.
+  /// Takes six zero bits and ten bits of length; the payload and three bytes of checksum follow.
   private mutating func takeRTCM3(_ byte: UInt8, _ header: Int, _ length: Int) -> Bool {
     if header == 0 {
       if byte & 0xFC != 0 { return begin(byte) }

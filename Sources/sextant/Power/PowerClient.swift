@@ -113,7 +113,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     case .status:
       lines += Self.capabilities(of: description, device: path)
       uptimeQuestion = connection.submit(Uptime.question, &poller, at: now)
-      question = connection.submit(PowerSave.question(for: description), &poller, at: now)
+      question = connection.submit(PowerSave.poll(for: description), &poller, at: now)
     case .wake:
       write("awake", at: now)
       isDone = true
@@ -129,7 +129,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private mutating func showMode(_ outcome: Outcome, _ connection: ReceiverConnection) {
     var mode: String?
     if case .answered(let payload) = outcome, let description = connection.description {
-      mode = PowerSave.name(ofAnswer: payload, from: description)
+      mode = PowerSave.name(ofReply: payload, from: description)
     }
     lines.append("mode              \(mode ?? "not told")\n")
     isDone = true

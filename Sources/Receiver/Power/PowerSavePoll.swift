@@ -1,16 +1,16 @@
 import UBX
 
 extension PowerSave {
-  /// Asks a receiver for its mode: CFG-PMS on Super-E, CFG-RXM before items, CFG-PM-OPERATEMODE after.
-  public static func question(for receiver: ReceiverDescription) -> Command {
+  /// Returns the poll of a receiver's mode: CFG-PMS on Super-E, CFG-RXM before items, CFG-PM-OPERATEMODE after.
+  public static func poll(for receiver: ReceiverDescription) -> Command {
     if receiver.can(.valset) {
       return Configuration.valget([ConfigurationPair(id: 0x20D0_0001, bits: 0)])
     }
     return .poll(receiver.isSuperE ? .cfgPMS : .cfgRXM)
   }
 
-  /// The mode that an answer tells, for people; nil when it is no answer.
-  public static func name(ofAnswer payload: [UInt8], from receiver: ReceiverDescription) -> String? {
+  /// Returns the name of the mode in a reply; nil if it is no such reply.
+  public static func name(ofReply payload: [UInt8], from receiver: ReceiverDescription) -> String? {
     let names: [UInt64: String]
     let value: UInt64
     if receiver.can(.valset) {
