@@ -107,25 +107,25 @@ public enum Outcome: Sendable, Equatable {
   case listed([[UInt8]])
   /// No reply to any attempt.
   case silent
-}
 
-/// The reason of a refusal, by the infoCode of MGA-ACK (interface descriptions, MGA-ACK-DATA0).
-public enum Refusal: Sendable, Hashable {
-  /// ACK-NAK has no reason.
-  case unspecified
-  case noTime, unknownVersion, wrongSize, notStored, notReady, unknownType
-  case unknown(UInt8)
+  /// The reason of a refusal, by the infoCode of MGA-ACK (interface descriptions, MGA-ACK-DATA0).
+  public enum Refusal: Sendable, Hashable {
+    /// ACK-NAK has no reason.
+    case unspecified
+    case noTime, unknownVersion, wrongSize, notStored, notReady, unknownType
+    case unknown(UInt8)
 
-  package init(_ code: UInt8) {
-    switch code {
-    case 0: self = .unspecified
-    case 1: self = .noTime
-    case 2: self = .unknownVersion
-    case 3: self = .wrongSize
-    case 4: self = .notStored
-    case 5: self = .notReady
-    case 6: self = .unknownType
-    default: self = .unknown(code)
+    init(_ code: UInt8) {
+      switch code {
+      case 0: self = .unspecified
+      case 1: self = .noTime
+      case 2: self = .unknownVersion
+      case 3: self = .wrongSize
+      case 4: self = .notStored
+      case 5: self = .notReady
+      case 6: self = .unknownType
+      default: self = .unknown(code)
+      }
     }
   }
 }

@@ -106,7 +106,7 @@ struct RequestInFlight: Sendable {
       for index in 0..<4 where 6 + index < command.bytes.count - 2 {
         if payload.u1(4 + index) != command.bytes[6 + index] { return nil }
       }
-      return payload.u1(0) == 1 ? .acknowledged : .refused(Refusal(payload.u1(2)))
+      return payload.u1(0) == 1 ? .acknowledged : .refused(Outcome.Refusal(payload.u1(2)))
     case let other:
       guard case .message(let wanted) = command.answer, wanted == other, !isEcho(frame), isAnswer(payload) else {
         return nil
@@ -147,7 +147,7 @@ struct RequestInFlight: Sendable {
     guard end == .assistanceAcknowledgement, frame.identity == .mgaACK, payload.byteCount >= 8,
       payload.u1(3) == identity.messageID
     else { return nil }
-    guard payload.u1(0) == 1 else { return .refused(Refusal(payload.u1(2))) }
+    guard payload.u1(0) == 1 else { return .refused(Outcome.Refusal(payload.u1(2))) }
     if list.count == Int(payload.littleEndian(4, as: UInt32.self)) { return .listed(list) }
     if list.count >= longestList?.count ?? 0 { longestList = list }
     if attempt == command.attempts { return longestList.map { .listed($0) } }
