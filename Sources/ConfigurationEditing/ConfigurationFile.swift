@@ -1,6 +1,6 @@
 import Receiver
 
-/// A configuration as a readable file; docs/configuration.md describes the format.
+/// A configuration as a readable file; docs/guides/configuration.md describes the format.
 ///
 ///     sextant-configuration 1
 ///     receiver ZED-F9P
@@ -9,44 +9,44 @@ import Receiver
 ///
 ///     CFG-RATE-MEAS = 0.2                      # s, default 1
 public struct ConfigurationFile: Sendable, Equatable {
-  /// What the file lists.
+  /// The settings that the file lists.
   public enum Extent: String, Sendable {
-    /// What differs from what the firmware has; the rest is as the firmware has it.
+    /// Settings that differ from the defaults of the firmware; all others have their defaults.
     case differences
-    /// All that was read.
+    /// All settings that were read.
     case everything
   }
 
-  /// What is wrong with a file, and in which line.
+  /// An invalid line of a file.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The number of the line, from 1.
     public var line: Int
     public var reason: String
-
     public var description: String { "line \(line): \(reason)" }
   }
 
   public var receiver: String?
   public var firmware: String?
   public var protocolVersion: String?
-  /// The chip's id in hexadecimal.
+  /// The id of the chip in hexadecimal.
   public var uniqueID: String?
   public var extent: Extent
-  /// The settings, in the file's order.
+  /// The settings, in the order of the file.
   public var words: [SettingWord] = []
-  /// The line of each setting, by its name in capitals.
-  private var places: [String: Int] = [:]
+  /// The line number of each setting, by its name in capitals.
+  private var lineNumbers: [String: Int] = [:]
 
   private static let title = "sextant-configuration"
   private static let version = "1"
 
   // MARK: Writing
 
-  /// The file of a receiver's settings.
+  /// Returns the text of a file with the settings of a receiver.
   ///
   /// - Parameters:
-  ///   - values: what was read.
-  ///   - receiver: who it is.
-  ///   - extent: what to list; where the receiver does not tell what its firmware has, everything.
+  ///   - values: the settings that were read.
+  ///   - receiver: the receiver that they were read from.
+  ///   - extent: the settings to list; everything if the receiver does not report its defaults.
   public static func text(_ values: [SettingValue], of receiver: ReceiverDescription, _ extent: Extent) -> String {
     let canReport = values.contains { $0.standard != nil }
     let extent = canReport ? extent : .everything
@@ -74,11 +74,13 @@ public struct ConfigurationFile: Sendable, Equatable {
 
   // MARK: Reading
 
-  /// Reads a file. Strict: a line that is not understood is a problem, and nothing of the file is used.
+  /// Reads a file. An invalid line is an error, and nothing of the file is used.
+  ///
+  /// - Throws: ``Problem`` for the first invalid line.
   public init(_ text: String) throws(Problem) {
     extent = .everything
     var isTitled = false
-    // A byte order mark and Windows' line ends are what some editors write.
+    // Some editors write a byte order mark and CR LF line ends.
     let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let line = SettingWord.trimmed(Self.withoutComment(raw))
@@ -100,8 +102,8 @@ public struct ConfigurationFile: Sendable, Equatable {
 
   private static func titleProblem(_ line: String) -> String {
     line.hasPrefix(title + " ")
-      ? "this version of the format is not known; \(title) \(version) is"
-      : "no configuration file: it begins with \"\(title) \(version)\""
+      ? "this version of the format is not supported; the supported one is \(title) \(version)"
+      : "not a configuration file; the first line must be \"\(title) \(version)\""
   }
 
   private mutating func addHeader(_ line: String, _ number: Int) throws(Problem) {
@@ -114,10 +116,10 @@ public struct ConfigurationFile: Sendable, Equatable {
     case "unique-id": uniqueID = value
     case "holds":
       guard let extent = Extent(rawValue: value) else {
-        throw Problem(line: number, reason: "it holds \"differences\" or \"everything\", not \"\(value)\"")
+        throw Problem(line: number, reason: "\"holds\" must be \"differences\" or \"everything\", not \"\(value)\"")
       }
       self.extent = extent
-    default: throw Problem(line: number, reason: "\"\(line)\" is no setting; a setting is NAME = VALUE")
+    default: throw Problem(line: number, reason: "\"\(line)\" is not a setting; a setting is NAME = VALUE")
     }
   }
 
@@ -126,13 +128,13 @@ public struct ConfigurationFile: Sendable, Equatable {
     do throws(SettingProblem) { word = try SettingWord(line) } catch {
       throw Problem(line: number, reason: error.description)
     }
-    if let other = places.updateValue(number, forKey: word.name.uppercased()) {
-      throw Problem(line: number, reason: "\(word.name) stands in line \(other) too; keep one of them")
+    if let other = lineNumbers.updateValue(number, forKey: word.name.uppercased()) {
+      throw Problem(line: number, reason: "\(word.name) is also in line \(other); remove one of them")
     }
     words.append(word)
   }
 
-  /// A comment begins with a number sign outside of quotation marks.
+  /// Returns the line up to its comment, which begins with a number sign outside quotation marks.
   private static func withoutComment(_ line: Substring) -> Substring {
     var isQuoted = false
     for index in line.indices {

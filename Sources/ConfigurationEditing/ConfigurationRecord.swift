@@ -1,11 +1,11 @@
 import Receiver
 import UBX
 
-/// A CFG message as a receiver keeps it; one of several where a selector says which: `CFG-NAV5`, `CFG-PRT[1]`,
+/// A CFG message that a receiver stores. Some messages exist once for each selector: `CFG-NAV5`, `CFG-PRT[1]`,
 /// `CFG-MSG[NAV-PVT]`.
 public struct ConfigurationRecord: Sendable, Hashable {
   var identity: MessageIdentity
-  /// What the question for it carries.
+  /// The payload of the poll request.
   var selector: [UInt8]
 
   init(_ identity: MessageIdentity, _ selector: [UInt8] = []) {
@@ -13,7 +13,7 @@ public struct ConfigurationRecord: Sendable, Hashable {
     self.selector = selector
   }
 
-  /// How the answers of a CFG message are told apart.
+  /// The kind of selector that a CFG message has.
   private enum Selector { case none, number, message }
 
   private static func selector(_ identity: MessageIdentity) -> Selector {
@@ -24,19 +24,19 @@ public struct ConfigurationRecord: Sendable, Hashable {
     }
   }
 
-  /// The CFG messages that hold settings, by the order of their ids. Left out are those that act (RST, CFG, PWR, NVS), the
-  /// items, and what is written once or secret (OTP, FIXSEED, DYNSEED).
+  /// The CFG messages with settings, in the order of their ids. Excluded are messages that act (RST, CFG, PWR, NVS),
+  /// the configuration items, and messages that are written once or are secret (OTP, FIXSEED, DYNSEED).
   static let declared: [(name: String, identity: MessageIdentity)] = {
-    let left: Set<UInt8> = [0x04, 0x09, 0x22, 0x41, 0x57, 0x84, 0x85, 0x8A, 0x8B, 0x8C]
+    let excluded: Set<UInt8> = [0x04, 0x09, 0x22, 0x41, 0x57, 0x84, 0x85, 0x8A, 0x8B, 0x8C]
     var all: [(String, MessageIdentity)] = []
     for layout in MessageLayout.all where layout.identity.messageClass == 0x06 {
-      guard !left.contains(layout.identity.messageID), all.last?.1 != layout.identity else { continue }
+      guard !excluded.contains(layout.identity.messageID), all.last?.1 != layout.identity else { continue }
       all.append((layout.name.description, layout.identity))
     }
     return all
   }()
 
-  /// All records that a receiver may have. Each that it has not is refused and costs nothing more.
+  /// All records that a receiver may have. A receiver refuses the poll of a record that it lacks.
   static let all: [ConfigurationRecord] = declared.flatMap { _, identity in
     switch identity {
     case .cfgMSG:
@@ -47,7 +47,7 @@ public struct ConfigurationRecord: Sendable, Hashable {
     }
   }
 
-  /// The record's name.
+  /// The name of the record, such as `CFG-PRT[1]`.
   var name: String {
     let message = Self.declared.first { $0.identity == identity }?.name ?? "CFG-0x" + hexadecimal(identity.messageID)
     switch Self.selector(identity) {
@@ -58,7 +58,8 @@ public struct ConfigurationRecord: Sendable, Hashable {
     }
   }
 
-  /// Reads a record's name, whatever its case; nil when there is no such message, or it needs to be said which one.
+  /// Reads the name of a record in upper or lower case; nil if there is no such message or a required selector is
+  /// missing.
   init?(named text: some StringProtocol) {
     let parts = text.split(separator: "[", maxSplits: 1)
     guard let first = parts.first, let message = Self.declared.first(where: { $0.name == first.uppercased() }) else {
@@ -71,14 +72,14 @@ public struct ConfigurationRecord: Sendable, Hashable {
       return
     }
     guard parts[1].last == "]" else { return nil }
-    let which = parts[1].dropLast()
+    let key = parts[1].dropLast()
     switch Self.selector(identity) {
     case .none: return nil
     case .number:
-      guard let number = UInt8(which) else { return nil }
+      guard let number = UInt8(key) else { return nil }
       selector = [number]
     case .message:
-      guard let message = MessageNames.message(which) else { return nil }
+      guard let message = MessageNames.message(key) else { return nil }
       selector = [message.messageClass, message.messageID]
     }
   }

@@ -1,11 +1,11 @@
 import Receiver
 
-/// Brings a receiver to the state of a configuration file.
+/// Sets a receiver to the configuration of a file.
 ///
-///     read all, with the firmware's values ─▶ set what differs: what the file lists, and what it does not list and is
-///     (where the file holds differences)      not as the firmware has it
+///     read all with the defaults ─▶ set the differences: settings of the file, and settings that are neither in the
+///     (if the file has differences)  file nor at their default
 ///
-/// What the receiver does not have or refuses is left out and told; the rest is set.
+/// Settings that the receiver lacks or refuses are skipped and reported; the others are set.
 public struct ConfigurationRestoring: ReceiverScript {
   private enum Step: Sendable {
     case reading(SettingsReading)
@@ -17,21 +17,21 @@ public struct ConfigurationRestoring: ReceiverScript {
   private let port: ReceiverPortNumber?
   private let hasRate: Bool
   private var step: Step
-  /// Settings of the file that this receiver cannot have, by the reason.
-  public private(set) var leftOut: [LeftOut] = []
+  /// Settings of the file that this receiver cannot have, grouped by reason.
+  public private(set) var skipped: [Skipped] = []
 
-  /// Settings that are left out for one reason: of a file for another generation they are all of them.
-  public struct LeftOut: Sendable, Equatable {
+  /// Settings that are skipped for one reason. With a file of another generation these are all settings.
+  public struct Skipped: Sendable, Equatable {
     public var names: [String]
     public var reason: String
   }
 
   /// - Parameters:
-  ///   - file: what is to be set.
-  ///   - receiver: who it is.
-  ///   - port: the port that is talked over, where known.
-  ///   - hasRate: whether the line has a rate.
-  ///   - raisedRate: the line's rate, where it is another for the time of the script.
+  ///   - file: the settings.
+  ///   - receiver: the receiver to set.
+  ///   - port: the receiver's port at this line, if known.
+  ///   - hasRate: whether the line has a baud rate.
+  ///   - raisedRate: the rate of the line while the script runs, if it differs from the configured one.
   public init(
     _ file: ConfigurationFile, to receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
     raisedRate: RaisedRate? = nil
@@ -52,7 +52,7 @@ public struct ConfigurationRestoring: ReceiverScript {
     }
   }
 
-  /// The editing of the settings, once it is known what is to be set.
+  /// The edit of the settings; nil while the receiver's settings are read.
   public var edit: SettingsEdit? { if case .editing(let edit) = step { edit } else { nil } }
 
   public var progress: (done: Int, of: Int) {
@@ -74,15 +74,15 @@ public struct ConfigurationRestoring: ReceiverScript {
     case .reading(var reading):
       reading.receive(outcome)
       step = .reading(reading)
-      if reading.next() == nil { startEditing(file.words + others(reading)) }
+      if reading.next() == nil { startEditing(file.words + unlistedSettings(reading)) }
     case .editing(var edit):
       edit.receive(outcome)
       step = .editing(edit)
     }
   }
 
-  /// What the file does not list goes back to the firmware's value.
-  private func others(_ reading: SettingsReading) -> [SettingWord] {
+  /// Returns the settings that are not in the file and not at their default, with the default as value.
+  private func unlistedSettings(_ reading: SettingsReading) -> [SettingWord] {
     let listed = Set(
       file.words.compactMap { word in if case .item(let pair) = word.meaning { pair.id } else { nil } })
     return reading.values.compactMap { value in
@@ -93,28 +93,28 @@ public struct ConfigurationRestoring: ReceiverScript {
     }
   }
 
-  private mutating func leaveOut(_ name: String, _ problem: SettingProblem) {
+  private mutating func skip(_ name: String, _ problem: SettingProblem) {
     // Most reasons begin with the name.
     var reason = problem.description
     if reason.hasPrefix(name + ": ") { reason.removeFirst(name.count + 2) }
-    if let same = leftOut.firstIndex(where: { $0.reason == reason }) {
-      leftOut[same].names.append(name)
+    if let same = skipped.firstIndex(where: { $0.reason == reason }) {
+      skipped[same].names.append(name)
     } else {
-      leftOut.append(LeftOut(names: [name], reason: reason))
+      skipped.append(Skipped(names: [name], reason: reason))
     }
   }
 
-  /// Starts with the words that this receiver can have.
+  /// Starts the edit with the settings that this receiver can have.
   private mutating func startEditing(_ words: [SettingWord]) {
     var possible: [SettingWord] = []
     for word in words {
       do {
         _ = try SettingsEdit([word], of: receiver, port: port, hasRate: hasRate)
         possible.append(word)
-      } catch { leaveOut(word.name, error) }
+      } catch { skip(word.name, error) }
     }
-    // Each of them is possible for itself, and together they are no more than each.
-    if let edit = try? SettingsEdit(possible, of: receiver, port: port, hasRate: hasRate, scope: .whatIsPossible) {
+    // Each of these settings was accepted above, and together they add no conflict.
+    if let edit = try? SettingsEdit(possible, of: receiver, port: port, hasRate: hasRate, scope: .bestEffort) {
       step = .editing(edit)
     }
   }

@@ -2,15 +2,15 @@ import MonotonicTime
 import Receiver
 import UBX
 
-/// Has a receiver keep the configuration that it uses: the only thing that writes flash.
+/// Stores the current configuration of a receiver. No other script writes flash.
 ///
-///     save to all memories ── refused ─▶ save to the battery-backed one ── refused ─▶ over
+///     save to all memories ── refused ─▶ save to battery-backed memory ── refused ─▶ over
 public struct ConfigurationSaving: ReceiverScript {
-  /// Where the configuration is kept.
+  /// The memory that has the configuration.
   public enum Result: Sendable, Equatable {
-    /// In flash, or another memory that needs no power.
+    /// Flash, or another memory that needs no power.
     case permanent
-    /// In memory that a battery keeps: without one it is gone with the power.
+    /// Battery-backed memory: without a battery the configuration is lost with the power.
     case batteryBacked
     case refused
     case silent
@@ -22,7 +22,7 @@ public struct ConfigurationSaving: ReceiverScript {
   public private(set) var result = Result.silent
 
   public init(of receiver: ReceiverDescription) {
-    // A receiver without flash acknowledges what it has nowhere to put.
+    // A receiver without flash acknowledges the request to save to flash.
     step = receiver.hasFlash ? .everywhere : .batteryBacked
   }
 
@@ -50,12 +50,12 @@ public struct ConfigurationSaving: ReceiverScript {
   }
 }
 
-/// Takes a receiver back to what its firmware has: what is stored is deleted and the defaults are loaded. Its port may
-/// then have another rate, at which the acknowledgement is lost; that it answers again is what counts.
+/// Deletes the stored configuration and loads the defaults of the firmware. The port may then have another rate, at
+/// which the acknowledgement is lost. Success is therefore a reply to MON-VER.
 public struct FactoryReset: ReceiverScript {
   public enum Result: Sendable, Equatable { case done, refused, silent }
 
-  private enum Step: Sendable { case clearing, asking(left: Int), over }
+  private enum Step: Sendable { case clearing, polling(remaining: Int), over }
 
   private var step = Step.clearing
   public private(set) var result = Result.silent
@@ -65,7 +65,7 @@ public struct FactoryReset: ReceiverScript {
   public var progress: (done: Int, of: Int) {
     switch step {
     case .clearing: (0, 2)
-    case .asking: (1, 2)
+    case .polling: (1, 2)
     case .over: (2, 2)
     }
   }
@@ -75,11 +75,11 @@ public struct FactoryReset: ReceiverScript {
     case .clearing:
       var command = CFGCFG.command(
         clear: CFGCFG.allSections, load: CFGCFG.allSections, devices: CFGCFG.allDevices)
-      // Said twice it would be harmless, but not heard at another rate.
+      // A repetition is harmless, but lost if the port has another rate by then.
       command.attempts = 2
       command.pause = Milliseconds(500)
       return command
-    case .asking: return .poll(.monVER)
+    case .polling: return .poll(.monVER)
     case .over: return nil
     }
   }
@@ -89,11 +89,11 @@ public struct FactoryReset: ReceiverScript {
     case (.clearing, .refused):
       result = .refused
       step = .over
-    case (.clearing, _): step = .asking(left: 8)
-    case (.asking, .answered):
+    case (.clearing, _): step = .polling(remaining: 8)
+    case (.polling, .answered):
       result = .done
       step = .over
-    case (.asking(let left), _): step = left > 1 ? .asking(left: left - 1) : .over
+    case (.polling(let remaining), _): step = remaining > 1 ? .polling(remaining: remaining - 1) : .over
     case (.over, _): break
     }
   }
@@ -101,8 +101,8 @@ public struct FactoryReset: ReceiverScript {
 
 /// CFG-CFG: clears, saves and loads configurations (interface descriptions, CFG-CFG).
 private enum CFGCFG {
-  /// ioPort, msgConf, infMsg, navConf, rxmConf, senConf, rinvConf, antConf, logConf, ftsConf; from protocol version 24 on
-  /// any of them means everything.
+  /// ioPort, msgConf, infMsg, navConf, rxmConf, senConf, rinvConf, antConf, logConf, ftsConf. From protocol version 24
+  /// on any of these bits selects the whole configuration.
   static let allSections: UInt32 = 0x1F1F
   static let batteryBacked: UInt8 = 1
   /// Battery-backed RAM, flash, EEPROM, SPI flash.
@@ -115,15 +115,15 @@ private enum CFGCFG {
     payload.set(u4: load, at: 8)
     payload[12] = devices
     var command = Command(.cfgCFG, payload, answer: .acknowledgement)
-    // Flash is erased before it is written.
+    // The receiver erases flash before it writes it.
     command.patience = Milliseconds(1500)
     return command
   }
 }
 
 extension ReceiverDescription {
-  /// Whether there is flash for a configuration: MON-VER names the chip, or the firmware runs from it, or the generation
-  /// does not come without (data sheets of NEO-M9N and ZED-F9P).
+  /// Whether the receiver has flash for a configuration: MON-VER names the chip, the firmware runs from flash, or every
+  /// receiver of the generation has flash (data sheets of NEO-M9N and ZED-F9P).
   var hasFlash: Bool {
     strings.contains { $0.hasPrefix("FIS=") || $0.hasPrefix("EXT") } || [.m9, .f9].contains(generation)
   }

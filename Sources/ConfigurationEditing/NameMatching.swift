@@ -1,10 +1,11 @@
 import Receiver
 
-/// Finding names: by a pattern, and the nearest ones to a name that does not exist.
+/// Search for names: by a pattern, and by similarity to a name that does not exist.
 enum NameMatching {
-  /// Whether a name fits a pattern, whatever the case: `*` stands for any characters and `?` for one; a pattern without
+  /// Whether a name matches a pattern, regardless of case. `*` matches any characters and `?` one. A pattern without
+  /// them matches anywhere in the name.
   /// them is looked for anywhere in the name.
-  static func fits(_ name: String, _ pattern: String) -> Bool {
+  static func matches(_ name: String, _ pattern: String) -> Bool {
     let name = Array(name.lowercased().utf8)
     let pattern = Array(pattern.lowercased().utf8)
     let star = UInt8(ascii: "*")
@@ -12,7 +13,7 @@ enum NameMatching {
     guard pattern.contains(star) || pattern.contains(one) else { return contains(name, pattern) }
     var n = 0
     var p = 0
-    // Where to go on when what follows the last star does not fit.
+    // The place to continue at if the part after the last star does not match.
     var back: (name: Int, pattern: Int)?
     while n < name.count {
       if p < pattern.count, pattern[p] == star {
@@ -33,17 +34,17 @@ enum NameMatching {
     return p == pattern.count
   }
 
-  /// The names that are most like `name`, the best first, three at the most; none when nothing is like it.
+  /// Returns up to three names that are most similar to `name`, the best first.
   static func nearest(to name: String, among names: some Sequence<String>) -> [String] {
-    let wanted = Array(name.lowercased().utf8)
-    guard !wanted.isEmpty else { return [] }
+    let target = Array(name.lowercased().utf8)
+    guard !target.isEmpty else { return [] }
     var best: [(name: String, score: Int)] = []
     for candidate in names {
       let other = Array(candidate.lowercased().utf8)
-      // A part of a name is nearer than any misspelling.
-      let score = contains(other, wanted) ? 0 : distance(wanted, other)
-      guard score <= max(2, wanted.count / 3) else { continue }
-      best.append((candidate, score * 64 + abs(other.count - wanted.count)))
+      // A part of a name is closer than any misspelling.
+      let score = contains(other, target) ? 0 : distance(target, other)
+      guard score <= max(2, target.count / 3) else { continue }
+      best.append((candidate, score * 64 + abs(other.count - target.count)))
     }
     return best.sorted { ($0.score, $0.name) < ($1.score, $1.name) }.prefix(3).map(\.name)
   }
@@ -53,8 +54,7 @@ enum NameMatching {
     return (0...name.count - part.count).contains { name[$0..<$0 + part.count].elementsEqual(part) }
   }
 
-  /// How many letters have to be put in, taken out or exchanged, or change places with their neighbour (optimal string
-  /// alignment).
+  /// The number of characters to insert, delete, replace or swap with their neighbour (optimal string alignment).
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...b.count)

@@ -2,7 +2,7 @@ import Receiver
 import UBX
 
 extension RaisedRate {
-  /// The payload of a CFG message as it was found.
+  /// Returns the payload of a CFG message with the rate that the port had before.
   func undone(_ record: ConfigurationRecord, _ payload: [UInt8]) -> [UInt8] {
     guard record.identity == .cfgPRT, payload.count >= 20, let number = ReceiverPortNumber(rawValue: payload[0]),
       number.rateKey != nil, port ?? number == number, payload.u4(8) == used

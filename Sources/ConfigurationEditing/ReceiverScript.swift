@@ -1,18 +1,18 @@
 import Receiver
 
-/// A conversation with a receiver as a value: it says what to say next, is told how that ended, and is over when it has
-/// nothing more to say. Whoever holds the line carries it out.
+/// A dialogue with a receiver as a value: it returns the next command, takes its outcome, and is over when `next()`
+/// returns nil. The owner of the line sends the commands.
 public protocol ReceiverScript: Sendable {
-  /// What to say next; nil when it is over. Asking again without an outcome in between gives the same.
+  /// The next command; nil when the script is over. Without an outcome in between, the result is the same.
   mutating func next() -> Command?
-  /// How the last command ended.
+  /// Takes the outcome of the last command.
   mutating func receive(_ outcome: Outcome)
-  /// Whether a question that the receiver passes over, while it answers others, is taken for one that it refuses.
-  var takesSilenceForRefusal: Bool { get }
-  /// How much is done, and of how much as far as that is known by now.
+  /// Whether a poll without a reply counts as refused if the receiver replies to other polls.
+  var treatsSilenceAsRefusal: Bool { get }
+  /// The number of commands done, and of all commands as far as they are known.
   var progress: (done: Int, of: Int) { get }
 }
 
 extension ReceiverScript {
-  public var takesSilenceForRefusal: Bool { false }
+  public var treatsSilenceAsRefusal: Bool { false }
 }

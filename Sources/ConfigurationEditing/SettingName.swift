@@ -1,40 +1,40 @@
 import Receiver
 import UBX
 
-/// The name of a setting: an item of the configuration database, or a CFG message or a field of one.
+/// The name of a setting: a configuration item, a CFG message, or a field of a CFG message.
 public enum SettingName: Sendable {
-  /// The key; the item where the database has it.
+  /// A key, and the item if the database has it.
   case item(UInt32, ConfigurationItem?)
   case field(ConfigurationRecord, FieldPath)
   case record(ConfigurationRecord)
-  /// A name that works on every family: the item of newer ones, the field of older ones.
+  /// A name that works on every family: an item on newer receivers, a field on older ones.
   indirect case family(item: SettingName, field: SettingName)
 
-  /// Names of every family that one item, or one field, says.
+  /// Names of every family that stand for one item or one field.
   private static let single: [(name: String, item: String, field: String)] = [
     ("rate", "CFG-RATE-MEAS", "CFG-RATE.measRate"), ("model", "CFG-NAVSPG-DYNMODEL", "CFG-NAV5.dynModel"),
   ]
 
-  /// Those that several say, and where they are shown.
+  /// Names of every family that stand for several settings, and the names to show these.
   private static let several: [(name: String, shown: String)] = [
     ("constellations", "'CFG-SIGNAL-*' or CFG-GNSS"), ("messages", "'CFG-MSGOUT-*' or 'CFG-MSG*'"),
     ("nmea", "'CFG-*OUTPROT-*' or CFG-PRT"), ("baud", "'CFG-UART*' or CFG-PRT"),
   ]
 
-  /// Reads `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel` or `CFG-PRT[1]`, whatever the case; and `rate` and
-  /// `model`, which every family has.
+  /// Reads a name, regardless of case: `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel`, `CFG-PRT[1]`,
+  /// and `rate` and `model` of every family.
   public init(_ text: String) throws(SettingProblem) {
     if let family = Self.single.first(where: { $0.name == text.lowercased() }) {
       self = .family(item: try SettingName(family.item), field: try SettingName(family.field))
       return
     }
     if let family = Self.several.first(where: { $0.name == text.lowercased() }) {
-      throw SettingProblem("\(text): no single setting; sextant configure show \(family.shown) shows what makes it")
+      throw SettingProblem("\(text): not a single setting; `sextant configure show \(family.shown)` shows its settings")
     }
     let name = text.uppercased()
     if name.hasPrefix("0X") {
       guard let id = UInt32(name.dropFirst(2), radix: 16), configurationValueSize(id) != nil else {
-        throw SettingProblem("\(text): no key of an item; a key is eight digits such as 0x30210001")
+        throw SettingProblem("\(text): not the key of an item; a key has eight digits, such as 0x30210001")
       }
       self = .item(id, ConfigurationItem.with(id: id))
       return
@@ -50,7 +50,7 @@ public enum SettingName: Sendable {
         return
       }
     }
-    // The field's part keeps its case: it is told as it was written.
+    // The field keeps its case for messages to the user.
     guard let point = Self.point(text) else { throw Self.unknown(text) }
     let before = text[..<point]
     guard let record = ConfigurationRecord(named: before) ?? ConfigurationRecord(named: "CFG-" + before),
@@ -60,8 +60,8 @@ public enum SettingName: Sendable {
     self = .field(record, path)
   }
 
-  /// The name that this receiver knows it by.
-  func meant(on receiver: ReceiverDescription) -> SettingName {
+  /// The name of this setting on a receiver.
+  func resolved(for receiver: ReceiverDescription) -> SettingName {
     guard case .family(let item, let field) = self else { return self }
     return receiver.can(.valset) ? item : field
   }
@@ -69,7 +69,7 @@ public enum SettingName: Sendable {
   /// The point between the message and the field.
   private static func point(_ text: String) -> String.Index? { text.firstIndex(of: ".") }
 
-  /// The problem with a name that does not exist, with the nearest that do.
+  /// Returns the problem with an unknown name, with the most similar known names.
   static func unknown(_ text: String) -> SettingProblem {
     if let point = point(text), let record = ConfigurationRecord(named: text[..<point]) {
       let field = String(text[text.index(after: point)...])
@@ -78,19 +78,20 @@ public enum SettingName: Sendable {
         "\(text): \(record.name) has no such field" + suggestion(near.map { "\(record.name).\($0)" }))
     }
     if ["CFG-MSG", "CFG-INF"].contains(text.uppercased()) {
-      return SettingProblem("\(text): say which, such as \(text)[\(text.uppercased() == "CFG-MSG" ? "NAV-PVT" : "1")]")
+      return SettingProblem(
+        "\(text): name one of them, such as \(text)[\(text.uppercased() == "CFG-MSG" ? "NAV-PVT" : "1")]")
     }
-    let wanted = text.uppercased().hasPrefix("CFG-") ? text : "CFG-" + text
-    var near = NameMatching.nearest(to: wanted, among: names)
+    let full = text.uppercased().hasPrefix("CFG-") ? text : "CFG-" + text
+    var near = NameMatching.nearest(to: full, among: names)
     if near.isEmpty { near = NameMatching.nearest(to: text, among: names) }
     return SettingProblem("\(text): no such setting" + suggestion(near))
   }
 
   static func suggestion(_ near: [String]) -> String {
-    near.isEmpty ? "; sextant configure show lists all" : "; did you mean \(near.joined(separator: ", "))?"
+    near.isEmpty ? "; `sextant configure show` lists all" : "; did you mean \(near.joined(separator: ", "))?"
   }
 
-  /// All names that there are.
+  /// All names of settings.
   private static var names: some Sequence<String> {
     ConfigurationItem.all.lazy.map(\.name.description)
       + (SettingWord.families.map(\.name) + ConfigurationRecord.declared.map(\.name))
@@ -98,7 +99,7 @@ public enum SettingName: Sendable {
 }
 
 extension ConfigurationItem {
-  /// The type of an item that the database does not have, by the size in its key.
+  /// The type of an item that the database lacks, by the size in its key.
   static func plainType(_ id: UInt32) -> FieldLayout.WireType {
     switch id >> 28 & 7 {
     case 1: .l

@@ -1,20 +1,20 @@
 import Receiver
 import UBX
 
-/// A setting as a receiver has it.
+/// The value of a setting in a receiver.
 public struct SettingValue: Sendable, Equatable {
-  /// Such as `CFG-RATE-MEAS` or `CFG-NAV5.dynModel`; an item that the database does not have is named by its key.
+  /// Such as `CFG-RATE-MEAS` or `CFG-NAV5.dynModel`; the key for an item that the database lacks.
   public var name: String
-  /// The key, for items.
+  /// The key of an item; nil for a field.
   public var key: UInt32?
-  /// In its unit: a number, several in brackets, or text in quotation marks.
+  /// The value in its unit: a number, an array in brackets, or text in quotation marks.
   public var text: String
-  /// As the interface description writes it; empty for none.
+  /// The unit as in the interface description; may be empty.
   public var unit: String
-  /// What the firmware has it at when nothing was set; nil where the receiver does not tell.
+  /// The default of the firmware; nil if the receiver does not report it.
   public var standard: String?
 
-  /// Whether it is as the firmware has it when nothing was set; nil where the receiver does not tell.
+  /// Whether the value is the default of the firmware; nil if the receiver does not report the default.
   public var isStandard: Bool? { standard.map { $0 == text } }
 
   init(_ pair: ConfigurationPair, standard: UInt64? = nil) {

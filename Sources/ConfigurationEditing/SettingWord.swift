@@ -1,15 +1,15 @@
 import Receiver
 import UBX
 
-/// Why a word of the user is no setting, in a line that names the cure.
+/// Why a word of the user is not a valid setting, with the next step, in one line.
 public struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// What a user asks to be set, in words: `rate=5Hz`, `CFG-RATE-MEAS=0.2`, `CFG-NAV5.dynModel=4`. Read without a receiver,
-/// so that a misspelling is told before one is opened.
+/// A setting in the user's words: `rate=5Hz`, `CFG-RATE-MEAS=0.2`, `CFG-NAV5.dynModel=4`. It is read without a
+/// receiver, so that a misspelling is reported before a port is opened.
 public struct SettingWord: Sendable, Equatable {
   enum Meaning: Sendable, Equatable {
     case measurementPeriod(UInt16)
@@ -22,11 +22,11 @@ public struct SettingWord: Sendable, Equatable {
     case field(ConfigurationRecord, Setting.FieldValue)
   }
 
-  /// As the user wrote it, up to the equals sign.
+  /// The name as the user wrote it, before the equals sign.
   public var name: String
   var meaning: Meaning
 
-  /// The names that work on every family, and what they take.
+  /// The names that work on every family, and their values.
   static let families: [(name: String, takes: String)] = [
     ("rate", "a rate such as 5Hz, or a time such as 200ms"),
     ("model", DynamicModelNames.all.map(\.name).joined(separator: ", ")),
@@ -36,8 +36,8 @@ public struct SettingWord: Sendable, Equatable {
     ("baud", "a rate such as 115200"),
   ]
 
-  /// Whether it may change how often an epoch comes.
-  public var isOfEpochs: Bool {
+  /// Whether the setting may change the time between epochs.
+  public var changesEpochPeriod: Bool {
     switch meaning {
     case .measurementPeriod: true
     case .item(let pair): EpochPeriod.items.contains(pair.id)
@@ -46,7 +46,7 @@ public struct SettingWord: Sendable, Equatable {
     }
   }
 
-  /// The rate of the line, where that is what it sets by the name that every family has; baud.
+  /// The baud rate of the line, if the setting is the family name for it.
   public var lineRate: UInt32? { if case .portRate(let rate) = meaning { rate } else { nil } }
 
   /// Reads `NAME=VALUE`.
@@ -71,14 +71,14 @@ public struct SettingWord: Sendable, Equatable {
         throw SettingName.unknown(name)
       }
       if ApplicationMask.isMask(record.identity, field.name.description) {
-        throw SettingProblem("\(name): the mask is set by itself; name the field that is to change")
+        throw SettingProblem("\(name): this mask is set automatically; name the field to change")
       }
       do { try PayloadFields.check(value, field, element: path.element) } catch {
         throw Self.problem(error, name, value, field.unit.description, isArray: field.isArray && path.element == nil)
       }
       meaning = .field(record, Setting.FieldValue(field: path, text: value))
     case .record, .family:
-      throw SettingProblem("\(name): name a field of it, such as \(name).\(Self.example(name))")
+      throw SettingProblem("\(name): name one of its fields, such as \(name).\(Self.example(name))")
     }
   }
 
@@ -103,13 +103,16 @@ public struct SettingWord: Sendable, Equatable {
     let unit = unit.isEmpty ? "" : " " + unit
     return switch problem {
     case .notANumber:
-      SettingProblem(
-        "\(name)=\(value): not a value of it; it takes \(isArray ? "numbers in brackets, as show prints them" : unit.isEmpty ? "a number" : "a number in\(unit)")"
-      )
+      SettingProblem("\(name)=\(value): invalid value; it takes \(expected(unit, isArray: isArray))")
     case .outOfRange(let lowest, let highest):
       SettingProblem("\(name)=\(value): out of range; it takes \(lowest) to \(highest)\(unit)")
     case .tooFine(let step): SettingProblem("\(name)=\(value): too fine; it has steps of \(step)\(unit)")
     }
+  }
+
+  private static func expected(_ unit: String, isArray: Bool) -> String {
+    if isArray { return "numbers in brackets, as `show` prints them" }
+    return unit.isEmpty ? "a number" : "a number in\(unit)"
   }
 
   // MARK: Names of every family
@@ -127,13 +130,13 @@ public struct SettingWord: Sendable, Equatable {
       if ["on", "1", "yes"].contains(value.lowercased()) { return .writesNMEA(true) }
       if ["off", "0", "no"].contains(value.lowercased()) { return .writesNMEA(false) }
     default:
-      // 921,600 baud is what receivers do at the most, X20 8,000,000 (data sheets).
+      // The highest rate of most receivers is 921,600 baud, that of X20 8,000,000 (data sheets).
       if let baud = UInt32(value), (4800...8_000_000).contains(baud) { return .portRate(baud) }
     }
     throw SettingProblem("\(name)=\(value): it takes \(families.first { $0.name == name }?.takes ?? "another value")")
   }
 
-  /// A rate in Hz or a time, as the time from one measurement to the next.
+  /// Reads a rate in Hz or a time, and returns the time between two measurements, ms.
   private static func period(_ value: String) -> UInt16? {
     let value = value.lowercased()
     let milliseconds: Double?
@@ -147,20 +150,20 @@ public struct SettingWord: Sendable, Equatable {
     } else {
       milliseconds = nil
     }
-    // 25 ms is the least that any of them does (interface descriptions, CFG-RATE).
+    // 25 ms is the shortest period of any receiver (interface descriptions, CFG-RATE).
     guard let milliseconds, milliseconds.rounded() >= 25, milliseconds.rounded() <= 65_535 else { return nil }
     return UInt16(milliseconds.rounded())
   }
 
   private static func constellations(_ value: String) -> [DesiredConfiguration.Constellation]? {
-    var those: [DesiredConfiguration.Constellation] = []
+    var constellations: [DesiredConfiguration.Constellation] = []
     for part in value.split(whereSeparator: { $0 == "+" || $0 == "," }) {
       guard let one = ConstellationNames.constellation(part) else { return nil }
-      if !those.contains(one) { those.append(one) }
+      if !constellations.contains(one) { constellations.append(one) }
     }
-    // A receiver without a system for positions navigates no more.
-    guard those.contains(where: { $0 != .sbas && $0 != .qzss }) else { return nil }
-    return those
+    // A receiver needs at least one constellation that gives positions by itself.
+    guard constellations.contains(where: { $0 != .sbas && $0 != .qzss }) else { return nil }
+    return constellations
   }
 
   private static func messages(_ value: String) throws(SettingProblem) -> [DesiredConfiguration.MessageRate] {
@@ -172,7 +175,7 @@ public struct SettingWord: Sendable, Equatable {
         throw SettingProblem("messages: no message \(pieces[0])" + SettingName.suggestion(near))
       }
       guard pieces.count <= 2, let rate = pieces.count == 2 ? UInt8(pieces[1]) : 1 else {
-        throw SettingProblem("messages: \(part): behind @ stands a number from 0 to 255")
+        throw SettingProblem("messages: \(part): the number after @ must be 0 to 255")
       }
       rates.append(DesiredConfiguration.MessageRate(message, rate))
     }
@@ -188,7 +191,7 @@ public struct SettingWord: Sendable, Equatable {
   }
 }
 
-/// The platform models by name.
+/// The names of the platform models.
 enum DynamicModelNames {
   static let all: [(name: String, model: DesiredConfiguration.DynamicModel)] = [
     ("portable", .portable), ("stationary", .stationary), ("pedestrian", .pedestrian), ("automotive", .automotive),
@@ -197,7 +200,7 @@ enum DynamicModelNames {
   ]
 }
 
-/// The constellations by name.
+/// The names of the constellations.
 enum ConstellationNames {
   static let all: [(name: String, long: String, constellation: DesiredConfiguration.Constellation)] = [
     ("GPS", "GPS", .gps), ("SBAS", "SBAS", .sbas), ("GAL", "GALILEO", .galileo), ("BDS", "BEIDOU", .beiDou),

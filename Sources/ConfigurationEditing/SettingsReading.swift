@@ -2,33 +2,34 @@ import MonotonicTime
 import Receiver
 import UBX
 
-/// Reads settings of a receiver: items by name or group, with what the firmware has them at, or CFG messages.
+/// Reads settings of a receiver: items by name or group, with their defaults, or CFG messages.
 ///
 ///     items:     group, page by page ─▶ the same in the default layer ─▶ next group
-///                 └─ refused: the receiver has none of it
-///     by key:    64 at a time ─ refused ─▶ halves, until the ones that it does not have stand alone
+///                 └─ refused: the receiver has no item of the group
+///     by key:    64 at a time ─ refused ─▶ halves, until a missing item is requested by itself
 ///     messages:  one by one ─ refused: the receiver does not have it
 public struct SettingsReading: ReceiverScript {
   private enum Work: Sendable {
-    /// All items that match a key with wildcards, from a place in the list on.
+    /// All items that match a key with wildcards, from a position in the list on.
     case page(key: UInt32, layer: UInt8, position: Int)
     case keys([UInt32], layer: UInt8)
     case record(ConfigurationRecord)
   }
 
-  /// Items by key: what the receiver uses (the RAM layer).
+  /// Values of items by key in the RAM layer, which the receiver uses.
   private(set) var items: [UInt32: UInt64] = [:]
-  /// Items by key: what the firmware has.
+  /// Defaults of the firmware by key.
   private(set) var standards: [UInt32: UInt64] = [:]
   private(set) var records: [(record: ConfigurationRecord, payload: [UInt8])] = []
-  /// What was asked for by name and the receiver does not have.
+  /// Names that were requested and that the receiver does not have.
   public private(set) var missing: [String] = []
-  /// What was asked for by name and had no answer: the receiver does not know it, or had no room for the answer.
-  public private(set) var unanswered: [String] = []
-  /// Whether a question stayed without an answer: what is told is not all.
+  /// Names that were requested and had no reply: the receiver does not have them, or the line had no capacity for the
+  /// reply.
+  public private(set) var withoutReply: [String] = []
+  /// Whether a request had no reply, so that the values are not complete.
   public private(set) var isIncomplete = false
 
-  /// The line's rate, where it is another for the time of the reading.
+  /// The rate of the line during the reading, if it differs from the configured one.
   public var raisedRate: RaisedRate?
 
   private var work: [Work]
@@ -40,41 +41,41 @@ public struct SettingsReading: ReceiverScript {
   private enum Filter: Sendable {
     case all
     case pattern(String)
-    /// What was named, in this order.
+    /// The requested names, in their order.
     case names
   }
 
   /// CFG-VALGET's layers (interface descriptions).
   private static let ram: UInt8 = 0
   private static let standard: UInt8 = 7
-  /// Items whose values fit into an answer of some hundred bytes.
+  /// The number of items whose values fit into a reply of some hundred bytes.
   private static let fewItems = 16
-  /// All groups, all items.
+  /// The key of all items of all groups.
   private static let everything: UInt32 = 0x0FFF_FFFF
 
-  /// All settings, or those that fit a pattern.
+  /// Reads all settings, or those that match a pattern.
   ///
   /// - Parameters:
   ///   - pattern: nil for all.
-  ///   - receiver: who it is.
-  ///   - readsStandards: whether to ask for the firmware's values too, where it tells them.
+  ///   - receiver: the receiver to read.
+  ///   - readsStandards: whether to read the defaults too, if the receiver reports them.
   public init(pattern: String?, of receiver: ReceiverDescription, readsStandards: Bool) {
     filter = pattern.map { .pattern($0) } ?? .all
     if receiver.can(.valset) {
       let layers = readsStandards ? [Self.ram, Self.standard] : [Self.ram]
       work = Self.wildcards(pattern).flatMap { key in layers.map { .page(key: key, layer: $0, position: 0) } }
     } else {
-      work = ConfigurationRecord.all.filter { Self.mayFit($0, pattern) }.map { .record($0) }
+      work = ConfigurationRecord.all.filter { Self.mayMatch($0, pattern) }.map { .record($0) }
     }
   }
 
-  /// Settings by name.
+  /// Reads settings by name.
   public init(names: [SettingName], of receiver: ReceiverDescription) throws(SettingProblem) {
     filter = .names
     var keys: [UInt32] = []
     var records: [ConfigurationRecord] = []
     for name in names {
-      switch name.meant(on: receiver) {
+      switch name.resolved(for: receiver) {
       case .item(let id, let item):
         try Self.check(receiver, hasItems: true)
         if !keys.contains(id) { keys.append(id) }
@@ -87,7 +88,7 @@ public struct SettingsReading: ReceiverScript {
         try Self.check(receiver, hasItems: false)
         if !records.contains(record) { records.append(record) }
         order.append(record.name)
-      // `meant` has chosen.
+      // `resolved` never returns a family.
       case .family: break
       }
     }
@@ -97,7 +98,7 @@ public struct SettingsReading: ReceiverScript {
     work += records.map { .record($0) }
   }
 
-  /// Whether names of this kind make sense for a receiver.
+  /// Checks that a receiver has items, or CFG messages.
   static func check(_ receiver: ReceiverDescription, hasItems: Bool) throws(SettingProblem) {
     if hasItems, !receiver.can(.valset) {
       throw SettingProblem(
@@ -106,21 +107,21 @@ public struct SettingsReading: ReceiverScript {
     }
     if !hasItems, !receiver.can(.legacyConfig) {
       throw SettingProblem(
-        "this receiver (\(receiver.firmware ?? "newer firmware")) has no CFG messages any more; "
+        "this receiver (\(receiver.firmware ?? "newer firmware")) no longer has CFG messages; "
           + "use configuration items, such as CFG-NAVSPG-DYNMODEL")
     }
   }
 
-  /// Of hundreds of questions those that are passed over are about what the receiver does not have. Of a single one that
-  /// would be said of a receiver that has it and no room on its line.
-  public var takesSilenceForRefusal: Bool { if case .names = filter { false } else { true } }
+  /// Whether a poll without a reply counts as refused. Most of hundreds of polls concern messages that the receiver
+  /// lacks; a single requested name may lack a reply because the line is full.
+  public var treatsSilenceAsRefusal: Bool { if case .names = filter { false } else { true } }
 
   public var progress: (done: Int, of: Int) { (done, done + work.count) }
 
   public func next() -> Command? {
     switch work.first {
-    case .page(let key, let layer, let position): Self.question([key], layer, position)
-    case .keys(let keys, let layer): Self.question(keys, layer, 0)
+    case .page(let key, let layer, let position): Self.request([key], layer, position)
+    case .keys(let keys, let layer): Self.request(keys, layer, 0)
     case .record(let record): .poll(record.identity, record.selector)
     case nil: nil
     }
@@ -133,14 +134,14 @@ public struct SettingsReading: ReceiverScript {
     switch (current, outcome) {
     case (.page(let key, let layer, let position), .answered(let payload)):
       let pairs = Configuration.pairs(payload)
-      // Few items of all there are: a late answer to a question about some of them.
+      // A reply with few of all items is a late reply to an earlier request.
       if key == Self.everything, position == 0, pairs.count < ConfigurationWriter.mostItems, repetitions < 3 {
         repetitions += 1
         work.insert(current, at: 0)
         return
       }
       store(pairs, layer)
-      // An answer holds 64 pairs at the most; fewer are the last ones.
+      // A reply has at most 64 pairs; fewer pairs end the list.
       if pairs.count >= ConfigurationWriter.mostItems {
         work.insert(.page(key: key, layer: layer, position: position + pairs.count), at: 0)
       }
@@ -152,7 +153,7 @@ public struct SettingsReading: ReceiverScript {
       }
     case (.keys(let keys, let layer), .silent) where keys.count > 1: split(keys, layer)
     case (.page(_, Self.standard, _), .silent) where !items.isEmpty:
-      // A line that is full has no room for long answers; the keys are known by now, and short ones get through.
+      // A full line has no capacity for long replies. The keys are known by now, and short replies pass.
       let keys = items.keys.filter { standards[$0] == nil }.sorted()
       work.removeAll { if case .page(_, Self.standard, _) = $0 { true } else { false } }
       for start in stride(from: 0, to: keys.count, by: Self.fewItems) {
@@ -164,14 +165,14 @@ public struct SettingsReading: ReceiverScript {
     case (.page, .refused): break
     default:
       isIncomplete = true
-      noteUnanswered(current)
+      noteWithoutReply(current)
     }
   }
 
-  private mutating func noteUnanswered(_ work: Work) {
+  private mutating func noteWithoutReply(_ work: Work) {
     switch work {
-    case .keys(let keys, layer: Self.ram): unanswered += keys.map { Self.name(ofKey: $0) }
-    case .record(let record): if case .names = filter { unanswered.append(record.name) }
+    case .keys(let keys, layer: Self.ram): withoutReply += keys.map { Self.name(ofKey: $0) }
+    case .record(let record): if case .names = filter { withoutReply.append(record.name) }
     case .keys, .page: break
     }
   }
@@ -180,7 +181,7 @@ public struct SettingsReading: ReceiverScript {
     ConfigurationItem.with(id: key)?.name.description ?? SettingValue.name(ofKey: key)
   }
 
-  /// Asks for the two halves of what had no answer, or was refused.
+  /// Requests the two halves of keys that were refused or had no reply.
   private mutating func split(_ keys: [UInt32], _ layer: UInt8) {
     let middle = keys.count / 2
     work.insert(.keys(Array(keys[middle...]), layer: layer), at: 0)
@@ -197,25 +198,25 @@ public struct SettingsReading: ReceiverScript {
     }
   }
 
-  /// What was read: items by key, then messages in their order; by name as asked for.
+  /// The values: items by key, then messages in their order; for requested names in the order of the request.
   public var values: [SettingValue] {
     var all: [SettingValue] = []
-    // The group and the item order them; the size in front of them does not.
+    // The order is by group and item; the size in the upper bits is ignored.
     for (id, bits) in items.sorted(by: { ($0.key & 0x0FFF_FFFF, $0.key) < ($1.key & 0x0FFF_FFFF, $1.key) }) {
       all.append(SettingValue(ConfigurationPair(id: id, bits: bits), standard: standards[id]))
     }
     for (record, payload) in records { all += SettingValue.fields(record, payload) }
     switch filter {
     case .all: return all
-    case .pattern(let pattern): return all.filter { NameMatching.fits($0.name, pattern) }
+    case .pattern(let pattern): return all.filter { NameMatching.matches($0.name, pattern) }
     case .names: return order.flatMap { Self.named($0, in: all) }
     }
   }
 
-  /// The values of a name: of a field, of one of its values, or of all fields of a record.
+  /// Returns the values of a name: of a field, of one element of it, or of all fields of a record.
   private static func named(_ name: String, in all: [SettingValue]) -> [SettingValue] {
-    let wanted = name.lowercased()
-    let exact = all.filter { $0.name.lowercased() == wanted || $0.name.lowercased().hasPrefix(wanted + ".") }
+    let key = name.lowercased()
+    let exact = all.filter { $0.name.lowercased() == key || $0.name.lowercased().hasPrefix(key + ".") }
     guard exact.isEmpty, let path = FieldPath(name), let element = path.element else { return exact }
     return all.compactMap { value in
       guard value.name.lowercased() == path.path.lowercased(), value.text.hasPrefix("[") else { return nil }
@@ -225,29 +226,29 @@ public struct SettingsReading: ReceiverScript {
     }
   }
 
-  /// The keys with wildcards that hold what fits a pattern: its groups where they are few, else everything.
+  /// Returns the keys with wildcards for a pattern: its groups if they are few, else everything.
   private static func wildcards(_ pattern: String?) -> [UInt32] {
     guard let pattern else { return [everything] }
     var groups: [UInt32] = []
-    for item in ConfigurationItem.all where NameMatching.fits(item.name.description, pattern) {
+    for item in ConfigurationItem.all where NameMatching.matches(item.name.description, pattern) {
       let group = item.id & 0x00FF_0000
       if !groups.contains(group) { groups.append(group) }
     }
     return groups.isEmpty || groups.count > 6 ? [everything] : groups.map { $0 | 0xFFFF }
   }
 
-  /// Whether a field of a record may fit a pattern.
-  private static func mayFit(_ record: ConfigurationRecord, _ pattern: String?) -> Bool {
+  /// Whether a field of a record may match a pattern.
+  private static func mayMatch(_ record: ConfigurationRecord, _ pattern: String?) -> Bool {
     guard let pattern else { return true }
-    if NameMatching.fits(record.name, pattern) { return true }
+    if NameMatching.matches(record.name, pattern) { return true }
     return PayloadFields.names(record.identity).contains { name in
-      // The rounds of a group are not known before the answer.
-      NameMatching.fits("\(record.name).\(name)", pattern) || name.contains("[0]")
+      // The number of repetitions of a group is not known before the reply.
+      NameMatching.matches("\(record.name).\(name)", pattern) || name.contains("[0]")
     }
   }
 
-  /// An answer of 64 items is up to 776 bytes long, which take 0.8 s at 9600 baud.
-  private static func question(_ keys: [UInt32], _ layer: UInt8, _ position: Int) -> Command {
+  /// Returns a CFG-VALGET request. A reply of 64 items has up to 776 bytes, which take 0.8 s at 9600 baud.
+  private static func request(_ keys: [UInt32], _ layer: UInt8, _ position: Int) -> Command {
     var payload: [UInt8] = [0, layer, UInt8(truncatingIfNeeded: position), UInt8(truncatingIfNeeded: position >> 8)]
     for key in keys { payload += (0..<4).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) } }
     var command = Command(.cfgVALGET, payload, answer: .message(.cfgVALGET))

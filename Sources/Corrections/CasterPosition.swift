@@ -3,47 +3,47 @@ import NMEA
 import ReceiverStream
 import WireBytes
 
-/// When a caster is told where the receiver is, and with which sentence.
+/// Decides when a caster receives the receiver's position, and returns the sentence.
 ///
-///     granted ── nothing comes for 5 s ──▶ the position is wanted ── every 10 s ──▶ GGA
-///             └─ corrections come ──▶ it is not
+///     granted ── nothing arrives for 5 s ──▶ the position is needed ── every 10 s ──▶ GGA
+///             └─ corrections arrive ──▶ it is not needed
 ///
-/// A caster that makes corrections for the user's place sends none before it has a GGA (RTCM 10410.1, source table field
-/// "nmea"). The others begin by themselves, and are not told: the place is nobody's business who needs it not. It has no
-/// clock and no socket.
+/// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
+/// table field "nmea"). Other casters start by themselves; they do not receive the position, which is private. The
+/// value has no clock and no socket.
 public struct CasterPosition: Sendable {
-  /// How long a caster that needs no position takes to begin.
-  static let patience = Milliseconds(5000)
-  /// How often it is told.
+  /// The time after which a caster without corrections is assumed to need a position.
+  static let startTimeout = Milliseconds(5000)
+  /// The interval of the sentences.
   static let period = Milliseconds(10_000)
 
-  /// Where the receiver is, as of the last fix.
+  /// The last fix of the receiver.
   public var fix: Fix?
   private var dueAt: Instant?
+  /// Whether the caster has received a position. It then needs further ones.
+  private var needsPosition = false
 
   public init() {}
 
-  /// When a sentence may be due; nil where none is to be told.
+  /// When a sentence may be due; nil if none is.
   public var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
 
-  /// The stream is granted.
-  public mutating func connected(at now: Instant) { dueAt = now + Self.patience }
+  /// The caster has granted the stream.
+  public mutating func connected(at now: Instant) { dueAt = now + Self.startTimeout }
 
-  /// Corrections came. A caster that was told the position before has to be told again.
-  public mutating func received() { if !isWanted { dueAt = nil } }
+  /// Corrections arrived. A caster that has received a position before needs further ones.
+  public mutating func received() { if !needsPosition { dueAt = nil } }
 
-  /// The connection is gone.
+  /// The connection is closed.
   public mutating func disconnected() {
     dueAt = nil
-    isWanted = false
+    needsPosition = false
   }
 
-  private var isWanted = false
-
-  /// The sentence, if it is time for one and the place is known.
+  /// Returns the sentence if one is due and the position is known.
   public mutating func sentence(at now: Instant) -> [UInt8]? {
     guard let dueAt, now >= dueAt, let fix, fix.hasPosition, let content = GGA(fix) else { return nil }
-    isWanted = true
+    needsPosition = true
     self.dueAt = now + Self.period
     var bytes = [UInt8](repeating: 0, count: 256)
     var span = bytes.mutableSpan
@@ -55,7 +55,7 @@ public struct CasterPosition: Sendable {
 }
 
 extension GGA {
-  /// What a caster has to know of a fix; nil without a position.
+  /// The sentence for a fix; nil without a position.
   fileprivate init?(_ fix: Fix) {
     guard let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return nil }
     self.init()

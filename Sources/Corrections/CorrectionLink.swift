@@ -1,47 +1,47 @@
 import MonotonicTime
 
-/// The connection to a source of corrections: when to connect, when to give up, what to tell.
+/// The state of the connection to a source of corrections: when to connect, when to give up, and what to report.
 ///
 ///     waiting ─ time ─▶ connecting ─ connected ─▶ open ─ bytes ─▶ open
-///        ▲                  │ failed, no answer     │ lost, silent
-///        └──── back-off ◀───┴───────────────────────┘
+///        ▲                  │ failed, timeout      │ lost, silent
+///        └──── back-off ◀───┴──────────────────────┘
 ///
-/// A loss is told once, until bytes come again. It has no clock and no socket.
+/// A loss is reported once, until bytes arrive again. The value has no clock and no socket.
 public struct CorrectionLink: Sendable {
-  /// What to do.
+  /// The next step of the I/O code.
   public enum Action: Equatable, Sendable {
     case connect
     case disconnect
-    /// Tell the user.
+    /// A message to the user.
     case report(String)
   }
 
-  /// Between two attempts: doubled from the first to the longest.
+  /// The pause between two attempts. It doubles from the first to the longest value.
   static let firstPause = Milliseconds(1000)
   static let longestPause = Milliseconds(60_000)
-  /// For how long a connection is tried.
-  static let patience = Milliseconds(20_000)
-  /// Without a byte for so long, a source is taken to be gone: corrections come every second or so.
+  /// The time limit of an attempt.
+  static let connectTimeout = Milliseconds(20_000)
+  /// A source without a byte for this time is lost: corrections arrive about every second.
   static let silence = Milliseconds(60_000)
 
-  /// A connection that ends sooner was none worth telling of, if it was so with the ones before.
+  /// A connection that ends sooner is not reported if the ones before ended as soon.
   static let shortLife = Milliseconds(10_000)
-  /// So many short ones are believed to be accidents.
-  static let forgivenLives = 3
+  /// The number of short connections in a row that are reported like a single loss.
+  static let toleratedShortLives = 3
 
   private enum State { case waiting(until: Instant), connecting(until: Instant), open(until: Instant) }
 
   private var state: State
   private var pause = CorrectionLink.firstPause
   private var isReported = false
-  /// When the connection was made, and how many in a row ended soon.
+  /// The time of the last connection, and the number of connections in a row that ended soon.
   private var connectedAt = Instant.zero
   private var shortLives = 0
   private var actions: [Action] = []
   private let name: String
 
   /// - Parameters:
-  ///   - name: the source, for the user.
+  ///   - name: the source, for messages.
   ///   - now: the present instant.
   public init(to name: String, at now: Instant) {
     self.name = name
@@ -55,52 +55,52 @@ public struct CorrectionLink: Sendable {
     }
   }
 
-  /// What to do next; nil when there is nothing more for now.
+  /// The next action; nil if there is none for now.
   public mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// The deadline has come, or another time.
+  /// Performs what is due. A call before the deadline has no effect.
   public mutating func wake(at now: Instant) {
     guard now >= deadline else { return }
     switch state {
     case .waiting:
-      state = .connecting(until: now + Self.patience)
+      state = .connecting(until: now + Self.connectTimeout)
       actions.append(.connect)
-    case .connecting: fail("does not answer; is the address right, and the network up?", at: now)
+    case .connecting: fail("does not reply; check the address and the network", at: now)
     case .open: fail("has sent nothing for \(Self.silence.count / 1000) s", at: now)
     }
   }
 
-  /// The connection is there.
+  /// The connection is established.
   ///
   /// - Parameters:
-  ///   - isAsked: whether it was asked for something, and has to answer before it sends corrections.
+  ///   - awaitsReply: whether a request was sent that the source has to grant first.
   ///   - now: the present instant.
-  public mutating func connected(isAsked: Bool = false, at now: Instant) {
+  public mutating func connected(awaitsReply: Bool = false, at now: Instant) {
     guard case .connecting = state else { return }
     connectedAt = now
-    state = isAsked ? .connecting(until: now + Self.patience) : .open(until: now + Self.silence)
+    state = awaitsReply ? .connecting(until: now + Self.connectTimeout) : .open(until: now + Self.silence)
   }
 
-  /// What was asked for is granted.
+  /// The source has granted the request.
   public mutating func granted(at now: Instant) {
     guard case .connecting = state else { return }
     state = .open(until: now + Self.silence)
   }
 
-  /// Corrections came.
+  /// Corrections arrived.
   public mutating func received(at now: Instant) {
     state = .open(until: now + Self.silence)
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
-    guard shortLives < Self.forgivenLives else { return }
+    guard shortLives < Self.toleratedShortLives else { return }
     pause = Self.firstPause
-    if isReported { actions.append(.report("\(name): corrections come again")) }
+    if isReported { actions.append(.report("\(name): corrections arrive again")) }
     isReported = false
   }
 
-  /// The connection could not be made, or is lost.
+  /// The connection attempt failed, or the connection is lost.
   ///
   /// - Parameters:
-  ///   - reason: for the user, with the cure where there is one.
+  ///   - reason: the text for the user, with the next step if there is one.
   ///   - now: the present instant.
   public mutating func failed(_ reason: String, at now: Instant) {
     if case .waiting = state { return }

@@ -3,27 +3,27 @@ import RTCM3
 import ReceiverStream
 import WireBytes
 
-/// RTCM 3 corrections on their way from a source to a receiver: whole frames with a right checksum, and no more of them
-/// than the line can take.
+/// The queue of RTCM 3 corrections from a source to a receiver: whole frames with a correct checksum, no more than the
+/// line can carry.
 ///
-/// Where more comes, the oldest observations are dropped, never a part of a frame: an old observation is worth less than
-/// a new one. Of a message that describes the station the newest is kept. It has no clock and no source.
+/// If more arrive, the oldest observations are dropped as whole frames, because new observations are worth more. Of a
+/// message that describes the station only the newest is stored. The value has no clock and no source.
 public struct CorrectionQueue: ~Copyable {
-  /// An observation older than this is of no use: receivers leave it out (60 s is their usual limit, CFG-NAVSPG
-  /// CONSTR_DGNSSTO; by then the next ones are long there).
+  /// Older observations are dropped. Receivers ignore observations after 60 s by default (CFG-NAVSPG-CONSTR_DGNSSTO),
+  /// when newer ones have long arrived.
   public static let longestAge = Milliseconds(10_000)
-  /// What waits for the line at the most, bytes, where the line has no rate.
-  static let backlogWithoutRate = 32_768
-  /// Frames that are handed out together hold at most so many bytes, unless one alone is longer.
+  /// The capacity of the queue for a line without a rate, bytes.
+  static let capacityWithoutRate = 32_768
+  /// The maximum size of frames that are returned together, bytes, unless a single frame is longer.
   static let burst = 1024
 
-  /// The line's rate in baud; nil where it has none. The backlog is what the line carries in a second.
+  /// The rate of the line, baud; nil without a rate. The capacity of the queue is what the line carries in a second.
   public var lineRate: UInt32?
-  /// Frames handed out.
+  /// The number of frames returned.
   public private(set) var passed: UInt64 = 0
-  /// Frames dropped: too old, or too many for the line.
+  /// The number of frames dropped: too old, or more than the line can carry.
   public private(set) var dropped: UInt64 = 0
-  /// Bytes of the source that are no RTCM 3 frame.
+  /// The number of bytes of the source that are not part of an RTCM 3 frame.
   public var skippedBytes: UInt64 { stream.counters.skippedBytes }
 
   private var stream = FrameStream()
@@ -33,16 +33,16 @@ public struct CorrectionQueue: ~Copyable {
   private struct Waiting {
     var number: Int
     var bytes: [UInt8]
-    var since: Instant
+    var arrivedAt: Instant
     var isObservation: Bool
   }
 
   public init(lineRate: UInt32?) { self.lineRate = lineRate }
 
-  /// Whether frames wait.
+  /// Whether no frame is queued.
   public var isEmpty: Bool { queue.isEmpty }
 
-  /// Takes bytes of the source; whether a correction was among them.
+  /// Takes bytes of the source. Returns whether they completed a correction.
   @discardableResult
   public mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
@@ -50,19 +50,19 @@ public struct CorrectionQueue: ~Copyable {
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
       frames.append(
         Waiting(
-          number: number, bytes: [UInt8](copying: correction.bytes), since: now,
+          number: number, bytes: [UInt8](copying: correction.bytes), arrivedAt: now,
           isObservation: Self.isObservation(number)))
     }
     for frame in frames { add(frame) }
     return !frames.isEmpty
   }
 
-  /// The source was lost: the frame that it had begun is no beginning of what comes next.
+  /// Discards an incomplete frame after the source was lost.
   public mutating func reset() { stream.reset() }
 
-  /// The next whole frames for the receiver; nil when none wait.
+  /// Returns the next whole frames for the receiver; nil if there are none.
   public mutating func next(at now: Instant) -> [UInt8]? {
-    drop { $0.isObservation && now > $0.since + Self.longestAge }
+    drop { $0.isObservation && now > $0.arrivedAt + Self.longestAge }
     var bytes: [UInt8] = []
     while let first = queue.first, bytes.isEmpty || bytes.count + first.bytes.count <= Self.burst {
       bytes += first.bytes
@@ -81,9 +81,9 @@ public struct CorrectionQueue: ~Copyable {
     }
     queue.append(frame)
     queued += frame.bytes.count
-    let limit = lineRate.map { max(Int($0) / 10, 1029) } ?? Self.backlogWithoutRate
+    let limit = lineRate.map { max(Int($0) / 10, 1029) } ?? Self.capacityWithoutRate
     while queued > limit, queue.count > 1 {
-      // Without an old observation the oldest frame goes.
+      // Without an older observation the oldest frame is dropped.
       let oldest = queue.dropLast().firstIndex { $0.isObservation } ?? 0
       queued -= queue[oldest].bytes.count
       queue.remove(at: oldest)
@@ -98,8 +98,8 @@ public struct CorrectionQueue: ~Copyable {
     if queue.count != before { queued = queue.reduce(0) { $0 + $1.bytes.count } }
   }
 
-  /// Observations of satellites: 1001 to 1004, 1009 to 1012, the multiple signal messages, and u-blox's own 4072 of a
-  /// base that moves (RTCM 10403.3, table 3.5-1).
+  /// Whether a message has observations of satellites: 1001 to 1004, 1009 to 1012, MSM, and u-blox's own 4072 of a
+  /// moving base (RTCM 10403.3, table 3.5-1).
   private static func isObservation(_ number: Int) -> Bool {
     switch number {
     case 1001...1004, 1009...1012, 1071...1137, 4072: true
@@ -107,7 +107,7 @@ public struct CorrectionQueue: ~Copyable {
     }
   }
 
-  /// What the station is and where it stands; it is said again and again.
+  /// Whether a message describes the station and its position. These messages are repeated.
   private static func isStation(_ number: Int) -> Bool {
     [1005, 1006, 1007, 1008, 1013, 1029, 1032, 1033, 1230].contains(number)
   }

@@ -1,26 +1,26 @@
-/// Where corrections come from, as the user names it.
+/// A source of corrections, as the user names it.
 public enum CorrectionSource: Equatable, Sendable {
-  /// `file:PATH`: what was recorded, played at its times.
+  /// `file:PATH`: a recording, replayed at its times.
   case file(String)
-  /// `fifo:PATH`: what another program writes.
+  /// `fifo:PATH`: bytes that another program writes.
   case fifo(String)
   /// `tcp:HOST:PORT`.
   case tcp(host: String, port: UInt16)
-  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`; in user and password `%` and two hexadecimal digits stand for a byte.
+  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`; `%` and two hexadecimal digits in user and password are a byte.
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
 
-  /// The port of casters where none is named (IANA, "rtcm-sc104").
+  /// The default port of casters (IANA, "rtcm-sc104").
   public static let ntripPort: UInt16 = 2101
 
-  /// Nil for what is none of these.
+  /// Reads the name of a source; nil if it has another form.
   public init?(_ text: String) {
-    if let path = Self.rest(of: text, after: "file:"), !path.isEmpty {
+    if let path = text.removingPrefix("file:"), !path.isEmpty {
       self = .file(path)
-    } else if let path = Self.rest(of: text, after: "fifo:"), !path.isEmpty {
+    } else if let path = text.removingPrefix("fifo:"), !path.isEmpty {
       self = .fifo(path)
-    } else if let place = Self.rest(of: text, after: "tcp:"), case (let host, let port?)? = Self.hostAndPort(place) {
+    } else if let place = text.removingPrefix("tcp:"), case (let host, let port?)? = Self.hostAndPort(place) {
       self = .tcp(host: host, port: port)
-    } else if let address = Self.rest(of: text, after: "ntrip://"), let slash = address.lastIndex(of: "/") {
+    } else if let address = text.removingPrefix("ntrip://"), let slash = address.lastIndex(of: "/") {
       var place = String(address[..<slash])
       let mount = String(address[address.index(after: slash)...])
       var credentials: String?
@@ -36,7 +36,7 @@ public enum CorrectionSource: Equatable, Sendable {
     }
   }
 
-  /// The source without its password.
+  /// The source without user and password.
   public var name: String {
     switch self {
     case .file(let path), .fifo(let path): path
@@ -45,7 +45,7 @@ public enum CorrectionSource: Equatable, Sendable {
     }
   }
 
-  /// RFC 3986, section 2.1. A `%` that no two digits follow stands for itself.
+  /// Decodes percent-encoding (RFC 3986, section 2.1). A `%` without two digits after it is kept.
   private static func percentDecoded(_ text: Substring) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
@@ -65,11 +65,7 @@ public enum CorrectionSource: Equatable, Sendable {
     return String(decoding: decoded, as: UTF8.self)
   }
 
-  private static func rest(of text: String, after beginning: String) -> String? {
-    text.hasPrefix(beginning) ? String(text.dropFirst(beginning.count)) : nil
-  }
-
-  /// A name or address, in brackets where it has colons, and a port.
+  /// Reads a name or address, in brackets if it has colons, and an optional port.
   private static func hostAndPort(_ text: String) -> (String, UInt16?)? {
     var host = text
     var port: UInt16?
@@ -82,5 +78,12 @@ public enum CorrectionSource: Equatable, Sendable {
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     let isClean = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
     return host.isEmpty || !isClean ? nil : (host, port)
+  }
+}
+
+extension String {
+  /// The rest after a prefix; nil without the prefix.
+  fileprivate func removingPrefix(_ prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
 }

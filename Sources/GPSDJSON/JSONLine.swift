@@ -1,8 +1,8 @@
-/// A line of JSON that is written field by field into memory that is kept from line to line.
+/// A line of JSON that is written field by field into memory that is reused for each line.
 ///
-/// Numbers are written from integers, so that a value has the digits it was given and no more.
+/// Numbers are written from integers, so that a value has exactly the digits of its source.
 public struct JSONLine: ~Copyable {
-  /// What has been written.
+  /// The bytes written so far.
   public var bytes: RawSpan {
     @_lifetime(borrow self) get { buffer.bytes }
   }
@@ -11,12 +11,12 @@ public struct JSONLine: ~Copyable {
 
   public init() {}
 
-  /// What has been written, as text.
+  /// The bytes written so far, as text.
   public var text: String {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Forgets all lines.
+  /// Discards all lines.
   public mutating func removeAll() {
     buffer.removeAll()
     needsComma = false
@@ -24,11 +24,11 @@ public struct JSONLine: ~Copyable {
 
   public mutating func put(_ text: StaticString) { buffer.append(text) }
 
-  /// The same where it is written often: as a few stores of constants.
+  /// Writes text that is used often, as a few stores of constants.
   @inline(__always)
   mutating func put(constant text: StaticString) { buffer.append(text) }
 
-  /// Appends bytes as they are.
+  /// Writes a byte without escaping.
   public mutating func put(raw byte: UInt8) { buffer.append(byte) }
 
   // MARK: Structure
@@ -55,7 +55,7 @@ public struct JSONLine: ~Copyable {
     needsComma = true
   }
 
-  /// Begins an object that is the value of `key`.
+  /// Starts an object as the value of `key`.
   public mutating func beginObject(_ key: StaticString) {
     name(key)
     buffer.append(UInt8(ascii: "{"))
@@ -73,7 +73,7 @@ public struct JSONLine: ~Copyable {
     needsComma = true
   }
 
-  /// Writes a key and its colon; the value has to follow.
+  /// Writes a key and its colon. The value must follow.
   public mutating func name(_ key: StaticString) {
     buffer.append(needsComma ? ",\"" : "\"")
     needsComma = true
@@ -81,26 +81,25 @@ public struct JSONLine: ~Copyable {
     buffer.append("\":")
   }
 
-  /// Begins an array that is an element of another.
+  /// Starts an array as an element of an array.
   public mutating func beginArray() {
     separate()
     buffer.append(UInt8(ascii: "["))
     needsComma = false
   }
 
-  /// Writes an object's first key together with its beginning, both in `text`: an element of an array.
+  /// Writes the beginning of an object together with its first key, both in `text`, as an element of an array.
   @inline(__always)
   mutating func beginObject(with text: StaticString) {
     separate()
     buffer.append(text)
   }
 
-  /// Comes before a value that is an element of an array and not an object.
+  /// Starts an element of an array that is not an object.
   public mutating func nextElement() { separate() }
 
   // MARK: Values
 
-  /// No value.
   public mutating func null() { put("null") }
 
   public mutating func field(_ key: StaticString, _ text: StaticString) {
@@ -113,6 +112,12 @@ public struct JSONLine: ~Copyable {
   public mutating func field(_ key: StaticString, text: String) {
     name(key)
     string(text)
+  }
+
+  /// Writes text that is valid Unicode, or null.
+  public mutating func field(_ key: StaticString, textOrNull text: String?) {
+    name(key)
+    if let text { string(text) } else { null() }
   }
 
   public mutating func field(_ key: StaticString, _ value: Bool) {
@@ -130,14 +135,14 @@ public struct JSONLine: ~Copyable {
     field(key, Int64(value))
   }
 
-  /// A number with `digits` digits behind the point; nothing when it is nil, infinite or too large to have them.
+  /// Writes a number with `digits` fraction digits; nothing if it is nil, not finite or 1e9 or larger.
   public mutating func field(_ key: StaticString, _ value: Double?, digits: Int) {
     guard let value, value.isFinite, abs(value) < 1e9 else { return }
     name(key)
     decimal(value, digits: digits)
   }
 
-  /// An element of an array.
+  /// Writes an element of an array.
   public mutating func element(_ value: Int64) {
     separate()
     integer(value)
@@ -149,7 +154,7 @@ public struct JSONLine: ~Copyable {
     magnitude(value.magnitude, width: 1)
   }
 
-  /// `value`, 1e9 at the most, rounded to `digits` digits behind the point, 9 at the most.
+  /// Writes `value`, at most 1e9, rounded to `digits` fraction digits, at most 9.
   public mutating func decimal(_ value: Double, digits: Int) {
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
@@ -163,7 +168,7 @@ public struct JSONLine: ~Copyable {
     }
   }
 
-  /// An integer of which the last `digits` digits stand behind the point.
+  /// Writes an integer whose last `digits` digits are the fraction.
   public mutating func shifted(_ value: Int64, digits: Int) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
@@ -175,8 +180,7 @@ public struct JSONLine: ~Copyable {
     }
   }
 
-  /// A decimal number of which the last `digits` digits of `magnitude` stand behind the point; zeros at the end are
-  /// left out.
+  /// Writes a decimal number whose last `digits` digits of `magnitude` are the fraction, without zeros at the end.
   public mutating func trimmed(_ magnitude: UInt64, isNegative: Bool, digits: Int) {
     var magnitude = magnitude
     var digits = digits
@@ -194,25 +198,25 @@ public struct JSONLine: ~Copyable {
     }
   }
 
-  /// The shortest digits that give the number back; null for what JSON cannot say.
+  /// Writes the shortest decimal that gives the same value; null for values that JSON cannot express.
   public mutating func shortest(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
     guard value.isFinite else { return null() }
     for byte in value.description.utf8 { buffer.append(byte) }
   }
 
-  /// Digits, at least `width` of them.
+  /// Writes at least `width` digits.
   public mutating func magnitude(_ value: UInt64, width: Int) {
     buffer.append(value, width: width)
   }
 
-  /// A string; quotes, backslashes and control characters are escaped, bytes above 0x7E are written as Latin-1.
+  /// Writes a string. Quotes, backslashes and control characters are escaped, bytes above 0x7E are written as Latin-1.
   public mutating func string(_ characters: some Sequence<UInt8>) {
     buffer.append(UInt8(ascii: "\""))
     for byte in characters { character(byte) }
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// A text that is known to be Unicode, such as a name or a path.
+  /// Writes text that is valid Unicode, such as a name or a path.
   public mutating func string(_ text: String) {
     buffer.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
@@ -221,7 +225,7 @@ public struct JSONLine: ~Copyable {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// One character of a string, escaped as JSON asks.
+  /// Writes one character of a string, escaped as JSON requires.
   public mutating func character(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -235,7 +239,7 @@ public struct JSONLine: ~Copyable {
     }
   }
 
-  /// Two hexadecimal digits.
+  /// Writes two hexadecimal digits.
   public mutating func hexadecimal(_ byte: UInt8) {
     buffer.append(hexDigit(byte >> 4))
     buffer.append(hexDigit(byte & 15))

@@ -1,8 +1,7 @@
-/// Memory that lines are written to, kept from line to line and grown when a line needs more.
+/// Memory for lines. It is reused for each line and grows if a line needs more.
 ///
-/// The one file of this module that writes through pointers: an array would check at each byte whether it is shared and
-/// whether there is room. The memory is owned by this value alone and freed with it, and `reserve` comes before each
-/// write.
+/// This is the only file of the module that writes through pointers: an array would check at each byte whether it is
+/// shared and has capacity. The value owns the memory and frees it at its end, and `reserve` precedes each write.
 @safe struct LineBuffer: ~Copyable {
   private var memory: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -13,7 +12,7 @@
 
   deinit { unsafe memory.deallocate() }
 
-  /// What has been written.
+  /// The bytes written so far.
   var bytes: RawSpan {
     @_lifetime(borrow self) get {
       let span = unsafe RawSpan(_unsafeStart: memory.baseAddress!, byteCount: count)
@@ -23,7 +22,7 @@
 
   mutating func removeAll() { count = 0 }
 
-  /// Makes room for `more` bytes.
+  /// Reserves `more` bytes.
   @inline(__always)
   private mutating func reserve(_ more: Int) {
     if unsafe count &+ more > memory.count { grow(more) }
@@ -45,7 +44,7 @@
     count &+= 1
   }
 
-  /// A static string's bytes live as long as the program.
+  /// Appends a static string, whose bytes live as long as the program.
   @inline(__always)
   mutating func append(_ text: StaticString) {
     let length = text.utf8CodeUnitCount
@@ -54,7 +53,7 @@
     count &+= length
   }
 
-  /// The decimal digits of a number below 1000.
+  /// Appends the decimal digits of a number below 1000.
   @inline(__always)
   mutating func append(small value: UInt32) {
     reserve(3)
@@ -74,13 +73,13 @@
     count &+= length
   }
 
-  /// The decimal digits of a number, at least `width` (20 at the most) of them.
+  /// Appends the decimal digits of a number, at least `width` (at most 20) of them.
   mutating func append(_ value: UInt64, width: Int) {
     reserve(20)
     var length = max(1, min(width, 20))
     var bound: UInt64 = 10
     for _ in 1..<length { bound = bound &* 10 }
-    // Beyond 19 digits the bound wraps around; no value has more than 20.
+    // With more than 19 digits the bound overflows; no value has more than 20.
     while length < 20, value >= bound {
       length &+= 1
       bound = length == 20 ? .max : bound &* 10

@@ -1,7 +1,7 @@
 import ReceiverStream
 
 extension JSONLine {
-  /// gpsd's SKY object for the satellites of an epoch, and a line end.
+  /// Writes gpsd's SKY object for the satellites of an epoch, and a line end.
   public mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
     beginSky(fix, device: device)
     field("nSat", sky.count)
@@ -14,7 +14,7 @@ extension JSONLine {
     endLine()
   }
 
-  /// The same for a receiver that does not tell its satellites: what is known of their geometry.
+  /// Writes a SKY object with the dilutions of precision only, for a receiver that does not report satellites.
   public mutating func dilutions(_ fix: Fix, device: String? = nil) {
     beginSky(fix, device: device)
     field("uSat", fix.satellitesUsed)
@@ -26,12 +26,7 @@ extension JSONLine {
     beginObject()
     field("class", "SKY")
     if let device { field("device", text: device) }
-    if let time = fix.time {
-      name("time")
-      put(raw: UInt8(ascii: "\""))
-      timestamp(time)
-      put(raw: UInt8(ascii: "\""))
-    }
+    if let time = fix.time { field("time", time) }
     field("gdop", fix.gdop, digits: 2)
     field("hdop", fix.hdop, digits: 2)
     field("pdop", fix.pdop, digits: 2)
@@ -39,7 +34,7 @@ extension JSONLine {
     field("vdop", fix.vdop, digits: 2)
   }
 
-  // A client waits for these lines, of which satellites are the most: a key is one piece, with all that stands around it.
+  // Clients wait for these lines, which consist mainly of satellites: a key is written together with its punctuation.
   private mutating func satellite(_ satellite: Satellite) {
     beginObject(with: #"{"PRN":"#)
     integer(Int64(satellite.nmeaNumber))
@@ -64,7 +59,7 @@ extension JSONLine {
 }
 
 extension Satellite {
-  /// The number in gpsd's extension of NMEA numbering, in which each system has a range.
+  /// The number in gpsd's extension of the NMEA numbering, with a range for each system.
   var nmeaNumber: Int {
     let number = Int(self.number)
     switch system {

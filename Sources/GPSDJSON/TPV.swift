@@ -1,22 +1,17 @@
 import ReceiverStream
 
 extension JSONLine {
-  /// gpsd's TPV object for a fix, and a line end. Names and units are those of gpsd's protocol; what is not known is not
-  /// there.
+  /// Writes gpsd's TPV object for a fix, and a line end. Names and units are those of gpsd's protocol. Unknown values
+  /// are absent.
   ///
-  /// - Parameter device: the path of the receiver; left out when nil.
+  /// - Parameter device: the path of the receiver; absent if nil.
   public mutating func tpv(_ fix: Fix, device: String? = nil) {
     beginObject()
     field("class", "TPV")
     if let device { field("device", text: device) }
     field("mode", fix.gpsdMode)
     field("status", fix.gpsdStatus)
-    if let time = fix.time {
-      name("time")
-      put(raw: UInt8(ascii: "\""))
-      timestamp(time)
-      put(raw: UInt8(ascii: "\""))
-    }
+    if let time = fix.time { field("time", time) }
     field("leapseconds", fix.leapSeconds)
     field("ept", fix.timeAccuracySeconds, digits: 9)
     if fix.hasPosition {
@@ -38,7 +33,7 @@ extension JSONLine {
       field("ecefy", ecef.y, digits: 2)
       field("ecefz", ecef.z, digits: 2)
     }
-    // What is assumed is not known.
+    // An assumed accuracy is not a measured one.
     if fix.accuracySource != .assumed {
       field("eph", fix.horizontalAccuracyMetres, digits: 3)
       field("epv", fix.verticalAccuracyMetres, digits: 3)
@@ -64,9 +59,16 @@ extension JSONLine {
     field("magvar", fix.magneticVariationDegrees, digits: 2)
   }
 
-  /// ISO 8601 with milliseconds, as gpsd writes it.
+  mutating func field(_ key: StaticString, _ time: UTCTime) {
+    name(key)
+    put(raw: UInt8(ascii: "\""))
+    timestamp(time)
+    put(raw: UInt8(ascii: "\""))
+  }
+
+  /// Writes the time in ISO 8601 with milliseconds, as gpsd does.
   public mutating func timestamp(_ time: UTCTime) {
-    // Rounded as a whole, so that 59.9996 s is the next minute and not second 60.
+    // The time is rounded as a whole, so that 59.9996 s is the next minute and not second 60.
     let rounded = UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + 500_000)
     let date = rounded.day.components
     let milliseconds = UInt64(rounded.nanosecondsOfDay / 1_000_000)
@@ -88,13 +90,13 @@ extension JSONLine {
 }
 
 extension Fix {
-  /// gpsd's mode: 0 the receiver has not said, 1 no fix, 2 2D, 3 3D.
+  /// gpsd's mode: 0 not reported yet, 1 no fix, 2 2D, 3 3D.
   public var gpsdMode: Int {
     guard hasPosition else { return tellsKind || kind != .none ? 1 : 0 }
     return kind == .twoD ? 2 : 3
   }
 
-  /// gpsd's status; nil where gpsd leaves it out.
+  /// gpsd's status; nil if gpsd omits it.
   var gpsdStatus: Int? {
     guard hasPosition else { return nil }
     switch kind {

@@ -1,6 +1,6 @@
 /// A port that a receiver may be connected to.
 public struct ReceiverPort: Sendable, Hashable {
-  /// Where the port comes from.
+  /// The kernel's class of a port.
   public enum Subsystem: String, Sendable, Hashable {
     /// A serial line: `/dev/ttyACM0`, `/dev/ttyUSB0`, `/dev/ttyS0`.
     case tty
@@ -8,13 +8,13 @@ public struct ReceiverPort: Sendable, Hashable {
     case gnss
   }
 
-  /// How likely a receiver is behind the port.
+  /// The likelihood of a receiver behind the port.
   public enum Likelihood: Sendable, Hashable {
-    /// It says so itself: a receiver's USB ids or product name, or the kernel's class for receivers.
+    /// Receiver by USB ids, product name, or the kernel's class.
     case receiver
-    /// A UART bridge: whatever was wired to it.
+    /// A UART bridge with any device behind it.
     case bridge
-    /// Not by what is known.
+    /// Probably not a receiver, for this reason.
     case other(Reason)
 
     /// Whether the port may be opened without being named by the user.
@@ -26,11 +26,11 @@ public struct ReceiverPort: Sendable, Hashable {
     }
   }
 
-  /// Why a port is not expected to have a receiver.
+  /// Why a receiver behind the port is unlikely.
   public enum Reason: Sendable, Hashable, CustomStringConvertible {
-    /// A UART of the board itself: a receiver may be wired to it, and nothing tells.
+    /// A UART of the board: a receiver may be wired to it, but nothing indicates it.
     case onBoardUART
-    /// A USB device that no table knows.
+    /// A USB device that is in no table.
     case unknownUSBDevice
     /// Another port of a board that has its receiver elsewhere.
     case secondaryInterface
@@ -38,19 +38,19 @@ public struct ReceiverPort: Sendable, Hashable {
     case developmentBoard
     /// A mobile-network modem.
     case modem
-    /// A known device of another sort, in words that follow "it is".
+    /// A known device of another kind, as the rest of a sentence after "it is".
     case knownOther(String)
-    /// The system's console runs on it.
+    /// The console of the system uses it.
     case systemConsole
-    /// The user's own list says so.
+    /// The user's list excludes it.
     case excludedByList
 
-    /// Words that follow "it is".
+    /// The rest of a sentence after "it is".
     public var description: String {
       switch self {
       case .onBoardUART: "a UART of the board, which a receiver may be wired to"
       case .unknownUSBDevice: "a USB device of unknown sort"
-      case .secondaryInterface: "a secondary port of a board whose receiver is on another"
+      case .secondaryInterface: "a secondary port of a board with its receiver on another port"
       case .developmentBoard: "a microcontroller board"
       case .modem: "a mobile-network modem"
       case .knownOther(let sort): sort
@@ -60,20 +60,20 @@ public struct ReceiverPort: Sendable, Hashable {
     }
   }
 
-  /// What udev knows of it.
+  /// The attributes from udev.
   public let attributes: DeviceAttributes
-  /// What the user calls it, what it calls itself, or what it is known as; nil if none is known.
+  /// The name from the user's list, else the product name, else the name from the table; nil without any.
   public let name: String?
-  /// What stays the same when the device comes back under another node.
+  /// The identity, which stays the same if the device returns under another node.
   public let identity: DeviceIdentity
-  /// How likely a receiver is behind the port.
+  /// The likelihood of a receiver behind the port.
   public let likelihood: Likelihood
 
-  /// What is made of the facts.
+  /// Makes a port of its attributes.
   ///
   /// - Parameters:
-  ///   - facts: what udev knows.
-  ///   - list: the user's own list, which outweighs what is known.
+  ///   - attributes: the attributes from udev.
+  ///   - list: the user's list, which overrides the table.
   public init(_ attributes: DeviceAttributes, list: DeviceList = DeviceList()) {
     self.attributes = attributes
     name = list.entry(for: attributes)?.name ?? attributes.product ?? attributes.known?.name
@@ -81,19 +81,19 @@ public struct ReceiverPort: Sendable, Hashable {
     likelihood = Likelihood(attributes, list)
   }
 
-  /// The device node, such as `/dev/ttyACM0`. It changes when devices are plugged in another order.
+  /// The device node, such as `/dev/ttyACM0`. It depends on the order in which devices are plugged in.
   public var node: String { attributes.node }
-  /// Where the port comes from.
+  /// The kernel's class of the port.
   public var subsystem: Subsystem { attributes.subsystem }
-  /// The USB vendor id; nil if it is no USB device.
+  /// The USB vendor id; nil if it is not a USB device.
   public var vendorID: UInt16? { attributes.vendorID }
-  /// The USB product id; nil if it is no USB device.
+  /// The USB product id; nil if it is not a USB device.
   public var productID: UInt16? { attributes.productID }
-  /// Both ids as `lsusb` prints them, `1546:01a8`; nil if it is no USB device.
+  /// Both ids as `lsusb` prints them, `1546:01a8`; nil if it is not a USB device.
   public var usbIDs: String? {
     guard let vendorID, let productID else { return nil }
     return "\(hexadecimal(vendorID)):\(hexadecimal(productID))"
   }
-  /// The USB serial number as the device gives it; nil where it has none. Not always unique: see ``identity``.
+  /// The USB serial number; nil if the device has none. It is not always unique, see ``identity``.
   public var serialNumber: String? { attributes.serialNumber }
 }

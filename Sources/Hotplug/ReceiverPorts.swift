@@ -1,17 +1,16 @@
 /// The ports of this machine.
 public enum ReceiverPorts {
-  /// Every serial line with hardware behind it and every node of the kernel's GNSS class, the likeliest first:
-  /// receivers, then bridges, then the rest; among equals in the order of their nodes.
+  /// Returns every serial line with hardware behind it and every node of the kernel's GNSS class, sorted by likelihood:
+  /// receivers, bridges, others; within these by node.
   ///
-  /// Empty where the machine has none, and in a container without /sys. The corresponding C function is
-  /// udev_enumerate_scan_devices(3).
+  /// The list is empty in a container without /sys. The corresponding C function is udev_enumerate_scan_devices(3).
   ///
-  /// - Parameter list: the user's own list, as ``DeviceList/installed()`` reads it.
+  /// - Parameter list: the user's list, as ``DeviceList/installed()`` reads it.
   public static func enumerate(list: DeviceList = DeviceList()) -> [ReceiverPort] {
     sortedByLikelihood(Udev.deviceAttributes().map { ReceiverPort($0, list: list) })
   }
 
-  /// Sorts ports as ``enumerate()`` returns them.
+  /// Sorts ports in the order of ``enumerate()``.
   static func sortedByLikelihood(_ ports: [ReceiverPort]) -> [ReceiverPort] {
     ports.sorted { one, other in
       one.rank != other.rank ? one.rank < other.rank : precedes(one.node, other.node)
@@ -22,7 +21,7 @@ public enum ReceiverPorts {
 extension ReceiverPort {
   fileprivate var rank: Int {
     switch likelihood {
-    // The kernel's class needs no baud rate to be found.
+    // The kernel's class needs no search for the baud rate.
     case .receiver: subsystem == .gnss ? 0 : 1
     case .bridge: 2
     case .other(.onBoardUART): 3
@@ -33,7 +32,7 @@ extension ReceiverPort {
   }
 }
 
-/// The order that people expect: ttyUSB9 before ttyUSB10.
+/// The natural order: ttyUSB9 precedes ttyUSB10.
 private func precedes(_ one: String, _ other: String) -> Bool {
   let (oneStem, oneNumber) = split(one)
   let (otherStem, otherNumber) = split(other)

@@ -1,12 +1,12 @@
-// The room of libudev: every call into it, and with it every `unsafe` of its, stands here.
+// All calls of libudev and their `unsafe` are in this file.
 //
-// libudev's objects are counted references that this file owns between `new` and `unref`; a parent is borrowed from its
-// child. Strings belong to the device and are copied at once.
+// Objects of libudev are reference counted. This file owns them between `new` and `unref`; a parent is borrowed from
+// its child. Strings belong to the device and are copied at once.
 import CUdev
 import Glibc
 
 enum Udev {
-  /// What is known about every serial line with hardware behind it and every node of class gnss.
+  /// Returns the attributes of every serial line with hardware behind it and of every node of class gnss.
   static func deviceAttributes() -> [DeviceAttributes] {
     guard let udev = unsafe udev_new() else { return [] }
     defer { _ = unsafe udev_unref(udev) }
@@ -29,28 +29,28 @@ enum Udev {
 
   static let subsystems = ["tty", "gnss"]
 
-  /// One message of a ``Subscription``.
+  /// A message of a ``Subscription``.
   enum Message: Equatable {
-    /// Something happened to a device, and this is what is known of it; its own properties alone if it was removed.
+    /// A device changed. After a removal the attributes are those of the message only.
     case device(DeviceEvent.Change, DeviceAttributes)
-    /// Something happened to a device that no receiver can be behind.
+    /// The device cannot be a receiver.
     case irrelevant
-    /// Messages were lost: the socket's buffer was full.
+    /// Messages were lost because the buffer of the socket was full.
     case overrun
   }
 
-  /// udev_monitor: messages about devices as they come and go.
+  /// A udev_monitor: messages about devices.
   ///
-  /// Safe: it owns both objects until its end, and hands neither out.
+  /// Safe: the value owns both objects and does not return them.
   @safe
   struct Subscription: ~Copyable {
-    /// Who sends the messages: udevd when it has set up the device, or the kernel before it.
+    /// The sender of the messages: udevd after it has set up the device, or the kernel before it.
     enum Sender: String { case udev, kernel }
 
     private let udev: OpaquePointer
     private let monitor: OpaquePointer
 
-    /// Nil where the system does not let us listen. udev_monitor_new_from_netlink(3).
+    /// Subscribes; nil if the system does not permit it. udev_monitor_new_from_netlink(3).
     init?(to sender: Sender) {
       guard let udev = unsafe udev_new() else { return nil }
       guard let monitor = unsafe udev_monitor_new_from_netlink(udev, sender.rawValue) else {
@@ -76,12 +76,12 @@ enum Udev {
       _ = unsafe udev_unref(udev)
     }
 
-    /// Readable when a message is there. Closed with the subscription.
+    /// The descriptor, readable when there is a message. It is closed with the subscription.
     var descriptor: Int32 { unsafe udev_monitor_get_fd(monitor) }
 
-    /// The next message; nil when there is none. udev_monitor_receive_device(3).
+    /// The next message; nil if there is none. udev_monitor_receive_device(3).
     func next() -> Message? {
-      // libudev leaves errno alone when a message was filtered away.
+      // libudev does not set errno for a filtered message.
       errno = 0
       guard let device = unsafe udev_monitor_receive_device(monitor) else {
         return errno == ENOBUFS ? .overrun : nil
@@ -100,10 +100,11 @@ enum Udev {
 }
 
 extension DeviceAttributes {
-  /// The facts of a device that could have a receiver; nil for a virtual terminal, and for a UART without hardware.
+  /// Reads the attributes of a device that may be a receiver; nil for a virtual terminal, and for a UART without
+  /// hardware.
   fileprivate init?(_ device: OpaquePointer) {
-    // tty0, ptmx, console and the like hang on no bus. Serial core, PORT_UNKNOWN: a place for a UART that the board
-    // does not have.
+    // tty0, ptmx, console and similar nodes have no parent. Type 0 of the serial core is PORT_UNKNOWN: a UART that the
+    // board does not have.
     guard unsafe udev_device_get_parent(device) != nil, unsafe attribute(device, "type") != "0",
       let own = unsafe DeviceAttributes(properties: device)
     else { return nil }
@@ -112,7 +113,7 @@ extension DeviceAttributes {
     if let usb = unsafe udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device") {
       vendorID = unsafe vendorID ?? identifier(attribute(usb, "idVendor"))
       productID = unsafe productID ?? identifier(attribute(usb, "idProduct"))
-      // udev puts underscores for what it does not like in names.
+      // udev replaces some characters of names by underscores.
       serialNumber = unsafe filled(attribute(usb, "serial")) ?? serialNumber
       product = unsafe filled(attribute(usb, "product")) ?? product
       path = unsafe path ?? string(udev_device_get_sysname(usb)).map { "usb-" + $0 }
@@ -124,8 +125,8 @@ extension DeviceAttributes {
     isConsole = unsafe attribute(device, "console") == "Y"
   }
 
-  /// The facts of a device that is no longer there. Its folder in /sys has gone, and a look-up of its parents would find
-  /// the hub or the controller that it was plugged into: the message's own properties are all that may be asked.
+  /// Reads the attributes of a removed device. Its folder in /sys is gone, and its parents would be the hub or the
+  /// controller, so that only the properties of the message are valid.
   fileprivate init?(removed device: OpaquePointer) { unsafe self.init(properties: device) }
 
   private init?(properties device: OpaquePointer) {
@@ -134,7 +135,7 @@ extension DeviceAttributes {
     else { return nil }
     self.init(node: node, subsystem: subsystem)
     devicePath = unsafe string(udev_device_get_devpath(device))
-    // ID_SERIAL of a serial line that is on another bus (a PCI card, a Bluetooth channel) means other things.
+    // ID_SERIAL of a serial line on another bus (a PCI card, a Bluetooth channel) has other meanings.
     if unsafe property(device, "ID_BUS") == "usb" {
       vendorID = unsafe identifier(property(device, "ID_VENDOR_ID"))
       productID = unsafe identifier(property(device, "ID_MODEL_ID"))
@@ -165,12 +166,12 @@ private func attribute(_ device: OpaquePointer, _ name: String) -> String? {
 
 private func identifier(_ digits: String?) -> UInt16? { digits.flatMap { UInt16($0, radix: 16) } }
 
-/// `:020201:0a0000:`.
+/// Reads `:020201:0a0000:`.
 private func classes(_ list: String?) -> [UInt32] {
   (list ?? "").split(separator: ":").compactMap { UInt32($0, radix: 16) }
 }
 
-/// Devices without a serial number or a name sometimes give an empty one.
+/// Devices without a serial number or a name may report an empty one.
 private func filled(_ text: String?) -> String? {
   guard let text, text.contains(where: { $0 != " " }) else { return nil }
   return text

@@ -2,34 +2,34 @@ import FileSystem
 import Receiver
 import ReceiverStream
 
-/// What is kept of receivers from one run to the next, as files in the folder `assistance` of the state folder, one a
-/// receiver. It is a help and no more: what cannot be read or written is left.
+/// Records about receivers from earlier runs, as files in the folder `assistance` of the state folder, one for each
+/// receiver. They only speed up the start, so that unreadable or unwritable files are skipped.
 public struct AssistanceStore: Sendable {
   private let folder: String
 
-  /// Files that are read, at the most: who has had more receivers than this uses others by now.
+  /// The maximum number of files that are read: with more receivers the records are hardly of use.
   private static var mostFiles: Int { 32 }
   private static var suffix: String { ".txt" }
 
-  /// - Parameter stateFolder: nil for no place to keep anything.
+  /// - Parameter stateFolder: nil if there is no place for state.
   public init?(_ stateFolder: String?) {
     guard let stateFolder else { return nil }
     folder = stateFolder + "/assistance"
   }
 
-  /// All records that are whole.
+  /// Returns all valid records.
   public func records() -> [AssistanceRecord] {
     PrivateFile.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.prefix(Self.mostFiles).compactMap { name in
       (try? PrivateFile.read(folder + "/" + name, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     }
   }
 
-  /// Keeps what was learned of a receiver: what is not told anew stays from before.
+  /// Stores a record. Parts that it lacks are kept from the stored one.
   ///
   /// - Parameters:
-  ///   - record: what is known of the receiver.
-  ///   - now: the time.
-  public func keep(_ record: AssistanceRecord, at now: UTCTime) {
+  ///   - record: the new record of a receiver.
+  ///   - now: the present time.
+  public func save(_ record: AssistanceRecord, at now: UTCTime) {
     let path = folder + "/" + record.key.fileName + Self.suffix
     let before = (try? PrivateFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     var record = record

@@ -2,17 +2,17 @@ import FileSystem
 import Receiver
 import ReceiverStream
 
-/// What is kept of a batch from one run to the next, so that a reader may be killed at any instant: what the line brought
-/// (`BatchLog`), written before it is looked at, and what of it was delivered (`BatchJournal`), rewritten after each fix.
+/// The stored state of a batch, so that a retrieval may be killed at any instant: the bytes of the line (`BatchLog`),
+/// written before they are parsed, and the delivered fixes (`BatchJournal`), rewritten after each fix.
 ///
-///     open ─▶ found log ─▶ begin(receiver) ─▶ journal, earlier entries ─▶ retrieve
-///     bytes ─▶ receive ─▶ fix ─▶ delivered ─▶ keep ─▶ … ─▶ all delivered: finish
+///     open ─▶ stored log ─▶ begin(receiver) ─▶ journal, earlier entries ─▶ retrieve
+///     bytes ─▶ receive ─▶ fix ─▶ delivered ─▶ save ─▶ … ─▶ all delivered: finish
 public struct BatchStore: ~Copyable {
-  /// What a reader that was killed left of this line; empty otherwise.
+  /// The log that a killed retrieval left for this line; may be empty.
   public private(set) var found: BatchLog
-  /// Where the delivered fixes' output ended, as the last run noted it.
+  /// The end of the output after the last delivered fix, as the last run stored it.
   public private(set) var place: PrintedPlace?
-  /// What was delivered.
+  /// The delivered fixes.
   public private(set) var journal = BatchJournal()
 
   private let folder: String
@@ -21,13 +21,13 @@ public struct BatchStore: ~Copyable {
   private var isCollecting: Bool
   private var journalFile: RecordFile?
 
-  /// Opens the log of a line; what comes over it is kept from now on, if there is something in the log.
+  /// Opens the log of a line. Received bytes are appended from now on if the log is not empty.
   ///
   /// - Parameters:
-  ///   - folder: where batches are kept; it is made.
+  ///   - folder: the folder of batches. It is created.
   ///   - line: the name of the device.
   public init(folder: String, line: String) throws(FileError) {
-    // What can fail comes first: a value that owns descriptors cannot be left half made.
+    // Operations that can fail come first: a value that owns descriptors must not be left half initialised.
     let path = "\(folder)/\(Self.fileName(line)).log"
     let bytes = try PrivateFile.readBytes(path, limit: 2 * BatchLog.mostBytes) ?? []
     let log = try AppendOnlyFile(private: path)
@@ -42,19 +42,19 @@ public struct BatchStore: ~Copyable {
     isCollecting = !bytes.isEmpty
   }
 
-  /// What a session on this line has to know: see `SessionSettings.unfinishedFrame`.
+  /// The unfinished frame for a session on this line; see `SessionSettings.unfinishedFrame`.
   public var unfinishedFrame: [UInt8]? { isCollecting ? found.unfinishedFrame : nil }
 
-  /// The receiver is known: what was delivered of it is read, and what comes over the line is kept.
+  /// Begins for an identified receiver: reads its journal and appends received bytes from now on.
   ///
   /// - Parameters:
-  ///   - description: the receiver; one without an id of its chip is known by the line.
+  ///   - description: the receiver. One without a chip id is identified by the line.
   ///   - line: the name of the device.
-  /// - Returns: entries that were received before and perhaps not delivered, oldest first.
+  /// - Returns: entries that were received before and may be undelivered, oldest first.
   public mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
     let id = description.uniqueID.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
     let name = id ?? Self.fileName(line)
-    (journal, place) = Self.kept(journalPath(name))
+    (journal, place) = Self.stored(journalPath(name))
     journalFile = try RecordFile(journalPath(name))
     let entries = found.receiver == name ? found.payloads : []
     if found.receiver != name { try empty() }
@@ -67,10 +67,10 @@ public struct BatchStore: ~Copyable {
     return entries
   }
 
-  /// Bytes that the beginning of a batch is sure to fit in: two pages, the log's and the journal's.
+  /// The maximum size of the beginning of a batch, bytes: a page of the log and one of the journal.
   private static var bytesToBegin: Int { 8192 }
 
-  /// Makes sure that there is room for what a batch begins with, by writing as much and taking it back.
+  /// Checks that there is space for the beginning of a batch, by writing and removing as many bytes.
   public mutating func checkRoom() throws(FileError) {
     guard logged == 0 else { return }
     let room = [UInt8](repeating: 0, count: Self.bytesToBegin)
@@ -81,41 +81,41 @@ public struct BatchStore: ~Copyable {
     try log.empty()
   }
 
-  /// Fixes that were received and not delivered.
+  /// The number of fixes that were received and not delivered.
   public var undelivered: Int {
     guard let name = found.receiver else { return 0 }
-    let (journal, _) = Self.kept(journalPath(name))
+    let (journal, _) = Self.stored(journalPath(name))
     return BatchRetrieval(journal, earlier: found.payloads).journal.delivered - journal.delivered
   }
 
   private func journalPath(_ name: String) -> String { "\(folder)/\(name).txt" }
 
-  /// Reads a journal's file; what is not whole is none.
-  private static func kept(_ path: String) -> (BatchJournal, PrintedPlace?) {
+  /// Reads the file of a journal. An invalid file is treated as empty.
+  private static func stored(_ path: String) -> (BatchJournal, PrintedPlace?) {
     guard let text = try? PrivateFile.read(path, limit: 4096) else { return (BatchJournal(), nil) }
     guard let end = text.firstRange(of: " at ") else { return (BatchJournal(text) ?? BatchJournal(), nil) }
     return (BatchJournal(text[..<end.lowerBound]) ?? BatchJournal(), PrintedPlace(text[end.lowerBound...]))
   }
 
-  /// Bytes came over the line; they are kept before they are looked at.
+  /// Appends received bytes. Call it before they are parsed.
   public mutating func receive(_ bytes: RawSpan) throws(FileError) {
     guard isCollecting, logged < BatchLog.mostBytes else { return }
     try log.append(bytes)
     logged += bytes.byteCount
   }
 
-  /// A fix was delivered, or something else is to be remembered.
+  /// Stores the journal after a fix was delivered, or after another change.
   ///
   /// - Parameters:
-  ///   - journal: as `BatchEvent` has it.
-  ///   - place: where the output ends, if that is a file.
-  public mutating func keep(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
+  ///   - journal: the journal of the `BatchEvent`.
+  ///   - place: the end of the output, if it is a file.
+  public mutating func save(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
     self.journal = journal
     self.place = place
     try journalFile?.replace(with: journal.text + (place.map { " " + $0.text } ?? ""))
   }
 
-  /// All that was received is delivered.
+  /// Ends the batch after all fixes were delivered.
   public mutating func finish() throws(FileError) {
     journalFile?.sync()
     try empty()

@@ -5,19 +5,19 @@ import ReceiverStream
 import Recording
 import SerialPort
 
-/// Brings corrections from their source to the receiver of a connection: carries out what `CorrectionLink` and
-/// `Corrections` decide, on the thread of the poller.
+/// Sends corrections from their source to the receiver of a connection: performs the actions of `CorrectionLink`,
+/// `CasterPosition` and `CorrectionQueue` on the thread of the poller.
 public final class CorrectionFeed {
   private let source: CorrectionSource
   private let token: Poller.Token
   private var link: CorrectionLink
   private var corrections = CorrectionQueue(lineRate: nil)
-  // What is open towards the source: one of these.
+  // The open source: one of these.
   private var file: ReplayLine?
-  private var fifo: Held<SerialPort>?
+  private var fifo: Owned<SerialPort>?
   private var lookup: HostLookup?
-  private var stream: Held<TCPStream>?
-  /// Whether `stream` is connected, and the addresses that are left to try if it cannot be.
+  private var stream: Owned<TCPStream>?
+  /// Whether `stream` is connected, and the addresses to try if it cannot be.
   private var isConnected = false
   private var otherAddresses: ArraySlice<SocketAddress> = []
   private var response = NTRIPResponse()
@@ -31,8 +31,8 @@ public final class CorrectionFeed {
   private var isDropReported = false
 
   /// - Parameters:
-  ///   - source: where they come from.
-  ///   - token: names the source to the poller.
+  ///   - source: the source of the corrections.
+  ///   - token: the token of the source in the events of the poller.
   ///   - now: the present instant.
   public init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
     self.source = source
@@ -48,45 +48,45 @@ public final class CorrectionFeed {
     return isNTRIP && request.isEmpty ? .earlier(link.deadline, casterPosition.deadline) : link.deadline
   }
 
-  /// A fix came: casters that make corrections for a place have to know it.
+  /// Takes a fix, for casters that compute corrections for a position.
   public func receive(_ fix: Fix) { casterPosition.fix = fix }
 
   private var isNTRIP: Bool { if case .ntrip = source { true } else { false } }
 
-  /// A line for the user; nil when there is no more.
+  /// The next line for the user; nil if there is none.
   public func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
-  /// Opens a file or FIFO, whose absence is the user's to mend; a host is connected to later.
+  /// Opens a file or FIFO. An error is the user's to correct. A host is connected later.
   public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     switch source {
     case .file(let path): file = try ReplayLine(opening: path, .times(1), at: now)
     case .fifo(let path):
       let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
       guard port.kind == .fifo else {
-        throw SerialPortError(malformed: "is no FIFO; make one with mkfifo, or write file:\(path)", path: path)
+        throw SerialPortError(malformed: "is not a FIFO; create one with mkfifo, or use file:\(path)", path: path)
       }
       try poller.add(port.fileDescriptor, token: token)
-      fifo = Held(port)
+      fifo = Owned(port)
     case .tcp, .ntrip: link.wake(at: now)
     }
-    carryOut(&poller, at: now)
+    perform(&poller, at: now)
   }
 
-  /// What the poller reported.
+  /// Takes an event of the poller.
   public func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
     case .readable(token): read(&poller, at: now)
-    case .writable(token), .hangUp(token): proceed(&poller, at: now)
-    case .woken: lookUp(&poller, at: now)
+    case .writable(token), .hangUp(token): continueSocket(&poller, at: now)
+    case .woken: receiveLookup(&poller, at: now)
     default: return
     }
-    carryOut(&poller, at: now)
+    perform(&poller, at: now)
   }
 
-  /// A command of the connection is over.
+  /// Notes that a command of the connection has ended.
   public func finished(_ ticket: SessionTicket) { if ticket == self.ticket { self.ticket = nil } }
 
-  /// A round is over: what is due is done, and the receiver is given what waits for it.
+  /// Performs what is due, and sends queued corrections to the receiver. Call it after each round of events.
   public func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     if let file {
       if now >= file.deadline ?? .zero { read(&poller, at: now) }
@@ -94,9 +94,9 @@ public final class CorrectionFeed {
       if now >= link.deadline { link.wake(at: now) }
       sendPosition(&poller, at: now)
     }
-    carryOut(&poller, at: now)
+    perform(&poller, at: now)
     corrections.lineRate = connection.rate
-    noticeDrops(connection.isSteady)
+    reportDrops(connection.isSteady)
     guard ticket == nil, connection.isSteady, let frames = corrections.next(at: now) else { return }
     ticket = connection.submit(.raw(frames), &poller, at: now)
   }
@@ -107,8 +107,9 @@ public final class CorrectionFeed {
     sendRequest(&poller, at: now)
   }
 
-  /// A line that is too slow is told once. What is dropped while the receiver is being set up is no fault of the line.
-  private func noticeDrops(_ isSteady: Bool) {
+  /// Reports a line that is too slow, once. Corrections that are dropped during the configuration of the receiver do
+  /// not count.
+  private func reportDrops(_ isSteady: Bool) {
     guard isSteady else {
       droppedBefore = corrections.dropped
       return
@@ -116,13 +117,13 @@ public final class CorrectionFeed {
     guard corrections.dropped > droppedBefore, !isDropReported else { return }
     isDropReported = true
     reports.append(
-      "\(source.name): more corrections come than the line carries; the oldest observations are left out "
-        + "(raise the line's rate)")
+      "\(source.name): the line is too slow for these corrections, and the oldest observations are dropped; "
+        + "raise the rate of the line")
   }
 
-  // MARK: The source
+  // MARK: Source
 
-  private func carryOut(_ poller: inout Poller, at now: Instant) {
+  private func perform(_ poller: inout Poller, at now: Instant) {
     while let action = link.nextAction() {
       switch action {
       case .connect:
@@ -138,12 +139,12 @@ public final class CorrectionFeed {
     lookup = HostLookup(of: host, port: port, waker: waker)
   }
 
-  private func lookUp(_ poller: inout Poller, at now: Instant) {
+  private func receiveLookup(_ poller: inout Poller, at now: Instant) {
     guard let lookup else { return }
     switch lookup.result {
     case .pending: return
     case .failed(let reason):
-      link.failed("the host is not found (\(reason)); is its name right, and the network up?", at: now)
+      link.failed("the host is not found (\(reason)); check its name and the network", at: now)
     case .found(let addresses):
       self.lookup = nil
       otherAddresses = addresses[...]
@@ -151,14 +152,14 @@ public final class CorrectionFeed {
     }
   }
 
-  /// Tries the next address.
+  /// Connects to the next address.
   private func connect(_ lastReason: String, _ poller: inout Poller, at now: Instant) {
     var reason = lastReason
     while let address = otherAddresses.popFirst() {
       do {
         let next = try TCPStream(connectingTo: address)
         try poller.add(next.fileDescriptor, token: token, interest: .writable)
-        stream = Held(next)
+        stream = Owned(next)
         isConnected = false
         return
       } catch {
@@ -168,8 +169,8 @@ public final class CorrectionFeed {
     link.failed("cannot be connected to (\(reason))", at: now)
   }
 
-  /// The socket is connected, takes more of the request, or hung up.
-  private func proceed(_ poller: inout Poller, at now: Instant) {
+  /// Continues with a socket that is connected, writable again, or hung up.
+  private func continueSocket(_ poller: inout Poller, at now: Instant) {
     guard let stream else { return }
     if isConnected {
       if request.isEmpty { read(&poller, at: now) } else { sendRequest(&poller, at: now) }
@@ -181,10 +182,11 @@ public final class CorrectionFeed {
       return connect(reason, &poller, at: now)
     }
     isConnected = true
-    link.connected(isAsked: isNTRIP, at: now)
+    link.connected(awaitsReply: isNTRIP, at: now)
     response = NTRIPResponse()
     if case .ntrip(let host, let port, let mount, let credentials) = source {
-      request = ntripRequest(host: host, port: port, mount: mount, credentials: credentials)
+      request = NTRIPRequest.bytes(
+        host: host, port: port, mount: mount, credentials: credentials, version: SextantVersion.text)
     }
     sendRequest(&poller, at: now)
   }
@@ -210,9 +212,9 @@ public final class CorrectionFeed {
     corrections.reset()
   }
 
-  /// Reads what the source has, and hands it on.
+  /// Reads the available bytes of the source.
   private func read(_ poller: inout Poller, at now: Instant) {
-    // The buffer is taken out for as long as it is looked into, and not copied.
+    // The buffer is moved out while it is read, to avoid a copy.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
@@ -252,7 +254,7 @@ public final class CorrectionFeed {
         link.granted(at: now)
         casterPosition.connected(at: now)
       }
-      // The empty line behind an ICY head, and a page of a portal, are none of them.
+      // The empty line after an ICY header, and a web page, are not corrections.
       if unsafe corrections.receive(stream.span.bytes, at: now) {
         link.received(at: now)
         casterPosition.received()
@@ -262,24 +264,24 @@ public final class CorrectionFeed {
     }
   }
 
-  /// A file is at its end: what it held is still given to the receiver.
+  /// Ends a file. Its corrections in the queue are still sent.
   private func end(_ poller: inout Poller) {
     if let fifo { poller.remove(fifo.value.fileDescriptor) }
     fifo = nil
     file = nil
     isAtEnd = true
-    reports.append("\(source.name): the corrections are at their end")
+    reports.append("\(source.name): end of the corrections")
   }
 }
 
-/// Holds a value that cannot be copied, so that a class can lend it.
-private final class Held<Value: ~Copyable> {
+/// A reference to a value that cannot be copied.
+private final class Owned<Value: ~Copyable> {
   let value: Value
   init(_ value: consuming Value) { self.value = value }
 }
 
 extension CorrectionSource {
-  /// Whether it is reached over the network, and tried again.
+  /// Whether it is a network host, which is retried.
   fileprivate var isHost: Bool {
     switch self {
     case .tcp, .ntrip: true

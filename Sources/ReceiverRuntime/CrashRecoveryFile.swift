@@ -1,40 +1,40 @@
 import FileSystem
 import Receiver
 
-/// Where a program notes how it has a receiver while it rests (`CrashRecoveryRecord`). It is written when that changes, which is once
-/// or twice in a program's life, and removed when the receiver is as it was found.
+/// The crash-recovery record of a receiver as a file. It is written when the record changes, once or twice in the life
+/// of a program, and removed when the receiver is restored.
 public final class CrashRecoveryFile {
   private let path: String
-  private var kept: CrashRecoveryRecord?
-  private var keptSettings: CrashRecoverySettings?
+  private var stored: CrashRecoveryRecord?
+  private var storedSettings: CrashRecoverySettings?
 
   /// - Parameters:
-  ///   - stateFolder: where state is kept from one run to the next; it is made when there is something to keep.
+  ///   - stateFolder: the state folder. It is created with the first record.
   ///   - line: the name of the device.
   public init(stateFolder: String, line: String) {
     path = "\(stateFolder)/receivers/" + String(line.map { $0.isLetter || $0.isNumber ? $0 : "_" }) + ".txt"
-    // What is not whole is none.
+    // An invalid file is treated as missing.
     guard let text = try? PrivateFile.read(path, limit: 65_536) else { return }
     let line = text.prefix { !$0.isNewline }
-    kept = CrashRecoveryRecord(line)
-    if kept != nil { keptSettings = CrashRecoverySettings(text.dropFirst(line.count)) }
+    stored = CrashRecoveryRecord(line)
+    if stored != nil { storedSettings = CrashRecoverySettings(text.dropFirst(line.count)) }
   }
 
-  /// What an earlier program has left, or this one has kept.
-  public var recovery: CrashRecoveryRecord? { kept }
-  /// What it had changed.
-  public var settings: CrashRecoverySettings? { keptSettings }
+  /// The record of an earlier program or of this one.
+  public var recovery: CrashRecoveryRecord? { stored }
+  /// The changed settings of that record.
+  public var settings: CrashRecoverySettings? { storedSettings }
 
-  public func keep(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
-    guard recovery != kept || settings != keptSettings else { return }
-    (kept, keptSettings) = (recovery, settings)
+  public func save(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
+    guard recovery != stored || settings != storedSettings else { return }
+    (stored, storedSettings) = (recovery, settings)
     let text = ([recovery.text] + [settings?.text].compactMap(\.self)).joined(separator: "\n")
     try PrivateFile.replace(path, with: text + "\n")
   }
 
-  public func forget() {
-    guard kept != nil else { return }
-    (kept, keptSettings) = (nil, nil)
+  public func clear() {
+    guard stored != nil else { return }
+    (stored, storedSettings) = (nil, nil)
     try? PrivateFile.remove(path)
   }
 }

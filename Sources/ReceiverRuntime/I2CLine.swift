@@ -3,7 +3,7 @@ import Receiver
 import SerialPort
 import WireBytes
 
-/// A bus with one device, to which bytes are written and from which bytes are read: `I2CBus`, or what stands for it in a test.
+/// Transfers to one device on a bus: `I2CBus`, or its replacement in a test.
 protocol I2CTransfers: ~Copyable {
   var path: String { get }
   var address: UInt8 { get }
@@ -17,7 +17,7 @@ protocol I2CTransfers: ~Copyable {
 
 extension I2CBus: I2CTransfers {}
 
-/// A receiver on an I2C bus: carries out what `DDCReader` decides.
+/// A receiver on an I2C bus: performs the actions of `DDCReader`.
 final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
   let isWritable: Bool
   let receiverPort: ReceiverPortNumber? = .i2c
@@ -26,19 +26,20 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
   private let bus: Bus
   private var reader: DDCReader
   private var fill = IdleFill()
-  /// The longest write, bytes: halved where the adapter does less, which need not be as much as it reads.
+  /// The maximum size of a write, bytes. It is halved if the adapter refuses, whose limits for writing and reading may
+  /// differ.
   private var longestWrite = 1024
   private static var leastWrite: Int { 16 }
 
-  /// - Throws: what the bus throws, and `malformed` when nothing answers at the address.
+  /// - Throws: the errors of the bus, and `malformed` if no device replies at the address.
   init(_ bus: consuming Bus, isWritable: Bool, at now: Instant) throws(SerialPortError) {
     self.isWritable = isWritable
     reader = DDCReader(at: now)
     self.bus = bus
     guard try count(at: now) else {
       throw SerialPortError(
-        malformed: "nothing answers at address 0x\(String(self.bus.address, radix: 16)); check wiring and power, "
-          + "and that the receiver's I2C port is on (D_SEL)", path: self.bus.path)
+        malformed: "no device replies at address 0x\(String(self.bus.address, radix: 16)); check wiring and power, "
+          + "and that the receiver's I2C port is enabled (D_SEL)", path: self.bus.path)
     }
   }
 
@@ -57,7 +58,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     }
   }
 
-  /// Asks how much there is. False when the receiver did not answer.
+  /// Reads the number of available bytes. Returns false if the receiver did not reply.
   private func count(at now: Instant) throws(SerialPortError) -> Bool {
     let register: [UInt8] = [DDCReader.countRegister]
     var bytes: [UInt8] = [0, 0]
@@ -72,7 +73,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     return true
   }
 
-  /// Reads so many bytes of the stream; what is left of them without the fill.
+  /// Reads a number of bytes of the stream. Returns the number of bytes without fill.
   @_lifetime(span: copy span)
   private func readStream(
     _ count: Int, into span: inout MutableRawSpan, at now: Instant
@@ -84,7 +85,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
         return 0
       }
     } catch {
-      // The adapter's longest transfer is not told but by its refusal.
+      // The limit of the adapter is known only by its refusal.
       if error.cause == .notSupported, reader.shorten() { return 0 }
       throw error
     }
@@ -99,8 +100,8 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     return kept
   }
 
-  /// Writes a message. A single byte would set the register's pointer: it goes with the next ones, or with a line feed,
-  /// which is nothing to a receiver.
+  /// Writes a message. A single byte would set the pointer of the register, so it is sent together with the next byte
+  /// or with a line feed, which receivers ignore.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int {
     var none: [UInt8] = []
     var elements = none.mutableSpan
@@ -114,7 +115,7 @@ final class I2CLine<Bus: I2CTransfers & ~Copyable>: PolledLine {
     }
     while true {
       let count = min(bytes.byteCount, longestWrite)
-      // What is left must not be a single byte.
+      // The rest must not be a single byte.
       let taken = bytes.byteCount - count == 1 ? count - 1 : count
       do {
         guard try bus.transfer(writing: bytes.extracting(0..<taken), readingInto: &nowhere, count: 0) else { return 0 }

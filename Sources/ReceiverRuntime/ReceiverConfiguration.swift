@@ -1,60 +1,60 @@
 import FileSystem
 
-/// Which receiver programs use when nobody names one, and how: the configuration file.
+/// The configuration files: which receiver programs use by default, and how.
 ///
-/// A line is a key and its value; what follows a `#` behind a space is a remark.
+/// A line has a key and its value. A comment begins with `#` after a space.
 ///
-///     device     /dev/gnss/by-id/…    a path, i2c:…, replay:… or sim:…; more than one line: several receivers
-///     baud       115200               no other rate is tried; of several receivers it is the first one's
-///     read-only  yes                  not one byte is sent
-///     supply     gpio:gpiochip0/17    what switches the receiver's power, see `SupplySwitchAddress`
+///     device     /dev/gnss/by-id/…    a path, i2c:…, replay:… or sim:…; several lines name several receivers
+///     baud       115200               no other rate is tried; of several receivers it applies to the first
+///     read-only  yes                  no byte is sent
+///     supply     gpio:gpiochip0/17    the switch of the receiver's supply, see `SupplySwitchAddress`
 ///
-/// It is about receivers that nobody names: `--device` and GNSS_DEVICE stand above the whole of it.
+/// `--device` and GNSS_DEVICE override the files as a whole.
 public struct ReceiverConfiguration: Sendable, Equatable {
-  /// The receivers, the preferred one first; none: the first that is found.
+  /// The receivers, the preferred one first. If it is empty, the first receiver that is found is used.
   public var devices: [String] = []
-  /// Baud; nil: it is found.
+  /// The fixed rate; nil to search for it.
   public var baud: UInt32?
   public var isReadOnly = false
-  /// What switches the receiver's supply; nil: nothing does.
+  /// The switch of the receiver's supply; nil for none.
   public var supply: String?
 
-  /// What a file without a line says.
+  /// An empty configuration.
   public init() {}
 
-  /// The files of this machine: the user's, `$XDG_CONFIG_HOME/sextant/config` (`~/.config` where it is not set), and the
-  /// machine's, `/etc/sextant/config`. What the user's says of a key outweighs the machine's.
+  /// Reads the files of this machine: the user's, `$XDG_CONFIG_HOME/sextant/config` (`~/.config` if it is not set), and
+  /// `/etc/sextant/config`. The user's file overrides the machine's key by key.
   ///
-  /// - Parameter variable: a variable of the environment.
+  /// - Parameter variable: returns a variable of the environment.
   /// - Throws: ``ReceiverConfigurationError``.
   public static func installed(_ variable: (String) -> String?) throws(ReceiverConfigurationError)
     -> ReceiverConfiguration
   {
-    var words = Words()
+    var values = Values()
     for path in paths(variable) {
       let text: String
       do {
         text = try UserFile.read(path)
       } catch {
-        // In a folder of somebody else (HOME is kept by some ways to become another user) there is no file of ours.
+        // HOME may still be that of another user, whose folder is not readable.
         let folder = path.dropLast("/config".count)
         if error.isMissing || !FileLookup.names(in: String(folder)).contains("config") { continue }
-        let cure = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
-        throw ReceiverConfigurationError(file: path, line: 0, text: "\(error.reason); \(cure), or remove it")
+        let nextStep = error.isForbidden ? "give yourself the permission" : "put a regular file in its place"
+        throw ReceiverConfigurationError(file: path, line: 0, text: "\(error.reason); \(nextStep), or remove it")
       }
-      words.fill(from: try Words(parsing: text, file: path))
+      values.fill(from: try Values(parsing: text, file: path))
     }
-    return words.configuration
+    return values.configuration
   }
 
   /// Reads one file.
   ///
   /// - Parameters:
-  ///   - text: what the file says.
-  ///   - file: what a mistake is reported of.
-  /// - Throws: ``ReceiverConfigurationError`` for the first line that cannot be read.
+  ///   - text: the content of the file.
+  ///   - file: the name of the file, for error messages.
+  /// - Throws: ``ReceiverConfigurationError`` for the first invalid line.
   public init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
-    self = try Words(parsing: text, file: file).configuration
+    self = try Values(parsing: text, file: file).configuration
   }
 
   static func paths(_ variable: (String) -> String?) -> [String] {
@@ -69,8 +69,8 @@ public struct ReceiverConfiguration: Sendable, Equatable {
 }
 
 extension ReceiverConfiguration {
-  /// The devices that GNSS_DEVICE names, the preferred one first: several are apart by commas. A comma behind which no path
-  /// and no kind of line begins is part of a name.
+  /// The devices of GNSS_DEVICE, separated by commas, the preferred one first. A comma that is not followed by a path
+  /// or a kind of line is part of a name.
   public static func devices(named text: String) -> [String] {
     var devices: [String] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -85,8 +85,8 @@ extension ReceiverConfiguration {
   }
 }
 
-/// What files say, key by key; nil: nothing.
-private struct Words {
+/// The values of files by key; nil for an absent key.
+private struct Values {
   var devices: [String]?
   var baud: UInt32?
   var isReadOnly: Bool?
@@ -111,7 +111,7 @@ private struct Words {
     var text: String
   }
 
-  /// A # begins a remark where a word would begin: names of files have some inside.
+  /// Splits a line into words. A `#` begins a comment at the start of a word only: names of files may contain it.
   private static func words(_ line: Substring) -> [Substring] {
     let words = line.split { $0 == " " || $0 == "\t" }
     return Array(words.prefix { !$0.hasPrefix("#") })
@@ -119,15 +119,15 @@ private struct Words {
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
     guard ["device", "baud", "read-only", "supply"].contains(key) else {
-      throw Mistake(text: "`\(key)` is not known; there are device, baud, read-only and supply")
+      throw Mistake(text: "`\(key)` is unknown; valid keys are device, baud, read-only and supply")
     }
-    if value.isEmpty { throw Mistake(text: "nothing follows `\(key)`; write its value behind it") }
+    if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
     case "device": devices = (devices ?? []) + [value]
     case "baud":
       guard let rate = UInt32(value), rate > 0 else {
         throw Mistake(
-          text: "`\(value)` is no rate; write it like `baud 115200`, or leave the line out to have it found")
+          text: "`\(value)` is not a baud rate; write it like `baud 115200`, or remove the line to search for the rate")
       }
       try once("baud", baud)
       baud = rate
@@ -144,11 +144,11 @@ private struct Words {
   }
 
   private func once<Value>(_ key: String, _ value: Value?) throws(Mistake) {
-    if value != nil { throw Mistake(text: "`\(key)` stands here a second time; leave one of them") }
+    if value != nil { throw Mistake(text: "`\(key)` is in the file a second time; remove one of them") }
   }
 
-  /// Takes what another file says of keys that this one says nothing of.
-  mutating func fill(from other: Words) {
+  /// Takes the values of another file for keys that are absent in this one.
+  mutating func fill(from other: Values) {
     devices = devices ?? other.devices
     baud = baud ?? other.baud
     isReadOnly = isReadOnly ?? other.isReadOnly
@@ -165,13 +165,13 @@ private struct Words {
   }
 }
 
-/// Why a configuration file cannot be used: the place, and the cure.
+/// Why a configuration file is invalid: the place and the next step.
 public struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   public let file: String
-  /// Counted from 1; 0 where the file as a whole cannot be read.
+  /// The line number, from 1; 0 if the file cannot be read.
   public let line: Int
   let text: String
 
-  /// One line.
+  /// One line for the user.
   public var description: String { line == 0 ? "\(file): \(text)" : "\(file):\(line): \(text)" }
 }

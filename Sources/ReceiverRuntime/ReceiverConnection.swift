@@ -4,74 +4,41 @@ import Receiver
 import ReceiverStream
 import SerialPort
 
-/// One receiver as a program holds it: its port, the session on it, and its way back after an unplug.
+/// The connection to one receiver: its port, the session on it, and its reopening after an unplug.
 ///
-/// It carries out what the session decides, on the thread of the poller it is given, and decides nothing itself. One
-/// poller can have many of them.
+/// It performs the actions of the session on the thread of a poller and decides nothing itself. One poller can serve
+/// many connections.
 public final class ReceiverConnection {
-  /// What happened, apart from fixes.
-  public enum Event: Sendable, Equatable {
-    /// The port was opened, at this rate where it has one.
-    case opened(path: String, rate: UInt32?)
-    /// The line is set to another rate.
-    case rate(UInt32)
-    /// The receiver is gone, and is waited for.
-    case lost(path: String)
-    /// A line for the user, of what becomes of the port.
-    case told(String)
-    /// A file or FIFO is at its end.
-    case ended
-    /// What the session has to tell.
-    case session(SessionReport)
-    /// A command that was submitted is over.
-    case finished(SessionTicket, Outcome)
-    /// What comes of the retrieval of a batch.
-    case batch(BatchEvent)
-  }
+  /// Receives the reports of epochs.
+  public typealias ReportHandler = (borrowing EpochAssembler.Report, borrowing Sky) -> Void
 
-  /// The name of the device: a path, or what `LineAddress` reads.
+  /// The name of the device: a path, or another name that `LineAddress` reads.
   public let path: String
-  /// The token by which the poller names the port.
+  /// The token of the port in the events of the poller.
   public let token: Poller.Token
-  /// Bytes received so far.
+  /// The number of received bytes.
   public private(set) var bytes: UInt64 = 0
+
+  private var link: ReceiverLink?
+  private(set) var reopening = Reopening()
+  private(set) var hasEnded = false
+  /// The memory of the last session on the line, for the next one.
+  private(set) var memory: SessionMemory?
 
   private var settings: SessionSettings
   private let baud: UInt32?
   private let reference: @Sendable () -> UTCTime?
-  private var link: Link?
-  private var memory: SessionMemory?
   private var events: [Event] = []
-  /// When its path is tried again after a loss, where no event tells of its return.
-  private var retry = PathRetry()
-  /// A recording's line, while the recording says that its receiver is away.
-  private var away: ReplayLine?
-  /// Which port to open after a loss, where devices announce themselves.
-  private var reconnectPolicy: ReconnectPolicy?
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-  private var hasEnded = false
-  /// A rest ended, and nobody was told.
+  /// Whether an idle interval has ended since the last preview.
   private var isEpochNear = false
 
-  /// The open port and the session on it.
-  private struct Link: ~Copyable {
-    var line: ReceiverLine
-    var session: ReceiverSession
-    /// Written by the session and not yet taken by the kernel.
-    var unsent: [UInt8] = []
-    var interest: Poller.Interest
-    var policy = ReadScheduler()
-    /// Nobody listens.
-    var isUnheard = false
-  }
-
   /// - Parameters:
-  ///   - path: a tty, pseudo-terminal, FIFO, file or character device.
-  ///   - settings: how the session deals with the receiver. Its line is taken from what the path is, where that has no
-  ///     rate.
-  ///   - baud: the rate that is bound; nil to find it.
-  ///   - token: names the port to the poller.
-  ///   - reference: the computer's time, if its clock is set.
+  ///   - path: a tty, pseudo-terminal, FIFO, file or character device, or another name that `LineAddress` reads.
+  ///   - settings: the settings of the session. The kind of a line without a rate is taken from the path.
+  ///   - baud: the fixed rate; nil to search for the rate.
+  ///   - token: the token of the port in the events of the poller.
+  ///   - reference: returns the time of the computer if its clock is set.
   public init(
     path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
     reference: @escaping @Sendable () -> UTCTime?
@@ -83,91 +50,177 @@ public final class ReceiverConnection {
     self.reference = reference
   }
 
-  /// Whether a port is open.
-  public var isOpen: Bool { link != nil }
-  /// The port as udev knows it, also while it is gone and waited for; nil for one that is not announced.
-  public var announcedPort: ReceiverPort? { reconnectPolicy?.port }
-  /// Whether the line takes bytes; nil when it is not open.
-  public var isWritable: Bool? { link?.line.isWritable }
-  /// Whether the session has come to its orderly end.
-  public var isEnded: Bool { hasEnded || (link?.session.isEnded ?? true) }
-  /// What the receiver said of itself.
-  public var description: ReceiverDescription? { link?.session.description ?? memory?.description }
-  /// Whether a receiver is heard on the line.
-  public var isHeard: Bool { link?.session.isReceiving ?? false }
-  /// The rate of the line.
-  public var rate: UInt32? { link?.session.rate }
-  /// The rate that the line has for a time, where it is not the one that it was found at.
-  public var raisedRate: RaisedRate? { link?.session.raisedRate }
-  /// What the next program has to know should this one not come to its end.
-  public var recovery: CrashRecoveryRecord? { link?.session.recovery }
-  /// What was changed, for that program.
-  public var recoverySettings: CrashRecoverySettings? { link?.session.recoverySettings }
-  /// Whether something of the receiver is not as it was found, and is to be at the end.
-  public var putsBack: Bool { link?.session.putsBack ?? false }
-  /// The receiver's port that is talked over, as far as it is known.
-  public var port: ReceiverPortNumber? { link?.session.port }
-  /// What the receiver knew of the orbits when its session ended, where it was asked for that.
-  public var navigationDatabase: [AssistanceRecord.Message] {
-    link?.session.memory.database ?? memory?.database ?? []
-  }
-  /// The session's present wish.
-  public var desired: DesiredConfiguration? { link?.session.desired }
-  public var counters: StreamCounters { link?.session.counters ?? StreamCounters() }
-  public var rejectedFields: Int { link?.session.rejectedFields ?? 0 }
-  /// Whether the receiver is in the wished state and listens to commands.
-  public var isSteady: Bool { link?.session.isSteady ?? false }
-
-  /// What an epoch would be were it over now, if the line is listened to since the last call because its end is near; see
-  /// `EpochAssembler.preview`.
-  public func preview(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
-    guard isEpochNear else { return }
-    isEpochNear = false
-    link?.session.preview(body)
+  /// Returns a property of the open link; nil while no port is open.
+  func read<Value>(_ body: (borrowing ReceiverLink) -> Value?) -> Value? {
+    switch link {
+    case .some(let link): body(link)
+    case nil: nil
+    }
   }
 
-  /// The next thing to tell; nil when there is no more.
+  private var isPaused: Bool { read { $0.isPaused } ?? false }
+
+  // MARK: Events
+
+  /// The next event; nil if there is none.
   public func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// When `wake` is due.
   public var deadline: Instant? {
     if hasEnded { return nil }
-    guard link != nil else { return .earlier(away?.deadline ?? retry.due, reconnectPolicy?.deadline) }
-    if link!.isUnheard { return nil }
-    return .earlier(.earlier(link!.session.deadline, link!.policy.idleUntil), link!.line.deadline)
+    return link == nil ? reopening.deadline : read { $0.deadline }
   }
 
-  /// Whether what is told of devices that come and go says where the receiver is. A pseudo-terminal, a file or a bus is
-  /// none that udev knows.
-  public var isAnnounced: Bool {
-    guard case .port(let path)? = try? LineAddress(path) else { return false }
-    return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/")
+  /// Passes the epoch as it would be if it ended now, if an idle interval has ended since the last call because the end
+  /// of the epoch is near; see `EpochAssembler.preview`.
+  public func preview(_ body: ReportHandler) {
+    guard isEpochNear else { return }
+    isEpochNear = false
+    link?.session.preview(body)
   }
 
-  /// Follows the receiver by what is told of devices; without it, its path is tried at times after a loss.
+  /// Uses device events to find the receiver again. Without them its path is tried repeatedly after a loss.
   ///
   /// - Parameters:
-  ///   - present: the ports that are there.
+  ///   - present: the present ports.
   ///   - now: the present instant.
-  public func follow(_ present: [ReceiverPort], at now: Instant) {
-    var reconnectPolicy = ReconnectPolicy(wanted: .path(path), present: present, at: now)
-    // It is open already.
-    while reconnectPolicy.takeAction() != nil {}
-    reconnectPolicy.opened(path, at: now)
-    while reconnectPolicy.takeAction() != nil {}
-    self.reconnectPolicy = reconnectPolicy
+  public func follow(_ present: [ReceiverPort], at now: Instant) { reopening.follow(path, present, at: now) }
+
+  /// Takes an event of a device.
+  public func receive(_ event: DeviceEvent, _ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
+    reopening.policy?.receive(event, at: now)
+    performReconnectActions(&poller, at: now, body)
   }
 
-  /// A device came, changed or went.
-  public func receive(
-    _ event: DeviceEvent, _ poller: inout Poller, at now: Instant,
-    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  /// Takes an event of the poller.
+  ///
+  /// - Parameters:
+  ///   - event: the event, which may concern another descriptor.
+  ///   - poller: the poller of the line.
+  ///   - now: the present instant.
+  ///   - tap: gets the received bytes before the session does.
+  ///   - body: gets the report of each epoch in these bytes.
+  public func handle(
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
+    _ body: ReportHandler
   ) {
-    reconnectPolicy?.receive(event, at: now)
-    followReconnectPolicy(&poller, at: now, body)
+    switch event {
+    case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, body)
+    case .writable(token): break
+    default: return
+    }
+    perform(&poller, at: now, body)
   }
 
-  /// Opens the port. Throws what is the user's to mend; later on the receiver is waited for.
+  /// Performs what is due; see `handle` for the parameters.
+  public func wake(
+    _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in }, _ body: ReportHandler
+  ) {
+    if isPaused { return }
+    if link != nil {
+      wakeLink(&poller, at: now, tap, body)
+    } else {
+      reopen(&poller, at: now, body)
+    }
+    perform(&poller, at: now, body)
+  }
+
+  private func wakeLink(
+    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ body: ReportHandler
+  ) {
+    if let due = link!.line.deadline, now >= due {
+      // A port has at most the bytes of its buffer. The limit does the same for a file, so that signals are handled.
+      for _ in 0..<16 where !read(&poller, at: now, tap, body) { break }
+    }
+    guard link != nil else { return reopen(&poller, at: now, body) }
+    if let until = link!.scheduler.idleUntil, now >= until {
+      link!.scheduler.wake(at: now)
+      isEpochNear = true
+      _ = read(&poller, at: now, tap, body)
+    }
+    if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
+  }
+
+  // MARK: Commands
+
+  /// Submits a command; see `ReceiverSession.submit`. Returns nil while no port is open.
+  public func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
+    withSession(&poller, at: now) { $0.submit(command, at: now) }
+  }
+
+  /// Sets whether the end of the session restores the changes; see `ReceiverSession.restoreAtEnd`.
+  public func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
+
+  /// Sets the desired configuration of the receiver.
+  public func set(_ desired: DesiredConfiguration, _ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.set(desired, at: now) }
+  }
+
+  /// Puts the receiver to sleep; see `ReceiverSession.sleep`.
+  public func sleep(for duration: Milliseconds?, _ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.sleep(for: duration, at: now) }
+  }
+
+  /// Wakes the receiver; see `ReceiverSession.wakeUp`.
+  public func wakeUp(_ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.wakeUp(at: now) }
+  }
+
+  /// Reads the batch of the receiver; see `ReceiverSession.retrieveBatch`.
+  public func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant) {
+    withSession(&poller, at: now) { $0.retrieveBatch(journal, earlier: earlier, at: now) }
+  }
+
+  @discardableResult
+  private func withSession<Result>(
+    _ poller: inout Poller, at now: Instant, _ body: (inout ReceiverSession) -> Result
+  ) -> Result? {
+    guard link != nil else { return nil }
+    let result = body(&link!.session)
+    perform(&poller, at: now) { _, _ in }
+    return result
+  }
+
+  /// Sets whether the line is read. While it is not, received bytes cause no wake-up, but a hang-up is detected. Reading
+  /// begins with a new session.
+  public func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
+    guard link != nil, isPaused == listens else { return }
+    if listens {
+      // The old session remains until now, so that it can restore the receiver at an end.
+      link!.session.lost { _, _ in }
+      drainActions()
+      memory = link!.session.memory
+      link!.line.discardInput()
+      link!.session = makeSession(of: link!.line, at: now)
+      link!.scheduler.reset()
+    }
+    link!.setPaused(!listens, &poller)
+  }
+
+  /// Begins the orderly end of the session, which is over when `isEnded`.
+  public func finish(_ poller: inout Poller, at now: Instant) {
+    guard link != nil else {
+      hasEnded = true
+      return
+    }
+    if isPaused {
+      link!.line.discardInput()
+      link!.setPaused(false, &poller)
+    }
+    withSession(&poller, at: now) { $0.finish(at: now) }
+  }
+
+  /// Closes the port. The incomplete epoch is passed to `body`.
+  public func close(_ poller: inout Poller, _ body: ReportHandler) {
+    guard link != nil else { return }
+    link!.session.lost(body)
+    closeLink(&poller)
+    hasEnded = true
+  }
+
+  // MARK: Open and close
+
+  /// Opens the port. An error at this first opening is the user's to correct; later the connection waits.
   public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     try open(path, &poller, at: now)
   }
@@ -182,11 +235,11 @@ public final class ReceiverConnection {
   ) throws(SerialPortError) {
     let session = makeSession(of: line, at: now)
     let lineRate = line.baudRate
-    // It begins at the first opening only.
-    self.settings.unfinishedFrame = nil
+    // The frame precedes the first opening only.
+    settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
-    link = Link(line: line, session: session, interest: .readable)
-    retry.opened(at: now)
+    link = ReceiverLink(line, session, token: token)
+    reopening.retry.opened(at: now)
     events.append(.opened(path: path, rate: lineRate))
   }
 
@@ -200,165 +253,88 @@ public final class ReceiverConnection {
     return ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
   }
 
-  /// The port is ready, or hung up.
-  ///
-  /// - Parameters:
-  ///   - event: what the poller reported.
-  ///   - poller: that waits for its line.
-  ///   - now: the present instant.
-  ///   - tap: gets the bytes as they are received, before the session does.
-  ///   - body: gets each report of an epoch that follows from them.
-  public func handle(
-    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
-    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    switch event {
-    case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, body)
-    case .writable(token): break
-    default: return
-    }
-    carryOut(&poller, at: now, body)
-  }
-
-  /// The deadline has come, or another time; see `handle` for the parameters.
-  public func wake(
-    _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
-    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    if link?.isUnheard == true { return }
-    if let due = link?.line.deadline, now >= due {
-      // What a line has at a time is bounded by its buffer; a file's is bounded here, so that signals are heard.
-      for _ in 0..<16 where !read(&poller, at: now, tap, body) { break }
-    }
-    if link != nil {
-      if let until = link!.policy.idleUntil, now >= until {
-        link!.policy.wake(at: now)
-        isEpochNear = true
-        _ = read(&poller, at: now, tap, body)
-      }
-      if link != nil, let due = link!.session.deadline, now >= due { link!.session.wake(at: now, body) }
-    } else if let due = reconnectPolicy?.deadline, now >= due, !hasEnded {
-      reconnectPolicy?.wake(at: now)
-      followReconnectPolicy(&poller, at: now, body)
-    } else if let away {
-      resume(away, &poller, at: now)
-    } else if let due = retry.due, now >= due, !hasEnded {
-      // Told by the first failure; afterwards it is waited for in silence.
-      do { try open(&poller, at: now) } catch { retry.failed(at: now) }
-    }
-    carryOut(&poller, at: now, body)
-  }
-
-  /// Has a command said; see `ReceiverSession.submit`. Nil when no port is open.
-  public func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
-    guard link != nil else { return nil }
-    let ticket = link!.session.submit(command, at: now)
-    carryOut(&poller, at: now) { _, _ in }
-    return ticket
-  }
-
-  /// Whether what was changed is put back at the end; see `ReceiverSession.restoreAtEnd`.
-  public func restoreAtEnd(_ restores: Bool) {
-    guard link != nil else { return }
-    link!.session.restoreAtEnd(restores)
-  }
-
-  /// The receiver's wished state changes.
-  public func set(_ desired: DesiredConfiguration, _ poller: inout Poller, at now: Instant) {
-    guard link != nil else { return }
-    link!.session.set(desired, at: now)
-    carryOut(&poller, at: now) { _, _ in }
-  }
-
-  /// The receiver is to sleep; see `ReceiverSession.sleep`.
-  public func sleep(for duration: Milliseconds?, _ poller: inout Poller, at now: Instant) {
-    guard link != nil else { return }
-    link!.session.sleep(for: duration, at: now)
-    carryOut(&poller, at: now) { _, _ in }
-  }
-
-  /// The receiver is to wake; see `ReceiverSession.wakeUp`.
-  public func wakeUp(_ poller: inout Poller, at now: Instant) {
-    guard link != nil else { return }
-    link!.session.wakeUp(at: now)
-    carryOut(&poller, at: now) { _, _ in }
-  }
-
-  /// The receiver's batch is read out; see `ReceiverSession.retrieveBatch`.
-  public func retrieveBatch(
-    _ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant
-  ) {
-    guard link != nil else { return }
-    link!.session.retrieveBatch(journal, earlier: earlier, at: now)
-    carryOut(&poller, at: now) { _, _ in }
-  }
-
-  /// Whether anybody listens. While nobody does, what comes is not read and wakes nobody, but a hang-up is noticed; who
-  /// listens again begins a session anew.
-  public func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
-    guard link != nil, link!.isUnheard == listens else { return }
-    if listens {
-      // Until then the old one stays, to put back what it has changed if that is what comes next.
-      link!.session.lost { _, _ in }
-      drainActions()
-      memory = link!.session.memory
-      link!.line.discardInput()
-      link!.session = makeSession(of: link!.line, at: now)
-      link!.policy.reset()
-    }
-    hear(listens, &poller)
-  }
-
-  private func hear(_ listens: Bool, _ poller: inout Poller) {
-    link!.isUnheard = !listens
-    link!.interest = listens ? .readable : []
-    if let descriptor = link!.line.fileDescriptor {
-      try? poller.change(descriptor, token: token, interest: link!.interest)
-    }
-  }
-
-  /// The session is to end in order; it is over when `isEnded`.
-  public func finish(_ poller: inout Poller, at now: Instant) {
-    guard link != nil else {
-      hasEnded = true
-      return
-    }
-    if link!.isUnheard {
-      link!.line.discardInput()
-      hear(true, &poller)
-    }
-    link!.session.finish(at: now)
-    carryOut(&poller, at: now) { _, _ in }
-  }
-
-  /// Closes the port; what was collected is reported.
-  public func close(
-    _ poller: inout Poller, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    guard link != nil else { return }
-    link!.session.lost(body)
+  private func closeLink(_ poller: inout Poller) {
     memory = link!.session.memory
     if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
     link = nil
-    hasEnded = true
   }
 
-  // MARK: The port
+  /// Closes the port after an unplug, or after the other end of the line has closed.
+  private func lose(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
+    guard link != nil else { return }
+    link!.session.lost(body)
+    drainActions()
+    reopening.replay = link!.line.replayed
+    closeLink(&poller)
+    events.append(.lost(path: path))
+    guard reopening.policy != nil else {
+      if let text = reopening.retry.lost(path, at: now) { events.append(.notice(text)) }
+      return
+    }
+    reopening.policy?.lost(at: now)
+    performReconnectActions(&poller, at: now, body)
+  }
 
-  /// Reads once. Whether there were bytes.
+  private func reopen(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
+    guard !hasEnded else { return }
+    if let due = reopening.policy?.deadline, now >= due {
+      reopening.policy?.wake(at: now)
+      performReconnectActions(&poller, at: now, body)
+    } else if let replay = reopening.replay {
+      resume(replay, &poller, at: now)
+    } else if let due = reopening.retry.due, now >= due {
+      // The loss was reported; further failures are not.
+      do { try open(&poller, at: now) } catch { reopening.retry.failed(at: now) }
+    }
+  }
+
+  /// Continues a recording during a disconnection in it.
+  private func resume(_ line: ReplayLine, _ poller: inout Poller, at now: Instant) {
+    switch line.resume(at: now) {
+    case .awaited: break
+    case .back:
+      reopening.replay = nil
+      // A line without a descriptor is not added to the poller, so that no error is possible.
+      try? open(.polled(line), path, &poller, at: now)
+    case .never:
+      reopening.replay = nil
+      hasEnded = true
+      events.append(.ended)
+    }
+  }
+
+  /// Opens and closes ports as the reconnect policy decides.
+  private func performReconnectActions(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
+    while !hasEnded, let action = reopening.policy?.takeAction() {
+      switch action {
+      case .open(let path):
+        do throws(SerialPortError) {
+          try open(path, &poller, at: now)
+          reopening.policy?.opened(path, at: now)
+        } catch {
+          reopening.policy?.failed(path, errno: error.errno, because: error.description, at: now)
+        }
+      case .close: if link != nil { lose(&poller, at: now, body) }
+      case .report(let text): events.append(.notice(text))
+      }
+    }
+  }
+
+  // MARK: Read and write
+
+  /// Reads once. Returns whether there were bytes.
   private func read(
-    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void,
-    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    _ poller: inout Poller, at now: Instant, _ tap: (RawSpan) -> Void, _ body: ReportHandler
   ) -> Bool {
     guard link != nil else { return false }
-    // The buffer is taken out for as long as it is looked into, and not copied.
+    // The buffer is moved out while it is read, to avoid a copy.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
     let result: SerialPort.ReadResult
     do {
       var span = buffer.mutableSpan
-      // Called unsafe because some types have invalid bit patterns; bytes have none.
+      // The call is unsafe for types with invalid bit patterns; bytes have none.
       var room = unsafe span.mutableBytes
       result = try link!.line.read(into: &room, at: now)
     } catch {
@@ -384,120 +360,51 @@ public final class ReceiverConnection {
         endsEpoch = true
         body(report, sky)
       }
-      link!.policy.receive(bytes: count, endsEpoch: endsEpoch, at: now)
+      link!.scheduler.receive(bytes: count, endsEpoch: endsEpoch, at: now)
       return true
     }
   }
 
-  /// The receiver was unplugged, or the other end of the line closed.
-  private func lose(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    guard link != nil else { return }
-    link!.session.lost(body)
-    drainActions()
-    memory = link!.session.memory
-    if let descriptor = link!.line.fileDescriptor { poller.remove(descriptor) }
-    away = link!.line.replayed
-    link = nil
-    events.append(.lost(path: path))
-    guard reconnectPolicy != nil else {
-      if let text = retry.lost(path, at: now) { events.append(.told(text)) }
-      return
-    }
-    reconnectPolicy?.lost(at: now)
-    followReconnectPolicy(&poller, at: now, body)
-  }
-
-  /// A recording goes on while its receiver is away; when it is back, so is the line.
-  private func resume(_ line: ReplayLine, _ poller: inout Poller, at now: Instant) {
-    guard !hasEnded else { return }
-    switch line.resume(at: now) {
-    case .awaited: break
-    case .back:
-      away = nil
-      // A line without a descriptor has nothing that the poller could refuse.
-      try? open(.polled(line), path, &poller, at: now)
-    case .never:
-      away = nil
-      hasEnded = true
-      events.append(.ended)
-    }
-  }
-
-  /// Opens and closes as the roster says.
-  private func followReconnectPolicy(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    while !hasEnded, let action = reconnectPolicy?.takeAction() {
-      switch action {
-      case .open(let path):
-        do throws(SerialPortError) {
-          try open(path, &poller, at: now)
-          reconnectPolicy?.opened(path, at: now)
-        } catch {
-          reconnectPolicy?.failed(path, errno: error.errno, because: error.description, at: now)
-        }
-      case .close: if link != nil { lose(&poller, at: now, body) }
-      case .report(let text): events.append(.told(text))
-      }
-    }
-  }
-
-  /// Does what the session asks for.
-  private func carryOut(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    guard link != nil else { return }
+  /// Performs the actions of the session.
+  private func perform(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
     while link != nil, let action = link!.session.nextAction() {
       switch action {
-      case .send(let bytes): link!.unsent += bytes
+      case .send(let bytes): link!.queue(bytes)
       case .setRate(let rate):
-        write(&poller, at: now, body)
-        guard link != nil else { return }
+        guard write(&poller, at: now, body) else { return }
         link!.line.setBaudRate(rate)
-        link!.policy.reset()
+        link!.scheduler.reset()
         events.append(.rate(rate))
-      case .report(let report): events.append(.session(report))
-      case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
-      case .batch(let event): events.append(.batch(event))
+      default: note(action)
       }
     }
-    write(&poller, at: now, body)
+    _ = write(&poller, at: now, body)
   }
 
-  /// The session has no line any more: what it still has to tell is told.
+  /// Reports the remaining actions of a session whose line is closed.
   private func drainActions() {
-    while let action = link?.session.nextAction() {
-      switch action {
-      case .send, .setRate: break
-      case .report(let report): events.append(.session(report))
-      case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
-      case .batch(let event): events.append(.batch(event))
-      }
+    while let action = link?.session.nextAction() { note(action) }
+  }
+
+  private func note(_ action: SessionAction) {
+    switch action {
+    case .send, .setRate: break
+    case .report(let report): events.append(.session(report))
+    case .finished(let ticket, let outcome): events.append(.finished(ticket, outcome))
+    case .batch(let event): events.append(.batch(event))
     }
   }
 
-  private func write(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
-  ) {
-    guard link != nil else { return }
-    while !link!.unsent.isEmpty {
-      let unsent = link!.unsent
-      do {
-        let count = try unsafe link!.line.write(unsent.span.bytes, at: now)
-        if count == 0 { break }
-        link!.unsent.removeFirst(count)
-      } catch {
-        return lose(&poller, at: now, body)
-      }
+  /// Writes the queued bytes. Returns false if the line is lost.
+  private func write(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) -> Bool {
+    guard link != nil else { return false }
+    do {
+      try link!.write(at: now)
+    } catch {
+      lose(&poller, at: now, body)
+      return false
     }
-    link!.policy.attend(to: link!.session.expectation, before: link!.session.deadline, at: now)
-    var wanted: Poller.Interest = link!.policy.idleUntil == nil ? .readable : []
-    if !link!.unsent.isEmpty { wanted.insert(.writable) }
-    guard wanted != link!.interest else { return }
-    link!.interest = wanted
-    guard let descriptor = link!.line.fileDescriptor else { return }
-    try? poller.change(descriptor, token: token, interest: wanted)
+    link!.scheduleRead(&poller, at: now)
+    return true
   }
 }

@@ -2,13 +2,12 @@ import MonotonicTime
 import Receiver
 import SerialPort
 
-/// The line to a receiver as the connection holds it: a port that tells when it is ready, or a line that has to be asked
-/// at its times.
+/// The line of a connection: a port that reports when it is readable, or a line that is polled at certain times.
 enum ReceiverLine: ~Copyable {
   case port(SerialPort)
   case polled(any PolledLine)
 
-  /// Opens what the name says. `baud` is for lines that have a rate.
+  /// Opens a line. `baud` applies to lines with a rate.
   init(
     opening address: LineAddress, access: SerialPort.Access, baud: UInt32?, at now: Instant
   ) throws(SerialPortError) {
@@ -25,7 +24,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The descriptor to wait for; nil for a line that is asked.
+  /// The descriptor to wait for; nil for a polled line.
   var fileDescriptor: Int32? {
     switch self {
     case .port(let port): port.fileDescriptor
@@ -33,7 +32,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// When a line that is asked is to be asked; nil for a port.
+  /// When a polled line is due; nil for a port.
   var deadline: Instant? {
     switch self {
     case .port: nil
@@ -41,7 +40,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The line's rate; nil where there is none.
+  /// The rate of the line, baud; nil without a rate.
   var baudRate: UInt32? {
     switch self {
     case .port(let port): port.kind.hasLineSettings ? port.baudRate : nil
@@ -49,7 +48,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Whether the line's rate is what others have made it: it is followed, and not looked for.
+  /// Whether the line itself determines its rate. The session follows it and does not search.
   var isRateGiven: Bool {
     switch self {
     case .port: false
@@ -57,7 +56,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The line of a recording, which goes on while its receiver is away.
+  /// The line of a recording, which continues during a disconnection.
   var replayed: ReplayLine? {
     switch self {
     case .port: nil
@@ -65,7 +64,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// What the session takes the line for where it has no rate.
+  /// The kind of line for a session if the line has no rate.
   var kindWithoutRate: SessionSettings.Line {
     switch self {
     case .port: .withoutRate(nil)
@@ -80,7 +79,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Reads what is there now; see `SerialPort.read`.
+  /// Reads available bytes; see `SerialPort.read`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
     switch self {
@@ -89,7 +88,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Writes what the line takes now; see `SerialPort.write`.
+  /// Writes as many bytes as the line takes now; see `SerialPort.write`.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int {
     switch self {
     case .port(let port): try port.write(bytes)
@@ -97,7 +96,7 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Forgets what came and was not read.
+  /// Discards received bytes that were not read.
   func discardInput() {
     switch self {
     case .port(let port): try? port.discardInput()
@@ -105,13 +104,13 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// Sets the rate, and forgets what came at the old one.
+  /// Sets the rate, and discards bytes that were received at the old one.
   func setBaudRate(_ rate: UInt32) {
     switch self {
     case .port(let port):
-      // What came at this rate is right.
+      // Bytes that were received at the same rate are valid.
       if port.baudRate == rate { return }
-      // A rate that the hardware does not have is passed over by the search.
+      // The search continues after a rate that the hardware lacks.
       try? port.setBaudRate(rate)
       try? port.discardInput()
     case .polled: break
@@ -119,19 +118,19 @@ enum ReceiverLine: ~Copyable {
   }
 }
 
-/// A line that does not tell when there are bytes: it is read at its `deadline`.
+/// A line that does not report available bytes. It is read at its `deadline`.
 protocol PolledLine: AnyObject {
-  /// When it is to be read.
+  /// When the line is read.
   var deadline: Instant? { get }
   var isWritable: Bool { get }
-  /// The port of the receiver that is at the line's other end, where the line is enough to know it.
+  /// The port of the receiver at the other end, if the kind of line determines it.
   var receiverPort: ReceiverPortNumber? { get }
-  /// The rate that the line has by itself, in baud, which may change with each read; nil where there is none.
+  /// The rate that the line itself determines, baud. It may change at each read. Nil without such a rate.
   var givenRate: UInt32? { get }
 
-  /// Reads what is there now; `wouldBlock` when there is no more, and `deadline` says when to come back.
+  /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
-  /// Writes what the line takes; the number of bytes from the start that it took.
+  /// Writes as many bytes as the line takes. Returns their number.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int
 }

@@ -3,71 +3,71 @@ import Receiver
 import Recording
 import SerialPort
 
-/// A file that is played as if a receiver spoke: carries out what `Replay` decides. A recording's line has the rates that the
-/// recorder gave it, and where the receiver was gone it is gone again: `read` throws `gone`, and `resume` says when it is back.
+/// A file that is played as the line of a receiver: performs the actions of `Replay`. The line has the rates in the
+/// recording. During a disconnection in the recording `read` throws `gone`, and `resume` returns when it ends.
 final class ReplayLine: PolledLine {
   let isWritable = false
   let receiverPort: ReceiverPortNumber? = nil
   private(set) var givenRate: UInt32?
 
-  /// What becomes of a receiver that is away.
+  /// The state of a disconnected receiver.
   enum Resumption { case awaited, back, never }
 
   private let file: SerialPort
   private var replay: Replay
   private var buffer = [UInt8](repeating: 0, count: 65_536)
-  /// Bytes that are due and did not fit into what they were read into.
-  private var recovery: ArraySlice<UInt8> = []
+  /// Bytes that are due and did not fit into the reader's buffer.
+  private var remainder: ArraySlice<UInt8> = []
   private var isAway = false
 
-  /// - Throws: what `SerialPort` throws; `malformed` for a recording that cannot be read, or what is no file.
+  /// - Throws: the errors of `SerialPort`; `malformed` for an invalid recording, and for a path that is not a file.
   init(opening path: String, _ speed: Replay.Speed, at now: Instant) throws(SerialPortError) {
     let file = try SerialPort(opening: path, access: .readOnly, baud: nil)
     guard file.kind == .file else {
       throw SerialPortError(
-        malformed: "is no file; name a recording, or watch the device without replay:", path: path)
+        malformed: "is not a file; name a recording, or name the device without replay:", path: path)
     }
     self.file = file
     replay = Replay(speed: speed, at: now)
     try load()
-    // The rate that it begins with stands at the same time as its first bytes.
-    while recovery.isEmpty, let event = replay.play(at: now) { take(event) }
+    // The first rate has the same time as the first bytes.
+    while remainder.isEmpty, let event = replay.play(at: now) { take(event) }
   }
 
-  var deadline: Instant? { recovery.isEmpty && !replay.isEnded ? replay.deadline : .zero }
+  var deadline: Instant? { remainder.isEmpty && !replay.isEnded ? replay.deadline : .zero }
 
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {
-    while recovery.isEmpty, !isAway {
+    while remainder.isEmpty, !isAway {
       try load()
       guard let event = replay.play(at: now) else { return replay.isEnded ? .endOfInput : .wouldBlock }
       take(event)
     }
     if isAway { throw SerialPortError(gone: file.path) }
-    let count = min(recovery.count, span.byteCount)
+    let count = min(remainder.count, span.byteCount)
     for index in 0..<count {
-      span.storeBytes(of: recovery[recovery.startIndex + index], toByteOffset: index, as: UInt8.self)
+      span.storeBytes(of: remainder[remainder.startIndex + index], toByteOffset: index, as: UInt8.self)
     }
-    recovery = recovery.dropFirst(count)
+    remainder = remainder.dropFirst(count)
     return .bytes(count)
   }
 
-  /// Plays on while the receiver is away.
+  /// Continues the recording while the receiver is disconnected.
   func resume(at now: Instant) -> Resumption {
     while isAway {
-      // A recording that cannot be read on is at its end.
+      // An unreadable recording ends there.
       do { try load() } catch { return .never }
       guard let event = replay.play(at: now) else { return replay.isEnded ? .never : .awaited }
       take(event)
-      // Nobody was there to say them.
-      if isAway { recovery = [] }
+      // Bytes during a disconnection are not received.
+      if isAway { remainder = [] }
     }
     return .back
   }
 
   private func take(_ event: Replay.Event) {
     switch event {
-    case .bytes(let bytes): recovery = bytes[...]
+    case .bytes(let bytes): remainder = bytes[...]
     case .rate(let rate): givenRate = rate
     case .lost: isAway = true
     case .opened: isAway = false
@@ -76,13 +76,13 @@ final class ReplayLine: PolledLine {
 
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int { bytes.byteCount }
 
-  /// Gives the replay what it wants of the file.
+  /// Reads as much of the file as the replay needs.
   private func load() throws(SerialPortError) {
-    // Taken out for as long as it is looked into, and not copied.
+    // The buffer is moved out while it is read, to avoid a copy.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
-    while replay.wantsMore {
+    while replay.needsInput {
       let result = try read(into: &buffer)
       do {
         guard case .bytes(let count) = result, count > 0 else { return try replay.finish() }

@@ -1,10 +1,10 @@
-/// Where state is kept from one run to the next.
+/// The folder of state that outlives a run.
 public enum StateFolder {
-  /// The folder's path; nil when there is no place for it.
+  /// Returns the path of the folder; nil if there is no place for it.
   ///
   /// - Parameters:
-  ///   - isRoot: whether the process is root's.
-  ///   - variable: a variable of the environment.
+  ///   - isRoot: whether the process runs as root.
+  ///   - variable: returns a variable of the environment.
   public static func path(isRoot: Bool, _ variable: (String) -> String?) -> String? {
     if let folder = variable("SEXTANT_STATE_DIR"), !folder.isEmpty { return folder }
     if isRoot { return "/var/lib/sextant" }

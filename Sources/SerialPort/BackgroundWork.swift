@@ -1,29 +1,29 @@
 import Glibc
 
-/// Work that would hold up the thread of the poller: bringing a file to the disk, asking for a host's address.
+/// Work that would block the thread of a poller: syncing a file, looking up a host.
 ///
-/// `unsafe`, because pthread_create(3) takes a pointer: to a box that the new thread alone owns.
+/// `unsafe`, because pthread_create(3) takes a pointer: to an object that the new thread owns.
 public enum BackgroundWork {
-  private final class Box: Sendable {
+  private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` once in a thread of its own. pthread_create(3).
+  /// Runs `body` once in a new thread. pthread_create(3).
   ///
-  /// - Returns: false when the system has no thread left; `body` is not run then.
+  /// - Returns: false if the system cannot start a thread. `body` is not run then.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = unsafe Unmanaged.passRetained(Box(body))
+    let work = unsafe Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
     let code = unsafe pthread_create(
       &thread, nil,
       { pointer in
         guard let pointer = unsafe pointer else { return nil }
-        unsafe Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
+        unsafe Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
         return nil
-      }, box.toOpaque())
+      }, work.toOpaque())
     guard code == 0 else {
-      unsafe box.release()
+      unsafe work.release()
       return false
     }
     pthread_detach(thread)

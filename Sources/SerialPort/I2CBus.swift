@@ -2,21 +2,21 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// An I2C bus, of which one device is talked to; i2c-dev of Linux (Documentation/i2c/dev-interface.rst).
+/// An I2C bus with one device of interest; i2c-dev of Linux (Documentation/i2c/dev-interface.rst).
 ///
-/// The value owns the descriptor. Others may use the bus meanwhile, for other devices: the kernel lets one transfer pass
-/// at a time.
+/// The value owns the descriptor. Other programs may use the bus for other devices: the kernel runs one transfer at a
+/// time.
 public struct I2CBus: ~Copyable {
   /// The node, such as `/dev/i2c-1`.
   public let path: String
-  /// The device's address, 7 bits.
+  /// The address of the device, 7 bits.
   public let address: UInt8
 
   private let descriptor: OwnedDescriptor
 
-  /// Opens the bus; the device is not asked for. The corresponding C function is open(2).
+  /// Opens the bus. The device is not accessed. The corresponding C function is open(2).
   ///
-  /// - Throws: `notFound`, `noPermission`, `unsuitable` for what is no I2C bus or cannot do plain transfers.
+  /// - Throws: `notFound`, `noPermission`, `malformed` for a path that is not an I2C bus or lacks plain transfers.
   public init(opening path: String, address: UInt8) throws(SerialPortError) {
     try refuseNUL(path, .open)
     let descriptor = try opening(path) { () throws(Errno) in try Syscalls.open(path, O_RDWR | O_CLOEXEC) }
@@ -25,12 +25,12 @@ public struct I2CBus: ~Copyable {
       isAble = try Syscalls.doesI2CTransfers(descriptor.number)
     } catch {
       throw SerialPortError(
-        cause: .malformed("is no I2C bus; name one such as i2c:/dev/i2c-1 (`ls /dev/i2c-*`)"), operation: .open,
+        cause: .malformed("is not an I2C bus; name one such as i2c:/dev/i2c-1 (`ls /dev/i2c-*`)"), operation: .open,
         path: path, errno: error.rawValue)
     }
     guard isAble else {
       throw SerialPortError(
-        cause: .malformed("the adapter of this bus speaks SMBus alone; a receiver needs one that does I2C transfers"),
+        cause: .malformed("the adapter of this bus supports SMBus only; a receiver needs one with I2C transfers"),
         operation: .open, path: path, errno: EOPNOTSUPP)
     }
     self.path = path
@@ -38,18 +38,18 @@ public struct I2CBus: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Bytes that every adapter does in one transfer.
+  /// The size of a transfer that every adapter supports, bytes.
   private static let always = 16
 
-  /// Writes and then reads in one transfer, with a repeated start between. Waits until it is done: the bus is slow (22 µs
-  /// a byte at 400 kHz) and the device may hold its clock.
+  /// Writes and then reads in one transfer, with a repeated start between. Waits for its end: the bus is slow (22 µs a
+  /// byte at 400 kHz), and the device may stretch the clock.
   ///
   /// - Parameters:
-  ///   - out: what is written first; may be empty.
-  ///   - span: where the bytes are put that are read.
-  ///   - count: how many to read, at most 65,535; may be 0.
-  /// - Returns: false when the device did not answer to its address or to a byte: it is not there, or busy.
-  /// - Throws: ``SerialPortError``: `gone`, `inputOutput`, `notSupported` when the adapter does not do so long a transfer.
+  ///   - out: the bytes to write first; may be empty.
+  ///   - span: the destination of the read bytes.
+  ///   - count: the number of bytes to read, at most 65,535; may be 0.
+  /// - Returns: false if the device did not acknowledge its address or a byte: it is absent or busy.
+  /// - Throws: ``SerialPortError``: `gone`, `inputOutput`, `notSupported` if the transfer is too long for the adapter.
   @_lifetime(span: copy span)
   public func transfer(
     writing out: RawSpan, readingInto span: inout MutableRawSpan, count: Int
@@ -59,9 +59,10 @@ public struct I2CBus: ~Copyable {
       return true
     } catch {
       switch error.rawValue {
-      // What drivers answer for a missing acknowledgement or a clock held too long (Documentation/i2c/fault-codes.rst).
+      // The errors of drivers for a missing acknowledgement or a clock stretched too long
+      // (Documentation/i2c/fault-codes.rst).
       case ENXIO, EREMOTEIO, EIO, EAGAIN, ETIMEDOUT: return false
-      // Adapters that tell the kernel of their limits refuse by EOPNOTSUPP, others by whatever their driver found.
+      // Adapters that declare their limits to the kernel refuse with EOPNOTSUPP, others with an error of their driver.
       case EINVAL where max(out.byteCount, count) > Self.always:
         throw SerialPortError(
           cause: .notSupported, operation: out.byteCount > 1 ? .write : .read, path: path, errno: error.rawValue)

@@ -1,29 +1,29 @@
-/// Waiting for room on an output. Whoever reads there may stand still, as a pager that shows its first page or a terminal that
-/// was stopped; a write would wait for it, and what asks a program to end is heeded between writes.
+/// Waiting for space on an output. A reader of it may pause, as a pager at its first page or a stopped terminal. A
+/// write would then block, and a request to end is handled between writes only.
 ///
-/// The calls of the C library take pointers, which is the reason for `unsafe` here; each is to a value of the caller's frame.
+/// The functions of the C library take pointers, which is the reason for `unsafe` here; each is to a local variable of
+/// the caller.
 import CLinux
 import FileSystem
 import Glibc
 
-/// Room for bytes on a descriptor that is written to; poll(2).
+/// Space for bytes on an output descriptor; poll(2).
 public enum OutputRoom {
-  /// What a pipe takes without waiting when it is said to take something, in bytes; pipe(7), PIPE_BUF.
+  /// The number of bytes that a writable pipe takes without blocking; pipe(7), PIPE_BUF.
   public static let least = 4096
-  /// How long who is asked to end waits for a reader that is only slow.
+  /// The time that a reader has after a request to end.
   private static var patienceMilliseconds: Int32 { 1000 }
 
-  /// Whether a write does not wait: there is room, or an error, which the write tells.
+  /// Whether a write does not block: there is space, or an error that the write returns.
   ///
-  /// - Parameter descriptor: What is written to.
+  /// - Parameter descriptor: the output.
   public static func isThere(_ descriptor: Int32) -> Bool { isThere(descriptor, within: 0) }
 
-  /// Waits until a write does not wait; false when it still does a second after the program was asked to end.
+  /// Waits until a write does not block. Returns false if it still would a second after the request to end.
   ///
   /// - Parameters:
-  ///   - descriptor: What is written to.
-  ///   - ending: A descriptor that can be read from the moment on at which the program is asked to end; a negative one is
-  ///     passed over.
+  ///   - descriptor: the output.
+  ///   - ending: a descriptor that is readable after the request to end; negative for none.
   public static func wait(_ descriptor: Int32, ending: Int32) -> Bool {
     var either = [
       pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: ending, events: Int16(POLLIN), revents: 0),
@@ -41,13 +41,13 @@ public enum OutputRoom {
   }
 }
 
-/// Whether a signal has come that waits for a `Poller` of this thread to take it: a descriptor that is readable then, for who
-/// has to wait for something else meanwhile; signalfd(2).
+/// A descriptor that is readable when a signal for the `Poller` of this thread is pending, for code that waits for
+/// something else meanwhile; signalfd(2).
 public struct WaitingSignals: ~Copyable {
-  /// To be polled; −1, which poll(2) passes over, when there is none.
+  /// The descriptor for poll(2); −1, which poll(2) ignores, if there is none.
   public let descriptor: Int32
 
-  /// - Parameter signals: Those that are waited for, as far as the calling thread has blocked them.
+  /// - Parameter signals: the signals, as far as the calling thread has blocked them.
   public init(_ signals: [Poller.Signal]) {
     var blocked = sigset_t()
     var wanted = sigset_t()
@@ -59,7 +59,7 @@ public struct WaitingSignals: ~Copyable {
     descriptor = unsafe signalfd(-1, &wanted, Int32(SFD_NONBLOCK) | Int32(SFD_CLOEXEC))
   }
 
-  /// Takes those that have come: the poller will not see them.
+  /// Removes the pending signals, so that the poller does not report them.
   public func take() { while Syscalls.nextSignal(descriptor) != nil {} }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

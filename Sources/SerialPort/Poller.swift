@@ -4,48 +4,47 @@ import Glibc
 import MonotonicTime
 import SystemPackage
 
-/// Waits for descriptors, signals, other threads and a moment, all at once; epoll(7), timerfd_create(2), signalfd(2),
-/// eventfd(2).
+/// Waits for descriptors, signals, other threads and a deadline; epoll(7), timerfd_create(2), signalfd(2), eventfd(2).
 ///
-/// One thread owns a poller and waits on it. It decides nothing: what an event means is its owner's business.
+/// One thread owns a poller and waits on it. Its owner decides what an event means.
 public struct Poller: ~Copyable {
-  /// What the owner calls a descriptor by.
+  /// The owner's name of a descriptor.
   public struct Token: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
-  /// What a descriptor is watched for. A hang-up is always reported, even for `[]`.
+  /// The events of a descriptor. A hang-up is always reported, even for `[]`.
   public struct Interest: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// There are bytes to read, or the end of them.
+    /// There are bytes to read, or their end.
     public static let readable = Interest(rawValue: EPOLLIN.rawValue)
-    /// There is room for bytes to write.
+    /// There is space for bytes to write.
     public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 
-  /// The signals that can be waited for; signal(7).
+  /// The supported signals; signal(7).
   public enum Signal: Sendable, Hashable, CaseIterable {
     /// SIGINT: the interrupt key.
     case interrupt
-    /// SIGTERM: an orderly end is asked for.
+    /// SIGTERM: a request for an orderly end.
     case terminate
-    /// SIGHUP: the terminal or the login is gone. Not waited for where it is ignored, as under nohup(1).
+    /// SIGHUP: the terminal or the login has ended. Not caught if the process ignores it, as under nohup(1).
     case hangUp
-    /// SIGWINCH: the window of the terminal has another size.
+    /// SIGWINCH: the window of the terminal has a new size.
     case windowChange
   }
 
   /// Why ``wait(deadline:)`` returned.
   public enum Event: Sendable, Hashable {
-    /// There are bytes to read, or the end of them.
+    /// There are bytes to read, or their end.
     case readable(Token)
-    /// There is room for bytes to write.
+    /// There is space for bytes to write.
     case writable(Token)
-    /// The other side went away. Comes after `readable` if bytes are left. Remove the descriptor: it is reported again.
+    /// The other side closed. It follows `readable` if bytes remain. Remove the descriptor, or it is reported again.
     case hangUp(Token)
-    /// A signal came.
+    /// A signal arrived.
     case signal(Signal)
     /// A ``Waker`` was used.
     case woken
@@ -53,13 +52,13 @@ public struct Poller: ~Copyable {
     case timeout
   }
 
-  /// Wakes the thread that waits on a poller, from any thread. Outlives the poller without harm.
+  /// Wakes the thread that waits on a poller, from any thread. It may outlive the poller.
   public final class Waker: Sendable {
     let counter: OwnedDescriptor
 
     init() throws(Errno) { counter = try Syscalls.createEventCounter() }
 
-    /// Makes the wait that is on, or the next one, report `woken`; several calls before it are reported once.
+    /// Makes the current or next wait report `woken`. Several calls before it are reported once.
     public func wake() { Syscalls.raise(counter: counter.number) }
   }
 
@@ -69,24 +68,24 @@ public struct Poller: ~Copyable {
   private let epoll: OwnedDescriptor
   private let timer: OwnedDescriptor
   private let signals: CaughtSignals
-  /// The deadline that the timer is set to, so that it is set only when it changes.
+  /// The deadline of the timer, so that it is set only if it changes.
   private var armed: UInt64?
-  /// Regular files, which epoll refuses: they are always ready.
+  /// Regular files, which epoll refuses. They are always readable.
   private var alwaysReadable: [(descriptor: Int32, token: Token)]
-  /// Kept between waits for its storage.
+  /// Reused by each wait for its storage.
   private var events: [Event]
 
   /// Makes a poller.
   ///
-  /// - Parameter signals: The signals to wait for. They are blocked in the calling thread and those that it starts
-  ///   later, until the poller goes: make the poller before any other thread, or the signal may strike there.
-  /// - Throws: ``SerialPortError`` `inputOutput` when the system is out of descriptors.
+  /// - Parameter signals: the signals to wait for. They are blocked in the calling thread and in threads that it starts
+  ///   later, until the poller is destroyed. Create the poller before any other thread, or a signal may arrive there.
+  /// - Throws: ``SerialPortError`` `inputOutput` if the system is out of descriptors.
   public init(catching signals: [Signal] = []) throws(SerialPortError) {
     let epoll = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createEpoll() }
     let timer = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createTimer() }
-    // A blocked signal is queued even where the process ignores it.
-    let heeded = signals.filter { $0 != .hangUp || !Syscalls.isIgnored($0.number) }.map(\.number)
-    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(heeded) }
+    // A blocked signal is queued even if the process ignores it.
+    let caughtNumbers = signals.filter { $0 != .hangUp || !Syscalls.isIgnored($0.number) }.map(\.number)
+    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(caughtNumbers) }
     let waker = try attempting(.wait, "") { () throws(Errno) in try Waker() }
     try attempting(.wait, "") { () throws(Errno) in
       let own = [(timer.number, Mark.timer), (caught.number, Mark.signal), (waker.counter.number, Mark.waker)]
@@ -102,13 +101,13 @@ public struct Poller: ~Copyable {
     events = []
   }
 
-  /// Watches a descriptor from now on. A regular file is always readable. epoll_ctl(2) with EPOLL_CTL_ADD.
+  /// Adds a descriptor. A regular file is always readable. epoll_ctl(2) with EPOLL_CTL_ADD.
   ///
   /// - Parameters:
-  ///   - descriptor: Stays its owner's; ``remove(_:)`` it before it is closed.
-  ///   - token: Comes back in the events.
-  ///   - interest: What to watch for.
-  /// - Throws: ``SerialPortError`` `inputOutput`: out of memory, or watched already.
+  ///   - descriptor: the descriptor. Its owner must ``remove(_:)`` it before it is closed.
+  ///   - token: the token in the events.
+  ///   - interest: the events to wait for.
+  /// - Throws: ``SerialPortError`` `inputOutput`: out of memory, or added already.
   public mutating func add(
     _ descriptor: Int32, token: Token, interest: Interest = .readable
   ) throws(SerialPortError) {
@@ -121,9 +120,9 @@ public struct Poller: ~Copyable {
     }
   }
 
-  /// Changes what a descriptor is watched for. epoll_ctl(2) with EPOLL_CTL_MOD. Nothing to change for a regular file.
+  /// Changes the events of a descriptor. epoll_ctl(2) with EPOLL_CTL_MOD. It has no effect on a regular file.
   ///
-  /// - Throws: ``SerialPortError`` `inputOutput` if it is not watched.
+  /// - Throws: ``SerialPortError`` `inputOutput` if the descriptor was not added.
   public mutating func change(
     _ descriptor: Int32, token: Token, interest: Interest
   ) throws(SerialPortError) {
@@ -134,18 +133,18 @@ public struct Poller: ~Copyable {
     }
   }
 
-  /// Watches a descriptor no longer. epoll_ctl(2) with EPOLL_CTL_DEL. One that is not watched is left alone.
+  /// Removes a descriptor. epoll_ctl(2) with EPOLL_CTL_DEL. Other descriptors are ignored.
   public mutating func remove(_ descriptor: Int32) {
     alwaysReadable.removeAll { $0.descriptor == descriptor }
-    // The only errors are those of a descriptor that is not watched, which is what was asked for.
+    // The only error is that the descriptor was not added.
     try? Syscalls.control(epoll: epoll.number, EPOLL_CTL_DEL, descriptor, events: 0, mark: 0)
   }
 
-  /// Waits until something happens. epoll_wait(2).
+  /// Waits for events. epoll_wait(2).
   ///
-  /// - Parameter deadline: A moment of `SystemClock.monotonic` in nanoseconds; nil waits for as long as it takes. A moment
-  ///   that has passed looks without waiting.
-  /// - Returns: What happened, at least one event. `timeout` comes last, and only when the deadline has passed.
+  /// - Parameter deadline: an instant of `SystemClock.monotonic` in nanoseconds; nil for none. With a past instant the call
+  ///   does not block.
+  /// - Returns: at least one event. `timeout` is the last one, and only after the deadline.
   /// - Throws: ``SerialPortError`` `inputOutput`.
   public mutating func wait(deadline: UInt64?) throws(SerialPortError) -> [Event] {
     events.removeAll(keepingCapacity: true)
@@ -165,7 +164,7 @@ public struct Poller: ~Copyable {
 }
 
 extension Poller {
-  /// What epoll hands back for the poller's own descriptors: beyond every token.
+  /// The marks of the poller's own descriptors in epoll: beyond every token.
   private enum Mark {
     static let timer = UInt64(1) << 32
     static let signal = UInt64(2) << 32
@@ -186,7 +185,7 @@ extension Poller {
       switch mark {
       case Mark.timer:
         Syscalls.clearCounter(timer.number)
-        // It is set again at the next wait, even for the same deadline.
+        // The next wait sets it again, even for the same deadline.
         armed = nil
       case Mark.waker:
         Syscalls.clearCounter(waker.counter.number)

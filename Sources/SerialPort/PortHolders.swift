@@ -1,23 +1,23 @@
-// Who has a port: the owner of its lock if there is one, else everybody who has it open.
+// The holders of a port: the owner of its lock if there is one, else all programs that have it open.
 import FileSystem
 
-/// The programs that have the node open, the calling one included.
+/// The programs that have the node open, including the calling one.
 func findHolders(of path: String) -> [PortHolder] {
   guard let node = try? Syscalls.status(ofPath: path) else { return [] }
   return findHolders(of: node)
 }
 
-/// The programs that have the node open, beside this one if there are others.
+/// The programs that have the node open, without the calling one if there are others.
 func otherHolders(of node: NodeStatus) -> [PortHolder] {
   let holders = findHolders(of: node)
   let others = holders.filter { $0.processID != Syscalls.processID }
   return others.isEmpty ? holders : others
 }
 
-/// The owner of the node's flock(2); if it has none, every program that has the node open and lets us see it.
+/// The owner of the node's flock(2); without one, every program that has the node open and is visible to this user.
 ///
-/// The owner is preferred because it is the one that reads: an emulator or a terminal multiplexer may well have the
-/// other end of the same line.
+/// The owner is preferred because it reads the line: an emulator or a terminal multiplexer may have the other end of
+/// the same line.
 func findHolders(of node: NodeStatus) -> [PortHolder] {
   if let locks = try? UserFile.read("/proc/locks"), let owner = lockOwner(of: node, inLocks: locks) {
     return [PortHolder(processID: owner, program: programName(of: owner))]
@@ -25,8 +25,8 @@ func findHolders(of node: NodeStatus) -> [PortHolder] {
   return processesWithOpenDescriptor(on: node)
 }
 
-/// The process that /proc/locks names for an flock(2) of this node. Nil if there is none, or if it lives outside this
-/// process namespace (the kernel then writes 0 or a negative number).
+/// The process of an flock(2) of this node in /proc/locks; nil if there is none, or if it is outside this process
+/// namespace (the kernel then writes 0 or a negative number).
 func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   for line in locks.split(separator: "\n") {
     // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 412 00:18:7 0 EOF`; device in hexadecimal, inode in decimal.
@@ -45,7 +45,7 @@ private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
   FileLookup.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
     let folder = "/proc/\(processID)/fd"
     return FileLookup.names(in: folder).contains { name in
-      // stat(2) through the link of /proc: the device is looked at, not opened.
+      // stat(2) through the link of /proc does not open the device.
       (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
     }
   }.map { PortHolder(processID: $0, program: programName(of: $0)) }

@@ -2,19 +2,18 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// What can be known of a port without opening it: opening a line raises its modem lines, and some boards reset at that.
+/// The state of a port without opening it: opening a line raises its modem lines, which resets some boards.
 public struct PortState: Sendable, Hashable {
-  /// The programs that have it: the one with the lock if there is one, else all that have it open, as far as this user
-  /// may see them.
+  /// The programs that hold it: the owner of the lock if there is one, else all that have it open, as far as they are
+  /// visible to this user.
   public let holders: [PortHolder]
   /// Whether this user may read and write it.
   public let isPermitted: Bool
-  /// The group that the node belongs to and that may read and write it; nil if there is none, or if it is root's.
+  /// The group of the node if its members may read and write it; nil if there is none, and for root.
   public let group: String?
-  /// Where this user may not: one line that says what to do.
+  /// One line with the next step if this user may not open it.
   public let cure: String?
 
-  /// A state as it was found.
   public init(holders: [PortHolder], isPermitted: Bool, group: String?, cure: String?) {
     self.holders = holders
     self.isPermitted = isPermitted
@@ -22,7 +21,7 @@ public struct PortState: Sendable, Hashable {
     self.cure = cure
   }
 
-  /// Looks at a port. The corresponding C functions are stat(2) and faccessat(2).
+  /// Reads the state of a port. The corresponding C functions are stat(2) and faccessat(2).
   ///
   /// - Throws: ``SerialPortError`` `notFound`, `inputOutput`.
   public init(of path: String) throws(SerialPortError) {

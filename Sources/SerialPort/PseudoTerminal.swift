@@ -2,22 +2,22 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A pseudo-terminal in raw mode, seen from the device's side: what a simulated receiver sits behind. pty(7).
+/// A pseudo-terminal in raw mode from the side of the device, for a simulated receiver. pty(7).
 ///
 /// The value owns the master and keeps the slave open, so that the line stays raw and alive between two programs that
-/// use it. When the value goes, they see a hang-up, as if a USB device was pulled out.
+/// use it. When the value is destroyed, they detect a hang-up, as after an unplug.
 public struct PseudoTerminal: ~Copyable {
   /// The node that programs open: `/dev/pts/N`.
   public let path: String
-  /// The link that ``link(at:)`` made; nil if there is none.
+  /// The link of ``link(at:)``; nil without one.
   public private(set) var linkPath: String?
 
   private let master: OwnedDescriptor
   private let slave: OwnedDescriptor
 
-  /// Opens a new pair, 38400 baud until somebody sets another rate. posix_openpt(3).
+  /// Opens a new pair with 38400 baud. posix_openpt(3).
   ///
-  /// - Throws: ``SerialPortError`` `inputOutput` when the system is out of descriptors or pseudo-terminals.
+  /// - Throws: ``SerialPortError`` `inputOutput` if the system is out of descriptors or pseudo-terminals.
   public init() throws(SerialPortError) {
     let master = try attempting(.open, "/dev/ptmx") { () throws(Errno) in try Syscalls.openPseudoTerminal() }
     let path = try attempting(.open, "/dev/ptmx") { () throws(Errno) in try Syscalls.slavePath(of: master.number) }
@@ -42,7 +42,7 @@ public struct PseudoTerminal: ~Copyable {
     removeLink()
   }
 
-  /// Takes the link away, if it still leads here: only then it is this value's.
+  /// Removes the link if it still leads to this pseudo-terminal.
   private func removeLink() {
     if let linkPath, (try? Syscalls.target(ofLink: linkPath)) == path { try? Syscalls.unlink(linkPath) }
   }
@@ -50,7 +50,7 @@ public struct PseudoTerminal: ~Copyable {
   /// The master, for pollers. It belongs to the value.
   public var fileDescriptor: Int32 { master.number }
 
-  /// The rate in baud that the program at the other end has set. ioctl_tty(2), TCGETS2.
+  /// The rate that the program at the other end has set, baud. ioctl_tty(2), TCGETS2.
   public var baudRate: UInt32 { (try? LineSettings(of: master.number).baudRate) ?? 0 }
 
   /// Sets the rate that a program finds when it opens the node. tty_ioctl(4), TCSETS2.
@@ -64,7 +64,7 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Reads what the program at the other end wrote, without waiting. read(2).
+  /// Reads the bytes of the program at the other end, without waiting. read(2).
   ///
   /// - Throws: ``SerialPortError``.
   @_lifetime(span: copy span)
@@ -79,9 +79,9 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Writes what the program at the other end is to read, without waiting. write(2).
+  /// Writes bytes for the program at the other end, without waiting. write(2).
   ///
-  /// - Returns: The number of bytes that were taken; fewer, or 0, when the program does not read (some 4 kB wait).
+  /// - Returns: the number of bytes taken; fewer, or 0, if the program does not read (the buffer has about 4 kB).
   /// - Throws: ``SerialPortError``.
   public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
     do {
@@ -92,12 +92,12 @@ public struct PseudoTerminal: ~Copyable {
     }
   }
 
-  /// Gives the node a second name, and takes it away when the value goes, or gets another one. symlink(2).
+  /// Makes a symbolic link to the node. It is removed when the value is destroyed or gets another link. symlink(2).
   ///
-  /// - Parameter link: Where the symbolic link is made. One that leads to a pseudo-terminal is replaced: an earlier
-  ///   run left it. Anything else stays.
-  /// - Throws: ``SerialPortError`` `inputOutput`, errno EEXIST if something else is there; `malformed`. The name before
-  ///   it then stays.
+  /// - Parameter link: the path of the link. An existing link to a pseudo-terminal is replaced: an earlier run left it.
+  ///   Other files stay.
+  /// - Throws: ``SerialPortError`` `inputOutput`, errno EEXIST if another file is there; `malformed`. The previous link
+  ///   then stays.
   public mutating func link(at link: String) throws(SerialPortError) {
     try refuseNUL(link, .link)
     try attempting(.link, link) { () throws(Errno) in

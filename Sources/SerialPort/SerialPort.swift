@@ -2,27 +2,27 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A byte stream that is read and written without waiting: a serial line, or what stands in for one.
+/// A byte stream that is read and written without waiting: a serial line, or a replacement of it.
 ///
-/// The value owns the descriptor. When it goes, a terminal gets back the settings it was found with and the descriptor
-/// is closed. Call ``drain()`` first where the last bytes written matter: the settings are restored at once.
+/// The value owns the descriptor. At its end the settings of a terminal are restored and the descriptor is closed. Call
+/// ``drain()`` first if the last written bytes matter: the settings are restored at once.
 ///
 /// | kind of node | opened | end |
 /// |---|---|---|
 /// | terminal (`ttyUSB`, `ttyACM`, `ttyS`) | raw 8N1, exclusively, locked | ``SerialPortError/Cause/gone`` |
 /// | pseudo-terminal | raw 8N1, locked | ``SerialPortError/Cause/gone`` |
 /// | character device without termios (`/dev/gnss0`) | locked | ``SerialPortError/Cause/gone``, or its own end |
-/// | FIFO | for reading only, locked; a writer that leaves does not end it, the next one goes on | never |
-/// | anonymous pipe (`/dev/stdin`) | for reading only | ``ReadResult/endOfInput`` when the last writer leaves |
+/// | FIFO | for reading only, locked; the stream continues with the next writer | never |
+/// | anonymous pipe (`/dev/stdin`) | for reading only | ``ReadResult/endOfInput`` after the last writer closes |
 /// | file | for reading only, from its start; not locked | ``ReadResult/endOfInput`` |
 ///
 /// A directory, a block device and a socket are refused.
 public struct SerialPort: ~Copyable {
-  /// What stands behind the path.
+  /// The kind of the node.
   public enum Kind: Sendable, Hashable {
     /// A serial line with a baud rate.
     case terminal
-    /// The slave side of a pseudo-terminal: it keeps a baud rate, but paces nothing.
+    /// The slave side of a pseudo-terminal. It has a baud rate without effect on the speed.
     case pseudoTerminal
     /// A named FIFO or an anonymous pipe: read only.
     case fifo
@@ -35,9 +35,9 @@ public struct SerialPort: ~Copyable {
     public var hasLineSettings: Bool { self == .terminal || self == .pseudoTerminal }
   }
 
-  /// What the caller wants to do.
+  /// The access that the caller needs.
   public enum Access: Sendable, Hashable {
-    /// Read, and write where the kind of port takes bytes.
+    /// Read, and write if the kind of port takes bytes.
     case readWrite
     /// Read only: ``SerialPort/write(_:)`` is refused.
     case readOnly
@@ -45,17 +45,17 @@ public struct SerialPort: ~Copyable {
 
   /// The outcome of a ``SerialPort/read(into:)``.
   public enum ReadResult: Sendable, Hashable {
-    /// So many bytes are at the start of the span.
+    /// The number of bytes at the start of the span.
     case bytes(Int)
-    /// Nothing is there now; wait with a ``Poller``.
+    /// There are no bytes now; wait with a ``Poller``.
     case wouldBlock
     /// The file or pipe is at its end.
     case endOfInput
   }
 
-  /// The path as it was given.
+  /// The path as the caller gave it.
   public let path: String
-  /// What stands behind the path.
+  /// The kind of the node.
   public let kind: Kind
   /// Whether ``write(_:)`` can succeed: the port was opened for it, and it is neither a file nor a FIFO.
   public let isWritable: Bool
@@ -63,12 +63,12 @@ public struct SerialPort: ~Copyable {
   let descriptor: OwnedDescriptor
   private let found: FoundLine?
 
-  /// Opens a port without waiting for it. The corresponding C functions are open(2), flock(2) and tcsetattr(3).
+  /// Opens a port without waiting. The corresponding C functions are open(2), flock(2) and tcsetattr(3).
   ///
   /// - Parameters:
-  ///   - path: A device, FIFO or file; links are followed.
+  ///   - path: a device, FIFO or file; links are followed.
   ///   - access: `.readOnly` also opens a device that the user may only read.
-  ///   - baud: The rate in baud (bits per second); nil leaves it as it is found. Ignored where there is none.
+  ///   - baud: the rate, baud; nil to keep the present one. Ignored for a port without a rate.
   /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `malformed`, `noPermission`, `held`,
   ///   `unsupportedBaudRate`, `inputOutput`.
   public init(opening path: String, access: Access, baud: UInt32?) throws(SerialPortError) {
@@ -86,7 +86,7 @@ public struct SerialPort: ~Copyable {
     if kind != .file { try lockExclusively(descriptor.number, path, node, kind) }
     let found = settings.map { FoundLine(settings: $0, lowLatency: Syscalls.lowLatency(descriptor.number)) }
 
-    // From here on the settings are restored whatever fails: the port's deinit does it.
+    // From here on the port's deinit restores the settings, whatever fails.
     let port = SerialPort(path, kind, access, found, descriptor)
     if var wanted = settings {
       wanted.makeRaw()
@@ -107,7 +107,7 @@ public struct SerialPort: ~Copyable {
   }
 
   deinit {
-    // Nobody is left to hear of an error, and a device that was pulled out answers EIO to each of these.
+    // An error cannot be reported here, and a device that was removed returns EIO for each of these calls.
     guard let found else { return }
     if let lowLatency = found.lowLatency, lowLatency != Syscalls.lowLatency(descriptor.number) {
       try? Syscalls.setLowLatency(descriptor.number, lowLatency)
@@ -116,13 +116,13 @@ public struct SerialPort: ~Copyable {
     if kind == .terminal { try? Syscalls.setExclusive(descriptor.number, false) }
   }
 
-  /// The descriptor, for pollers. It belongs to the port: do not close it, nor keep it longer than the port lives.
+  /// The descriptor, for pollers. It belongs to the port: do not close it, and do not use it longer than the port.
   public var fileDescriptor: Int32 { descriptor.number }
 
-  /// Reads what is there, without waiting. The corresponding C function is read(2).
+  /// Reads available bytes without waiting. The corresponding C function is read(2).
   ///
-  /// - Parameter span: Where the bytes are put, from its start.
-  /// - Throws: ``SerialPortError``: `gone` when the device was pulled out or the other side hung up, `inputOutput`.
+  /// - Parameter span: the destination of the bytes, from its start.
+  /// - Throws: ``SerialPortError``: `gone` if the device was removed or the other side hung up, `inputOutput`.
   @_lifetime(span: copy span)
   public func read(into span: inout MutableRawSpan) throws(SerialPortError) -> ReadResult {
     if span.byteCount == 0 { return .bytes(0) }
@@ -133,32 +133,32 @@ public struct SerialPort: ~Copyable {
       if error == .wouldBlock { return .wouldBlock }
       throw SerialPortError(error, .read, path)
     }
-    // A raw terminal with VMIN of at least 1 answers zero bytes only after a hang-up.
+    // A raw terminal with VMIN of at least 1 returns zero bytes only after a hang-up.
     if kind.hasLineSettings { throw SerialPortError(cause: .gone, operation: .read, path: path, errno: 0) }
     return .endOfInput
   }
 
-  /// Reads on where the kernel may have stopped short, and returns the number of bytes in all.
+  /// Continues a read that the kernel may have ended early. Returns the total number of bytes.
   ///
   /// Since Linux 5.12 a terminal is read through a buffer of 64 bytes (tty_io.c, `iterate_tty_read`), and with VMIN
-  /// above 64 the read ends after each of them. The rest, if it is below VMIN, would never be reported to a poller.
+  /// above 64 the read ends after each of them. Remaining bytes below VMIN would never be reported to a poller.
   @_lifetime(span: copy span)
   private func readRest(into span: inout MutableRawSpan, after first: Int) -> Int {
     let kernelBuffer = 64
     var total = first
     var last = first
     while last > 0 && last % kernelBuffer == 0 && total < span.byteCount {
-      // An error is met again by the next read; the bytes before it come first.
+      // The next read returns the error; the bytes before it come first.
       last = (try? Syscalls.read(descriptor.number, into: &span, at: total)) ?? 0
       total += last
     }
     return total
   }
 
-  /// Writes what the port takes now, without waiting. The corresponding C function is write(2).
+  /// Writes as many bytes as the port takes now, without waiting. The corresponding C function is write(2).
   ///
-  /// - Parameter bytes: What to send.
-  /// - Returns: The number of bytes that were taken, from the start; 0 when the output buffer is full.
+  /// - Parameter bytes: the bytes to send.
+  /// - Returns: the number of bytes taken, from the start; 0 if the output buffer is full.
   /// - Throws: ``SerialPortError``: `gone`, `inputOutput`, `notSupported` if the port is not ``isWritable``.
   public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
     if !isWritable { throw SerialPortError(Errno.badFileDescriptor, .write, path) }
@@ -171,10 +171,10 @@ public struct SerialPort: ~Copyable {
   }
 }
 
-/// How a terminal was found, to be restored.
+/// The settings of a terminal before it was opened, to be restored.
 private struct FoundLine {
   let settings: LineSettings
-  /// Nil where the driver has no such setting.
+  /// Nil if the driver has no such setting.
   let lowLatency: Bool?
 }
 

@@ -2,55 +2,56 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A program that has a port open.
+/// A program that holds a port open.
 public struct PortHolder: Sendable, Hashable, CustomStringConvertible {
   /// The process id.
   public let processID: Int32
-  /// The program's name as in /proc/PID/comm; empty if it could not be read.
+  /// The name of the program as in /proc/PID/comm; empty if it could not be read.
   public let program: String
 
-  /// As in `gpsd (pid 412)`.
+  /// Such as `gpsd (pid 412)`.
   public var description: String { program.isEmpty ? "pid \(processID)" : "\(program) (pid \(processID))" }
 }
 
-/// Why an operation on a port failed: the errno, the path, what was tried, and the cause that the caller acts on.
+/// Why an operation on a port failed: the errno, the path, the operation, and the cause.
 public struct SerialPortError: Error, Sendable, Equatable {
-  /// What the caller can do something about.
+  /// The cause, by what the caller can do about it.
   public enum Cause: Sendable, Equatable {
-    /// There is no such node, or no hardware behind it.
+    /// The node does not exist, or has no hardware behind it.
     case notFound
-    /// The path leads to a directory.
+    /// The path is a directory.
     case directory
-    /// The path leads to something that carries no byte stream: a block device, a socket.
+    /// The path is a node without a byte stream: a block device, a socket.
     case unsuitable
-    /// What is behind the path is not what it has to be. The text says why, and what to do.
+    /// The node or the address is not what it has to be. The text has the reason and the next step.
     case malformed(String)
-    /// The node may not be opened; `group` is the group that may, if there is one.
+    /// The user may not open the node; `group` is the group that may, if there is one.
     case noPermission(group: String?)
-    /// Another program has the port. The list is empty if it could not be found out which.
+    /// Another program holds the port. The list is empty if it could not be identified.
     case held(by: [PortHolder])
-    /// The device went away: it hung up, or answers EIO, ENXIO or ENODEV.
+    /// The device was removed: it hung up, or returns EIO, ENXIO or ENODEV.
     case gone
     /// Reading, writing or setting failed for another reason.
     case inputOutput
-    /// The driver does not offer this rate. `offered` is the one that it set instead; it was not kept.
+    /// The driver does not support this rate. `offered` is the rate that it set instead, which was reverted.
     case unsupportedBaudRate(requested: UInt32, offered: UInt32?)
-    /// This kind of port has no such operation: a file has no baud rate, a port opened for reading takes no bytes.
+    /// This kind of port does not support the operation: a file has no baud rate, a port opened for reading takes no
+    /// bytes.
     case notSupported
   }
 
-  /// What was being done.
+  /// The operation that failed.
   public enum Operation: String, Sendable {
     case open, lock, configure, read, write, wait, link
   }
 
-  /// What the caller can do something about.
+  /// The cause, by what the caller can do about it.
   public let cause: Cause
-  /// What was being done.
+  /// The operation that failed.
   public let operation: Operation
-  /// The path as the caller gave it; empty where no path is concerned (waiting).
+  /// The path as the caller gave it; empty for an operation without a path (waiting).
   public let path: String
-  /// The errno that the system call left; 0 where no call failed (a hang-up that showed as an end of input).
+  /// The errno of the system call; 0 if none failed (a hang-up that appeared as an end of input).
   public let errno: Int32
 
   init(cause: Cause, operation: Operation, path: String, errno: Int32) {
@@ -60,15 +61,15 @@ public struct SerialPortError: Error, Sendable, Equatable {
     self.errno = errno
   }
 
-  /// The device at `path` is gone, as a line knows that no system call tells it.
+  /// Makes the error for a removed device that no system call has reported.
   public init(gone path: String) { self.init(cause: .gone, operation: .read, path: path, errno: 0) }
 
-  /// What is behind `path` is not what it has to be: `text` says why, and what to do.
+  /// Makes the error for a node or an address that is not what it has to be; `text` has the reason and the next step.
   public init(malformed text: String, path: String) {
     self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)
   }
 
-  /// The program's exit code by sysexits.h.
+  /// The exit code of a program, by sysexits.h.
   public var exitCode: Int32 {
     switch cause {
     case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
@@ -81,13 +82,13 @@ public struct SerialPortError: Error, Sendable, Equatable {
 }
 
 extension SerialPortError: CustomStringConvertible {
-  /// One line: the path, what happened, and what to do about it.
+  /// One line: the path, what happened, and the next step.
   public var description: String { (path.isEmpty ? "" : path + ": ") + explanation }
 
   private var explanation: String {
     switch cause {
     case .notFound where operation == .open && errno != ENOENT && errno != ENOTDIR:
-      "no hardware answers behind this node (\(reason)); connect the device, or choose another port"
+      "no hardware replies behind this node (\(reason)); connect the device, or choose another port"
     case .notFound:
       "no such device or file; connect the device, or correct the path"
     case .directory:
@@ -118,11 +119,11 @@ extension SerialPortError: CustomStringConvertible {
     }
   }
 
-  /// What the system said.
+  /// The error text of the system.
   public var reason: String { errno == 0 ? "hang-up" : Errno(rawValue: errno).description }
 }
 
-/// Makes calls on an open port and turns their errno into the error for the caller of the module.
+/// Runs calls on an open port, and converts their errno to an error.
 func attempting<Result: ~Copyable>(
   _ operation: SerialPortError.Operation, _ path: String, _ body: () throws(Errno) -> Result
 ) throws(SerialPortError) -> Result {
@@ -133,7 +134,7 @@ func attempting<Result: ~Copyable>(
   }
 }
 
-/// Makes calls that open a port and turns their errno into the error for the caller of the module.
+/// Runs calls that open a port, and converts their errno to an error.
 func opening<Result: ~Copyable>(
   _ path: String, _ body: () throws(Errno) -> Result
 ) throws(SerialPortError) -> Result {
@@ -145,20 +146,20 @@ func opening<Result: ~Copyable>(
 }
 
 extension Errno {
-  /// Whether a call that asks for a terminal was answered that there is none: drivers without one have their own words.
-  var saysNoTerminal: Bool { [.inappropriateIOCTLForDevice, .invalidArgument, .notSupportedOnSocket].contains(self) }
+  /// Whether the error of a terminal request means that the node is not a terminal; drivers use different errors.
+  var meansNoTerminal: Bool { [.inappropriateIOCTLForDevice, .invalidArgument, .notSupportedOnSocket].contains(self) }
 }
 
-/// Refuses a path that the system would cut: C ends a text with the first character of code 0.
+/// Refuses a path with a NUL character, at which the system would cut it.
 func refuseNUL(_ path: String, _ operation: SerialPortError.Operation) throws(SerialPortError) {
   guard path.utf8.contains(0) else { return }
   throw SerialPortError(
-    cause: .malformed("has a character of code 0 in it, where the system would cut it; correct the path"),
+    cause: .malformed("the path contains a NUL character; correct the path"),
     operation: operation, path: path, errno: EINVAL)
 }
 
 extension SerialPortError {
-  /// The error for an errno of a call on an open port.
+  /// The error for the errno of a call on an open port.
   init(_ error: Errno, _ operation: Operation, _ path: String) {
     let cause: Cause =
       switch error.rawValue {
@@ -169,7 +170,7 @@ extension SerialPortError {
     self.init(cause: cause, operation: operation, path: path, errno: error.rawValue)
   }
 
-  /// The error for an errno of stat(2) or open(2): what is `gone` on an open port was never there.
+  /// The error for the errno of stat(2) or open(2). A `gone` errno means here that the device was never present.
   init(opening path: String, _ error: Errno) {
     let cause: Cause =
       switch error.rawValue {
@@ -183,13 +184,13 @@ extension SerialPortError {
   }
 }
 
-/// The name of the group that may read and write the node. Nil where joining it would not help, or if it is root's.
+/// The name of the group that may read and write the node; nil if membership would not help, and for root.
 private func groupThatMayOpen(_ path: String) -> String? {
   (try? Syscalls.status(ofPath: path))?.groupThatMayOpen
 }
 
 extension NodeStatus {
-  /// The name of the group that may read and write the node. Nil where joining it would not help, or if it is root's.
+  /// The name of the group that may read and write the node; nil if membership would not help, and for root.
   var groupThatMayOpen: String? {
     let readAndWrite: UInt32 = 0o060
     guard mode & readAndWrite == readAndWrite, group != 0 else { return nil }

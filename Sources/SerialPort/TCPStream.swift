@@ -2,14 +2,14 @@ import FileSystem
 import Glibc
 import SystemPackage
 
-/// A host's addresses, asked for in the background: the name service may take its time.
+/// A lookup of the addresses of a host in the background, because the name service may be slow.
 public final class HostLookup: Sendable {
-  /// What came of it.
+  /// The result of a lookup.
   public enum Result: Sendable {
     case pending
-    /// At least one.
+    /// At least one address.
     case found([SocketAddress])
-    /// The reason as the C library words it.
+    /// The reason, as the C library words it.
     case failed(String)
   }
 
@@ -17,8 +17,8 @@ public final class HostLookup: Sendable {
 
   /// - Parameters:
   ///   - host: a name or an address.
-  ///   - port: of the service.
-  ///   - waker: is used when `result` is there.
+  ///   - port: the port of the service.
+  ///   - waker: wakes the poller when `result` is available.
   public init(of host: String, port: UInt16, waker: Poller.Waker) {
     let shared = shared
     let isStarted = BackgroundWork.start {
@@ -31,18 +31,18 @@ public final class HostLookup: Sendable {
   public var result: Result { shared.value }
 }
 
-/// Where a host listens, as the kernel takes it.
+/// An address and port in the kernel's format.
 public struct SocketAddress: Sendable, Equatable {
   let family: Int32
   let bytes: [UInt8]
 }
 
-/// A TCP connection that is made, read and written without waiting; tcp(7). The value owns the socket.
+/// A TCP connection that is established, read and written without waiting; tcp(7). The value owns the socket.
 public struct TCPStream: ~Copyable {
   private let descriptor: OwnedDescriptor
 
-  /// Begins to connect. When the poller reports the socket writable, or hung up, `finishConnecting` tells whether it is
-  /// connected. connect(2).
+  /// Begins to connect. When the poller reports the socket writable or hung up, `finishConnecting` returns the result.
+  /// connect(2).
   ///
   /// - Throws: ``SerialPortError`` `inputOutput`.
   public init(connectingTo address: SocketAddress) throws(SerialPortError) {
@@ -52,15 +52,15 @@ public struct TCPStream: ~Copyable {
   /// The descriptor, for pollers.
   public var fileDescriptor: Int32 { descriptor.number }
 
-  /// Nil when the connection is there; else why not.
+  /// Returns nil if the connection is established, else the reason of the failure.
   public func finishConnecting() -> String? {
     let code = Syscalls.pendingError(of: descriptor.number)
     return code == 0 ? nil : Errno(rawValue: code).description
   }
 
-  /// Reads what is there.
+  /// Reads available bytes.
   ///
-  /// - Throws: ``SerialPortError`` `inputOutput`: the connection is broken.
+  /// - Throws: ``SerialPortError`` `inputOutput`: the connection is lost.
   @_lifetime(span: copy span)
   public func read(into span: inout MutableRawSpan) throws(SerialPortError) -> SerialPort.ReadResult {
     do {
@@ -72,7 +72,7 @@ public struct TCPStream: ~Copyable {
     }
   }
 
-  /// Writes what is taken now; the number of bytes from the start that were.
+  /// Writes as many bytes as the socket takes now. Returns their number.
   public func write(_ bytes: RawSpan) throws(SerialPortError) -> Int {
     do {
       return try Syscalls.send(descriptor.number, bytes)

@@ -1,22 +1,22 @@
-/// The switch in a receiver's supply, carried out by the kernel.
+/// The switch in the supply of a receiver, through the kernel.
 ///
-/// The calls of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that a value
-/// in this file owns, and none leaves the call.
+/// The functions of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that
+/// a value in this file owns, and is used within one call.
 import CLinux
 import FileSystem
 import Glibc
 import SystemPackage
 
-/// A switch that is held: as long as the value lives, the receiver is on or off as was said last. What a GPIO line does when
-/// its holder ends is the driver's affair: a pull resistor on the board should keep the receiver on.
+/// Owns a supply switch. While the value exists, the receiver stays as it was set last. The state of a GPIO line after
+/// its release depends on the driver: a pull resistor on the board should keep the receiver on.
 public struct SupplySwitch: ~Copyable {
   public let address: SupplySwitchAddress
   private let line: Int32
 
-  /// Takes the switch, and switches on.
+  /// Opens the switch and sets it on.
   public init(_ address: SupplySwitchAddress) throws(SupplySwitchError) {
     let line: Int32
-    switch address.means {
+    switch address.mechanism {
     case .gpio(let chip, let name, let isActiveLow): line = try Self.open(chip, name, isActiveLow)
     case .file(let path, let on, _):
       try Self.write(on, to: path)
@@ -29,7 +29,7 @@ public struct SupplySwitch: ~Copyable {
   deinit { if line >= 0 { close(line) } }
 
   public func set(isOn: Bool) throws(SupplySwitchError) {
-    switch address.means {
+    switch address.mechanism {
     case .gpio(let chip, _, _):
       let result = cgpio_set(line, isOn ? 1 : 0)
       if result < 0 { throw Self.failure(chip, -result) }
@@ -66,18 +66,18 @@ public struct SupplySwitch: ~Copyable {
 }
 
 extension SupplySwitchError {
-  /// What to do about an error of the system.
+  /// Returns the next step for an error of the system.
   func cure(_ code: Int32) -> String? {
     switch code {
     case ENOENT: "check the name (`ls /dev/gpiochip*`)"
     case EACCES, EPERM: "join the group that owns it, or add a udev rule"
-    case EBUSY: "another program or driver holds the line"
-    case ENOTTY, EINVAL: "it is no GPIO chip, or one of a kernel before 5.10"
+    case EBUSY: "another program or driver uses the line; stop it first"
+    case ENOTTY, EINVAL: "it is not a GPIO chip, or the kernel is older than 5.10"
     default: nil
     }
   }
 
-  /// After sysexits.h.
+  /// The exit code after sysexits.h.
   public var exitCode: Int32 {
     switch self {
     case .malformed: 64

@@ -1,16 +1,16 @@
-/// Which switch is in a receiver's supply, as a user names it.
+/// The address of the switch in the supply of a receiver, as the user names it.
 ///
 ///     gpio:gpiochip0/17                     a line of a GPIO chip, by number
-///     gpio:gpiochip0/GNSS_EN,active-low     by name; low is on
+///     gpio:gpiochip0/GNSS_EN,active-low     a line by name; low is on
 ///     file:/sys/devices/platform/gnss-supply/state=enabled/disabled
-///                                           a file that takes a word for on and one for off; 1/0 without them
-///     …,keeps-memory                        a backup supply keeps the receiver's time and orbits
+///                                           a file, with the words for on and off; the default is 1/0
+///     …,keeps-memory                        a backup supply preserves the receiver's time and orbits
 public struct SupplySwitchAddress: Sendable, Hashable {
-  /// What carries it out.
-  public enum Means: Sendable, Hashable {
+  /// The kind of switch.
+  public enum Mechanism: Sendable, Hashable {
     /// A line of a GPIO chip's character device.
     case gpio(chip: String, line: Line, isActiveLow: Bool)
-    /// A file of the kernel's, or any other: a regulator's state, a USB port's `disable`.
+    /// A file, such as the state of a regulator or the `disable` file of a USB port.
     case file(path: String, on: String, off: String)
   }
 
@@ -20,13 +20,13 @@ public struct SupplySwitchAddress: Sendable, Hashable {
     case name(String)
   }
 
-  public var means: Means
-  /// Whether the receiver keeps its time and orbits while it is off.
+  public var mechanism: Mechanism
+  /// Whether the receiver preserves its time and orbits while it is off.
   public var keepsMemory = false
 
-  /// Reads what a user wrote.
+  /// Reads the user's text.
   ///
-  /// - Throws: `malformed`, with what would be right.
+  /// - Throws: `malformed`, with the correct form.
   public init(_ text: String) throws(SupplySwitchError) {
     var words = text.split(separator: ",", omittingEmptySubsequences: false)
     let name = words.removeFirst()
@@ -35,14 +35,14 @@ public struct SupplySwitchAddress: Sendable, Hashable {
       switch word {
       case "active-low": isActiveLow = true
       case "keeps-memory": keepsMemory = true
-      default: throw .malformed(text, "`\(word)` is unknown; there are active-low and keeps-memory")
+      default: throw .malformed(text, "`\(word)` is unknown; valid words are active-low and keeps-memory")
       }
     }
     if name.hasPrefix("gpio:") {
-      means = try Self.gpio(name.dropFirst(5), isActiveLow, text)
+      mechanism = try Self.gpio(name.dropFirst(5), isActiveLow, text)
     } else if name.hasPrefix("file:") {
       guard !isActiveLow else { throw .malformed(text, "active-low is for gpio:; name the words instead, as in =0/1") }
-      means = try Self.file(name.dropFirst(5), text)
+      mechanism = try Self.file(name.dropFirst(5), text)
     } else {
       throw .malformed(text, "name a line such as gpio:gpiochip0/17, or a file such as file:/sys/…/state=on/off")
     }
@@ -50,7 +50,7 @@ public struct SupplySwitchAddress: Sendable, Hashable {
 
   private static func gpio(
     _ name: Substring, _ isActiveLow: Bool, _ text: String
-  ) throws(SupplySwitchError) -> Means {
+  ) throws(SupplySwitchError) -> Mechanism {
     guard let slash = name.lastIndex(of: "/"), slash != name.startIndex, name.index(after: slash) != name.endIndex
     else {
       throw .malformed(text, "name chip and line, such as gpio:gpiochip0/17 (`gpioinfo` lists them)")
@@ -61,33 +61,33 @@ public struct SupplySwitchAddress: Sendable, Hashable {
       isActiveLow: isActiveLow)
   }
 
-  private static func file(_ name: Substring, _ text: String) throws(SupplySwitchError) -> Means {
+  private static func file(_ name: Substring, _ text: String) throws(SupplySwitchError) -> Mechanism {
     var (path, on, off) = (String(name), "1", "0")
     if let equals = name.lastIndex(of: "=") {
       path = String(name[..<equals])
       let values = name[name.index(after: equals)...].split(separator: "/", omittingEmptySubsequences: false)
       guard values.count == 2, values.allSatisfy({ !$0.isEmpty }), values[0] != values[1] else {
-        throw .malformed(text, "behind = stand the words for on and off, such as =enabled/disabled")
+        throw .malformed(text, "after = write the words for on and off, such as =enabled/disabled")
       }
       (on, off) = (String(values[0]), String(values[1]))
     }
-    guard path.hasPrefix("/") else { throw .malformed(text, "the file's path begins with /") }
+    guard path.hasPrefix("/") else { throw .malformed(text, "the path of the file must begin with /") }
     return .file(path: path, on: on, off: off)
   }
 }
 
 /// Why a switch cannot be used.
 public enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What was written names none; what would be right.
+  /// The text is not an address; the second value is the correct form.
   case malformed(String, String)
   /// The chip has no such line.
   case noLine(String, SupplySwitchAddress.Line)
-  /// The system refuses it: the path, the errno, and what the system says of that.
+  /// An error of the system: the path, the errno and its text.
   case system(String, code: Int32, reason: String)
 
   public var description: String {
     switch self {
-    case .malformed(let text, let cure): return "\(text): no supply switch: \(cure)"
+    case .malformed(let text, let cure): return "\(text): not a supply switch: \(cure)"
     case .noLine(let path, let line):
       let name =
         switch line {

@@ -1,15 +1,32 @@
-/// Why a command ends: a line for people that says what to do, and an exit code after sysexits.h.
+/// Why a command ends: one line for the user with the next step, and an exit code.
 struct CommandFailure: Error, CustomStringConvertible {
+  /// The exit codes of sysexits.h.
+  enum ExitCode: Int32 {
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case cannotCreate = 73
+    case inputOutput = 74
+    case held = 75
+    case noPermission = 77
+    case configuration = 78
+  }
+
   var exitCode: Int32
   var description: String
 
-  static let badData: Int32 = 65
-  static let usage: Int32 = 64
-  static let noInput: Int32 = 66
-  static let unavailable: Int32 = 69
-  static let cannotCreate: Int32 = 73
-  static let inputOutput: Int32 = 74
-  static let held: Int32 = 75
-  static let noPermission: Int32 = 77
-  static let configuration: Int32 = 78
+  init(_ exitCode: ExitCode, _ description: String) { self.init(exitCode: exitCode.rawValue, description: description) }
+
+  init(exitCode: Int32, description: String) {
+    self.exitCode = exitCode
+    self.description = description
+  }
+
+  static let noInput = ExitCode.noInput.rawValue
+  static let unavailable = ExitCode.unavailable.rawValue
+  static let cannotCreate = ExitCode.cannotCreate.rawValue
+  static let inputOutput = ExitCode.inputOutput.rawValue
+  static let noPermission = ExitCode.noPermission.rawValue
+  static let configuration = ExitCode.configuration.rawValue
 }

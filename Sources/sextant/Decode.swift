@@ -3,7 +3,7 @@ import GPSDJSON
 import Receiver
 import ReceiverStream
 
-/// `sextant decode`: fixes, messages, or a summary, from recorded bytes.
+/// `sextant decode`: fixes, messages, or a summary of recorded bytes.
 struct Decode: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case tpv, messages, summary
@@ -11,23 +11,24 @@ struct Decode: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "decode",
-    abstract: "Decode a recording: NMEA, UBX and RTCM 3, mixed as the receiver wrote them.")
+    abstract: "Decode a recording.",
+    discussion: "Decodes a recording, or plain bytes of NMEA, UBX and RTCM 3 in any mixture.")
 
   @Option(
     help: """
-      tpv: gpsd's TPV and SKY objects, one a line. messages: each frame with its fields, one a line. \
-      summary: what is in the recording.
+      tpv: gpsd's TPV and SKY objects, one a line. messages: every frame with its fields, one a line. \
+      summary: a summary of the file.
       """)
   var format = Format.tpv
 
   @Flag(
     help: """
-      Look for SPARTN frames too. They begin with the letter s, so this is for recordings of corrections; \
-      messages and summary show them.
+      Also search SPARTN frames. They begin with the letter s, so the option is for recordings of corrections only; \
+      messages and summary print them.
       """)
   var spartn = false
 
-  @Argument(help: "What sextant record wrote, or plain bytes; - or nothing for standard input.")
+  @Argument(help: "A recording, or plain bytes; - for standard input.")
   var file = "-"
 
   func run() throws {
@@ -48,7 +49,7 @@ struct Decode: ParsableCommand {
     while try input.next({ bytes in
       stream.receive(bytes) { frame in
         assembler.receive(frame) { report, sky in line.report(report, sky) }
-        line.kept(frame)
+        line.batched(frame)
       }
     }) {
       try Output.write(line.bytes)
@@ -56,7 +57,7 @@ struct Decode: ParsableCommand {
     }
     stream.finish { frame in
       assembler.receive(frame) { report, sky in line.report(report, sky) }
-      line.kept(frame)
+      line.batched(frame)
     }
     assembler.finish { report, sky in line.report(report, sky) }
     try Output.write(line.bytes)
@@ -75,7 +76,7 @@ struct Decode: ParsableCommand {
     reportIfNothing(stream.counters, bytes: input.bytes)
   }
 
-  /// What is no recording of a receiver is not passed over in silence.
+  /// Reports a file that is not a recording of a receiver.
   private func reportIfNothing(_ counters: StreamCounters, bytes: UInt64) {
     if let reason = NoRecording.reason(counters, bytes: bytes) {
       printNotice("\(file == "-" ? "standard input" : file): \(reason)")
@@ -92,7 +93,7 @@ struct Decode: ParsableCommand {
 }
 
 extension JSONLine {
-  /// The lines of a report: TPV where the fix changed, and SKY where the satellites did, or what is known of their geometry.
+  /// Writes the lines of a report: TPV if the fix changed, and SKY if the satellites or the dilutions did.
   mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, device: String? = nil) {
     if report.fixChanged { tpv(report.fix, device: device) }
     if report.skyChanged {
@@ -102,8 +103,8 @@ extension JSONLine {
     }
   }
 
-  /// The TPV of a fix that the receiver had kept in its memory, where the frame tells one. It is older than what is around it.
-  mutating func kept(_ frame: borrowing Frame) {
-    if let frame = frame.ubx, let kept = BatchedFix(frame) { tpv(kept.fix) }
+  /// Writes the TPV of a fix from the receiver's memory. It is older than the messages around it.
+  mutating func batched(_ frame: borrowing Frame) {
+    if let frame = frame.ubx, let batched = BatchedFix(frame) { tpv(batched.fix) }
   }
 }

@@ -1,13 +1,13 @@
 import ReceiverStream
 
-/// Why bytes are no recording of a receiver.
+/// Why bytes are not a recording of a receiver.
 enum NoRecording {
-  /// Nil where they are one.
+  /// Nil if they are one.
   static func reason(_ counters: StreamCounters, bytes: UInt64) -> String? {
     guard counters.frames == 0 else { return nil }
     if bytes == 0 { return "is empty" }
     return counters.withoutChecksum > 0
-      ? "\(counters.withoutChecksum) sentences without a checksum, which are not believed; have the receiver add it"
+      ? "\(counters.withoutChecksum) sentences have no checksum and are ignored; enable the checksum in the receiver"
       : "no frame of NMEA, UBX or RTCM 3 in \(bytes) bytes; name a recording of a receiver"
   }
 }

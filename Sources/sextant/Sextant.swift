@@ -3,16 +3,20 @@ import FileSystem
 import ReceiverRuntime
 import SerialPort
 
-/// The command line. Errors go to standard error in one line, with an exit code after sysexits.h.
+/// The command line. Errors are printed to standard error in one line, with an exit code of sysexits.h.
 @main
 struct Sextant: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sextant",
     abstract: "Location from u-blox and NMEA receivers on Linux boards.",
+    discussion: """
+      Results are printed to standard output, messages to standard error. `sextant help COMMAND` prints the options of a \
+      command.
+      """,
+    version: "sextant \(SextantVersion.text)",
     subcommands: [
-      Decode.self, Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self,
-      Power.self,
-      Batch.self, Simulate.self, Bench.self,
+      Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self, Decode.self,
+      Power.self, Batch.self, Simulate.self, Bench.self,
     ])
 
   static func main() {
@@ -31,7 +35,7 @@ struct Sextant: ParsableCommand {
       leave(with: 0)
     } catch let problem as FileError {
       printNotice(problem.description)
-      leave(with: problem.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate)
+      leave(with: (problem.isForbidden ? CommandFailure.ExitCode.noPermission : .cannotCreate).rawValue)
     } catch {
       exit(withError: error)
     }

@@ -1,9 +1,9 @@
 import FileSystem
 import Recording
 
-/// The bytes of a receiver's stream from a file, which holds them plainly or is a recording.
+/// The bytes of a receiver's stream in a file, which is plain bytes or a recording.
 struct StreamInput: ~Copyable {
-  /// Bytes of the stream so far.
+  /// The number of bytes of the stream so far.
   var bytes: UInt64 { recorded.count }
 
   private let path: String
@@ -23,7 +23,7 @@ struct StreamInput: ~Copyable {
     self.file = file
   }
 
-  /// Reads on and hands out the bytes of the stream in what was read; false at the end.
+  /// Reads the next part of the file, and passes the bytes of the stream to `body`. Returns false at the end.
   mutating func next(_ body: (RawSpan) -> Void) throws -> Bool {
     if isAtEnd { return false }
     do {
@@ -32,15 +32,15 @@ struct StreamInput: ~Copyable {
       } else {
         isAtEnd = true
         let torn = try recorded.finish(body)
-        if torn > 0 { printNotice("\(path): ends in a record of \(torn) bytes that was not finished; it is left out") }
+        if torn > 0 { printNotice("\(path): the last record of \(torn) bytes is incomplete and is skipped") }
         if recorded.damagedBytes > 0 {
-          printNotice("\(path): \(recorded.damagedBytes) bytes are damaged; they are left out")
+          printNotice("\(path): \(recorded.damagedBytes) bytes are damaged and are skipped")
         }
       }
     } catch let error as FileError {
       throw CommandFailure(reading: error)
     } catch let error as RecordingError {
-      throw CommandFailure(exitCode: CommandFailure.noInput, description: "\(path): \(error)")
+      throw CommandFailure(.noInput, "\(path): \(error)")
     }
     return true
   }

@@ -5,19 +5,19 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-/// Counts what a recording consists of.
+/// The statistics of a recording.
 struct Summary: ~Copyable {
   private var assembler = EpochAssembler()
   private var ubx: [UInt16: Int] = [:]
   private var nmea: [UInt64: Int] = [:]
   private var rtcm3: [Int: Int] = [:]
-  /// By type and subtype.
+  /// Counts by type and subtype.
   private var spartn: [[Int]: Int] = [:]
   private var epochs = Epochs()
-  /// What the receiver had kept in its memory.
-  private var kept = Epochs()
+  /// The fixes from the receiver's memory.
+  private var stored = Epochs()
 
-  /// Epochs of the recording.
+  /// Statistics of epochs.
   private struct Epochs {
     var count = 0
     var withPosition = 0
@@ -42,7 +42,7 @@ struct Summary: ~Copyable {
   mutating func receive(_ frame: borrowing Frame) {
     if let frame = frame.ubx {
       ubx[frame.identity.key, default: 0] += 1
-      if let kept = BatchedFix(frame) { self.kept.add(kept.fix) }
+      if let batched = BatchedFix(frame) { stored.add(batched.fix) }
     }
     if let sentence = frame.nmea {
       let talker = UInt64(sentence.isProprietary ? UInt16(UInt8(ascii: "P")) : sentence.talker.code)
@@ -53,7 +53,7 @@ struct Summary: ~Copyable {
     assembler.receive(frame) { report, _ in epochs.add(report) }
   }
 
-  /// The summary for people.
+  /// Returns the summary for the user.
   consuming func text(_ counters: StreamCounters, bytes: UInt64) -> String {
     var epochs = epochs
     assembler.finish { report, _ in epochs.add(report) }
@@ -63,7 +63,7 @@ struct Summary: ~Copyable {
     text += rows("RTCM3", rtcm3.map { ($0.key < 0 ? "empty" : String($0.key), $0.value) })
     text += rows("SPARTN", spartn.map { ("\($0.key[0])-\($0.key[1])", $0.value) })
     text += Self.rows("epochs", epochs)
-    if kept.count > 0 { text += Self.rows("kept", kept) }
+    if stored.count > 0 { text += Self.rows("kept", stored) }
     text += "skipped    \(counters.skippedBytes) bytes"
     text += " (wrong checksums \(counters.badChecksums), too long \(counters.tooLong),"
     text += " broken sentences \(counters.brokenSentences), without checksum \(counters.withoutChecksum),"

@@ -1,5 +1,5 @@
-/// The process's surroundings: its terminal, its clock, its environment. Calls of the C library with pointers to values
-/// on the stack, which is the reason for `unsafe`.
+/// The terminal and environment of the process. The functions of the C library take pointers to local values, which is
+/// the reason for `unsafe`.
 import FileSystem
 import Glibc
 import MonotonicTime
@@ -7,25 +7,25 @@ import ReceiverRuntime
 import ReceiverStream
 import SystemPackage
 
-/// Whether standard output is a terminal that people look at.
+/// Whether standard output is a terminal.
 func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
 
-/// Whether standard error is one.
+/// Whether standard error is a terminal.
 func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
 
-/// Whether someone can answer a question, and sees it.
+/// Whether the user can see and answer a question.
 func isInputTerminal() -> Bool { isatty(STDIN_FILENO) == 1 && standardErrorIsTerminal() }
 
-/// Whether standard output is a terminal that can be drawn on, and not only written to.
+/// Whether standard output is a terminal with cursor control.
 func isScreen() -> Bool { isTerminal() && placesCursor(environment("TERM")) }
 
-/// Whether a line on standard error can be written over.
+/// Whether standard error is a terminal with cursor control, so that a line can be overwritten.
 func showsProgress() -> Bool { standardErrorIsTerminal() && placesCursor(environment("TERM")) }
 
-/// Whether a terminal of this kind (TERM) understands where to put the cursor: `dumb` and one without a name do not.
+/// Whether a kind of terminal (TERM) has cursor control: `dumb` and one without a name do not.
 func placesCursor(_ kind: String?) -> Bool { kind.map { !["", "dumb", "unknown"].contains($0) } ?? false }
 
-/// Columns and rows of the terminal; 80 by 24 where it does not say.
+/// Columns and rows of the terminal; 80 by 24 if it does not report them.
 func terminalSize() -> (columns: Int, rows: Int) {
   var size = winsize()
   guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -34,7 +34,7 @@ func terminalSize() -> (columns: Int, rows: Int) {
   return (Int(size.ws_col), Int(size.ws_row))
 }
 
-/// What the system knows this process by.
+/// The process id.
 func processID() -> Int32 { getpid() }
 
 /// A variable of the environment.
@@ -46,18 +46,19 @@ func environment(_ name: String) -> String? {
 /// Seconds since 1970, by the computer's clock.
 func secondsSince1970() -> Int64 { SystemClock.utcNanoseconds / 1_000_000_000 }
 
-/// The computer's time if its clock is set, in whole seconds.
+/// The time of the computer if its clock is set: the clock of boards without a battery starts in 1970 or at the day of
+/// their image.
 func systemTime() -> UTCTime? {
   SystemClock.isSet ? UTCTime(nanosecondsSince1970: secondsSince1970() * 1_000_000_000) : nil
 }
 
-/// How right the computer's clock is, in seconds; nil when nothing keeps it right (no NTP), or it is not set.
+/// The accuracy of the computer's clock, in seconds; nil if it is not synchronised (no NTP) or not set.
 func clockAccuracySeconds() -> Double? { SystemClock.isSet ? SystemClock.utcErrorSeconds : nil }
 
-/// The folder where state is kept from one run to the next; nil when there is no place for it.
+/// The state folder; nil if there is no place for it.
 func stateFolder() -> String? { StateFolder.path(isRoot: geteuid() == 0, environment) }
 
-/// The folder that this program's file is in.
+/// The folder of this program's file.
 func folderOfProgram() throws -> String {
   let program = "/proc/self/exe"
   do throws(Errno) {

@@ -5,7 +5,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@Suite("What is kept of a batch between two runs")
+@Suite("The stored state of a batch between two runs")
 struct BatchStoreTests {
   private static func description(_ id: [UInt8]?) throws -> ReceiverDescription {
     var description = try #require(ReceiverDescription(monVER: [UInt8](repeating: 0, count: 40)))
@@ -20,7 +20,7 @@ struct BatchStoreTests {
     return journal
   }
 
-  @Test("The line is kept from the start of a retrieval to its end, the journal and the place beyond it")
+  @Test("Received bytes are stored from the start of a retrieval to its end, journal and place also after it")
   func wholeLife() throws {
     let folder = try TemporaryFolder()
     let place = PrintedPlace(device: 1, inode: 2, size: 3)
@@ -28,23 +28,23 @@ struct BatchStoreTests {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
       let unfinished = store.unfinishedFrame
       #expect(unfinished == nil)
-      // Nobody has begun: nothing is kept.
+      // No retrieval has begun, so nothing is stored.
       try Self.receive([1, 2, 3], &store)
       let earlier = try store.begin(try Self.description([0x4A, 0x01]), line: "/dev/ttyACM0")
       #expect(earlier.isEmpty)
       try Self.receive([0xB5, 0x62, 0x21], &store)
-      try store.keep(Self.journal(4), at: place)
+      try store.save(Self.journal(4), at: place)
     }
     do {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
       let (found, unfinished, undelivered) = (store.found, store.unfinishedFrame, store.undelivered)
       #expect(found.receiver == "4a01" && unfinished == [0xB5, 0x62, 0x21] && undelivered == 0)
-      // What comes before the receiver has said who it is belongs to the same.
+      // Bytes before the receiver is identified belong to the same retrieval.
       try Self.receive([0x11, 100], &store)
       _ = try store.begin(try Self.description([0x4A, 0x01]), line: "/dev/ttyACM0")
       let (journal, kept) = (store.journal, store.place)
       #expect(journal == Self.journal(4) && kept == place)
-      try store.keep(Self.journal(5))
+      try store.save(Self.journal(5))
     }
     do {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
@@ -60,14 +60,14 @@ struct BatchStoreTests {
     #expect(unfinished == nil && found == BatchLog([]))
   }
 
-  @Test("Another receiver at the same line has nothing to do with what was received")
+  @Test("The stored bytes of another receiver at the same line are discarded")
   func anotherReceiver() throws {
     let folder = try TemporaryFolder()
     do {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
       _ = try store.begin(try Self.description([1]), line: "/dev/ttyACM0")
       try Self.receive([0xB5], &store)
-      try store.keep(Self.journal(9))
+      try store.save(Self.journal(9))
     }
     do {
       var store = try BatchStore(folder: folder.path, line: "/dev/ttyACM0")
@@ -80,7 +80,7 @@ struct BatchStoreTests {
     #expect(found.receiver == "02" && unfinished?.isEmpty == true)
   }
 
-  @Test("A journal that is torn is none, and a folder that cannot be made is told with its path")
+  @Test("An incomplete journal is treated as empty, and a folder that cannot be created is reported with its path")
   func faults() throws {
     let folder = try TemporaryFolder()
     try UserFile.replace(folder.path + "/_dev_x.txt", with: "batch 1 7 - 0")

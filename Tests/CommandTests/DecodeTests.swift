@@ -6,7 +6,7 @@ import UBX
 
 @testable import sextant
 
-@Suite("Fixes that a receiver had kept are in its recording")
+@Suite("Fixes from the receiver's memory in a recording")
 struct DecodeTests {
   private static func batched(_ second: UInt8, fixType: UInt8 = 3) -> [UInt8] {
     written(room: 200) {
@@ -42,13 +42,13 @@ struct DecodeTests {
     }
   }
 
-  @Test("Each is a TPV line with the time that it is of")
+  @Test("Each is a TPV line with its own time")
   func lines() {
     var line = JSONLine()
     var stream = FrameStream()
     let bytes = Self.batched(12) + Wire.nmea("GPVTG,,T,,M,,N,,K,N") + Self.batched(13) + Self.logged
-    stream.receive(bytes.raw) { line.kept($0) }
-    stream.finish { line.kept($0) }
+    stream.receive(bytes.raw) { line.batched($0) }
+    stream.finish { line.batched($0) }
     let lines = line.text.split(separator: "\n")
     #expect(lines.count == 3)
     let starts = [
@@ -59,7 +59,7 @@ struct DecodeTests {
     for (line, start) in zip(lines, starts) { #expect(line.hasPrefix(start), "\(line)") }
   }
 
-  @Test("A summary counts them beside the epochs")
+  @Test("A summary counts them separately from the epochs")
   func summary() {
     var summary = Summary()
     var stream = FrameStream()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sextant
 
-@Suite("What devices shows")
+@Suite("The output of devices")
 struct DevicesTests {
   private func receiver() -> DeviceAttributes {
     var attributes = DeviceAttributes(node: "/dev/ttyACM0", subsystem: .tty)
@@ -32,7 +32,7 @@ struct DevicesTests {
     return line.text
   }
 
-  @Test("As text: the verdict first, then what is known, and only that")
+  @Test("Text: the verdict first, then the known attributes")
   func text() throws {
     #expect(
       try listed(receiver()).description == """
@@ -48,7 +48,7 @@ struct DevicesTests {
         """)
   }
 
-  @Test("As JSON: an array of objects; what is not known is absent")
+  @Test("JSON: an array of objects; unknown attributes are absent")
   func jsonArray() throws {
     let uart = DeviceAttributes(node: "/dev/ttyS1", subsystem: .tty)
     #expect(

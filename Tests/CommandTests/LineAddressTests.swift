@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReceiverRuntime
 
-@Suite("What the name of a device means")
+@Suite("Names of devices")
 struct LineAddressTests {
-  @Test("A path is a path, and what begins with a word and a colon is something else")
+  @Test("A path is a path, and a name with a prefix is another kind of line")
   func names() throws {
     #expect(try LineAddress("/dev/ttyACM0") == .port("/dev/ttyACM0"))
     #expect(try LineAddress("i2c:/dev/i2c-1") == .i2c(bus: "/dev/i2c-1", address: 0x42))
@@ -22,7 +22,7 @@ struct LineAddressTests {
     #expect(try LineAddress("/dev/serial/by-path/pci-0000:00:14.0") == .port("/dev/serial/by-path/pci-0000:00:14.0"))
   }
 
-  @Test("What cannot be is refused with the way to write it", arguments: ["i2c:", "i2c:/dev/i2c-1@0x99", "replay:"])
+  @Test("An invalid name is refused with the correct form", arguments: ["i2c:", "i2c:/dev/i2c-1@0x99", "replay:"])
   func refused(name: String) {
     #expect {
       _ = try LineAddress(name)

@@ -9,7 +9,7 @@ struct ReceiverConfigurationTests {
     try ReceiverConfiguration(parsing: text, file: "/etc/sextant/config")
   }
 
-  @Test("Keys and values, remarks, several receivers")
+  @Test("Keys and values, comments, several receivers")
   func values() throws {
     let text = """
       # The van's receivers
@@ -31,11 +31,11 @@ struct ReceiverConfigurationTests {
   }
 
   @Test(
-    "A mistake names the file, the line and the cure",
+    "A mistake is reported with the file, the line and the next step",
     arguments: [
-      ("device", 1, "nothing follows"), ("\nbaud fast", 2, "baud 115200"), ("baud 0", 1, "baud 115200"),
+      ("device", 1, "has no value"), ("\nbaud fast", 2, "baud 115200"), ("baud 0", 1, "baud 115200"),
       ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only and supply"),
-      ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "nothing follows"),
+      ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "has no value"),
     ])
   func mistakes(text: String, line: Int, words: String) {
     #expect {
@@ -46,7 +46,7 @@ struct ReceiverConfigurationTests {
     }
   }
 
-  @Test("Where the files lie: the user's comes first")
+  @Test("The paths of the files: the user's comes first")
   func places() {
     func paths(_ variables: [String: String]) -> [String] { ReceiverConfiguration.paths { variables[$0] } }
     #expect(paths(["HOME": "/h"]) == ["/h/.config/sextant/config", "/etc/sextant/config"])
@@ -54,7 +54,7 @@ struct ReceiverConfigurationTests {
     #expect(paths(["XDG_CONFIG_HOME": "x"]) == ["/etc/sextant/config"])
   }
 
-  @Test("The user's file outweighs the machine's key by key, and one that is not there says nothing")
+  @Test("The user's file overrides the machine's key by key, and a missing file is empty")
   func files() throws {
     let folder = "/tmp/sextant-configuration-tests-\(UInt64.random(in: 0 ... .max))"
     _ = try PrivateFolder(folder + "/sextant", makingWith: 0o700)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import sextant
 
-@Suite("What record leaves on the disk")
+@Suite("The files of record")
 struct RecordTests {
   private func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
 
@@ -34,7 +34,7 @@ struct RecordTests {
     try file.write(bytes.raw)
   }
 
-  @Test("The bytes come back, from a recording and from plain bytes")
+  @Test("The bytes are the same, from a recording and from plain bytes")
   func bytes() throws {
     let folder = try TemporaryFolder()
     try record([[1, 2], [3]], to: folder.path + "/a")
@@ -43,7 +43,7 @@ struct RecordTests {
     #expect(try stream(folder.path + "/b") == [1, 2, 3])
   }
 
-  @Test("A recording is gone on with, and its torn tail is cut")
+  @Test("A recording is continued, and its torn tail is removed")
   func continued() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/a"
@@ -56,7 +56,7 @@ struct RecordTests {
     #expect(try stream(path) == [1, 2, 3])
   }
 
-  @Test("What is there and no recording is not touched, and raw bytes go into a new file alone")
+  @Test("A file that is not a recording is not changed, and raw bytes are written to a new file only")
   func refused() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/a"
@@ -71,7 +71,7 @@ struct RecordTests {
     #expect(try stream(path) == ascii("something else"))
   }
 
-  @Test("Full files get numbers, the oldest go, and together they are the stream")
+  @Test("Full files get numbers, the oldest are removed, and together they are the stream")
   func rotated() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/a"
@@ -84,7 +84,7 @@ struct RecordTests {
     #expect(folder.names == ["a", "a.4", "a.5"])
   }
 
-  @Test("A full disk is told with the cure")
+  @Test("A full disk is reported with the next step")
   func full() {
     #expect {
       var file = try RecordingFile(path: "/dev/full", isRaw: false, rotates: false, keep: nil)
@@ -94,8 +94,8 @@ struct RecordTests {
     }
   }
 
-  @Test("Two do not record into one file, and a recording of nothing leaves none")
-  func alone() throws {
+  @Test("Two recorders of one file are refused, and an empty recording leaves no file")
+  func exclusive() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/a"
     do {
@@ -110,7 +110,7 @@ struct RecordTests {
     #expect(folder.names == [])
   }
 
-  @Test("A summary tells what was recorded")
+  @Test("The summary of a recording")
   func json() throws {
     let folder = try TemporaryFolder()
     let file = try RecordingFile(path: folder.path + "/a", isRaw: false, rotates: false, keep: nil)

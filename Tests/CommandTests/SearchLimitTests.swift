@@ -3,29 +3,29 @@ import Testing
 
 @testable import sextant
 
-@Suite("How long a receiver is waited for")
+@Suite("The time limit for a receiver that does not reply")
 struct SearchLimitTests {
   private static let end = Instant.zero + SearchLimit.length
 
-  @Test("Without a time of its own a command gives a receiver up that never answers")
+  @Test("A command without a duration gives up on a receiver that never replies")
   func silent() {
     let limit = SearchLimit(seconds: nil, from: .zero)
-    #expect(limit.deadline(hasAnswered: false) == Self.end)
-    #expect(!limit.isOver(hasAnswered: false, at: .zero + Milliseconds(29_999)))
-    #expect(limit.isOver(hasAnswered: false, at: Self.end))
+    #expect(limit.deadline(hasReplied: false) == Self.end)
+    #expect(!limit.isOver(hasReplied: false, at: .zero + Milliseconds(29_999)))
+    #expect(limit.isOver(hasReplied: false, at: Self.end))
   }
 
-  @Test("One that has answered is waited for as long as it takes, without a wake-up")
-  func answered() {
+  @Test("After a reply there is no time limit and no wake-up")
+  func replied() {
     let limit = SearchLimit(seconds: nil, from: .zero)
-    #expect(limit.deadline(hasAnswered: true) == nil)
-    #expect(!limit.isOver(hasAnswered: true, at: Self.end + SearchLimit.length))
+    #expect(limit.deadline(hasReplied: true) == nil)
+    #expect(!limit.isOver(hasReplied: true, at: Self.end + SearchLimit.length))
   }
 
-  @Test("A command that was given a time takes it")
+  @Test("A command with a duration has no time limit of its own")
   func timed() {
     let limit = SearchLimit(seconds: 600, from: .zero)
-    #expect(limit.deadline(hasAnswered: false) == nil)
-    #expect(!limit.isOver(hasAnswered: false, at: Self.end))
+    #expect(limit.deadline(hasReplied: false) == nil)
+    #expect(!limit.isOver(hasReplied: false, at: Self.end))
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import sextant
 
-@Suite("A receiver on a pseudo-terminal")
+@Suite("A simulated receiver on a pseudo-terminal")
 struct SimulateTests {
   private static let token = Poller.Token(rawValue: 1)
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000) }
@@ -17,7 +17,7 @@ struct SimulateTests {
     return try SimulatedReceiver(line, link: "", speed: speed, now: at(0))
   }
 
-  /// What waits at the node.
+  /// Reads the bytes at the node.
   private func read(_ port: borrowing SerialPort) throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     var span = buffer.mutableSpan
@@ -26,7 +26,7 @@ struct SimulateTests {
     return Array(buffer[..<count])
   }
 
-  @Test("Its node has the receiver's rate, and what it sends can be read; at another rate it is garbage")
+  @Test("The node has the rate of the receiver, and its output can be read; at another rate it is garbage")
   func rates() throws {
     var poller = try Poller()
     let receiver = try receiver()
@@ -57,7 +57,7 @@ struct SimulateTests {
     #expect(String(decoding: try read(port), as: UTF8.self).contains("FWVER=SPG 4.04"))
   }
 
-  @Test("Unplugged, its node hangs up; then there is another one")
+  @Test("At an unplug the node hangs up; another one follows")
   func unplug() throws {
     var poller = try Poller()
     let receiver = try receiver()
@@ -73,7 +73,7 @@ struct SimulateTests {
     #expect(change == .pluggedIn(path))
   }
 
-  @Test("Its time may go faster")
+  @Test("The time of the simulator may be faster")
   func speed() throws {
     let receiver = try receiver(speed: 10)
     #expect(receiver.deviceTime(at: at(100)) == at(1000))
@@ -81,7 +81,7 @@ struct SimulateTests {
     #expect(receiver.deadline == at(25))
   }
 
-  @Test("A recording comes in the pace of its epochs, whole, and then ends")
+  @Test("A recording is sent epoch by epoch, completely, and then ends")
   func replay() {
     let seconds = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 5)
     let bytes = [1, 2, 3] + seconds.flatMap(\.self)
@@ -117,7 +117,7 @@ struct SimulateTests {
     return (0..<writer.pending.byteCount).map { unsafe writer.pending.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
   }
 
-  @Test("A recording's rates and unplugs happen again", arguments: [9600, 38_400] as [UInt32])
+  @Test("The rates and unplugs of a recording are repeated", arguments: [9600, 38_400] as [UInt32])
   func recordedMarks(_ hostRate: UInt32) throws {
     let device = try ReplayedRecording(Self.recording(), startingAt: at(0))
     #expect(device.hostRate == 9600)
@@ -140,7 +140,7 @@ struct SimulateTests {
     #expect(RecordedEpoch.split(Array("hello".utf8)).map(\.bytes) == [Array("hello".utf8)])
   }
 
-  @Test("A scenario with an error is refused with its name and line")
+  @Test("An invalid scenario is refused with its name and line")
   func scenarioFile() {
     #expect {
       try Scenario.read("/dev/null")

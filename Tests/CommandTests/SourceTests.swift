@@ -4,22 +4,22 @@ import Testing
 
 @testable import sextant
 
-@Suite("Which device is watched")
+@Suite("The choice of the device")
 struct SourceTests {
-  @Test("The command line comes before the environment")
+  @Test("The command line precedes the environment")
   func named() throws {
     let choice = try Source.choose(named: "/dev/ttyACM3", environment: "/dev/gnss0", ports: [])
     #expect(choice.source == .device("/dev/ttyACM3"))
     #expect(choice.note == nil)
   }
 
-  @Test("GNSS_DEVICE is taken, and its sim: is the simulator", arguments: ["sim:", "sim:walk"])
+  @Test("GNSS_DEVICE is used, and its sim: is the simulator", arguments: ["sim:", "sim:walk"])
   func environment(simulator: String) throws {
     #expect(try Source.choose(named: nil, environment: "/dev/gnss0", ports: []).source == .device("/dev/gnss0"))
     #expect(try Source.choose(named: nil, environment: simulator, ports: []).source == .simulator("walk"))
   }
 
-  @Test("The configuration file comes behind both, and is about receivers that nobody names")
+  @Test("The configuration file follows both, and applies to receivers that are not named")
   func configuration() throws {
     var file = ReceiverConfiguration()
     file.devices = ["/dev/a", "/dev/b"]
@@ -40,7 +40,7 @@ struct SourceTests {
     #expect(found.source == .simulator("walk") && found.isReadOnly)
   }
 
-  @Test("A scenario that does not exist is refused with those that do")
+  @Test("An unknown scenario is refused with the known ones")
   func scenario() {
     #expect {
       try Source.choose(named: "sim:moon", environment: nil, ports: [])
@@ -49,7 +49,7 @@ struct SourceTests {
     }
   }
 
-  @Test("Without a receiver the simulator is shown, and it is said")
+  @Test("Without a receiver the simulator is shown, with a note")
   func none() throws {
     let choice = try Source.choose(named: nil, environment: "", ports: [])
     #expect(choice.source == .simulator("walk"))

@@ -6,12 +6,12 @@ import UBX
 
 @testable import Receiver
 
-@Suite("What silence means while a script is carried out")
+@Suite("Missing replies while a script runs")
 struct ScriptDialogueTests {
-  /// Asks for three CFG messages.
-  private struct Questions: ReceiverScript {
+  /// Polls three CFG messages.
+  private struct Polls: ReceiverScript {
     var outcomes: [Outcome] = []
-    var takesSilenceForRefusal = true
+    var treatsSilenceAsRefusal = true
     private static let names: [MessageIdentity] = [.cfgRATE, .cfgNAV5, .cfgTP5]
 
     func next() -> Command? { outcomes.count < 3 ? .poll(Self.names[outcomes.count]) : nil }
@@ -19,50 +19,50 @@ struct ScriptDialogueTests {
     var progress: (done: Int, of: Int) { (outcomes.count, 3) }
   }
 
-  private static func said(_ dialogue: inout ScriptDialogue<Questions>) -> Command? {
+  private static func next(_ dialogue: inout ScriptDialogue<Polls>) -> Command? {
     if case .send(let command) = dialogue.next() { command } else { nil }
   }
 
-  @Test("A question that is passed over is told from a receiver that is gone, and the next ones are not waited for")
-  func passedOver() {
-    var dialogue = ScriptDialogue(Questions())
-    #expect(Self.said(&dialogue) == .poll(.cfgRATE))
+  @Test("An ignored poll is distinguished from a receiver that is gone, and the next ones cost no timeout")
+  func ignoredPoll() {
+    var dialogue = ScriptDialogue(Polls())
+    #expect(Self.next(&dialogue) == .poll(.cfgRATE))
     dialogue.receive(.silent)
-    #expect(Self.said(&dialogue)?.identity == .monVER)
+    #expect(Self.next(&dialogue)?.identity == .monVER)
     dialogue.receive(.answered([1, 2, 3]))
     #expect(dialogue.script.outcomes == [.refused(.unspecified)])
-    #expect(Self.said(&dialogue)?.answer == .messages([.monVER, .cfgNAV5]))
+    #expect(Self.next(&dialogue)?.answer == .messages([.monVER, .cfgNAV5]))
     dialogue.receive(.answeredAll([.monVER: [1], .cfgNAV5: [7, 8]]))
     dialogue.receive(.answeredAll([.monVER: [1]]))
     #expect(dialogue.script.outcomes == [.refused(.unspecified), .answered([7, 8]), .refused(.unspecified)])
     #expect(dialogue.next() == .over)
   }
 
-  @Test("Who does not answer MON-VER either is given up after three questions")
+  @Test("A receiver that does not reply to MON-VER either is given up after three polls")
   func gone() {
-    var dialogue = ScriptDialogue(Questions())
-    var said = 0
-    while let command = Self.said(&dialogue), said < 20 {
-      said += 1
-      #expect(said.isMultiple(of: 2) == (command.identity == .monVER))
+    var dialogue = ScriptDialogue(Polls())
+    var sent = 0
+    while let command = Self.next(&dialogue), sent < 20 {
+      sent += 1
+      #expect(sent.isMultiple(of: 2) == (command.identity == .monVER))
       dialogue.receive(.silent)
     }
-    #expect(said == 6)
-    #expect(dialogue.next() == .noAnswer)
+    #expect(sent == 6)
+    #expect(dialogue.next() == .noReply)
     #expect(dialogue.script.outcomes == [.silent, .silent, .silent])
   }
 
-  @Test("A script that acts upon silence hears of it")
+  @Test("A script that handles silence receives it")
   func silence() {
-    var dialogue = ScriptDialogue(Questions(takesSilenceForRefusal: false))
+    var dialogue = ScriptDialogue(Polls(treatsSilenceAsRefusal: false))
     dialogue.receive(.silent)
     dialogue.receive(.answered([1]))
     #expect(dialogue.script.outcomes == [.silent])
   }
 
-  @Test("A line that sends back what it gets has not answered; the answer to another question neither")
+  @Test("The echo of a poll is not a reply, nor is the reply to another poll")
   func echo() {
-    var dialogue = ScriptDialogue(Questions())
+    var dialogue = ScriptDialogue(Polls())
     dialogue.receive(.silent)
     dialogue.receive(.answered([1]))
     dialogue.receive(.answeredAll([.monVER: [1], .cfgNAV5: []]))

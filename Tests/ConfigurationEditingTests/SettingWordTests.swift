@@ -2,7 +2,7 @@ import ConfigurationEditing
 import Receiver
 import Testing
 
-@Suite("Settings in words")
+@Suite("Settings as NAME=VALUE")
 struct SettingWordTests {
   private func problem(_ text: String) -> String? {
     do throws(SettingProblem) {
@@ -12,7 +12,7 @@ struct SettingWordTests {
   }
 
   @Test(
-    "Words that are understood",
+    "Valid settings",
     arguments: [
       "rate=5Hz", "rate=0.5hz", "rate=40ms", "model=bike", "constellations=gps+galileo,SBAS",
       "messages=NAV-PVT,nav-sat@5,GGA@0,PUBX-00,0x01-0x07", "nmea=off", "baud=921600", "CFG-RATE-MEAS=0.2",
@@ -24,7 +24,7 @@ struct SettingWordTests {
   func understood(_ text: String) { #expect(problem(text) == nil) }
 
   @Test(
-    "Words that are not, and the cure",
+    "Invalid settings, and the next step",
     arguments: [
       ("rate", "NAME=VALUE"), ("=4", "NAME=VALUE"), ("rate=fast", "5Hz"), ("rate=0Hz", "5Hz"), ("rate=100Hz", "5Hz"),
       ("model=car", "automotive"), ("constellations=SBAS", "GPS"), ("constellations=", "GPS"),
@@ -36,30 +36,31 @@ struct SettingWordTests {
       ("CFG-NAVSPG-INFIL_MINELEV=128", "-128 to 127 deg"), ("CFG-NAVSPG-INIFIX3D=2", "a number"),
       ("CFG-NAVSPG-DYNMODEL=999999999999999999999999", "a number"), ("CFG-NAVSPG-DYNMODEL=1e300", "0 to 255"),
       ("0x00000001=1", "eight digits"), ("0xzz=1", "eight digits"), ("CFG-NAV5.dynModl=4", "CFG-NAV5.dynModel"),
-      ("CFG-NAV5.mask=1", "set by itself"), ("CFG-NAV5=4", "name a field"), ("CFG-MSG=1", "CFG-MSG[NAV-PVT]"),
+      ("CFG-NAV5.mask=1", "set automatically"), ("CFG-NAV5=4", "name one of its fields"),
+      ("CFG-MSG=1", "CFG-MSG[NAV-PVT]"),
       ("CFG-MSG[NAV-PVT].rate=1", "brackets"), ("CFG-MSG[NAV-PVT].rate=[1,2]", "brackets"),
       ("CFG-NAV5.dynModel=256", "0 to 255"), ("CFG-PRT[300].baudRate=1", "no such setting"),
-      ("nonsense=1", "show lists all"),
+      ("nonsense=1", "lists all"),
     ])
   func refused(_ text: String, _ cure: String) throws {
-    let sent = try #require(problem(text), "\(text) was taken")
-    #expect(sent.contains(cure), "\(sent)")
+    let message = try #require(problem(text), "\(text) was accepted")
+    #expect(message.contains(cure), "\(message)")
   }
 
-  @Test("A configuration file with a mistake names its line")
+  @Test("A mistake in a configuration file is reported with its line")
   func fileProblems() {
     let head = "sextant-configuration 1\n"
     let cases: [(String, Int, String)] = [
-      ("", 1, "empty"), ("nothing of ours\n", 1, "begins with"),
+      ("", 1, "empty"), ("nothing of ours\n", 1, "first line"),
       ("\n# remark\nsextant-configuration 2\n", 3, "version"),
       (head + "holds half\n", 2, "differences"), (head + "CFG-RATE-MEAS\n", 2, "NAME = VALUE"),
-      (head + "\nCFG-RATE-MEES = 1\n", 3, "did you mean"), (head + "CFG-RATE-MEAS = x # y\n", 2, "not a value"),
+      (head + "\nCFG-RATE-MEES = 1\n", 3, "did you mean"), (head + "CFG-RATE-MEAS = x # y\n", 2, "invalid value"),
       (head + "CFG-RATE-NAV = 1\ncfg-rate-nav = 2\n", 3, "line 2"),
     ]
     for (text, line, reason) in cases {
       do throws(ConfigurationFile.Problem) {
         _ = try ConfigurationFile(text)
-        Issue.record("taken: \(text)")
+        Issue.record("accepted: \(text)")
       } catch {
         #expect(error.line == line, "\(text): \(error)")
         #expect(error.reason.contains(reason), "\(text): \(error)")

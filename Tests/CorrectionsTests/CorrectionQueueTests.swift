@@ -5,7 +5,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-@Suite("Corrections on their way to a receiver")
+@Suite("The queue of corrections")
 struct CorrectionsTests {
   /// A frame of this message number.
   private func frame(_ number: Int, _ length: Int = 20, mark: UInt8 = 0) -> [UInt8] {
@@ -17,7 +17,7 @@ struct CorrectionsTests {
 
   private func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
 
-  @Test("Whole frames go on, in order, whatever pieces they come in; the rest does not", arguments: [1, 7, 1000])
+  @Test("Whole frames are passed in order, whatever the pieces; other bytes are not", arguments: [1, 7, 1000])
   func whole(piece: Int) {
     let good = frame(1005) + frame(1074) + frame(1084)
     var bad = frame(1094)
@@ -34,9 +34,9 @@ struct CorrectionsTests {
     #expect(more == nil)
   }
 
-  @Test("A slow line gets the newest observations, whole, and keeps the station")
+  @Test("A slow line gets the newest observations as whole frames, and the station")
   func backlog() throws {
-    // 9600 baud carry 960 bytes a second; the longest frame has room at the least.
+    // 9600 baud carry 960 bytes a second; the longest frame always has space.
     var corrections = CorrectionQueue(lineRate: 9600)
     corrections.receive(frame(1005).raw, at: time(0))
     for mark in 0..<10 as Range<UInt8> { corrections.receive(frame(1077, 200, mark: mark).raw, at: time(10)) }
@@ -49,7 +49,7 @@ struct CorrectionsTests {
     #expect(dropped == 6)
   }
 
-  @Test("A caster that waits for the position is told it every ten seconds; one that begins by itself is not")
+  @Test("A caster that waits for the position gets it every ten seconds; one that starts by itself does not")
   func casterPosition() throws {
     var fix = Fix()
     fix.time = UTCTime(nanosecondsSince1970: 1_780_000_000_500_000_000)
@@ -84,7 +84,7 @@ struct CorrectionsTests {
     #expect(never == nil && beginning.deadline == nil)
   }
 
-  @Test("A longest frame goes over the slowest line")
+  @Test("The longest frame is sent over the slowest line")
   func longest() {
     var corrections = CorrectionQueue(lineRate: 4800)
     corrections.receive(frame(1077, 1023).raw, at: time(0))
@@ -92,7 +92,7 @@ struct CorrectionsTests {
     #expect(out == frame(1077, 1023))
   }
 
-  @Test("What waited too long is not sent, and a station's newer word replaces the older")
+  @Test("Old observations are not sent, and a newer message of the station replaces the older")
   func old() {
     var corrections = CorrectionQueue(lineRate: 115_200)
     corrections.receive((frame(1005, mark: 1) + frame(1074)).raw, at: time(0))
@@ -103,7 +103,7 @@ struct CorrectionsTests {
     #expect(dropped == 1)
   }
 
-  @Test("After a loss the half of a frame is no beginning of the next")
+  @Test("After a loss an incomplete frame is discarded")
   func reset() {
     var corrections = CorrectionQueue(lineRate: nil)
     corrections.receive(frame(1074).dropLast(4).array.raw, at: time(0))
@@ -113,7 +113,7 @@ struct CorrectionsTests {
     #expect(out == frame(1084))
   }
 
-  @Test("Sources as people write them")
+  @Test("Names of sources")
   func sources() {
     #expect(CorrectionSource("file:/a b") == .file("/a b"))
     #expect(CorrectionSource("fifo:x") == .fifo("x"))
@@ -146,7 +146,7 @@ struct CorrectionLinkTests {
     return all
   }
 
-  @Test("A source that fails is tried at growing distances, and told of once")
+  @Test("A source that fails is retried at growing intervals, and reported once")
   func backOff() {
     var link = CorrectionLink(to: "base", at: time(0))
     var attempts: [UInt64] = []
@@ -168,7 +168,7 @@ struct CorrectionLinkTests {
     #expect(reports == ["base: refuses; trying again"])
   }
 
-  @Test("What comes again is told, and the next loss is tried at once again")
+  @Test("The return of corrections is reported, and the next loss is retried at once")
   func again() {
     var link = CorrectionLink(to: "base", at: time(0))
     link.wake(at: time(0))
@@ -177,7 +177,7 @@ struct CorrectionLinkTests {
     link.connected(at: time(1100))
     _ = actions(&link)
     link.received(at: time(1200))
-    #expect(actions(&link) == [.report("base: corrections come again")])
+    #expect(actions(&link) == [.report("base: corrections arrive again")])
     link.received(at: time(1300))
     #expect(actions(&link) == [])
     link.failed("closed", at: time(2000))
@@ -185,7 +185,7 @@ struct CorrectionLinkTests {
     #expect(link.deadline == time(3000))
   }
 
-  @Test("A source that comes and goes is tried at growing distances, and told of a few times")
+  @Test("A source that connects and fails repeatedly is retried at growing intervals, and reported a few times")
   func flapping() {
     var link = CorrectionLink(to: "base", at: time(0))
     var attempts: [UInt64] = []
@@ -197,7 +197,7 @@ struct CorrectionLinkTests {
         if case .report = action { reports += 1 }
         guard action == .connect else { continue }
         attempts.append(now.milliseconds(since: .zero))
-        link.connected(isAsked: true, at: now)
+        link.connected(awaitsReply: true, at: now)
         link.granted(at: now)
         link.received(at: now)
         link.failed("the connection was closed", at: now)
@@ -207,31 +207,31 @@ struct CorrectionLinkTests {
     let distances = zip(attempts, attempts.dropFirst()).map { $1 - $0 }
     #expect(distances == [1000, 1000, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
     #expect(reports <= 6)
-    // Ten seconds of corrections make it good.
+    // After ten seconds of corrections the source counts as good.
     link.wake(at: now)
     link.connected(at: now)
     _ = actions(&link)
     link.received(at: now + Milliseconds(5000))
     #expect(actions(&link) == [])
     link.received(at: now + Milliseconds(10_000))
-    #expect(actions(&link) == [.report("base: corrections come again")])
+    #expect(actions(&link) == [.report("base: corrections arrive again")])
   }
 
-  @Test("A caster that does not answer what it was asked is left after twenty seconds")
-  func unanswered() {
+  @Test("A caster that does not reply to a request is disconnected after twenty seconds")
+  func noReply() {
     var link = CorrectionLink(to: "base", at: time(0))
     link.wake(at: time(0))
-    link.connected(isAsked: true, at: time(100))
+    link.connected(awaitsReply: true, at: time(100))
     _ = actions(&link)
     #expect(link.deadline == time(20_100))
     link.wake(at: time(20_100))
     #expect(
       actions(&link) == [
-        .disconnect, .report("base: does not answer; is the address right, and the network up?; trying again"),
+        .disconnect, .report("base: does not reply; check the address and the network; trying again"),
       ])
   }
 
-  @Test("A host that does not answer and one that falls silent are left")
+  @Test("A host that does not reply, and one that is silent, are disconnected")
   func silent() {
     var link = CorrectionLink(to: "base", at: time(0))
     link.wake(at: time(0))
@@ -248,7 +248,7 @@ struct CorrectionLinkTests {
   }
 }
 
-@Suite("What a caster answers")
+@Suite("The reply of a caster")
 struct NTRIPResponseTests {
   private func stream(_ text: String, piece: Int = 5) throws -> String {
     var response = NTRIPResponse()
@@ -269,11 +269,11 @@ struct NTRIPResponseTests {
   }
 
   @Test(
-    "A refusal says what to do",
+    "A refusal has the next step",
     arguments: [
       ("HTTP/1.1 401 Unauthorized\r\n\r\n", "password"), ("HTTP/1.1 404 Not Found\r\n\r\n", "mount point"),
       ("SOURCETABLE 200 OK\r\n", "mount point"), ("ERROR - Bad Password\r\n", "Bad Password"),
-      ("SSH-2.0-OpenSSH\r\n", "no NTRIP caster"), ("HTTP/1.1 503 Busy\r\n\r\n", "503 Busy"),
+      ("SSH-2.0-OpenSSH\r\n", "not an NTRIP caster"), ("HTTP/1.1 503 Busy\r\n\r\n", "503 Busy"),
       ("HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\n", "mount point"),
     ])
   func refused(answer: String, word: String) {
@@ -284,16 +284,18 @@ struct NTRIPResponseTests {
     }
   }
 
-  @Test("The request names mount point and user")
+  @Test("The request has mount point, user and version")
   func request() {
     let text = String(
-      decoding: ntripRequest(host: "c", port: 2101, mount: "NEAR", credentials: "Aladdin:open sesame"), as: UTF8.self)
+      decoding: NTRIPRequest.bytes(
+        host: "c", port: 2101, mount: "NEAR", credentials: "Aladdin:open sesame", version: "0.2.0"), as: UTF8.self)
     #expect(text.hasPrefix("GET /NEAR HTTP/1.1\r\nHost: c:2101\r\n"))
+    #expect(text.contains("User-Agent: NTRIP sextant/0.2.0\r\n"))
     // The example of RFC 7617.
     #expect(text.contains("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
     #expect(text.hasSuffix("\r\n\r\n"))
     let anonymous = String(
-      decoding: ntripRequest(host: "c", port: 1, mount: "M", credentials: nil), as: UTF8.self)
+      decoding: NTRIPRequest.bytes(host: "c", port: 1, mount: "M", credentials: nil, version: "0.2.0"), as: UTF8.self)
     #expect(!anonymous.contains("Authorization"))
   }
 }

@@ -3,7 +3,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// What `write` puts into a line.
+/// The text that `write` produces.
 private func line(_ write: (inout JSONLine) -> Void) -> String {
   var line = JSONLine()
   write(&line)
@@ -22,7 +22,7 @@ struct ObjectTests {
     return fix
   }
 
-  @Test("A fix of which nothing is known")
+  @Test("A fix without content")
   func empty() {
     #expect(tpv(Fix()) == #"{"class":"TPV","mode":0}"# + "\n")
     var fix = Fix()
@@ -30,7 +30,7 @@ struct ObjectTests {
     #expect(tpv(fix) == #"{"class":"TPV","mode":1}"# + "\n")
   }
 
-  @Test("A position, and what is known besides, in gpsd's names and units")
+  @Test("A position with all other values, in gpsd's names and units")
   func whole() {
     var fix = position
     fix.quality = .differential
@@ -55,7 +55,7 @@ struct ObjectTests {
     #expect(tpv(fix, device: "/dev/gnss0") == expected + "\n")
   }
 
-  @Test("Without a position nothing is said of place and motion")
+  @Test("Without a position there are no members for position and motion")
   func noPosition() {
     var fix = position
     fix.kind = .timeOnly
@@ -79,7 +79,7 @@ struct ObjectTests {
   }
 
   @Test(
-    "Numbers that are none, or beyond all bounds, are left out", arguments: [.nan, .infinity, 1e9, -1e300] as [Double])
+    "Numbers that are not finite or out of range are absent", arguments: [.nan, .infinity, 1e9, -1e300] as [Double])
   func absurd(value: Double) {
     var fix = position
     fix.heightAboveSeaLevelMetres = value
@@ -114,7 +114,7 @@ struct ObjectTests {
     #expect(line { $0.sky(Sky(), Fix()) } == #"{"class":"SKY","nSat":0,"uSat":0,"satellites":[]}"# + "\n")
   }
 
-  @Test("Dilutions without satellites are told, and an accuracy that is assumed is not")
+  @Test("Dilutions are written without satellites; an assumed accuracy is not written")
   func dilutions() {
     var fix = Fix()
     fix.hdop = 0.9
@@ -139,13 +139,13 @@ struct ObjectTests {
   }
 }
 
-@Suite("Times as gpsd writes them")
+@Suite("Times in gpsd's format")
 struct TimestampTests {
   private func timestamp(_ time: UTCTime, plus nanoseconds: Int64) -> String {
     line { $0.timestamp(UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + nanoseconds)) }
   }
 
-  @Test("Rounded to milliseconds as a whole: the last of a year becomes the first of the next")
+  @Test("A time is rounded to milliseconds as a whole: the last of a year becomes the first of the next")
   func rounding() {
     #expect(timestamp(UTCTime(2025, 12, 31, 23, 59, 59), plus: 999_499_999) == "2025-12-31T23:59:59.999Z")
     #expect(timestamp(UTCTime(2025, 12, 31, 23, 59, 59), plus: 999_500_000) == "2026-01-01T00:00:00.000Z")
@@ -153,13 +153,13 @@ struct TimestampTests {
     #expect(timestamp(UTCTime(2025, 12, 9, 10, 11, 12), plus: 4_000_000) == "2025-12-09T10:11:12.004Z")
   }
 
-  @Test("Before 1970 too")
+  @Test("A time before 1970")
   func early() {
     #expect(timestamp(UTCTime(1969, 7, 20, 20, 17, 40), plus: 0) == "1969-07-20T20:17:40.000Z")
   }
 }
 
-@Suite("JSON, character by character")
+@Suite("Characters of JSON")
 struct JSONTests {
   @Test("A decimal is the nearest one with its digits", arguments: 0...9)
   func decimals(digits: Int) throws {
@@ -202,13 +202,13 @@ struct JSONTests {
     #expect(line { $0.integer(value) } == String(value))
   }
 
-  @Test("Quotes, backslashes, control characters and what is not ASCII are escaped")
+  @Test("Quotes, backslashes, control characters and non-ASCII bytes are escaped")
   func escaping() {
     let bytes: [UInt8] = [0x22, 0x5C, 0x0A, 0x00, 0x1F, 0x7F, 0xE9, 0x41, 0x2F]
     #expect(line { $0.string(bytes) } == #""\"\\\u000a\u0000\u001f\u007f\u00e9A/""#)
   }
 
-  @Test("Commas stand between fields, elements and objects, and nowhere else")
+  @Test("Commas separate fields, elements and objects, and nothing else")
   func structure() {
     let text = line {
       $0.beginObject()
@@ -230,7 +230,7 @@ struct JSONTests {
     #expect(text == #"{"a":true,"b":[1,-2],"c":{"d":"x"},"e":1.3}"# + "\n{}")
   }
 
-  @Test("A line that is forgotten leaves nothing")
+  @Test("A discarded line has no effect on the next")
   func removed() {
     let text = line {
       $0.beginObject()

@@ -10,7 +10,7 @@ struct EnumerationTests {
     return ReceiverPort(attributes)
   }
 
-  @Test("The likeliest comes first, then the order of the nodes by number")
+  @Test("The most likely port is first; equal ones are in the order of their numbers")
   func order() {
     let ports = [
       port("/dev/ttyS0") { $0.isConsole = true },
@@ -27,13 +27,13 @@ struct EnumerationTests {
       ])
   }
 
-  @Test("A port without a name of its own bears the table's")
+  @Test("A port without a product name has the name from the table")
   func name() {
     let mouse = port("/dev/ttyACM0") { ($0.vendorID, $0.productID) = (0x1546, 0x01a8) }
     #expect(mouse.name == "u-blox 8 or M8")
   }
 
-  @Test("This machine's ports are real nodes, each once, and none is a virtual terminal")
+  @Test("The ports of this machine are existing nodes, each once, and no virtual terminals")
   func thisMachine() {
     let nodes = ReceiverPorts.enumerate().map(\.node)
     #expect(Set(nodes).count == nodes.count)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Hotplug
 
-@Suite("What stays the same when a device comes back")
+@Suite("The identity of a device")
 struct IdentityTests {
   private let receiver = {
     var attributes = DeviceAttributes(node: "/dev/ttyACM0", subsystem: .tty)
@@ -12,7 +12,7 @@ struct IdentityTests {
     return attributes
   }()
 
-  @Test("A serial number is the identity, at another node and socket too")
+  @Test("The serial number is the identity, also at another node and socket")
   func serialNumber() {
     var before = receiver
     before.serialNumber = "RIG0001"
@@ -41,14 +41,14 @@ struct IdentityTests {
     #expect(DeviceIdentity(receiver) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
   }
 
-  @Test("A serial number that every such device has is none", arguments: ["0001", "0", "00000000"])
+  @Test("A placeholder serial number is ignored", arguments: ["0001", "0", "00000000"])
   func placeholder(serialNumber: String) {
     var attributes = receiver
     attributes.serialNumber = serialNumber
     #expect(DeviceIdentity(attributes) == .usbPath("pci-0000:00:14.0-usb-0:1:1.0", interface: 0))
   }
 
-  @Test("Then a persistent link, by-id before by-path; then the node")
+  @Test("Next come a persistent link, by-id before by-path, and the node")
   func links() {
     var attributes = DeviceAttributes(node: "/dev/ttyS1", subsystem: .tty)
     #expect(DeviceIdentity(attributes) == .node("/dev/ttyS1"))
@@ -58,7 +58,7 @@ struct IdentityTests {
     #expect(DeviceIdentity(attributes) == .persistentLink("/dev/serial/by-id/board-uart"))
   }
 
-  @Test("A device is known by its facts, and one with a link by any of its links")
+  @Test("A device is recognised by its attributes, and one with a link by any of its links")
   func matches() {
     var again = receiver
     again.node = "/dev/ttyACM7"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Hotplug
 
-@Suite("What is expected behind a port")
+@Suite("The likelihood of a receiver")
 struct LikelihoodTests {
   private func likelihood(_ attributes: DeviceAttributes) -> ReceiverPort.Likelihood {
     ReceiverPort(attributes).likelihood
@@ -34,23 +34,23 @@ struct LikelihoodTests {
     #expect(likelihood(usb(0x1546, productID)) == .other(.modem))
   }
 
-  @Test("Of an EVK-M101's four ports the receiver is on interface 2", arguments: [0, 1, 2, 3] as [UInt8])
+  @Test("Only interface 2 of an EVK-M101's four ports is the receiver", arguments: [0, 1, 2, 3] as [UInt8])
   func evaluationKit(interface: UInt8) {
     let likelihood = likelihood(usb(0x1546, 0x0506, interface: interface))
     #expect(likelihood == (interface == 2 ? .receiver : .other(.secondaryInterface)))
   }
 
-  @Test("An id of u-blox that no source confirms is asked like a bridge")
+  @Test("An id of u-blox that no source confirms counts as a bridge")
   func unverified() {
     #expect(likelihood(usb(0x1546, 0x0504)) == .bridge)
   }
 
-  @Test("A u-blox receiver with a configured id is known by its name")
+  @Test("A u-blox receiver with a configured id is recognised by its name")
   func configuredID() {
     #expect(likelihood(usb(0x1546, 0x0042, product: "u-blox GNSS receiver")) == .receiver)
   }
 
-  @Test("The radio module of a C099-F9P is no receiver")
+  @Test("The radio module of a C099-F9P is not a receiver")
   func odin() {
     guard case .other(.knownOther) = likelihood(usb(0x1546, 0x0503)) else {
       Issue.record("1546:0503 is the board's ODIN-W2")
@@ -64,7 +64,7 @@ struct LikelihoodTests {
   }
 
   @Test(
-    "UART bridges may have one behind",
+    "UART bridges may have a receiver behind them",
     arguments: [
       (0x0403, 0x6001), (0x0403, 0x6015), (0x10c4, 0xea60), (0x1a86, 0x7523), (0x1a86, 0x55d4), (0x067b, 0x2303),
     ] as [(UInt16, UInt16)])
@@ -72,19 +72,19 @@ struct LikelihoodTests {
     #expect(likelihood(usb(ids.0, ids.1)) == .bridge)
   }
 
-  @Test("A bridge with unknown ids is known by its driver")
+  @Test("A bridge with unknown ids is recognised by its driver")
   func bridgeDriver() {
     #expect(likelihood(usb(0xffff, 0x0001, driver: "cp210x")) == .bridge)
     #expect(likelihood(usb(0xffff, 0x0001, driver: "cdc_acm")) == .other(.unknownUSBDevice))
   }
 
-  @Test("A device that calls itself a receiver is one, behind a bridge too")
+  @Test("A device with a receiver's product name is a receiver, also behind a bridge")
   func namedAsReceiver() {
     #expect(likelihood(usb(0x10c4, 0xea60, product: "GPS mouse")) == .receiver)
     #expect(likelihood(usb(0xffff, 0x0001, product: "u-blox GNSS receiver")) == .receiver)
   }
 
-  @Test("A modem that boasts of GPS stays a modem: its port is silent until it gets AT commands")
+  @Test("A modem with GPS in its name is a modem: its port is silent until it gets AT commands")
   func modemWithGPS() {
     #expect(likelihood(usb(0x2c7c, 0x0125, product: "LTE and GNSS module")) == .other(.modem))
   }
@@ -99,7 +99,7 @@ struct LikelihoodTests {
     #expect(likelihood(usb(ids.0, ids.1)) == .other(ids.2))
   }
 
-  @Test("A device of unknown ids with a function that modems alone have is a modem, whatever it calls itself")
+  @Test("A device with unknown ids and a modem's function is a modem, whatever its name")
   func modemByInterface() {
     var attributes = usb(0xffff, 0x0001, product: "LTE and GPS stick")
     attributes.interfaceClasses = [0x020201, 0x0a0000]
@@ -108,7 +108,7 @@ struct LikelihoodTests {
     #expect(likelihood(attributes) == .other(.modem))
   }
 
-  @Test("A port that a rule of ModemManager's knows is a modem's, but a receiver by its ids stays one")
+  @Test("A port in a rule of ModemManager is a modem, but a receiver by its ids stays a receiver")
   func modemByRule() {
     var attributes = usb(0x10c4, 0xea60)
     attributes.isModemPort = true
@@ -118,7 +118,7 @@ struct LikelihoodTests {
     #expect(likelihood(attributes) == .receiver)
   }
 
-  @Test("A UART of the board is told from the console on it")
+  @Test("A UART of the board is distinguished from the console on it")
   func onBoard() {
     var attributes = DeviceAttributes(node: "/dev/ttyS0", subsystem: .tty)
     #expect(likelihood(attributes) == .other(.onBoardUART))
@@ -126,7 +126,7 @@ struct LikelihoodTests {
     #expect(likelihood(attributes) == .other(.systemConsole))
   }
 
-  @Test("No row of the table hides behind an earlier one")
+  @Test("No row of the table is hidden by an earlier one")
   func everyRowIsReachable() {
     for row in KnownDevice.table {
       let reachable = row.productIDs.contains { productID in

@@ -3,25 +3,25 @@ import Testing
 
 @testable import Hotplug
 
-@Suite("Where the news comes from")
+@Suite("The source of device events")
 struct MonitorTests {
-  @Test("udevd first, then the kernel, then looking; only udevd needs no looking")
+  @Test("udevd is preferred, then the kernel, then polling; only udevd needs no rescan")
   func choice() {
-    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: true) == .udev)
-    #expect(MonitorSource.best(udevIsHeard: true, isInitialUserNamespace: false) == .polling)
-    #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: true) == .kernel)
-    #expect(MonitorSource.best(udevIsHeard: false, isInitialUserNamespace: false) == .polling)
+    #expect(MonitorSource.best(udevIsReachable: true, isInitialUserNamespace: true) == .udev)
+    #expect(MonitorSource.best(udevIsReachable: true, isInitialUserNamespace: false) == .polling)
+    #expect(MonitorSource.best(udevIsReachable: false, isInitialUserNamespace: true) == .kernel)
+    #expect(MonitorSource.best(udevIsReachable: false, isInitialUserNamespace: false) == .polling)
     #expect(MonitorSource.udev.rescanInterval == nil && MonitorSource.udev.notice == nil)
     #expect(MonitorSource.kernel.notice != nil && MonitorSource.polling.notice != nil)
   }
 
-  @Test("A container with users of its own is told from the machine")
+  @Test("A container with a user namespace is distinguished from the machine")
   func namespaces() {
     #expect(Namespaces.isInitial(userMap: "         0          0 4294967295\n"))
     #expect(!Namespaces.isInitial(userMap: "         0     100000      65536\n"))
   }
 
-  @Test("udevd is heard if somebody listens at its socket; the file that a dead one leaves is none")
+  @Test("udevd is reachable if a process listens at its socket; a left file is not a socket")
   func daemon() {
     let head = "Num       RefCount Protocol Flags    Type St Inode Path\n"
     let listening = "0000000000000000: 00000002 00000000 00010000 0005 01 13456 /run/udev/control\n"

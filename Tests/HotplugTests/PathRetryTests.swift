@@ -2,11 +2,11 @@ import Hotplug
 import MonotonicTime
 import Testing
 
-@Suite("A port that no message tells of")
+@Suite("A port without device events")
 struct PathRetryTests {
   private func at(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
 
-  @Test("A loss is told, and the path tried after half a second, and again")
+  @Test("A loss is reported, and the path is retried every half second")
   func loss() {
     var retry = PathRetry()
     retry.opened(at: at(0))
@@ -19,22 +19,23 @@ struct PathRetryTests {
     #expect(retry.due == nil)
   }
 
-  @Test("One that fails as soon as it is open is opened ever more rarely, and told of three times and once more")
+  @Test(
+    "A port that fails as soon as it is open is retried at growing intervals, and reported three times and once more")
   func flapping() {
     var retry = PathRetry()
     var now = at(0)
-    var told: [String] = []
+    var reports: [String] = []
     var openings = 0
     while now < at(60_000) {
       retry.opened(at: now)
       openings += 1
       now = now + Milliseconds(30)
-      if let text = retry.lost("i2c:/dev/i2c-1", at: now) { told.append(text) }
+      if let text = retry.lost("i2c:/dev/i2c-1", at: now) { reports.append(text) }
       now = retry.due ?? at(100_000)
     }
     #expect(openings < 20, "\(openings)")
-    #expect(told.count == 4 && told.last?.contains("again and again") == true)
-    // Once it holds, all is as before.
+    #expect(reports.count == 4 && reports.last?.contains("disconnects repeatedly") == true)
+    // After a stable connection the delays start again.
     retry.opened(at: now)
     now = now + Milliseconds(120_000)
     #expect(retry.lost("i2c:/dev/i2c-1", at: now)?.contains("waiting") == true)

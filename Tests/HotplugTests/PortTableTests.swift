@@ -2,7 +2,7 @@ import Testing
 
 @testable import Hotplug
 
-@Suite("What changed among the ports")
+@Suite("Changes of the ports")
 struct PortTableTests {
   private func words(_ changes: [(DeviceEvent.Change, DeviceAttributes)]) -> [String] {
     changes.map { "\($0.0) \($0.1.node)" }
@@ -17,7 +17,7 @@ struct PortTableTests {
     #expect(words(table.receive(.removed, receiver)) == ["removed /dev/ttyACM0"])
   }
 
-  @Test("The first list is all added, the next only what is new")
+  @Test("All ports of the first list are added, of the next only new ones")
   func lists() {
     var table = PortTable()
     let one = DeviceAttributes.receiver("/dev/ttyACM0")
@@ -28,7 +28,7 @@ struct PortTableTests {
     #expect(words(table.replace(with: [])) == ["removed /dev/ttyACM1"])
   }
 
-  @Test("Another device under the node of one whose removal was lost")
+  @Test("Another device under a node whose removal message was lost")
   func replaced() {
     var table = PortTable()
     _ = table.receive(.added, .receiver("/dev/ttyACM0"))
@@ -37,7 +37,7 @@ struct PortTableTests {
     #expect(changes.first?.1.vendorID == 0x1546)
   }
 
-  @Test("A removal bears what was known, not the little that its message says")
+  @Test("A removal has the stored attributes, which are more than those of its message")
   func removal() {
     var table = PortTable()
     _ = table.receive(.added, .receiver("/dev/ttyACM0", serialNumber: "A1"))
@@ -45,7 +45,7 @@ struct PortTableTests {
     #expect(changes.first?.1.serialNumber == "A1")
   }
 
-  @Test("What udev adds to a device that the list had already is a change")
+  @Test("Attributes that udev adds to a listed device are a change")
   func moreAttributes() {
     var table = PortTable()
     var early = DeviceAttributes.receiver("/dev/ttyACM0")

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Hotplug
 
-@Suite("A receiver that comes and goes")
+@Suite("A receiver that is unplugged and returns")
 struct ReconnectPolicyTests {
   private let eACCES: Int32 = 13
   private let eBUSY: Int32 = 16
   private let eNOENT: Int32 = 2
   private let eNXIO: Int32 = 6
 
-  @Test("It is opened when it is plugged in, and nothing is done before")
+  @Test("A receiver is opened when it is plugged in, and not before")
   func firstPlug() {
     var scene = Scene(.firstReceiver)
     #expect(scene.pass(60_000) == 0)
@@ -21,19 +21,19 @@ struct ReconnectPolicyTests {
     #expect(scene.reports == [])
   }
 
-  @Test("The likeliest of several is opened, and no Arduino board even if it is alone")
+  @Test("The most likely of several is opened, and never an Arduino board")
   func plausible() {
     #expect(Scene(.firstReceiver, [.arduino("/dev/ttyACM0")]).opened == [])
     #expect(Scene(.firstReceiver, [.arduino("/dev/ttyACM0"), .receiver("/dev/ttyACM1")]).opened == ["/dev/ttyACM1"])
     #expect(Scene(.firstReceiver, [.receiver("/dev/ttyACM1"), .gnss("/dev/gnss0")]).opened == ["/dev/gnss0"])
   }
 
-  @Test("What the user names is opened, be it an Arduino board")
+  @Test("A named port is opened, even an Arduino board")
   func named() {
     #expect(Scene(.path("/dev/ttyACM0"), [.arduino("/dev/ttyACM0")]).opened == ["/dev/ttyACM0"])
   }
 
-  @Test("Unplugged and plugged in again under another name it is served again, and it is told once each")
+  @Test("A receiver that returns under another name is opened again, with one report each")
   func anotherName() {
     let first = DeviceAttributes.receiver("/dev/ttyACM0", serialNumber: "A1")
     var scene = Scene(.path("/dev/ttyACM0"), [first])
@@ -63,7 +63,7 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.count == 2)
   }
 
-  @Test("The node that still exists at the hang-up is not opened in a hurry")
+  @Test("A node that still exists at the hang-up is not opened at once")
   func hangUpFirst() {
     let receiver = DeviceAttributes.receiver("/dev/ttyACM0")
     var scene = Scene(.firstReceiver, [receiver])
@@ -77,7 +77,7 @@ struct ReconnectPolicyTests {
     #expect(scene.tries.count == 1)
   }
 
-  @Test("A removal that was never told costs one look every second or two, and no return")
+  @Test("A lost removal message costs one attempt every second or two, and no return")
   func removeLost() {
     let before = DeviceAttributes.receiver("/dev/ttyACM0", serialNumber: "A1")
     var scene = Scene(.firstReceiver, [before])
@@ -90,14 +90,14 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM1"])
   }
 
-  @Test("Of two nodes whose removal was never told, the one that is heard of again is opened")
+  @Test("Of two nodes with lost removal messages, the most recently reported one is opened")
   func removalsLost() {
     var scene = Scene(.firstReceiver)
     for round in 0..<6 {
       let node = "/dev/ttyACM\(round % 2)"
       scene.errors[node] = nil
-      // The monitor knows the node already from the third round on.
-      scene.tell(round < 2 ? .added : .changed, .receiver(node, serialNumber: "A1"))
+      // From the third round on the node is known to the monitor.
+      scene.report(round < 2 ? .added : .changed, .receiver(node, serialNumber: "A1"))
       #expect(scene.opened.count == round + 1 && scene.opened.last == node)
       scene.pass(5000)
       scene.errors[node] = eNOENT
@@ -106,8 +106,8 @@ struct ReconnectPolicyTests {
     }
   }
 
-  @Test("A line that hung up and is still there is opened again")
-  func hangUpAlone() {
+  @Test("A line that hung up and is still present is opened again")
+  func onlyHangUp() {
     var scene = Scene(.firstReceiver, [.receiver("/dev/ttyACM0")])
     scene.pass(5000)
     scene.hangUp()
@@ -115,7 +115,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened.count == 2)
   }
 
-  @Test("A node without permission yet is tried until udev has set its group, in silence")
+  @Test("A node without permission is retried without a report until udev has set its group")
   func permissionFollows() {
     var scene = Scene(.firstReceiver)
     scene.errors["/dev/ttyACM0"] = eACCES
@@ -128,18 +128,19 @@ struct ReconnectPolicyTests {
     #expect(scene.reports == [])
   }
 
-  @Test("udev's message that a node has changed is the moment to try again")
-  func permissionIsTold() {
+  @Test("A port is retried at udev's message of a change")
+  func permissionIsReported() {
     var scene = Scene(.firstReceiver)
     scene.errors["/dev/ttyACM0"] = eACCES
     scene.plug(.receiver("/dev/ttyACM0"))
     scene.pass(10_000)
     scene.errors = [:]
-    scene.tell(.changed, .receiver("/dev/ttyACM0"))
+    scene.report(.changed, .receiver("/dev/ttyACM0"))
     #expect(scene.opened == ["/dev/ttyACM0"])
   }
 
-  @Test("A port that stays held or forbidden is told once, and served when it is free", arguments: [13, 16] as [Int32])
+  @Test(
+    "A port that stays held or forbidden is reported once, and opened when it is free", arguments: [13, 16] as [Int32])
   func held(code: Int32) {
     var scene = Scene(.firstReceiver)
     scene.errors["/dev/ttyACM0"] = code
@@ -153,13 +154,13 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.last == "/dev/ttyACM0: open again")
   }
 
-  @Test("Two equal receivers: each socket keeps its own, under whatever name")
+  @Test("Each of two equal receivers is recognised by its socket, under any name")
   func twoEqual() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2")
     var scene = Scene(.path("/dev/ttyACM0"), [one, other])
     scene.pass(5000)
-    // A hub that is switched off and on: both come back, in the other order.
+    // A hub that is switched off and on: both return, in the other order.
     scene.hangUp()
     scene.unplug(one)
     scene.unplug(other)
@@ -170,7 +171,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM1"])
   }
 
-  @Test("The other of two equal receivers does not stand in while ours may come back")
+  @Test("The other of two equal receivers is no substitute while the lost one may return")
   func noHastyStandIn() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2")
@@ -186,7 +187,7 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.last == "/dev/ttyACM1: another receiver (u-blox 8 or M8) in place of /dev/ttyACM0")
   }
 
-  @Test("A receiver that was named is not replaced by another")
+  @Test("A named receiver is not replaced by another")
   func namedIsNotReplaced() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", serialNumber: "A1")
     var scene = Scene(.path("/dev/ttyACM0"), [one, .receiver("/dev/ttyACM1", socket: "2", serialNumber: "B2")])
@@ -197,7 +198,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0"])
   }
 
-  @Test("Two receivers with one serial number: the one that was there all the time is not ours")
+  @Test("Of two receivers with one serial number, the one present before the loss is not the lost one")
   func sameSerialNumber() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1", serialNumber: "SAME")
     let sameModel = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2", serialNumber: "SAME")
@@ -211,7 +212,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM0"])
   }
 
-  @Test("A modem that got the node that the user named is left alone; a receiver there is taken after a while")
+  @Test("A modem under the named node is not opened; a receiver there is opened after a while")
   func namedNodeIsTaken() {
     let before = DeviceAttributes.receiver("/dev/ttyACM0", serialNumber: "A1")
     var scene = Scene(.path("/dev/ttyACM0"), [before])
@@ -226,7 +227,7 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.last?.contains("another receiver") == true)
   }
 
-  @Test("A receiver that is served stays, whatever likelier one comes")
+  @Test("An open receiver stays open if a more likely one appears")
   func stays() {
     var scene = Scene(.firstReceiver, [.receiver("/dev/ttyACM0")])
     scene.plug(.gnss("/dev/gnss0"))
@@ -234,7 +235,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0"])
   }
 
-  @Test("A receiver without a serial number is known again at another socket")
+  @Test("A receiver without a serial number is recognised at another socket")
   func moved() {
     let before = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     var scene = Scene(.firstReceiver, [before])
@@ -244,10 +245,10 @@ struct ReconnectPolicyTests {
     scene.pass(60_000)
     scene.plug(.receiver("/dev/ttyACM0", socket: "4"))
     #expect(scene.opened.count == 2)
-    #expect(scene.reports.last == "/dev/ttyACM0: the receiver is back, at another socket")
+    #expect(scene.reports.last == "/dev/ttyACM0: the receiver is back at another socket")
   }
 
-  @Test("A link by path means the socket: a receiver at another is not what was named")
+  @Test("A link by path is a socket: a receiver at another socket does not match")
   func linkByPath() {
     let before = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     var scene = Scene(.path("/dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0"), [before])
@@ -262,7 +263,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened.last == "/dev/ttyACM1")
   }
 
-  @Test("A link by id is followed to whatever node has it")
+  @Test("A link by id is followed to any node")
   func linkByID() {
     let link = "/dev/serial/by-id/usb-u-blox_GNSS_receiver-if00"
     let before = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
@@ -273,7 +274,7 @@ struct ReconnectPolicyTests {
     #expect(scene.opened == ["/dev/ttyACM0", "/dev/ttyACM3"])
   }
 
-  @Test("A path that udev does not know is looked at twice a second")
+  @Test("A path without udev attributes is tried twice a second")
   func unknownPath() {
     var scene = Scene(.path("/tmp/receiver"))
     #expect(scene.opened == ["/tmp/receiver"])
@@ -289,7 +290,7 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.last == "/tmp/receiver: open again")
   }
 
-  @Test("A node of the kernel's GNSS class comes back by its link")
+  @Test("A node of the kernel's GNSS class returns by its link")
   func gnssClass() {
     var scene = Scene(.path("/dev/gnss0"), [.gnss("/dev/gnss0")])
     scene.pass(5000)
@@ -311,7 +312,7 @@ struct ReconnectPolicyTests {
     #expect(scene.reports.count < 12)
   }
 
-  @Test("A loose cable is told a few times, and then that it is loose")
+  @Test("A loose cable is reported a few times, and then as loose")
   func looseCable() {
     let receiver = DeviceAttributes.receiver("/dev/ttyACM0")
     var scene = Scene(.firstReceiver, [receiver])
@@ -322,7 +323,7 @@ struct ReconnectPolicyTests {
       scene.plug(receiver)
     }
     #expect(scene.opened.count == 101)
-    #expect(scene.reports.count { $0.contains("again and again") } == 1)
+    #expect(scene.reports.count { $0.contains("disconnects repeatedly") } == 1)
     #expect(scene.reports.count <= 8)
   }
 
@@ -339,7 +340,7 @@ struct ReconnectPolicyTests {
         switch Int.random(in: 0..<7, using: &random) {
         case 0: scene.plug(attributes)
         case 1: scene.unplug(attributes)
-        case 2: scene.tell(.changed, attributes)
+        case 2: scene.report(.changed, attributes)
         case 3: scene.hangUp()
         case 4: scene.errors[attributes.node] = [eNOENT, eACCES, eBUSY, eNXIO].randomElement(using: &random)
         case 5: scene.errors = [:]

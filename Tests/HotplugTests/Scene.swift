@@ -4,7 +4,7 @@ import MonotonicTime
 
 /// Devices to plug in.
 extension DeviceAttributes {
-  /// A u-blox receiver without a serial number, as they leave the factory.
+  /// A u-blox receiver in factory state, without a serial number.
   static func receiver(_ node: String, socket: String = "1", serialNumber: String? = nil) -> DeviceAttributes {
     var attributes = DeviceAttributes(node: node, subsystem: .tty)
     attributes.vendorID = 0x1546
@@ -34,13 +34,13 @@ extension DeviceAttributes {
   }
 }
 
-/// A roster in virtual time, with the ports that can be opened: the one who holds the port, and the kernel.
+/// A reconnect policy in virtual time, with the owner of the port and the kernel.
 struct Scene {
   var reconnectPolicy: ReconnectPolicy
   var now = Instant.zero
-  /// What open(2) says of a path; 0 or nothing is success.
+  /// The errno of open(2) for a path; 0 or nothing is success.
   var errors: [String: Int32] = [:]
-  /// The paths that were opened or tried, with the milliseconds.
+  /// The paths that were opened or tried.
   private(set) var tries: [String] = []
   private(set) var opened: [String] = []
   private(set) var closed: [String] = []
@@ -55,9 +55,9 @@ struct Scene {
     settle()
   }
 
-  mutating func plug(_ attributes: DeviceAttributes) { tell(.added, attributes) }
-  mutating func unplug(_ attributes: DeviceAttributes) { tell(.removed, attributes) }
-  mutating func tell(_ change: DeviceEvent.Change, _ attributes: DeviceAttributes) {
+  mutating func plug(_ attributes: DeviceAttributes) { report(.added, attributes) }
+  mutating func unplug(_ attributes: DeviceAttributes) { report(.removed, attributes) }
+  mutating func report(_ change: DeviceEvent.Change, _ attributes: DeviceAttributes) {
     reconnectPolicy.receive(DeviceEvent(change, ReceiverPort(attributes)), at: now)
     settle()
   }
@@ -68,7 +68,7 @@ struct Scene {
     settle()
   }
 
-  /// Lets time pass, and wakes the roster when it asks for it; the number of times that it did.
+  /// Advances the time, and wakes the policy at its deadlines. Returns the number of wake-ups.
   @discardableResult
   mutating func pass(_ length: UInt64) -> Int {
     let end = now + Milliseconds(length)

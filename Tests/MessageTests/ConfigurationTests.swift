@@ -12,7 +12,7 @@ struct ConfigurationTests {
     #expect(ConfigurationItem.named("CFG-NO-SUCH") == nil)
   }
 
-  @Test("are sorted, and each has the size that its key says")
+  @Test("are sorted, and each has the size that its key implies")
   func table() {
     let items = ConfigurationItem.all
     #expect(items.count > 1000)
@@ -22,7 +22,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("every item's extreme values go over the wire and back")
+  @Test("have extreme values that survive encoding and decoding")
   func roundTrip() throws {
     for item in ConfigurationItem.all {
       let width = item.type.size * 8
@@ -48,7 +48,7 @@ struct ConfigurationTests {
     #expect(ConfigurationPair(latitude, -47.25)?.integer(as: .i4) == -472_500_000)
   }
 
-  @Test("What is no number, or none that the type has, is no value of any item")
+  @Test("a text that is not a number, or not of the type, is refused for every item")
   func notFinite() throws {
     for item in ConfigurationItem.all {
       for value in [Double.nan, .signalingNaN, .infinity, -.infinity] {
@@ -62,7 +62,7 @@ struct ConfigurationTests {
     #expect(ConfigurationPair(axis, 1e300)?.value(of: axis) == 1e300)
   }
 
-  @Test("a frame takes 64 keys at the most")
+  @Test("a frame has at most 64 keys")
   func full() {
     var memory = [UInt8](repeating: 0, count: 1000)
     var span = memory.mutableSpan
@@ -75,7 +75,7 @@ struct ConfigurationTests {
     #expect(length == 12 + 64 * 6)
   }
 
-  @Test("a list that is cut is not taken for whole")
+  @Test("a list that is cut is not complete")
   func cut() {
     let bytes: [UInt8] = [0x01, 0x00, 0x21, 0x30, 100]
     var pairs = ConfigurationPairs(bytes.raw)
@@ -85,7 +85,7 @@ struct ConfigurationTests {
     #expect(!isComplete)
   }
 
-  /// The pairs that come back from a frame with them.
+  /// The pairs that are decoded from a frame with these.
   private func pairs(valset: [ConfigurationPair]) throws -> [ConfigurationPair] {
     var memory = [UInt8](repeating: 0, count: 64)
     var count = 0

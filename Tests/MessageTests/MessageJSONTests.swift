@@ -2,7 +2,7 @@ import Testing
 
 @Suite("A frame as a line of JSON")
 struct MessageJSONTests {
-  @Test("bears protocol, name, place and fields")
+  @Test("has protocol, name, position and fields")
   func envelope() {
     let stream = Array("noise".utf8) + ubx(0x05, 0x01, [0x06, 0x8A]) + sentence("GPHDT,123.4,T")
     #expect(
@@ -12,7 +12,7 @@ struct MessageJSONTests {
       ])
   }
 
-  @Test("that is not declared has its bytes in hexadecimal")
+  @Test("without declared fields has its bytes in hexadecimal")
   func raw() {
     #expect(
       lines(ubx(0x77, 0x01, [0xAB])) == [
@@ -23,7 +23,7 @@ struct MessageJSONTests {
       lines(sentence("PXYZ,1")) == [#"{"protocol":"NMEA","name":"PXYZ","offset":0,"length":12,"raw":"\#(text)"}"#])
   }
 
-  @Test("of a question has no fields")
+  @Test("of a poll has no fields")
   func poll() {
     #expect(
       lines(ubx(0x01, 0x07, [])) == [
@@ -31,7 +31,7 @@ struct MessageJSONTests {
       ])
   }
 
-  @Test("shows scaled values exactly, and leaves reserved fields out")
+  @Test("has exact scaled values, and no reserved fields")
   func scaled() {
     // NAV-DOP: gDOP 1.25, pDOP 655.35, tDOP 0.01, vDOP 1, and zeros.
     let payload: [UInt8] = [1, 0, 0, 0, 125, 0, 0xFF, 0xFF, 1, 0, 100, 0, 0, 0, 0, 0, 0, 0]
@@ -51,24 +51,24 @@ struct MessageJSONTests {
     #expect(fields(ubx(0x01, 0x35, [0, 0, 0, 0, 1, 0, 0, 0])) == #""iTOW":0,"version":1,"numSvs":0,"groups":[]"#)
   }
 
-  @Test("whose count says more than there is has its bytes alone")
+  @Test("with a count beyond its size has its bytes only")
   func tooShort() {
     let line = lines(ubx(0x01, 0x35, [0, 0, 0, 0, 1, 9, 0, 0]))[0]
     #expect(line.contains(#""name":"NAV-SAT""#) && line.contains(#""raw":"b562"#) && !line.contains("fields"))
   }
 
-  @Test("with bytes behind the last field shows them too")
+  @Test("with bytes after the last field has its bytes too")
   func tooLong() {
     let line = lines(ubx(0x05, 0x01, [6, 1, 99]))[0]
     #expect(line.contains(#""fields":{"clsID":6,"msgID":1},"raw":"b562"#))
   }
 
-  @Test("has text as a string without its fill, with quotes escaped")
+  @Test("has text as a string without fill, with quotes escaped")
   func text() {
     #expect(fields(ubx(0x04, 0x02, Array("say \"hi\"".utf8) + [0])) == #""message":"say \"hi\"""#)
   }
 
-  @Test("names configuration items, and gives their values in their units")
+  @Test("has names of configuration items, and values in their units")
   func configuration() {
     // RATE_MEAS 100 × 1 ms, NAVHPG… unknown key of two bytes.
     let pairs: [UInt8] = [0x01, 0x00, 0x21, 0x30, 100, 0, 0xFF, 0xFF, 0xFF, 0x30, 0x34, 0x12]
@@ -80,7 +80,7 @@ struct MessageJSONTests {
 
 @Suite("A sentence as JSON")
 struct SentenceJSONTests {
-  @Test("has degrees, times and dates; what is empty is null")
+  @Test("has degrees, times and dates; an empty field is null")
   func position() {
     #expect(
       fields(sentence("GNRMC,091502.50,A,4717.11437,S,00833.91522,W,0.004,,091223,,,A,V"))
@@ -88,12 +88,12 @@ struct SentenceJSONTests {
         + #""spd":0.004,"cog":null,"date":"2023-12-09","mv":null,"mvEW":null,"posMode":"A","navStatus":"V""#)
   }
 
-  @Test("leaves out what the sentence ends before")
+  @Test("omits fields beyond the end of the sentence")
   func short() {
     #expect(fields(sentence("GPGLL,4717.0,N,00833.0,E")) == #""lat":47.2833333333,"NS":"N","lon":8.55,"EW":"E""#)
   }
 
-  @Test("has repeated fields as blocks, also when the sentence ends among them")
+  @Test("has repeated fields as blocks, also if the sentence ends within them")
   func blocks() {
     #expect(
       fields(sentence("GPGSV,1,1,02,05,30,120,40,09,,,,1"))
@@ -108,7 +108,7 @@ struct SentenceJSONTests {
     #expect(fields(sentence("GNTXT,01,01,02,\(long)")) == #""numMsg":1,"msgNum":1,"msgType":2,"text":"\#(long)""#)
   }
 
-  @Test("is named by its number where the manufacturer numbers sentences")
+  @Test("has its number in its name if the manufacturer numbers sentences")
   func numbered() {
     #expect(lines(sentence("PUBX,40,GLL,1,0,0,0,0,0"))[0].contains(#""name":"PUBX40""#))
     #expect(

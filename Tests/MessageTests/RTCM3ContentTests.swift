@@ -4,7 +4,7 @@ import WireBytes
 
 @Suite("RTCM 3 contents")
 struct RTCM3ContentTests {
-  @Test("the bit reader takes any number of bits, and zero beyond the end")
+  @Test("the bit reader takes any number of bits, and returns zero beyond the end")
   func bits() {
     let bytes: [UInt8] = [0b1010_1100, 0xFF, 0x01]
     var reader = BitReader(bytes.raw)
@@ -16,7 +16,7 @@ struct RTCM3ContentTests {
     #expect(isWhole && beyond == 0 && isExhausted)
   }
 
-  @Test("1005 and 1006 have the antenna's place in metres")
+  @Test("1005 and 1006 have the position of the antenna in metres")
   func position() {
     let frame = rtcm3(
       (1006, 12), (7, 12), (0, 6), (1, 1), (1, 1), (0, 1), (0, 1), (44_723_759_100, 38), (1, 1), (0, 1),
@@ -27,7 +27,7 @@ struct RTCM3ContentTests {
         + #""hasSingleOscillator":true,"quarterCycle":0,"antennaHeight":1.5"#)
   }
 
-  @Test("a multiple signal message names satellites and signals")
+  @Test("an MSM has satellites and signals")
   func multipleSignals() {
     let frame = rtcm3(
       (1077, 12), (5, 12), (258_059_000, 30), (1, 1), (0, 3), (0, 7), (1, 2), (0, 2), (0, 1), (0, 3),

@@ -5,8 +5,8 @@ import ReceiverStream
 import UBX
 import WireBytes
 
-// `Span.bytes` and `mutableBytes` are called unsafe because a type can have bytes that no value fills. `UInt8` has none,
-// which is the reason for every `unsafe` in these tests.
+// `Span.bytes` and `mutableBytes` are unsafe for types with bytes that no value fills. `UInt8` has none, which is the
+// reason for every `unsafe` in these tests.
 extension Array where Element == UInt8 {
   /// The elements as bytes.
   var raw: RawSpan {
@@ -33,7 +33,7 @@ func ubx(_ messageClass: UInt8, _ id: UInt8, _ payload: [UInt8]) -> [UInt8] {
 /// An RTCM 3 frame of fields, each given with its number of bits.
 func rtcm3(_ fields: (value: Int64, bits: Int)...) -> [UInt8] { rtcm3(fields) }
 
-/// The same of a list.
+/// The same for a list.
 func rtcm3(_ fields: [(value: Int64, bits: Int)]) -> [UInt8] {
   var bits: [UInt8] = []
   for field in fields {
@@ -69,7 +69,7 @@ func fields(_ stream: [UInt8]) -> String? {
   return String(decoding: bytes[(start + key.count)...].dropLast(2), as: UTF8.self)
 }
 
-/// Writes a sentence and gives its characters without the checksum and the line end.
+/// Writes a sentence, and returns its characters without the checksum and the line end.
 func written<Content: SentenceContent>(_ content: Content, _ talker: Talker, texts: [UInt8] = []) -> String {
   var memory = [UInt8](repeating: 0, count: longestSentence)
   var span = memory.mutableSpan
@@ -78,7 +78,7 @@ func written<Content: SentenceContent>(_ content: Content, _ talker: Talker, tex
   return String(decoding: memory[0..<count - 5], as: UTF8.self)
 }
 
-/// The content of a sentence; nil when it is another.
+/// The content of a sentence; nil for another kind of sentence.
 func read<Content: SentenceContent>(_ bytes: [UInt8], _: Content.Type) -> Content? {
   var rejected = 0
   guard let sentence = Sentence(bytes.raw) else { return nil }

@@ -2,9 +2,9 @@ import NMEA
 import ReceiverStream
 import Testing
 
-@Suite("Sentences beside those of a fix")
+@Suite("Sentences without a fix")
 struct VendorTests {
-  @Test("PUBX,00 to 41 are told apart by their number, and written as they were read")
+  @Test("PUBX,00 to 41 are distinguished by their number, and written as they were read")
   func ublox() {
     let position =
       "$PUBX,00,081350.00,4717.113210,N,00833.915187,E,546.589,G3,2.1,2.0,0.007,77.52,0.007,,0.92,1.19,0.77,9,0,0"
@@ -26,7 +26,7 @@ struct VendorTests {
     #expect(content?.satellites[1].elevation == 74)
   }
 
-  @Test("PUBX,40 and 41 are written with the digits that receivers expect")
+  @Test("PUBX,40 and 41 are written with the number of digits that receivers expect")
   func configuration() {
     var rate = PUBX40()
     rate.sentence = ShortText("GLL")
@@ -37,7 +37,7 @@ struct VendorTests {
     #expect(written(port, .proprietary) == "$PUBX,41,1,0007,0003,115200,0")
   }
 
-  @Test("text is written from the bytes that its range is of")
+  @Test("text is written from the bytes of its range")
   func text() {
     var content = TXT()
     (content.sentences, content.number, content.identifier) = (1, 1, 2)
@@ -75,7 +75,7 @@ struct VendorTests {
     }
   }
 
-  @Test("a transducer's name is where it stands in the sentence")
+  @Test("the name of a transducer is the range in the sentence")
   func transducers() throws {
     let bytes = sentence("HCXDR,A,-0.8,D,PITCH,A,0.8,D,ROLL")
     let content = try #require(read(bytes, XDR.self))
@@ -117,7 +117,7 @@ struct VendorFixTests {
     #expect(fix(sentence("PUBX,00,073731.00,,,,,0.0,NF,,,,,,,99.99,99.99,99.99,0,0,0"))?.hasPosition != true)
   }
 
-  @Test("the firmware's own guess of the leap seconds is not believed")
+  @Test("the default leap seconds of the firmware are ignored")
   func guess() {
     #expect(fix(sentence("PUBX,04,073731.00,091217,113851.00,1979,15D,1930035,-2660.664,43"))?.leapSeconds == nil)
   }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ReceiverRuntime
 
-@Suite("Corrections from their source to the receiver")
+@Suite("The feed of corrections")
 struct CorrectionFeedTests {
   private static let token = Poller.Token(rawValue: 4)
 
@@ -24,12 +24,12 @@ struct CorrectionFeedTests {
   }
   private static let frames = frame(1005) + frame(1077, mark: 3)
 
-  /// A name in the folder for temporary files that nobody else has.
+  /// A unique name in the folder for temporary files.
   private static func temporary(_ name: String) -> String {
     "/tmp/sextant-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))-\(name)"
   }
 
-  @Test("A file's frames are written to the receiver, and its end is told once")
+  @Test("The frames of a file are written to the receiver, and its end is reported once")
   func file() throws {
     let path = Self.temporary("corrections.rtcm3")
     try UserFile.replace(path, with: "")
@@ -45,10 +45,10 @@ struct CorrectionFeedTests {
     #expect(isGiven)
     _ = try scene.run(2)
     #expect(scene.written.occurrences(of: Self.frame(1005)) == 1)
-    #expect(scene.feedReports == ["\(path): the corrections are at their end"])
+    #expect(scene.feedReports == ["\(path): end of the corrections"])
   }
 
-  @Test("A FIFO's frames are written to the receiver as they come, and damage is left out")
+  @Test("The frames of a FIFO are written to the receiver as they arrive, without damaged bytes")
   func fifo() throws {
     let path = Self.temporary("fifo")
     try #require(unsafe mkfifo(path, 0o600) == 0)
@@ -71,14 +71,14 @@ struct CorrectionFeedTests {
     #expect(scene.written.occurrences(of: damaged) == 0)
   }
 
-  @Test("What is no FIFO is refused with the cure")
+  @Test("A file that is not a FIFO is refused with the next step")
   func noFIFO() throws {
     var poller = try Poller()
     let feed = CorrectionFeed(.fifo("/dev/null"), token: Self.token, at: .zero)
     #expect(throws: SerialPortError.self) { try feed.open(&poller, at: .zero) }
   }
 
-  @Test("A caster is asked, told the position that it waits for, and its corrections reach the receiver")
+  @Test("A caster gets the request and the position that it waits for, and its corrections reach the receiver")
   func caster() throws {
     let caster = try Caster()
     let scene = try RuntimeScene(.f9p)
@@ -87,19 +87,19 @@ struct CorrectionFeedTests {
     let feed = CorrectionFeed(source, token: Self.token, at: scene.now)
     try feed.open(&scene.poller, at: scene.now)
     scene.feed = feed
-    // The host's address is looked up by a thread: its word is waited for, the rest is at once.
+    // A thread looks up the address of the host, which needs real time; the rest does not.
     for event in try scene.poller.wait(deadline: SystemClock.monotonic.nanoseconds + 10_000_000_000) {
       feed.handle(event, &scene.poller, at: scene.now)
     }
     #expect(try scene.run(5) { _ in caster.accept() })
-    #expect(try scene.run(5) { _ in caster.heard().contains("\r\n\r\n") })
+    #expect(try scene.run(5) { _ in caster.received().contains("\r\n\r\n") })
     #expect(caster.text.hasPrefix("GET /NEAR HTTP/1.1\r\n"))
     #expect(caster.text.contains("Authorization: Basic bWU6c2VjcmV0\r\n"))
-    caster.say(Array("ICY 200 OK\r\n\r\n".utf8))
-    // It says nothing until it knows the place.
-    #expect(try scene.run(4) { _ in caster.heard().contains("$GPGGA") } == false)
-    #expect(try scene.run(3) { _ in caster.heard().contains("$GPGGA") })
-    caster.say(Self.frames)
+    caster.send(Array("ICY 200 OK\r\n\r\n".utf8))
+    // The caster sends nothing before it has the position.
+    #expect(try scene.run(4) { _ in caster.received().contains("$GPGGA") } == false)
+    #expect(try scene.run(3) { _ in caster.received().contains("$GPGGA") })
+    caster.send(Self.frames)
     #expect(try scene.run(5) { $0.written.occurrences(of: Self.frames) == 1 })
     #expect(scene.feedReports.isEmpty, "\(scene.feedReports)")
     caster.hangUp()
@@ -107,7 +107,7 @@ struct CorrectionFeedTests {
     #expect(scene.feedReports.count == 1 && scene.feedReports[0].hasSuffix("trying again"), "\(scene.feedReports)")
   }
 
-  /// A socket that listens on this machine alone, and its first connection.
+  /// A socket that listens on this machine only, and its first connection.
   private final class Caster {
     private let listener: Int32
     private var connection: Int32 = -1
@@ -145,15 +145,15 @@ struct CorrectionFeedTests {
       return connection >= 0
     }
 
-    func heard() -> String {
+    func received() -> String {
       var buffer = [UInt8](repeating: 0, count: 4096)
       let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(connection, $0.baseAddress, $0.count) }
       if count > 0 { text += String(decoding: buffer[..<count], as: UTF8.self) }
       return text
     }
 
-    func say(_ bytes: [UInt8]) {
-      _ = unsafe bytes.withUnsafeBytes { unsafe send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    func send(_ bytes: [UInt8]) {
+      _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
     func hangUp() {

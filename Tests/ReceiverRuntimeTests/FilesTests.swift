@@ -10,14 +10,14 @@ import Testing
 
 @testable import ReceiverRuntime
 
-@Suite("What is kept, and what is played")
+@Suite("Stored files, and replayed files")
 struct FilesTests {
   private static func temporary(_ name: String) -> String {
     "/tmp/sextant-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))-\(name)"
   }
   private func at(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milliseconds) }
 
-  /// All that a line has at a time.
+  /// All bytes that a line has at a time.
   private func read(_ line: ReplayLine, at now: Instant) throws -> (bytes: [UInt8], isAtEnd: Bool) {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64)
@@ -38,19 +38,19 @@ struct FilesTests {
     _ = unsafe fclose(stream)
   }
 
-  @Test("How a receiver was left is read by the next program, until it is forgotten; a damaged file is none")
+  @Test("A crash-recovery record is read by the next program until it is cleared; a damaged file is treated as missing")
   func recovery() throws {
     let folder = Self.temporary("state")
     let (line, other) = ("/dev/ttyUSB0", "/dev/ttyUSB1")
     let first = CrashRecoveryFile(stateFolder: folder, line: line)
     #expect(first.recovery == nil)
     let recovery = CrashRecoveryRecord(rate: 115_200, foundRate: 9600)
-    try first.keep(recovery)
+    try first.save(recovery)
     #expect(CrashRecoveryFile(stateFolder: folder, line: line).recovery == recovery)
     #expect(CrashRecoveryFile(stateFolder: folder, line: other).recovery == nil)
     write(Array("rate 1152".utf8), to: "\(folder)/receivers/_dev_ttyUSB1.txt")
     #expect(CrashRecoveryFile(stateFolder: folder, line: other).recovery == nil)
-    first.forget()
+    first.clear()
     #expect(CrashRecoveryFile(stateFolder: folder, line: line).recovery == nil)
     UserFile.remove("\(folder)/receivers/_dev_ttyUSB1.txt")
     _ = unsafe rmdir("\(folder)/receivers")
@@ -73,30 +73,30 @@ struct FilesTests {
     write(array(writer.pending), to: path)
 
     let line = try ReplayLine(opening: path, .times(2), at: at(0))
-    var heard: [UInt8] = []
+    var received: [UInt8] = []
     var times: [UInt64] = []
     var now = at(0)
     for _ in 0..<20 {
       let (bytes, isAtEnd) = try read(line, at: now)
       if !bytes.isEmpty {
-        heard += bytes
+        received += bytes
         times.append(now.milliseconds(since: at(0)))
       }
       if isAtEnd { break }
       now = try #require(line.deadline)
     }
-    #expect(heard == first + second)
+    #expect(received == first + second)
     // Four seconds apart, at twice the speed.
     #expect(times.count == 2 && times.last! - times.first! == 2000, "\(times)")
   }
 
-  @Test("What is no recording and no file is refused")
+  @Test("A path that is neither a recording nor a file is refused")
   func noFile() {
     #expect(throws: SerialPortError.self) { try ReplayLine(opening: "/dev/null", .times(1), at: .zero) }
     #expect(throws: SerialPortError.self) { try ReplayLine(opening: "/nonexistent", .times(1), at: .zero) }
   }
 
-  @Test("What was learned of a receiver is found again; what is not told anew stays from before")
+  @Test("A record about a receiver is read again; parts that a new record lacks are kept")
   func assistance() throws {
     let folder = Self.temporary("state")
     let store = try #require(AssistanceStore(folder))
@@ -108,12 +108,12 @@ struct FilesTests {
     var record = AssistanceRecord(key: AssistanceRecord.Key(receiver))
     record.place = AssistanceRecord.Place(
       latitudeDegrees: 48.125, longitudeDegrees: 11.5, heightMetres: 520, accuracyMetres: 4, time: now)
-    store.keep(record, at: now)
+    store.save(record, at: now)
     #expect(store.records().map(\.place) == [record.place])
     // The next run has no fix.
-    store.keep(AssistanceRecord(key: record.key), at: now)
+    store.save(AssistanceRecord(key: record.key), at: now)
     #expect(store.records().map(\.place) == [record.place])
-    // Damage is no record.
+    // A damaged file has no record.
     let file = folder + "/assistance/" + record.key.fileName + ".txt"
     try UserFile.replace(file, with: "what is this")
     #expect(store.records().isEmpty)
@@ -122,7 +122,7 @@ struct FilesTests {
     _ = unsafe rmdir(folder)
   }
 
-  @Test("A place that cannot be written to is no trouble")
+  @Test("A folder that cannot be written is ignored")
   func readOnlyPlace() {
     let store = AssistanceStore("/proc/sextant")
     #expect(store?.records().isEmpty == true)

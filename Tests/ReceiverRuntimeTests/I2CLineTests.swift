@@ -8,14 +8,14 @@ import WireBytes
 
 @Suite("A receiver on I2C")
 struct I2CLineTests {
-  /// A receiver's registers (interface descriptions, "DDC"): 0xFD and 0xFE tell how much there is, 0xFF gives the stream and
-  /// 0xFF where there is none; what is written with more than one byte is a message.
+  /// The registers of a receiver (interface descriptions, "DDC"): 0xFD and 0xFE have the number of bytes, 0xFF the
+  /// stream, which is 0xFF if it is empty. A write of more than one byte is a message.
   private final class Registers: I2CTransfers {
     let path = "/dev/i2c-9"
     let address: UInt8 = 0x42
     var stream: [UInt8] = []
     var isThere = true
-    /// The longest transfer that the adapter does, bytes.
+    /// The maximum size of a transfer of the adapter, bytes.
     var longest = 65_535
     var longestWrite = 65_535
     private(set) var written: [[UInt8]] = []
@@ -54,7 +54,7 @@ struct I2CLineTests {
 
   private static func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-  /// All that the line gives at a time.
+  /// All bytes that the line has at a time.
   private static func read(_ line: I2CLine<Registers>, room: Int = 4096, at now: Instant) throws -> [UInt8] {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: room)
@@ -71,7 +71,7 @@ struct I2CLineTests {
     try unsafe line.write(bytes.span.bytes, at: now)
   }
 
-  @Test("What a receiver says comes whole and without the fill", arguments: [64, 4096])
+  @Test("The stream is complete and without fill", arguments: [64, 4096])
   func stream(room: Int) throws {
     let said = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 3)
     let registers = Registers()
@@ -86,7 +86,7 @@ struct I2CLineTests {
     #expect(registers.transfers < 400, "\(registers.transfers)")
   }
 
-  @Test("A message goes out as it is, and a single byte with a line feed behind it")
+  @Test("A message is written as it is, and a single byte with a line feed after it")
   func messages() throws {
     let registers = Registers()
     let line = try I2CLine(registers, isWritable: true, at: Self.at(0))
@@ -95,7 +95,7 @@ struct I2CLineTests {
     #expect(registers.written == [[0xB5, 0x62, 0x0A, 0x04, 0, 0, 0x0E, 0x34], [0xFF, 0x0A]])
   }
 
-  @Test("Nobody at the address is told with the cure")
+  @Test("A missing device at the address is reported with the next step")
   func nobody() throws {
     let registers = Registers()
     registers.isThere = false
@@ -106,7 +106,7 @@ struct I2CLineTests {
     }
   }
 
-  @Test("A receiver that does not answer for a while takes nothing, and goes on later")
+  @Test("A receiver that does not reply for a while takes nothing, and continues later")
   func absent() throws {
     let registers = Registers()
     let line = try I2CLine(registers, isWritable: true, at: Self.at(0))
@@ -124,7 +124,7 @@ struct I2CLineTests {
   }
 
   @Test(
-    "An adapter that writes less than a message gets it in pieces, none of a single byte", arguments: [61, 63, 64, 128])
+    "An adapter with short writes gets a message in pieces, none of a single byte", arguments: [61, 63, 64, 128])
   func shortWrites(length: Int) throws {
     let registers = Registers()
     registers.longestWrite = 61
@@ -136,7 +136,7 @@ struct I2CLineTests {
     #expect(registers.written.allSatisfy { $0.count > 1 })
   }
 
-  @Test("An adapter with short transfers gets short ones")
+  @Test("An adapter with short transfers gets short reads")
   func shortTransfers() throws {
     let said = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 1).flatMap(\.self)
     let registers = Registers()

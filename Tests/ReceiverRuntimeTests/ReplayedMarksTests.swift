@@ -8,11 +8,11 @@ import SerialPort
 import TestSupport
 import Testing
 
-@Suite("The marks of a recording that is watched")
+@Suite("The marks of a watched recording")
 struct ReplayedMarksTests {
-  /// A connection to a recording, in virtual time, and what it tells with the milliseconds since its start.
+  /// A connection to a recording in virtual time, and its log with the milliseconds since its start.
   private final class Watched {
-    private(set) var told: [String] = []
+    private(set) var log: [String] = []
     private(set) var fixes: [UInt64] = []
     private var poller: Poller
     private let connection: ReceiverConnection
@@ -42,17 +42,17 @@ struct ReplayedMarksTests {
     private func note() {
       while let event = connection.nextEvent() {
         switch event {
-        case .opened(_, let rate): told.append("\(elapsed) opened \(rate ?? 0)")
-        case .rate(let rate): told.append("\(elapsed) rate \(rate)")
-        case .lost: told.append("\(elapsed) lost")
-        case .ended: told.append("\(elapsed) ended")
-        case .session(let report): told.append("\(elapsed) \(report)")
-        case .told, .finished, .batch: break
+        case .opened(_, let rate): log.append("\(elapsed) opened \(rate ?? 0)")
+        case .rate(let rate): log.append("\(elapsed) rate \(rate)")
+        case .lost: log.append("\(elapsed) lost")
+        case .ended: log.append("\(elapsed) ended")
+        case .session(let report): log.append("\(elapsed) \(report)")
+        case .notice, .finished, .batch: break
         }
       }
     }
 
-    /// From deadline to deadline, as a loop does it.
+    // The loop goes from deadline to deadline.
     func run(_ milliseconds: UInt64) {
       let end = start + Milliseconds(milliseconds)
       var turns = 0
@@ -68,7 +68,7 @@ struct ReplayedMarksTests {
     }
   }
 
-  /// A second each, from the first fix on.
+  /// One second each, from the first fix on.
   private static let seconds = Array(VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 8).dropFirst(2))
   private static func at(_ milliseconds: UInt64) -> Arrival {
     Arrival(Instant.zero + Milliseconds(milliseconds), utcNanoseconds: 1_780_000_000_000_000_000)
@@ -86,7 +86,7 @@ struct ReplayedMarksTests {
     return array(writer.pending)
   }
 
-  @Test("An unplug in a recording is an unplug: the session ends, and a new one begins when the receiver is back")
+  @Test("An unplug in a recording ends the session, and a new one begins when the receiver is back")
   func unplug() throws {
     let file = Self.recording { writer in
       Self.add(Self.seconds[0], 1000, &writer)
@@ -97,12 +97,12 @@ struct ReplayedMarksTests {
     }
     let watched = try Watched(file)
     watched.run(20_000)
-    #expect(watched.told == ["0 opened 9600", "2500 lost", "4500 opened 9600", "5000 ended"])
+    #expect(watched.log == ["0 opened 9600", "2500 lost", "4500 opened 9600", "5000 ended"])
     #expect(watched.fixes.count == 3 && watched.isEnded, "\(watched.fixes)")
   }
 
   @Test(
-    "A receiver that never comes back ends the replay, and what came of a rate in between is the rate it comes back at")
+    "A receiver that never returns ends the replay, and a change of the rate meanwhile applies at its return")
   func never() throws {
     let gone = Self.recording { writer in
       Self.add(Self.seconds[0], 1000, &writer)
@@ -110,7 +110,7 @@ struct ReplayedMarksTests {
     }
     let lost = try Watched(gone)
     lost.run(20_000)
-    #expect(lost.told == ["0 opened 9600", "1500 lost", "1500 ended"])
+    #expect(lost.log == ["0 opened 9600", "1500 lost", "1500 ended"])
     #expect(lost.isEnded)
     let changed = try Watched(
       Self.recording { writer in
@@ -120,15 +120,15 @@ struct ReplayedMarksTests {
         Self.add(Self.seconds[0], 2000, &writer)
       })
     changed.run(20_000)
-    #expect(changed.told == ["0 opened 9600", "1500 lost", "1700 opened 38400", "2000 ended"])
+    #expect(changed.log == ["0 opened 9600", "1500 lost", "1700 opened 38400", "2000 ended"])
   }
 
   @Test(
-    "A change of the rate is the line's: told where it was, and what had begun before it is the beginning of nothing")
+    "A change of the rate is one of the line: it is reported at its time, and discards an incomplete message")
   func rates() throws {
     let second = Self.seconds[1]
     let file = Self.recording { writer in
-      // A search: garbage at a rate, then the right one, in the middle of a message.
+      // A search: garbage at one rate, then the correct rate in the middle of a message.
       Self.add([0xB5, 0x62, 0x01, 0x07, 0xF0, 0x00, 0x80, 0x80], 900, &writer)
       _ = writer.add(rate: 38_400, Self.at(1000))
       Self.add(Array(second[20...]), 1100, &writer)
@@ -138,13 +138,13 @@ struct ReplayedMarksTests {
     }
     let watched = try Watched(file)
     watched.run(20_000)
-    #expect(watched.told == ["0 opened 9600", "1000 rate 38400", "2500 rate 115200", "3100 ended"])
-    // The message that the garbage began would have swallowed the epoch behind it.
+    #expect(watched.log == ["0 opened 9600", "1000 rate 38400", "2500 rate 115200", "3100 ended"])
+    // The incomplete message in the garbage would have consumed the next epoch.
     #expect(watched.fixes.count >= 2)
     #expect(watched.skipped < UInt64(8 + second.count))
   }
 
-  @Test("Marks are honoured at any speed", arguments: ["@10", "@max"])
+  @Test("Marks are applied at any speed", arguments: ["@10", "@max"])
   func fast(speed: String) throws {
     let file = Self.recording { writer in
       for (index, second) in Self.seconds.enumerated() {
@@ -158,7 +158,7 @@ struct ReplayedMarksTests {
     let watched = try Watched(file, speed)
     watched.run(speed == "@max" ? 10 : 10_000)
     #expect(watched.fixes.count == 6 && watched.isEnded, "\(watched.fixes)")
-    #expect(watched.told.count { $0.hasSuffix(" lost") } == 6)
-    #expect(watched.told.count { $0.contains(" rate ") } == 5)
+    #expect(watched.log.count { $0.hasSuffix(" lost") } == 6)
+    #expect(watched.log.count { $0.contains(" rate ") } == 5)
   }
 }

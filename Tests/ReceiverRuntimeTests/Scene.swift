@@ -7,8 +7,8 @@ import ReceiverStream
 import SerialPort
 import SimulatorRuntime
 
-/// A connection to a simulated receiver on a real pseudo-terminal, in virtual time: the kernel hands a terminal's bytes on when
-/// they are asked for, so nothing here waits.
+/// A connection to a simulated receiver on a real pseudo-terminal, in virtual time. The kernel returns the bytes of a
+/// terminal on each read, so no test waits.
 final class RuntimeScene {
   var poller: Poller
   let receiver: SimulatedReceiver
@@ -16,17 +16,17 @@ final class RuntimeScene {
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var events: [ReceiverConnection.Event] = []
   private(set) var lastFix: Fix?
-  /// Has a feed do its part in each round.
+  /// Runs a feed in each round.
   var feed: CorrectionFeed?
   private(set) var feedReports: [String] = []
   /// Bytes that were written to the receiver.
-  var written: [UInt8] { (receiver.device as? HeardLine)?.heard ?? [] }
+  var written: [UInt8] { (receiver.device as? RecordedLine)?.sent ?? [] }
 
   init(_ model: ReceiverModel, intent: SessionSettings.Intent = .serve) throws {
     let start = now
     poller = try Poller()
     let line = VirtualLine(model: model, startUTCSeconds: 1_780_000_000, startingAt: start)
-    receiver = try SimulatedReceiver(HeardLine(line), link: "", now: start)
+    receiver = try SimulatedReceiver(RecordedLine(line), link: "", now: start)
     _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: start)
     connection = ReceiverConnection(
       path: receiver.path ?? "", settings: SessionSettings(intent: intent, line: .serial), baud: nil,
@@ -34,7 +34,7 @@ final class RuntimeScene {
     try connection.open(&poller, at: start)
   }
 
-  /// Lets time pass until `condition` holds, `seconds` at the most; whether it held.
+  /// Advances the time until `condition` is true, at most by `seconds`. Returns whether it became true.
   func run(_ seconds: Double, until condition: (RuntimeScene) -> Bool = { _ in false }) throws -> Bool {
     let end = now + Milliseconds(seconds: seconds)
     while now < end {
@@ -45,7 +45,7 @@ final class RuntimeScene {
     return false
   }
 
-  /// One round: what is there is read, what is due is done.
+  /// Runs one round: reads available bytes, and performs what is due.
   func step() throws {
     _ = try receiver.wake(&poller, token: Poller.Token(rawValue: 2), at: now)
     for event in try poller.wait(deadline: 0) {
@@ -63,10 +63,10 @@ final class RuntimeScene {
   }
 }
 
-/// A simulated line that keeps what it is told.
-private struct HeardLine: SimulatedDevice {
+/// A simulated line that records the bytes written to it.
+private struct RecordedLine: SimulatedDevice {
   var line: VirtualLine
-  private(set) var heard: [UInt8] = []
+  private(set) var sent: [UInt8] = []
 
   init(_ line: VirtualLine) { self.line = line }
 
@@ -77,7 +77,7 @@ private struct HeardLine: SimulatedDevice {
   var isPresent: Bool { line.isPresent }
   var deadline: Instant? { line.deadline }
   mutating func send(_ bytes: [UInt8], at now: Instant) {
-    heard += bytes
+    sent += bytes
     line.send(bytes, at: now)
   }
   mutating func advance(to now: Instant) { line.advance(to: now) }
@@ -85,7 +85,7 @@ private struct HeardLine: SimulatedDevice {
 }
 
 extension [UInt8] {
-  /// How often a piece stands in the bytes.
+  /// The number of occurrences of a piece in the bytes.
   func occurrences(of piece: [UInt8]) -> Int {
     guard !piece.isEmpty, count >= piece.count else { return 0 }
     return (0...count - piece.count).count { Array(self[$0..<$0 + piece.count]) == piece }

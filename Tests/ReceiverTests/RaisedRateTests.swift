@@ -227,7 +227,7 @@ struct FullLineTests {
     #expect(refused.results == [.withdrawn, .withdrawn])
     #expect(
       refused.problem?.description.hasPrefix(
-        "rate: so many fixes are 2400 bytes a second, and a line of 9600 baud carries 960") == true)
+        "rate: this rate needs 2400 bytes a second, and a line of 9600 baud carries 960") == true)
     #expect(refused.problem?.description.contains("(baud=38400)") == true)
     #expect(scene.line.receiver.epochMilliseconds == 1000)
     #expect(try edit(["rate=5Hz"], 170).results == [.changed])

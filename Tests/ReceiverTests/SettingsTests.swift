@@ -28,7 +28,7 @@ extension SessionScene {
   }
 
   /// Sets words and tells what came of them.
-  func set(_ words: [String], _ scope: SettingsEdit.Scope = .wholeOrNothing) throws -> SettingsEdit {
+  func set(_ words: [String], _ scope: SettingsEdit.Scope = .allOrNothing) throws -> SettingsEdit {
     let description = try #require(description)
     return try carryOut(
       SettingsEdit(
@@ -143,13 +143,13 @@ struct SettingsTests {
     let scene = SessionScene.configuring(model)
     let before = try scene.all()
     let edit = try scene.set(["rate=2Hz", word])
-    #expect(edit.problem?.description.contains("talks UBX over that port") == true)
+    #expect(edit.problem?.description.contains("uses UBX on that port") == true)
     #expect(edit.results == [.withdrawn, .withdrawn])
     #expect(try scene.all() == before)
     // What leaves UBX on, and another port's, is set; from a file, all else is.
     #expect(try scene.set(["CFG-PRT[1].inProtoMask=1"]).results == [.changed])
     #expect(try scene.set(["CFG-PRT[3].inProtoMask=2"]).results == [.changed])
-    #expect(try scene.set(["rate=2Hz", word], .whatIsPossible).results == [.changed, .refused])
+    #expect(try scene.set(["rate=2Hz", word], .bestEffort).results == [.changed, .refused])
   }
 
   @Test("At its USB port a receiver has no rate that could be set", arguments: [ReceiverModel.m6, .m8, .m9, .f9p])
@@ -207,7 +207,7 @@ struct SettingsTests {
   @Test("Where the rest is to be set, it is")
   func possible() throws {
     let scene = SessionScene.configuring(.m10)
-    let edit = try scene.set(["CFG-NAVSPG-DYNMODEL=4", "CFG-RATE-MEAS=0.01"], .whatIsPossible)
+    let edit = try scene.set(["CFG-NAVSPG-DYNMODEL=4", "CFG-RATE-MEAS=0.01"], .bestEffort)
     #expect(edit.results == [.changed, .refused])
     #expect(try scene.get("NAVSPG-DYNMODEL") == ["4"])
   }
@@ -328,7 +328,7 @@ struct SettingsTests {
     _ = dialogue.next()
     dialogue.receive(.answered([1]))
     #expect(dialogue.next() == .over)
-    #expect(dialogue.script.missing == [] && dialogue.script.unanswered == ["CFG-RATE"])
+    #expect(dialogue.script.missing == [] && dialogue.script.withoutReply == ["CFG-RATE"])
   }
 
   @Test("A late answer to an earlier question is not taken for what was written", arguments: [ReceiverModel.m8, .m10])
@@ -355,8 +355,8 @@ struct SettingsTests {
       "sextant-configuration 1\nCFG-NAV5.dynModel = 4\nCFG-RATE.measRate = 200\nCFG-NAVSPG-DYNMODEL = 4\n")
     let restoring = try scene.carryOut(
       ConfigurationRestoring(file, to: #require(scene.description), port: scene.port, hasRate: true))
-    #expect(restoring.leftOut.map(\.names) == [["CFG-NAV5.dynModel", "CFG-RATE.measRate"]])
-    #expect(restoring.leftOut[0].reason.contains("has no CFG messages any more"))
+    #expect(restoring.skipped.map(\.names) == [["CFG-NAV5.dynModel", "CFG-RATE.measRate"]])
+    #expect(restoring.skipped[0].reason.contains("no longer has CFG messages"))
     #expect(restoring.edit?.results == [.changed])
   }
 
@@ -368,7 +368,7 @@ struct SettingsTests {
     do {
       _ = try ConfigurationFile("sextant-configuration 1\r\n\r\nwrong\r\n")
       Issue.record("it is taken")
-    } catch { #expect(error.description == #"line 3: "wrong" is no setting; a setting is NAME = VALUE"#) }
+    } catch { #expect(error.description == #"line 3: "wrong" is not a setting; a setting is NAME = VALUE"#) }
   }
 
   @Test("A backup brings back what was set, and takes back what was not", arguments: withItems + withMessages)
@@ -382,7 +382,7 @@ struct SettingsTests {
     let file = try ConfigurationFile(text)
     let restoring = try scene.carryOut(
       ConfigurationRestoring(file, to: description, port: scene.port, hasRate: true))
-    #expect(restoring.leftOut == [])
+    #expect(restoring.skipped == [])
     let edit = try #require(restoring.edit)
     #expect(edit.names(of: .refused) == [])
     #expect(edit.names(of: .notVerified) == [])

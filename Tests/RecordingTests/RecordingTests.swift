@@ -3,10 +3,10 @@ import Recording
 import TestSupport
 import Testing
 
-@Suite("A recording keeps what was received, whatever ends it")
+@Suite("A recording survives any end")
 struct RecordingTests {
   @Test(
-    "What is written is read, at its times, however the file is cut into pieces", arguments: [1, 3, 27, 64, 100_000])
+    "Records are read as written, however the file is cut into pieces", arguments: [1, 3, 27, 64, 100_000])
   func roundTrip(piece: Int) throws {
     let file = recording([.data([1, 2, 3], 10), .rate(9600, 20), .data([0x89, 0x53, 0x58], 30), .lost(40)])
     let read = try records(of: file, piece: piece)
@@ -15,7 +15,7 @@ struct RecordingTests {
     #expect(read.damaged == 0)
   }
 
-  @Test("A file that ends at any byte loses the record it ends in and nothing before it")
+  @Test("A file that is cut at any byte loses only the record with the cut")
   func torn() throws {
     let whole = recording([.data([1, 2, 3], 10), .data([4], 20), .data([5, 6], 30)])
     let header = recording([]).count
@@ -35,7 +35,7 @@ struct RecordingTests {
     #expect(read.torn == 5000)
   }
 
-  @Test("A record damaged in any byte is passed over, and the next one is read")
+  @Test("A record with any damaged byte is skipped, and the next one is read")
   func damaged() throws {
     let header = recording([]).count
     let file = recording([.data([1, 2, 3], 10), .data([4], 20)])
@@ -43,19 +43,19 @@ struct RecordingTests {
       var bad = file
       bad[index] ^= 0x20
       let read = try records(of: bad, piece: 7)
-      // A kind that is not known and has no right checksum is damage like any other.
+      // A record of an unknown kind with a wrong checksum is damaged like others.
       #expect(read.events == ["H0", "D20 [4]"], "damaged at \(index)")
       #expect(read.damaged == 31, "damaged at \(index)")
     }
   }
 
-  @Test("Files of a rotated recording can be put together")
+  @Test("Files of a rotated recording can be concatenated")
   func concatenated() throws {
     let read = try records(of: recording([.data([1], 10)]) + recording([.data([2], 20)]), piece: 33)
     #expect(read.events == ["H0", "D10 [1]", "H0", "D20 [2]"])
   }
 
-  @Test("Something else is refused, and a later version says what to do")
+  @Test("Other files are refused, and the error about a later version has the next step")
   func refused() {
     #expect(throws: RecordingError.notARecording) { try records(of: ascii("$GPGGA,,,"), piece: 4) }
     var header = RecordingHeader(device: "/dev/x", baud: nil)
@@ -64,7 +64,7 @@ struct RecordingTests {
     _ = writer.add(.header, text: header.text, at(0))
     let file = array(writer.pending)
     #expect(throws: RecordingError.newerVersion(2)) { try records(of: file, piece: 4) }
-    #expect(RecordingError.newerVersion(2).description.contains("later sextant"))
+    #expect(RecordingError.newerVersion(2).description.contains("later version"))
   }
 
   @Test("A header keeps its fields, and a line break in a path makes no line")
@@ -75,7 +75,7 @@ struct RecordingTests {
     #expect(RecordingHeader("NMEA") == nil)
   }
 
-  @Test("A writer without room says so and keeps what it has")
+  @Test("A writer without capacity returns false and keeps its pending bytes")
   func full() {
     var writer = RecordingWriter(capacity: 0)
     let longest = [UInt8](repeating: 7, count: Record.longestPayload)
@@ -86,7 +86,7 @@ struct RecordingTests {
     #expect(count == Record.longestPayload + Record.overhead)
   }
 
-  @Test("The stream of a recording and of plain bytes comes out the same", arguments: [1, 5, 1000])
+  @Test("The stream of a recording equals that of plain bytes", arguments: [1, 5, 1000])
   func recordedBytes(piece: Int) throws {
     let stream = [UInt8](0...200)
     let file = recording([.data(Array(stream[..<90]), 1), .lost(2), .data(Array(stream[90...]), 3)])
@@ -96,7 +96,7 @@ struct RecordingTests {
     #expect(try bytes(in: [], piece: piece) == [])
   }
 
-  @Test("Random bytes never stop the reader, and what is whole behind them is found")
+  @Test("After random bytes the reader finds the next valid record")
   func fuzz() throws {
     var random = SeededRandomNumberGenerator(seed: 7)
     for _ in 0..<200 {
@@ -120,9 +120,9 @@ struct RecordingTests {
   }
 }
 
-@Suite("When a recording is synced and rotated")
+@Suite("Sync and rotation of a recording")
 struct RecordingPlanTests {
-  @Test("The disk is asked a second after the first byte that it does not have, and not without one")
+  @Test("A sync is due a second after the first unsynced byte, and not without one")
   func sync() {
     var plan = RecordingPlan(rotation: nil)
     #expect(plan.deadline == nil)
@@ -152,7 +152,7 @@ struct RecordingPlanTests {
     #expect(byTime.isRotationDue(at: time(6000)))
   }
 
-  @Test("Sizes and times as people write them")
+  @Test("Forms of sizes and times")
   func texts() {
     #expect(RecordingPlan.Rotation("500k") == .bytes(500_000))
     #expect(RecordingPlan.Rotation("100M") == .bytes(100_000_000))
@@ -162,7 +162,7 @@ struct RecordingPlanTests {
     }
   }
 
-  @Test("Finished files are counted up, also behind a gap, and the oldest go first")
+  @Test("Finished files are numbered upwards, also after a gap, and the oldest are removed first")
   func names() {
     let present = ["a.log.2", "a.log.10", "a.log", "a.log.x", "b.log.99", "a.log.03"]
     var names = RecordingNames(of: "a.log", among: present, keep: 2)

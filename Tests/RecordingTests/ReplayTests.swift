@@ -5,15 +5,15 @@ import Recording
 import TestSupport
 import Testing
 
-@Suite("A replay gives the bytes back at their times")
+@Suite("A replay returns the bytes at their times")
 struct ReplayTests {
-  /// Everything that a replay plays, with the time at which it is due.
+  /// All events of a replay, with their due times.
   private func played(_ file: [UInt8], _ speed: Replay.Speed, piece: Int = 1000) throws -> [(UInt64, Replay.Event)] {
     var replay = Replay(speed: speed, at: time(5000))
     var events: [(UInt64, Replay.Event)] = []
     var at = 0
     while true {
-      while replay.wantsMore {
+      while replay.needsInput {
         if at == file.count {
           try replay.finish()
         } else {
@@ -28,14 +28,14 @@ struct ReplayTests {
         return events
       }
       while let event = replay.play(at: due) {
-        // The rate of the headers, which has a test of its own.
+        // The rate of the headers has a separate test.
         if event == .rate(9600) { continue }
         events.append((due.milliseconds(since: time(5000)), event))
       }
     }
   }
 
-  @Test("Recorded bytes come at their distances, and nothing before its time")
+  @Test("Recorded bytes have their distances in time, and none is early")
   func recorded() throws {
     let file = recording([.data([1], 100), .rate(38400, 150), .data([2, 3], 1100), .lost(1200)])
     let events = try played(file, .times(1))
@@ -48,7 +48,7 @@ struct ReplayTests {
     #expect(atOnce == .rate(9600) && early == nil)
   }
 
-  @Test("The rate at which the line was opened comes first, in each run")
+  @Test("The rate at the opening of the line comes first in each run")
   func headersRate() throws {
     let file = recording([.data([1], 100)]) + recording([.data([2], 100)])
     var replay = Replay(speed: .maximum, at: time(0))
@@ -59,14 +59,14 @@ struct ReplayTests {
     #expect(events == [.rate(9600), .bytes([1]), .rate(9600), .bytes([2])])
   }
 
-  @Test("Four times as fast takes a quarter of the time, and max none")
+  @Test("Fourfold speed takes a quarter of the time, and max none")
   func fast() throws {
     let file = recording([.data([1], 0), .data([2], 4000)])
     #expect(try played(file, .times(4)).map(\.0) == [0, 1000])
     #expect(try played(file, .maximum).map(\.0) == [0, 0])
   }
 
-  @Test("Between two runs of the recorder a second goes by, whatever their clocks say")
+  @Test("Between two runs of the recorder there is a second, whatever their clocks")
   func runs() throws {
     let later = recording([.data([2], 9_000_100)], startingAt: 9_000_000)
     #expect(try played(recording([.data([1], 500)]) + later, .times(1)).map(\.0) == [500, 1600])
@@ -74,7 +74,7 @@ struct ReplayTests {
     #expect(try played(recording([.data([1], 500)]) + restarted, .times(1)).map(\.0) == [500, 1550])
   }
 
-  @Test("A plain log is paced by its epochs, and comes whole", arguments: [7, 100, 100_000])
+  @Test("A plain log is played epoch by epoch and completely", arguments: [7, 100, 100_000])
   func plain(piece: Int) throws {
     let log = VirtualLine.recording(startUTCSeconds: 1_780_000_100, seconds: 20).flatMap { $0 }
     let events = try played(log, .times(1), piece: piece)
@@ -97,19 +97,19 @@ struct ReplayTests {
     #expect(none.isEmpty)
   }
 
-  @Test("No more of the file is wanted than is soon played")
+  @Test("No more of the file is requested than is needed soon")
   func memory() throws {
     var replay = Replay(speed: .times(1), at: time(0))
     var given = 0
     let piece = recording([.data([UInt8](repeating: 0, count: 30_000), 100_000)])
-    while replay.wantsMore, given < 100 {
+    while replay.needsInput, given < 100 {
       try replay.receive(piece.raw)
       given += 1
     }
     #expect(given == 3)
   }
 
-  @Test("A long recording comes whole and in order, while more of it is read all the time")
+  @Test("A long recording is played completely and in order while more of it is read")
   func long() throws {
     let parts = (0..<5000 as Range<UInt64>).map { Written.data([UInt8(truncatingIfNeeded: $0)], $0) }
     let file = recording(parts)
@@ -118,7 +118,7 @@ struct ReplayTests {
     #expect(events.map(\.0) == (0..<5000).map { UInt64($0) })
   }
 
-  @Test("Speeds as people write them")
+  @Test("Forms of speeds")
   func speeds() {
     #expect(Replay.Speed("max") == .maximum)
     #expect(Replay.Speed("10") == .times(10))

@@ -2,7 +2,7 @@ import MonotonicTime
 import Recording
 import TestSupport
 
-/// What a recording is made of in the tests, with milliseconds.
+/// The content of a recording in the tests, with times in milliseconds.
 enum Written {
   case data([UInt8], UInt64)
   case rate(UInt32, UInt64)
@@ -13,7 +13,7 @@ func time(_ milliseconds: UInt64) -> Instant { Instant.zero + Milliseconds(milli
 
 func at(_ milliseconds: UInt64) -> Arrival { Arrival(time(milliseconds), utcNanoseconds: 1_780_000_000_000_000_000) }
 
-/// A recording's file.
+/// Returns the file of a recording.
 func recording(_ parts: [Written], startingAt start: UInt64 = 0) -> [UInt8] {
   var writer = RecordingWriter(capacity: 1_000_000)
   _ = writer.add(.header, text: RecordingHeader(device: "/dev/ttyACM0", baud: 9600).text, at(start))
@@ -27,7 +27,7 @@ func recording(_ parts: [Written], startingAt start: UInt64 = 0) -> [UInt8] {
   return array(writer.pending)
 }
 
-/// What a reader finds in a file that it gets in pieces.
+/// Reads a file in pieces.
 func records(
   of file: [UInt8], piece: Int
 ) throws -> (events: [String], whole: UInt64, torn: UInt64, damaged: UInt64) {

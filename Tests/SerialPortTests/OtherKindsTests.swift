@@ -5,7 +5,7 @@ import Testing
 
 @testable import SerialPort
 
-@Suite("Ports that are no terminals")
+@Suite("Ports other than terminals")
 struct OtherKindsTests {
   @Test("A file is read to its end, and takes no bytes")
   func file() throws {
@@ -21,7 +21,7 @@ struct OtherKindsTests {
     #expect(failure { () throws(SerialPortError) in try port.setBaudRate(9600) }?.cause == .notSupported)
   }
 
-  @Test("Two may read one file")
+  @Test("Two programs may read one file")
   func sharedFile() throws {
     let folder = try TemporaryFolder()
     let path = try folder.file("recording.ubx", [1, 2, 3])
@@ -67,7 +67,7 @@ struct OtherKindsTests {
     #expect(try port.available() == [UInt8](repeating: 0, count: 4096))
   }
 
-  @Test("Reading into no room reads nothing and is no end")
+  @Test("A read into an empty span returns no bytes and is not an end")
   func noRoom() throws {
     let folder = try TemporaryFolder()
     let port = try SerialPort(opening: try folder.file("a", [1]), access: .readOnly, baud: nil)
@@ -76,7 +76,7 @@ struct OtherKindsTests {
     #expect(try port.bytes(1) == [1])
   }
 
-  @Test("A pseudo-terminal's link leads to it, replaces an old one, and goes with it")
+  @Test("The link of a pseudo-terminal leads to it, replaces an old one, and is removed with it")
   func link() throws {
     let folder = try TemporaryFolder()
     let path = "\(folder.path)/ttyGNSS"
@@ -91,7 +91,7 @@ struct OtherKindsTests {
     #expect(folder.names.isEmpty)
   }
 
-  @Test("Another link takes the place of the first; the same again stays")
+  @Test("Another link replaces the first; the same link stays")
   func links() throws {
     let folder = try TemporaryFolder()
     var device = try PseudoTerminal()
@@ -102,8 +102,8 @@ struct OtherKindsTests {
     #expect((try? Syscalls.target(ofLink: "\(folder.path)/b")) == device.path)
   }
 
-  @Test("A link that cannot be made leaves the one before it")
-  func linkKept() throws {
+  @Test("A link that cannot be made keeps the previous one")
+  func previousLinkStays() throws {
     let folder = try TemporaryFolder()
     var device = try PseudoTerminal()
     try device.link(at: "\(folder.path)/a")
@@ -111,8 +111,8 @@ struct OtherKindsTests {
     #expect(folder.names == ["a"] && device.linkPath == "\(folder.path)/a")
   }
 
-  /// Drivers say in their own words that there is no terminal: random(4) with EINVAL.
-  @Test("What only a line can do is not supported elsewhere", arguments: ["/dev/random", "/dev/full"])
+  /// Drivers use different errors for a node that is not a terminal: random(4) EINVAL.
+  @Test("Operations of a line are not supported by other ports", arguments: ["/dev/random", "/dev/full"])
   func noLine(path: String) throws {
     let port = try SerialPort(opening: path, access: .readOnly, baud: nil)
     let failures = [
@@ -127,7 +127,7 @@ struct OtherKindsTests {
     for failure in failures { #expect(failure?.cause == .notSupported) }
   }
 
-  @Test("A path with a character of code 0 in it is refused, and not cut")
+  @Test("A path with a NUL character is refused, and not cut")
   func pathWithNUL() throws {
     let folder = try TemporaryFolder()
     let path = try folder.file("a", [1])
@@ -138,7 +138,7 @@ struct OtherKindsTests {
     #expect(folder.names == ["a"])
   }
 
-  @Test("A link does not replace what is no link of ours")
+  @Test("A link does not replace another file")
   func linkRefused() throws {
     let folder = try TemporaryFolder()
     let path = try folder.file("precious", [1])

@@ -10,7 +10,7 @@ import Testing
 struct PollerTests {
   private let other = Poller.Token(rawValue: 2)
 
-  @Test("A deadline that has passed looks without waiting; one to come is waited for")
+  @Test("A past deadline does not block; a future one is waited for")
   func deadlines() throws {
     var poller = try Poller()
     #expect(try poller.wait(deadline: 0) == [.timeout])
@@ -20,7 +20,7 @@ struct PollerTests {
     #expect(try poller.wait(deadline: deadline) == [.timeout], "the same deadline again")
   }
 
-  @Test("Only the line that has bytes is named, and its hang-up after them")
+  @Test("Only the line with bytes is reported, and its hang-up after them")
   func lines() throws {
     let quiet = try PseudoTerminal()
     let device = try PseudoTerminal()
@@ -38,7 +38,7 @@ struct PollerTests {
     #expect(try poller.wait(deadline: 0) == [.timeout])
   }
 
-  @Test("Room to write is told to who asks for it")
+  @Test("Space to write is reported on request")
   func writable() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -49,7 +49,7 @@ struct PollerTests {
     #expect(try poller.wait(deadline: generousDeadline()) == [.writable(line)])
   }
 
-  @Test("A line that is watched for nothing is silent until it hangs up, and loses nothing")
+  @Test("A line without interest is silent until it hangs up, and loses no bytes")
   func watchedForNothing() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -65,7 +65,7 @@ struct PollerTests {
     #expect(try poller.wait(deadline: generousDeadline()) == [.hangUp(line)])
   }
 
-  @Test("A file is always readable, beside everything else")
+  @Test("A file is always readable, together with other descriptors")
   func file() throws {
     let folder = try TemporaryFolder()
     let port = try SerialPort(opening: try folder.file("a", [1]), access: .readOnly, baud: nil)
@@ -82,7 +82,7 @@ struct PollerTests {
   func waker() throws {
     var poller = try Poller()
     let waker = poller.waker
-    // Not a task: the wait below keeps a thread of their pool, and other tests may keep the rest.
+    // Not a task: the wait below blocks a thread of their pool, and other tests may block the rest.
     Thread.detachNewThread { waker.wake() }
     #expect(try poller.wait(deadline: generousDeadline()) == [.woken])
     waker.wake()
@@ -94,7 +94,7 @@ struct PollerTests {
   @Test("A signal to this thread becomes an event")
   func signal() throws {
     var poller = try Poller(catching: [.windowChange, .interrupt])
-    // pthread_kill(3) reaches this thread alone, so no other test sees the signal.
+    // pthread_kill(3) reaches only this thread, so no other test sees the signal.
     _ = pthread_kill(pthread_self(), SIGINT)
     #expect(try poller.wait(deadline: generousDeadline()) == [.signal(.interrupt)])
     _ = pthread_kill(pthread_self(), SIGWINCH)
@@ -102,7 +102,7 @@ struct PollerTests {
     #expect(try poller.wait(deadline: 0) == [.timeout])
   }
 
-  @Test("The loss of the terminal becomes an event, unless the program was started to outlive it")
+  @Test("The loss of the terminal is an event, unless the program ignores it from the start")
   func hangUpSignal() throws {
     let before = Glibc.signal(SIGHUP, SIG_DFL)
     defer { Glibc.signal(SIGHUP, before) }
@@ -117,14 +117,14 @@ struct PollerTests {
     #expect(try poller.wait(deadline: 0) == [.timeout])
   }
 
-  @Test("A signal that is pending when the poller goes does not strike")
+  @Test("A signal that is pending at the end of the poller has no effect")
   func pendingSignal() throws {
     do {
       _ = try Poller(catching: [.terminate])
     }
     let poller = try Poller(catching: [.terminate])
     _ = pthread_kill(pthread_self(), SIGTERM)
-    // Still here after this: the signal was taken away before it was let through again.
+    // The process is still running: the signal was removed before it was unblocked.
     _ = consume poller
   }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SerialPort
 
-@Suite("What is known of a port that is not opened")
+@Suite("The state of a port that is not open")
 struct PortStateTests {
-  @Test("A port that nobody has: permitted, no holders")
+  @Test("A port that no program holds: permitted, no holders")
   func free() throws {
     let device = try PseudoTerminal()
     let state = try PortState(of: device.path)
@@ -21,18 +21,18 @@ struct PortStateTests {
     #expect(try PortState(of: port.path).holders.map(\.processID) == [getpid()])
   }
 
-  @Test("A path that leads nowhere is told")
+  @Test("A missing path is an error")
   func missing() {
     let error = failure { () throws(SerialPortError) in _ = try PortState(of: "/dev/nonexistent") }
     #expect(error?.cause == .notFound)
   }
 
-  @Test("The group that may is named, with what to do, to whoever is not in it")
+  @Test("For a user outside the group, the message has the group and the next step")
   func group() throws {
     let node = try Syscalls.status(ofPath: "/dev/null")
     let error = SerialPortError(cause: .noPermission(group: "gnss"), operation: .open, path: "/dev/x", errno: EACCES)
     #expect(error.description.contains("usermod -aG gnss"))
-    // /dev/null is everybody's, and belongs to root's group, which nobody is told to join.
+    // /dev/null is readable for all, and belongs to root's group, which no message suggests to join.
     #expect(node.groupThatMayOpen == nil)
   }
 }

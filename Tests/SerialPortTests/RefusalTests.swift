@@ -6,12 +6,12 @@ import Testing
 
 @testable import SerialPort
 
-@Suite("What cannot be opened, and what the message says to do")
+@Suite("Refusals to open, and their messages")
 struct RefusalTests {
   private let program = String(
     decoding: ((try? UserFile.readBytes("/proc/self/comm")) ?? []).dropLast(), as: UTF8.self)
 
-  @Test("A second opener is refused, with the holder's pid and name")
+  @Test("A second opener is refused, with the pid and name of the holder")
   func held() throws {
     let device = try PseudoTerminal()
     let first = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -21,7 +21,7 @@ struct RefusalTests {
     #expect(error.description.contains("\(program) (pid \(getpid()))"))
   }
 
-  @Test("The first one's bytes and settings are untouched by the refused one")
+  @Test("Bytes and settings of the first opener are unaffected by the refused one")
   func heldUndisturbed() throws {
     let device = try PseudoTerminal()
     let first = try SerialPort(opening: device.path, access: .readWrite, baud: 115_200)
@@ -33,7 +33,7 @@ struct RefusalTests {
     #expect(first.baudRate == 115_200)
   }
 
-  @Test("A program that took the line by exclusive mode alone is respected, by a privileged user too")
+  @Test("Exclusive mode without a lock is respected, also by a privileged user")
   func heldExclusively() throws {
     let device = try PseudoTerminal()
     let other = try Syscalls.open(device.path, O_RDWR | O_NOCTTY)
@@ -50,7 +50,7 @@ struct RefusalTests {
     #expect(failureOpening(device.path) == nil)
   }
 
-  @Test("The lock's owner is read from the kernel's list")
+  @Test("The owner of the lock is read from the kernel's list")
   func lockOwnerInList() throws {
     let node = try Syscalls.status(ofPath: "/dev/null")
     let place = hexadecimalPlace(of: node)
@@ -89,7 +89,7 @@ struct RefusalTests {
     #expect(error.exitCode == 66)
   }
 
-  @Test("A node without permission names the group to join, or says that there is none")
+  @Test("A node without permission names the group to join, or reports that there is none")
   func permission() {
     let closed = SerialPortError(
       cause: .noPermission(group: "dialout"), operation: .open, path: "/dev/ttyUSB0", errno: EACCES)
@@ -109,7 +109,7 @@ struct RefusalTests {
     #expect(SerialPortError(opening: "/dev/null", Errno(rawValue: pair.0)).cause == pair.1)
   }
 
-  @Test("Losing the device has many errnos and one cause", arguments: [EIO, ENXIO, ENODEV])
+  @Test("The loss of a device has many errnos and one cause", arguments: [EIO, ENXIO, ENODEV])
   func gone(code: Int32) {
     let error = SerialPortError(Errno(rawValue: code), .read, "/dev/ttyACM0")
     #expect(error.cause == .gone)

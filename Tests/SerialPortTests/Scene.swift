@@ -5,7 +5,7 @@ import MonotonicTime
 
 let everyByte = (0...255).map { UInt8($0) }
 
-/// A deadline that no passing test comes near: it bounds the wait of a failing one.
+/// A deadline that no passing test reaches: it limits the wait of a failing one.
 func generousDeadline() -> UInt64 { SystemClock.monotonic.nanoseconds + 20_000_000_000 }
 
 /// Waits for one event of a descriptor.
@@ -18,7 +18,7 @@ func awaitEvents(of descriptor: Int32, _ interest: Poller.Interest = .readable) 
 let line = Poller.Token(rawValue: 1)
 
 extension SerialPort {
-  /// Reads until `count` bytes are there, waiting for each of them.
+  /// Reads until `count` bytes have arrived, waiting for each of them.
   func bytes(_ count: Int) throws -> [UInt8] {
     var received: [UInt8] = []
     while received.count < count {
@@ -55,7 +55,7 @@ extension PseudoTerminal {
   // Bytes have no padding that a raw view could show.
   func send(_ bytes: [UInt8]) throws(SerialPortError) -> Int { try unsafe write(bytes.span.bytes) }
 
-  /// Reads until `count` bytes are there, waiting for each of them.
+  /// Reads until `count` bytes have arrived, waiting for each of them.
   func bytes(_ count: Int) throws -> [UInt8] {
     var received: [UInt8] = []
     while received.count < count {
@@ -70,7 +70,7 @@ extension PseudoTerminal {
   }
 }
 
-/// Runs what is expected to fail and returns its error; nil if it did not fail.
+/// Runs an operation that should fail, and returns its error; nil if it did not fail.
 func failure(_ body: () throws(SerialPortError) -> Void) -> SerialPortError? {
   do {
     try body()

@@ -17,7 +17,7 @@ struct TerminalTests {
     #expect(try device.bytes(256) == everyByte)
   }
 
-  @Test("A line that was cooked, with echo, is raw while open")
+  @Test("A line with echo and canonical mode is raw while it is open")
   func cookedLine() throws {
     let device = try PseudoTerminal()
     try Cooked.settings.apply(to: device.fileDescriptor)
@@ -41,7 +41,7 @@ struct TerminalTests {
     #expect(try LineSettings(of: device.fileDescriptor) == before)
   }
 
-  @Test("A rate that is refused while opening leaves the line as it was")
+  @Test("A rate that is refused while opening leaves the line unchanged")
   func restoredAfterFailure() throws {
     let device = try PseudoTerminal()
     try Cooked.settings.apply(to: device.fileDescriptor)
@@ -56,7 +56,7 @@ struct TerminalTests {
   }
 
   @Test(
-    "Any rate is set, with and without a constant of its own",
+    "Any rate is set, also one without a termios constant",
     arguments: [
       4800, 9600, 38_400, 115_200, 250_000, 460_800, 921_600, 123_456,
     ] as [UInt32])
@@ -71,15 +71,15 @@ struct TerminalTests {
     #expect(device.baudRate == rate)
   }
 
-  @Test("Without a rate the line keeps its own")
-  func rateIsKept() throws {
+  @Test("Without a rate the line keeps its rate")
+  func rateStays() throws {
     let device = try PseudoTerminal()
     let found = device.baudRate
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
     #expect(port.baudRate == found)
   }
 
-  @Test("An empty line would block, and a rate change does not disturb that")
+  @Test("A read of an empty line would block, also after a change of the rate")
   func wouldBlock() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -88,7 +88,7 @@ struct TerminalTests {
     #expect(try port.readOnce() == .wouldBlock, "a policy of nothing must not read like a hang-up")
   }
 
-  @Test("A full output buffer takes nothing and says so")
+  @Test("A full output buffer takes no bytes")
   func fullOutput() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -103,7 +103,7 @@ struct TerminalTests {
     #expect(try device.bytes(total).count == total)
   }
 
-  @Test("A device that goes away is gone, after its last bytes were read")
+  @Test("A removed device is gone, after its last bytes were read")
   func hangUp() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: 9600)
@@ -131,7 +131,7 @@ struct TerminalTests {
     #expect(try port.bytes(1) == [7])
   }
 
-  @Test("Input that came before can be discarded")
+  @Test("Earlier input can be discarded")
   func discard() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -141,7 +141,7 @@ struct TerminalTests {
     #expect(try port.readOnce() == .wouldBlock)
   }
 
-  @Test("Until the minimum is there a poller is not told; the rest is read all the same")
+  @Test("Below the minimum a poller is not notified; the bytes can be read nevertheless")
   func readPolicy() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -154,13 +154,13 @@ struct TerminalTests {
     #expect(try poller.wait(deadline: generousDeadline()) == [.readable(line)])
     #expect(try port.available().count == 100, "one read takes all, though the kernel reads 64 bytes at a time")
     #expect(try device.send([3]) == 1)
-    // The kernel carries the byte over by itself, in its own time; reading is the only way to see it arrive.
+    // The kernel delivers the byte at its own time; only a read shows its arrival.
     var late: [UInt8] = []
     while late.isEmpty { late = try port.available() }
     #expect(late == [3])
   }
 
-  @Test("A smaller minimum reaches a poller for bytes that are there already")
+  @Test("A smaller minimum notifies a poller of bytes that have arrived already")
   func smallerMinimum() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -173,7 +173,7 @@ struct TerminalTests {
     #expect(try poller.wait(deadline: generousDeadline()) == [.readable(line)])
   }
 
-  @Test("What a pseudo-terminal has not is nil, and no error")
+  @Test("Properties that a pseudo-terminal lacks are nil, and not errors")
   func absent() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
@@ -186,7 +186,7 @@ struct TerminalTests {
   }
 }
 
-/// The settings of a terminal that nobody has touched: cooked, with echo.
+/// The default settings of a terminal: canonical mode with echo.
 private enum Cooked {
   static var settings: LineSettings {
     get throws {

@@ -2,26 +2,27 @@ import Glibc
 import SupplySwitch
 import Testing
 
-@Suite("The switch in a receiver's supply")
+@Suite("The supply switch of a receiver")
 struct SupplySwitchTests {
-  @Test("A switch is named by chip and line, or by a file and its words")
+  @Test("A switch is addressed by chip and line, or by a file and its words")
   func names() throws {
     let line = try SupplySwitchAddress("gpio:gpiochip0/17")
-    #expect(line.means == .gpio(chip: "/dev/gpiochip0", line: .number(17), isActiveLow: false) && !line.keepsMemory)
+    #expect(line.mechanism == .gpio(chip: "/dev/gpiochip0", line: .number(17), isActiveLow: false) && !line.keepsMemory)
     let named = try SupplySwitchAddress("gpio:/dev/gpiochip2/GNSS_EN,active-low,keeps-memory")
     #expect(
-      named.means == .gpio(chip: "/dev/gpiochip2", line: .name("GNSS_EN"), isActiveLow: true) && named.keepsMemory)
-    #expect(try SupplySwitchAddress("file:/sys/a").means == .file(path: "/sys/a", on: "1", off: "0"))
+      named.mechanism == .gpio(chip: "/dev/gpiochip2", line: .name("GNSS_EN"), isActiveLow: true) && named.keepsMemory)
+    #expect(try SupplySwitchAddress("file:/sys/a").mechanism == .file(path: "/sys/a", on: "1", off: "0"))
     let regulator = try SupplySwitchAddress("file:/sys/x=y/state=enabled/disabled,keeps-memory")
-    #expect(regulator.means == .file(path: "/sys/x=y/state", on: "enabled", off: "disabled") && regulator.keepsMemory)
+    #expect(
+      regulator.mechanism == .file(path: "/sys/x=y/state", on: "enabled", off: "disabled") && regulator.keepsMemory)
   }
 
   @Test(
-    "What names none is refused with what would be right",
+    "An invalid address is refused with the correct form",
     arguments: [
       ("17", "gpio:gpiochip0/17"), ("gpio:17", "chip and line"), ("gpio:/17", "chip and line"),
       ("gpio:a/", "chip and line"),
-      ("gpio:gpiochip0/1,low", "active-low"), ("file:a", "begins with /"), ("file:/a=on", "=enabled/disabled"),
+      ("gpio:gpiochip0/1,low", "active-low"), ("file:a", "begin with /"), ("file:/a=on", "=enabled/disabled"),
       ("file:/a=1/1", "=enabled/disabled"), ("file:/a,active-low", "=0/1"), ("", "gpio:gpiochip0/17"),
     ])
   func refused(_ text: String, _ cure: String) {
@@ -33,7 +34,7 @@ struct SupplySwitchTests {
     }
   }
 
-  @Test("A file gets the word for on when it is taken, and each word as it is switched")
+  @Test("A file gets the word for on when it is opened, and each word as it is switched")
   func file() throws {
     var template = Array("/tmp/sextant-switch-XXXXXX".utf8CString)
     // mkstemp(3) writes the name into the array, which outlives the call.
@@ -58,9 +59,9 @@ struct SupplySwitchTests {
   }
 
   @Test(
-    "What the system refuses is told with its cure",
+    "An error of the system is reported with the next step",
     arguments: [
-      ("gpio:nowhere/1", "gpiochip", 66 as Int32), ("gpio:/dev/null/1", "no GPIO chip", 74),
+      ("gpio:nowhere/1", "gpiochip", 66 as Int32), ("gpio:/dev/null/1", "not a GPIO chip", 74),
       ("file:/nowhere/state", "check the name", 66),
     ])
   func failures(_ text: String, _ cure: String, _ code: Int32) throws {

@@ -1,5 +1,4 @@
-/// What the tests need to lend arrays to functions that take spans. Bytes have no padding and no invalid bit patterns,
-/// which is why their raw view is safe.
+/// Spans of arrays for tests. Bytes have no padding and no invalid bit patterns, which is why their raw view is safe.
 extension [UInt8] {
   public var raw: RawSpan {
     @_lifetime(borrow self) get { unsafe span.bytes }
@@ -15,7 +14,7 @@ public func written(room: Int = 1024, _ write: (inout MutableRawSpan) -> Int) ->
   return Array(bytes[..<count])
 }
 
-/// A copy of what a span shows.
+/// A copy of a span.
 public func array(_ bytes: RawSpan) -> [UInt8] {
   var copy: [UInt8] = []
   copy.reserveCapacity(bytes.byteCount)
@@ -23,7 +22,7 @@ public func array(_ bytes: RawSpan) -> [UInt8] {
   return copy
 }
 
-/// Bytes from hexadecimal digits; spaces are passed over.
+/// Bytes from hexadecimal digits; spaces are ignored.
 public func hex(_ digits: String) -> [UInt8] {
   var bytes: [UInt8] = []
   for word in digits.split(separator: " ") { bytes.append(UInt8(word, radix: 16)!) }

@@ -1,4 +1,4 @@
-/// A random stream of frames of all protocols, with noise between them, that knows where its frames are.
+/// A random stream of frames of all protocols with noise between them, and the positions of its frames.
 public struct MixedStream: Sendable {
   public struct Piece: Sendable, Equatable {
     public var offset: Int
@@ -21,7 +21,7 @@ public struct MixedStream: Sendable {
     bytes += frame
   }
 
-  /// Bytes in which no frame begins.
+  /// Bytes without the beginning of a frame.
   static func noise(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     random.bytes(random.int(1...40)).map { [0xB5, 0xD3, 0x24, 0x21].contains($0) ? 0 : $0 }
   }
@@ -44,7 +44,7 @@ public struct MixedStream: Sendable {
     return text
   }
 
-  /// The stream with each byte changed with a probability of `share`, and which frames were spared.
+  /// The stream with each byte changed with a probability of `share`, and the frames without a change.
   public func damaged(share: Double, _ random: inout SeededRandomNumberGenerator) -> (bytes: [UInt8], intact: [Piece]) {
     var damaged = bytes
     let threshold = UInt64(share * 0x1p32)

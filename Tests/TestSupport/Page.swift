@@ -1,18 +1,18 @@
 import Glibc
 
-/// A page of docs/ with sections that tests make: between `<!-- begin NAME -->` and `<!-- end NAME -->` stands what a test
-/// found. With SEXTANT_WRITE_PAGES in the environment the test writes it, else it compares.
+/// A page of docs/ with sections that tests generate, between `<!-- begin NAME -->` and `<!-- end NAME -->`. With
+/// SEXTANT_WRITE_PAGES in the environment the test writes the section, else it compares it.
 ///
-/// Files are read and written with the C library's calls, whose pointers are the reason for `unsafe`.
+/// Files are read and written with functions of the C library, whose pointers are the reason for `unsafe`.
 public struct Page {
-  /// The page and the test's finding differ.
+  /// The page and the result of the test differ.
   public struct Difference: Error, CustomStringConvertible {
     public var description: String
   }
 
   private let path: String
 
-  /// - Parameter name: from the project's folder on.
+  /// - Parameter name: the path from the project's folder.
   public init(_ name: String, _ file: StaticString = #filePath) {
     let folders = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     path = folders.joined(separator: "/") + "/" + name
@@ -25,7 +25,7 @@ public struct Page {
     return lines[0] + rule + lines.dropFirst().joined()
   }
 
-  /// Compares a section with what was found, or writes it.
+  /// Compares a section with the result of the test, or writes it.
   public func check(section: String, is text: String) throws {
     let begin = "<!-- begin \(section) -->\n"
     let end = "<!-- end \(section) -->"
@@ -64,7 +64,7 @@ public struct Page {
 }
 
 extension String {
-  /// The first place of a text.
+  /// The first position of a text.
   fileprivate func firstRange(of text: String) -> Range<String.Index>? {
     var at = startIndex
     while at < endIndex {

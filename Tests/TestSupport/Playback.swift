@@ -1,6 +1,6 @@
 import ReceiverStream
 
-/// Plays bytes to an assembler as a receiver would send them, and keeps what comes out.
+/// Plays bytes to an assembler as a receiver would send them, and stores the reports.
 public struct Playback: ~Copyable {
   /// A report with its satellites.
   public struct Heard: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct Playback: ~Copyable {
   public init(reference: UTCTime? = nil) { assembler = EpochAssembler(reference: reference) }
 
   public var fixes: [Fix] { reports.map(\.fix) }
-  /// The reports that were no updates of an epoch before.
+  /// The reports that are not updates of an earlier epoch.
   public var epochs: Int { reports.filter { !$0.isUpdate }.count }
   public var last: Heard? { reports.last }
   public var lastFix: Fix? { reports.last?.fix }
@@ -27,7 +27,7 @@ public struct Playback: ~Copyable {
   public var counters: StreamCounters { stream.counters }
   public var isOpen: Bool { assembler.isOpen }
 
-  /// Sentences without `$` and checksum. A sentence that only CR LF's end tells is known to be whole at once.
+  /// Sentences without `$` and checksum. A sentence that only its CR LF ends is complete at once.
   public mutating func hear(_ sentences: String...) {
     for sentence in sentences { hear(Wire.nmea(sentence)) }
   }
@@ -47,14 +47,14 @@ public struct Playback: ~Copyable {
     reports += heard
   }
 
-  /// What the epoch would be were it over.
+  /// The epoch as it would be if it ended now.
   public mutating func preview() -> Heard {
     var heard: Heard?
     assembler.preview { report, sky in heard = Heard(report, sky) }
     return heard!
   }
 
-  /// The line falls silent.
+  /// The line becomes silent.
   public mutating func idle() {
     var heard: [Heard] = []
     assembler.idle { report, sky in heard.append(Heard(report, sky)) }
@@ -89,7 +89,7 @@ extension Playback.Heard {
 }
 
 extension UTCTime {
-  /// A time as people write it.
+  /// A time in its usual form.
   public init(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0) {
     let seconds = Int64(hour * 3600 + minute * 60 + second)
     self.init(day: Day(year: year, month: month, day: day)!, nanosecondsOfDay: seconds * 1_000_000_000)

@@ -1,5 +1,4 @@
-/// Frames made by the plainest code that can be written from the protocols' descriptions: what the tests hold the
-/// modules against.
+/// Frames made by the simplest code that follows the descriptions of the protocols, to check the modules against.
 public enum Wire {
   /// `$`, `content`, checksum, CR LF.
   public static func nmea(_ content: String, ending: String = "\r\n") -> [UInt8] {
@@ -20,7 +19,7 @@ public enum Wire {
     return [0xB5, 0x62] + summed + [a, b]
   }
 
-  /// CK_A and CK_B as the interface descriptions write the loop.
+  /// CK_A and CK_B by the loop of the interface descriptions.
   public static func fletcher(_ bytes: ArraySlice<UInt8>) -> (a: UInt8, b: UInt8) {
     var a: UInt8 = 0
     var b: UInt8 = 0
@@ -50,7 +49,7 @@ public enum Wire {
     return remainder
   }
 
-  /// Whether `bytes` is a frame of one of the protocols, to the last byte, with a right checksum.
+  /// Whether `bytes` is a complete frame of one of the protocols with a correct checksum.
   public static func isFrame(_ bytes: [UInt8]) -> Bool {
     switch bytes.first {
     case 0xB5:

@@ -53,7 +53,7 @@ def sleeps(folder, model):
     with Receiver(folder, model) as receiver:
         receiver.wait_for_state(*AWAKE)
         found = receiver.power("status").output
-        expect(matches(r"can.*backup", found), found)
+        expect(matches(r"capabilities.*backup", found), found)
         # For a time: it sleeps, draws almost no current, and wakes up by itself.
         with receiver.start("sleep", "8") as command:
             charges = [receiver.wait_for_state(*ASLEEP)["charge"]]

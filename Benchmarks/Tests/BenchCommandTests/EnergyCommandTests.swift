@@ -9,7 +9,7 @@ import Testing
 struct EnergyCommandTests {
   private func rows() -> [EnergyRow] { [EnergyBench().run(.assetTracker, .m10)] }
 
-  @Test("The contract's members are there")
+  @Test("The members of the JSON contract are present")
   func json() {
     var line = JSONText()
     line.energy(rows())
@@ -22,7 +22,7 @@ struct EnergyCommandTests {
     }
   }
 
-  @Test("The table's columns stand under their headings")
+  @Test("The columns of the table are aligned with their headings")
   func table() {
     let lines = EnergyTable(rows: rows()).text.split(separator: "\n")
     #expect(lines.count == 2)
@@ -36,7 +36,7 @@ struct EnergyCommandTests {
     #expect(commands.filter { $0.configuration.commandName == nil }.isEmpty)
   }
 
-  @Test("The bench of the decoder is what bench does without more")
+  @Test("The bench of the decoder is the default subcommand")
   func subcommands() throws {
     #expect(try SextantBench.parseAsRoot(["--json"]) is BenchDecoder)
     #expect(try SextantBench.parseAsRoot(["energy", "--model", "m9"]) is BenchEnergy)

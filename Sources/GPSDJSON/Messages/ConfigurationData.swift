@@ -2,16 +2,16 @@ import UBX
 import WireBytes
 
 extension FieldLayout {
-  /// Whether the field holds keys with their values: the data of CFG-VALSET and CFG-VALGET.
+  /// Whether the field has keys with their values: the data of CFG-VALSET and CFG-VALGET.
   func hasConfigurationPairs(_ layout: MessageLayout) -> Bool {
     count == 0 && type == .u1 && (layout.identity == CfgVALSET.identity || layout.identity == CfgVALGET.identity)
   }
 }
 
 extension JSONLine {
-  /// Configuration items as an array of `{"key":"CFG-RATE-MEAS","id":807469057,"value":0.1}`, values in the item's unit.
-  /// An item that the database does not have has no key, and its value is the unsigned number. False when bytes are
-  /// left that are no pair.
+  /// Writes configuration items as an array of `{"key":"CFG-RATE-MEAS","id":807469057,"value":0.1}`, values in the unit
+  /// of the item. An item that the database lacks has no key, and its value is the unsigned number. Returns false if
+  /// bytes remain that are not a pair.
   mutating func configuration(_ bytes: RawSpan, _ key: StaticString) -> Bool {
     beginArray(key)
     var pairs = ConfigurationPairs(bytes)

@@ -6,11 +6,11 @@ import UBX
 import WireBytes
 
 extension JSONLine {
-  /// A frame as a JSON object, and a line end:
+  /// Writes a frame as a JSON object, and a line end:
   /// `{"protocol":"UBX","name":"NAV-PVT","offset":0,"length":100,"fields":{…}}`.
   ///
-  /// `offset` counts bytes from the start of the stream, `length` is the whole frame's. A frame whose fields are not
-  /// declared, or of which the declaration leaves bytes over, has its bytes in hexadecimal as `raw`.
+  /// `offset` counts bytes from the start of the stream, `length` includes the whole frame. A frame without declared
+  /// fields, or with bytes beyond them, has all bytes in hexadecimal as `raw`.
   public mutating func message(_ frame: borrowing Frame) {
     beginObject()
     var needsRaw = false
@@ -36,7 +36,7 @@ extension JSONLine {
     endLine()
   }
 
-  /// Name and place of a SPARTN frame, such as `SPARTN-0-1`: its payload is encrypted, nothing more can be said.
+  /// Writes name and position of a SPARTN frame, such as `SPARTN-0-1`. The payload is encrypted.
   private mutating func message(_ frame: SPARTNFrame, offset: UInt64) {
     name("name")
     put("\"SPARTN-")
@@ -44,23 +44,23 @@ extension JSONLine {
     put(raw: UInt8(ascii: "-"))
     integer(Int64(frame.subtype))
     put(raw: UInt8(ascii: "\""))
-    place(offset, frame.bytes.byteCount)
+    position(offset, frame.bytes.byteCount)
   }
 
-  /// Where the frame stands, and how long it is.
-  mutating func place(_ offset: UInt64, _ length: Int) {
+  /// Writes the offset of a frame and its length.
+  mutating func position(_ offset: UInt64, _ length: Int) {
     field("offset", Int64(offset))
     field("length", Int64(length))
   }
 
-  /// Bytes as a string of hexadecimal digits.
+  /// Writes bytes as a string of hexadecimal digits.
   mutating func hexadecimalString(_ bytes: RawSpan) {
     put(raw: UInt8(ascii: "\""))
     for index in 0..<bytes.byteCount { hexadecimal(bytes.u1(index)) }
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// Bytes as a string of characters.
+  /// Writes bytes as a string of characters.
   mutating func string(_ bytes: RawSpan) {
     put(raw: UInt8(ascii: "\""))
     for index in 0..<bytes.byteCount { character(bytes.u1(index)) }

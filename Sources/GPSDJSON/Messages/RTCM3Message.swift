@@ -1,16 +1,16 @@
 import RTCM3
 import WireBytes
 
-// RTCM 3: the messages that module RTCM3 types.
+// The messages of RTCM 3 with types in module RTCM3.
 extension JSONLine {
-  /// Name (the message number), place and fields of a frame; whether its bytes should follow because its fields are not
-  /// declared.
+  /// Writes name (the message number), position and fields of a frame. Returns whether its bytes should follow because
+  /// its fields are not declared.
   mutating func message(_ frame: RTCM3Frame, offset: UInt64) -> Bool {
     name("name")
     put(raw: UInt8(ascii: "\""))
     if let number = frame.messageNumber { integer(Int64(number)) }
     put(raw: UInt8(ascii: "\""))
-    place(offset, frame.bytes.byteCount)
+    position(offset, frame.bytes.byteCount)
     if let header = MSMHeader(frame) {
       fields(header)
     } else if let position = StationPosition(frame) {
@@ -25,7 +25,7 @@ extension JSONLine {
     return false
   }
 
-  /// The header alone: the observations behind it are for a positioning engine.
+  /// Writes the header only: the observations are input of a positioning engine.
   private mutating func fields(_ header: MSMHeader) {
     beginObject("fields")
     field("stationID", header.stationID)
@@ -47,7 +47,7 @@ extension JSONLine {
     endObject()
   }
 
-  /// The numbers, from 1, of the bits that are set, the highest of `width` bits being 1.
+  /// Writes the numbers of the set bits. The highest of `width` bits has number 1.
   private mutating func numbers(_ key: StaticString, _ mask: UInt64, width: Int) {
     beginArray(key)
     for number in 1...width where mask >> UInt64(width - number) & 1 != 0 { element(Int64(number)) }
@@ -71,7 +71,7 @@ extension JSONLine {
     endObject()
   }
 
-  /// A length that is sent in 0.1 mm.
+  /// Writes a length that is sent in units of 0.1 mm.
   private mutating func metres(_ key: StaticString, _ value: Int64) {
     name(key)
     trimmed(value.magnitude, isNegative: value < 0, digits: 4)
@@ -102,7 +102,7 @@ extension JSONLine {
     field("isAligned", biases.isAligned)
     for index in 0..<4 where biases.has(index) {
       name(["L1CA", "L1P", "L2CA", "L2P"][index])
-      // Sent in 0.02 m.
+      // The unit on the wire is 0.02 m.
       trimmed(UInt64(biases.biases[index].magnitude) * 2, isNegative: biases.biases[index] < 0, digits: 2)
     }
     endObject()

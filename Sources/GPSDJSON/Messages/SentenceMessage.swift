@@ -1,9 +1,10 @@
 import NMEA
 import WireBytes
 
-// NMEA sentences: which declaration a sentence has.
+// NMEA sentences: the declaration of a sentence by its formatter.
 extension JSONLine {
-  /// Name, place and fields of a sentence; whether its bytes should follow because its fields are not declared.
+  /// Writes name, position and fields of a sentence. Returns whether its bytes should follow because its fields are not
+  /// declared.
   mutating func message(_ sentence: Sentence, offset: UInt64) -> Bool {
     name("name")
     put(raw: UInt8(ascii: "\""))
@@ -11,11 +12,11 @@ extension JSONLine {
     let formatter = sentence.formatter
     if formatter == PUBX00.formatter, sentence.isProprietary { messageNumber(sentence) }
     put(raw: UInt8(ascii: "\""))
-    place(offset, sentence.bytes.byteCount)
+    position(offset, sentence.bytes.byteCount)
     return sentence.isProprietary ? !proprietary(sentence, formatter) : !standard(sentence, formatter)
   }
 
-  /// The digits of the first field, by which u-blox tells its sentences apart.
+  /// Writes the digits of the first field, which distinguishes the sentences of u-blox.
   private mutating func messageNumber(_ sentence: Sentence) {
     var at = 2 + sentence.addressLength
     while at < sentence.bytes.byteCount, case let byte = sentence.bytes.u1(at), byte >= 0x30, byte <= 0x39 {

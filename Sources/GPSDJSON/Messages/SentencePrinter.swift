@@ -1,20 +1,19 @@
 import NMEA
 import WireBytes
 
-/// Prints the fields of a sentence while it reads them: a visitor of the sentence's declaration.
+/// Prints the fields of a sentence while it reads them: a visitor of the declaration of the sentence.
 ///
-/// A field that the sentence has and that is empty, or cannot be read, is null; one that the sentence ends before is
-/// left out. Numbers keep the digits they were written with, angles of latitude and longitude are degrees, north and
-/// east positive, hexadecimal fields and fixed letters are strings as in the sentence. Fields that repeat are the
-/// objects of an array `groups`.
+/// A field that is empty or unreadable is null; a field beyond the end of the sentence is absent. Numbers keep their
+/// digits. Latitude and longitude are in degrees, north and east positive. Hexadecimal fields and constant characters
+/// are strings as in the sentence. Repeated fields are the objects of an array `groups`.
 struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
   private let bytes: RawSpan
   private var reader: FieldReader
   private var line: JSONLine
-  /// Fields of a round of the group, rounds that are left, and fields of this round that are printed.
+  /// The number of fields of a round of the group, of remaining rounds, and of printed fields of this round.
   private var roundSize = 0
-  private var roundsLeft = 0
-  private var inRound = 0
+  private var remainingRounds = 0
+  private var printedInRound = 0
 
   @_lifetime(copy sentence)
   init(_ sentence: Sentence, _ line: consuming JSONLine) {
@@ -23,33 +22,33 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
     self.line = line
   }
 
-  /// Closes what is open, and gives the line back.
+  /// Closes open arrays and objects, and returns the line.
   consuming func finish() -> JSONLine {
-    if inRound > 0 { line.endObject() }
-    if roundsLeft > 0 { line.endArray() }
+    if printedInRound > 0 { line.endObject() }
+    if remainingRounds > 0 { line.endArray() }
     return line
   }
 
   // MARK: Fields and rounds
 
-  /// Whether the sentence has another field, which is then named.
+  /// Writes the name of the next field. Returns false if the sentence has no further field.
   @_lifetime(self: copy self)
   private mutating func begin(_ name: StaticString) -> Bool {
     guard reader.hasMore(isPresent: false) else { return false }
-    if roundsLeft > 0, inRound == 0 { line.beginObject() }
+    if remainingRounds > 0, printedInRound == 0 { line.beginObject() }
     line.name(name)
     return true
   }
 
   @_lifetime(self: copy self)
   private mutating func end() {
-    guard roundsLeft > 0 else { return }
-    inRound += 1
-    guard inRound == roundSize else { return }
+    guard remainingRounds > 0 else { return }
+    printedInRound += 1
+    guard printedInRound == roundSize else { return }
     line.endObject()
-    inRound = 0
-    roundsLeft -= 1
-    if roundsLeft == 0 { line.endArray() }
+    printedInRound = 0
+    remainingRounds -= 1
+    if remainingRounds == 0 { line.endArray() }
   }
 
   @_lifetime(self: copy self)
@@ -57,10 +56,10 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
     guard count > 0 else { return }
     line.beginArray("groups")
     roundSize = size
-    roundsLeft = count
+    remainingRounds = count
   }
 
-  /// The characters between `start`, a comma, and the next field, as a string; null when there are none.
+  /// Writes the characters between the comma at `start` and the next field as a string; null if there are none.
   @_lifetime(self: copy self)
   private mutating func characters(from start: Int, to end: Int) {
     if end > start + 1 { line.string(bytes.extracting(start + 1..<end)) } else { line.null() }
@@ -193,7 +192,7 @@ struct SentencePrinter: FieldVisitor, ~Copyable, ~Escapable {
 }
 
 extension JSONLine {
-  /// "hh:mm:ss", with microseconds where the sentence has a fraction, with nanoseconds where it has more digits.
+  /// Writes "hh:mm:ss" with microseconds if the sentence has a fraction, with nanoseconds if it has more digits.
   mutating func time(_ time: TimeOfDay) {
     put(raw: UInt8(ascii: "\""))
     magnitude(UInt64(time.hour), width: 2)
@@ -212,7 +211,7 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// "yyyy-mm-dd".
+  /// Writes "yyyy-mm-dd".
   mutating func date(_ date: ShortDate) {
     put(raw: UInt8(ascii: "\""))
     magnitude(UInt64(date.fullYear), width: 4)
@@ -223,11 +222,11 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// Degrees, rounded to ten digits behind the point: 0.01 mm on the ground.
+  /// Writes degrees, rounded to ten fraction digits: 0.01 mm on the ground.
   mutating func degrees(_ coordinate: Coordinate) {
     var scaled = coordinate.minutes.mantissa.magnitude
     var divisor: UInt64 = 60
-    // The mantissa has at most eleven digits behind the point (`FieldReader`), so that neither product overflows.
+    // The mantissa has at most eleven fraction digits (`FieldReader`), so that no product overflows.
     for _ in coordinate.minutes.fractionDigits..<max(10, coordinate.minutes.fractionDigits) { scaled *= 10 }
     for _ in 10..<max(10, coordinate.minutes.fractionDigits) { divisor *= 10 }
     let isNegative = coordinate.hemisphere == UInt8(ascii: "S") || coordinate.hemisphere == UInt8(ascii: "W")

@@ -1,24 +1,25 @@
 import UBX
 import WireBytes
 
-// UBX messages from their layouts: no message is known here by name but those with configuration items.
+// UBX messages from their layouts. Only messages with configuration items are known by name.
 extension JSONLine {
-  /// Name, place and fields of a UBX frame; whether the frame's bytes should follow because fields do not tell all.
+  /// Writes name, position and fields of a UBX frame. Returns whether its bytes should follow because the fields do not
+  /// cover them.
   mutating func message(_ frame: UBXFrame, offset: UInt64) -> Bool {
     name("name")
     if let layout = MessageLayout.of(frame) {
       quoted(layout.name)
-      place(offset, frame.bytes.byteCount)
+      position(offset, frame.bytes.byteCount)
       return !fields(frame.payload, layout)
     }
     guard let declared = MessageLayout.candidates(for: frame.identity).first else {
       unknownName(frame.identity)
-      place(offset, frame.bytes.byteCount)
+      position(offset, frame.bytes.byteCount)
       return true
     }
     quoted(declared.name)
-    place(offset, frame.bytes.byteCount)
-    // A question is often the bare frame, whatever its answer has.
+    position(offset, frame.bytes.byteCount)
+    // A poll is often a frame without payload, whatever its reply has.
     guard frame.payload.isEmpty else { return true }
     beginObject("fields")
     endObject()
@@ -31,7 +32,7 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// Class and id of a message that is not declared, such as `0x27-0x09`.
+  /// Writes class and id of a message without a declaration, such as `0x27-0x09`.
   private mutating func unknownName(_ identity: MessageIdentity) {
     put("\"0x")
     hexadecimal(identity.messageClass)
@@ -40,7 +41,7 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
   }
 
-  /// All fields but the reserved ones; false when bytes are left that no field accounts for.
+  /// Writes all fields except the reserved ones. Returns false if bytes remain that belong to no field.
   private mutating func fields(_ payload: RawSpan, _ layout: MessageLayout) -> Bool {
     beginObject("fields")
     var cursor = FieldCursor(layout)
@@ -90,7 +91,7 @@ extension JSONLine {
     endArray()
   }
 
-  /// Groups that the message has no time.
+  /// Writes groups without repetitions as empty arrays.
   private mutating func emptyGroups(_ layout: MessageLayout, _ items: Range<Int>, _ groups: inout Int) {
     for index in items {
       guard case .group = layout.items[index] else { continue }
@@ -116,7 +117,7 @@ extension JSONLine {
     value(field.unsigned(in: payload, at: offset), field.type, field.scale)
   }
 
-  /// A value as it stands on the wire, times its scale.
+  /// Writes a value on the wire, multiplied with its scale.
   mutating func value(_ bits: UInt64, _ type: FieldLayout.WireType, _ scale: FieldLayout.Scale) {
     switch type {
     case .r4: real(Float(bitPattern: UInt32(truncatingIfNeeded: bits)), scale)

@@ -1,35 +1,35 @@
-/// What udev knows about a node: the input of every decision of this module, and all of it.
+/// The attributes of a node from udev: the only input of the decisions of this module.
 public struct DeviceAttributes: Sendable, Hashable {
   /// The device node, such as `/dev/ttyACM0`.
   public var node: String
-  /// Where the port comes from.
+  /// The kernel's class of the port.
   public var subsystem: ReceiverPort.Subsystem
-  /// DEVPATH: the device's folder in /sys, without `/sys`. Nil only where it was not asked.
+  /// DEVPATH: the device's folder in /sys, without `/sys`; nil if unknown.
   public var devicePath: String?
-  /// The USB vendor id; nil if it is no USB device.
+  /// The USB vendor id; nil if it is not a USB device.
   public var vendorID: UInt16?
-  /// The USB product id; nil if it is no USB device.
+  /// The USB product id; nil if it is not a USB device.
   public var productID: UInt16?
-  /// The serial number as the device gives it; nil where it has none.
+  /// The serial number of the device; nil if it has none.
   public var serialNumber: String?
-  /// The device's own name, as far as it has one.
+  /// The product name that the device reports; nil if it has none.
   public var product: String?
-  /// bInterfaceNumber: which function of a USB device with several.
+  /// bInterfaceNumber: the function of a USB device with several.
   public var interface: UInt8?
   /// ID_USB_INTERFACES: class, subclass and protocol of each function of the device, as `0x020201`.
   public var interfaceClasses: [UInt32] = []
   /// The kernel driver of the USB interface.
   public var driver: String?
-  /// ID_PATH: the socket.
+  /// ID_PATH: the USB socket, or another physical path.
   public var path: String?
-  /// The links that udev made to the node.
+  /// The links to the node that udev made.
   public var links: [String] = []
-  /// Whether the system's console runs on it.
+  /// Whether the console of the system uses the port.
   public var isConsole = false
-  /// Whether a rule of ModemManager's says what this port of a modem is for (ID_MM_PORT_TYPE_…).
+  /// Whether a rule of ModemManager gives this port a purpose (ID_MM_PORT_TYPE_…).
   public var isModemPort = false
 
-  /// A node of which nothing else is known yet.
+  /// Attributes of a node without further information.
   public init(node: String, subsystem: ReceiverPort.Subsystem) {
     self.node = node
     self.subsystem = subsystem
@@ -37,12 +37,12 @@ public struct DeviceAttributes: Sendable, Hashable {
 }
 
 extension DeviceAttributes {
-  /// The row of the table that fits.
+  /// The row of the table of known devices that matches.
   var known: KnownDevice? {
     guard let vendorID, let productID else { return nil }
     return KnownDevice.row(vendorID: vendorID, productID: productID)
   }
 
-  /// Whether the path leads to the node: it is its name, or one of udev's links to it.
+  /// Whether the path is the node or one of udev's links to it.
   func isNamed(_ path: String) -> Bool { node == path || links.contains(path) }
 }

@@ -1,17 +1,17 @@
-/// What stays the same when a device is unplugged and comes back, perhaps under another node name.
+/// The identity of a device, which stays the same if the device is unplugged and returns under another node.
 ///
-/// Compare for equality, or keep ``description``: equal texts are equal identities.
+/// Compare identities for equality, or store ``description``: equal texts are equal identities.
 public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The device itself, at whatever socket: USB ids, serial number and USB interface number.
+  /// A single device at any socket: USB ids, serial number and USB interface number.
   case serialNumber(vendorID: UInt16, productID: UInt16, serialNumber: String, interface: UInt8)
-  /// Whatever is plugged into this socket: udev's ID_PATH and the USB interface number.
+  /// Any device at one socket: udev's ID_PATH and the USB interface number.
   case usbPath(String, interface: UInt8)
-  /// A link of udev's that outlives the node: /dev/serial/by-id or by-path, /dev/gnss.
+  /// A link of udev that outlives the node: /dev/serial/by-id or by-path, /dev/gnss.
   case persistentLink(String)
-  /// Nothing better is known than the node: it belongs to the board.
+  /// The node, for a device of the board without better attributes.
   case node(String)
 
-  /// The best that there is: the device itself, else the socket, else a link, else the node.
+  /// The most specific identity: the device, else the socket, else a link, else the node.
   public init(_ attributes: DeviceAttributes) {
     let interface = attributes.interface ?? 0
     if let vendorID = attributes.vendorID, let productID = attributes.productID,
@@ -29,9 +29,9 @@ public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the facts are those of this device.
+  /// Whether the attributes belong to this device.
   public func matches(_ attributes: DeviceAttributes) -> Bool {
-    // A device may have got a better link since.
+    // udev may have added a better link since.
     if case .persistentLink(let link) = self { return attributes.links.contains(link) }
     return self == DeviceIdentity(attributes)
   }
@@ -48,7 +48,7 @@ public enum DeviceIdentity: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The link that says most: by-id names the device, by-path its socket. The order of udev's list means nothing.
+/// The best link: by-id names the device, by-path its socket. The order of udev's list has no meaning.
 private func bestLink(among links: [String]) -> String? {
   let sorted = links.sorted()
   return sorted.first { $0.contains("/by-id/") } ?? sorted.first { $0.contains("/by-path/") }
@@ -56,7 +56,7 @@ private func bestLink(among links: [String]) -> String? {
 
 private func withoutSpaces(_ text: String) -> String { String(text.map { $0 == " " ? "_" : $0 }) }
 
-/// A USB id as it is usually written: four hexadecimal digits.
+/// A USB id in the usual form: four hexadecimal digits.
 func hexadecimal(_ identifier: UInt16) -> String {
   let digits = String(identifier, radix: 16)
   return String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,11 +1,11 @@
-/// What happened to a port.
+/// A change of a port.
 public struct DeviceEvent: Sendable, Hashable {
   public enum Change: Sendable, Hashable {
-    /// It is there now.
+    /// The port is present now.
     case added
-    /// It is still there, and more or other things are known of it: links, permissions.
+    /// The port is still present, with other attributes, links or permissions.
     case changed
-    /// It is gone. The port is as it was known last.
+    /// The port was removed. It has its last known attributes.
     case removed
   }
 

@@ -1,12 +1,12 @@
 import MonotonicTime
 
-/// Hears of ports that come and go.
+/// Reports ports that are added, changed and removed.
 ///
-/// Give ``fileDescriptor`` to a poller and wake at ``deadline``; after either, and once at the start, ``drain(at:)``
-/// tells what happened. The first call tells of all ports that are there. Nothing that happens between two calls is
-/// lost: when the kernel had to drop messages, the list of devices is read and compared.
+/// Add ``fileDescriptor`` to a poller and wake at ``deadline``; after either, and once at the start, ``drain(at:)``
+/// returns the events. The first call returns all present ports. No event between two calls is lost: if the kernel
+/// dropped messages, the list of devices is read and compared.
 public struct DeviceMonitor: ~Copyable {
-  /// Where the news comes from.
+  /// The source of the events.
   public let source: MonitorSource
 
   private let list: DeviceList
@@ -14,17 +14,17 @@ public struct DeviceMonitor: ~Copyable {
   private var table = PortTable()
   private var nextScan: Instant? = .zero
 
-  /// Begins to listen.
+  /// Starts to monitor.
   ///
   /// - Parameters:
-  ///   - list: the user's own list of devices.
-  ///   - wanted: where to listen; nil takes the best that the machine has. One that cannot be had becomes `polling`.
+  ///   - list: the user's list of devices.
+  ///   - wanted: the source; nil selects the best of the machine. A source that is not available becomes `polling`.
   public init(list: DeviceList = DeviceList(), source wanted: MonitorSource? = nil) {
     let best =
       wanted
       ?? MonitorSource.best(
-        udevIsHeard: UdevDaemon.isHeard, isInitialUserNamespace: Namespaces.isInitialUserNamespace)
-    // The subscription stands before the first list is read, so that nothing is missed between the two.
+        udevIsReachable: UdevDaemon.isReachable, isInitialUserNamespace: Namespaces.isInitialUserNamespace)
+    // The subscription precedes the first list, so that no event between the two is lost.
     let subscription: Udev.Subscription? =
       switch best {
       case .udev: Udev.Subscription(to: .udev)
@@ -36,7 +36,7 @@ public struct DeviceMonitor: ~Copyable {
     self.subscription = subscription
   }
 
-  /// Readable when something happened; nil where devices are looked for by time alone. It belongs to the monitor.
+  /// The descriptor, readable when there are events; nil if devices are polled. It belongs to the monitor.
   public var fileDescriptor: Int32? {
     switch subscription {
     case .some(let subscription): subscription.descriptor
@@ -44,26 +44,25 @@ public struct DeviceMonitor: ~Copyable {
     }
   }
 
-  /// When ``drain(at:)`` is due without news from the descriptor; nil for never.
+  /// When ``drain(at:)`` is due without an event of the descriptor; nil for never.
   public var deadline: Instant? { nextScan }
 
-  /// Whether the deadline has come.
   public func isDue(at now: Instant) -> Bool { nextScan.map { $0 <= now } ?? false }
 
-  /// What happened since the last call, in order.
+  /// Returns the events since the last call, in order.
   ///
-  /// - Parameter now: the time, on the clock that ``deadline`` is meant on.
+  /// - Parameter now: the time, on the clock of ``deadline``.
   public mutating func drain(at now: Instant) -> [DeviceEvent] {
     var changes: [(DeviceEvent.Change, DeviceAttributes)] = []
-    var isListWanted = nextScan.map { $0 <= now } ?? false
+    var needsList = isDue(at: now)
     while let message = next() {
       switch message {
       case .device(let change, let attributes) where source == .udev: changes += table.receive(change, attributes)
-      case .device, .overrun: isListWanted = true
+      case .device, .overrun: needsList = true
       case .irrelevant: break
       }
     }
-    if isListWanted {
+    if needsList {
       changes += table.replace(with: Udev.deviceAttributes())
       nextScan = source.rescanInterval.map { now + $0 }
     }

@@ -1,41 +1,41 @@
 import MonotonicTime
 
-/// Where the news about devices comes from.
+/// The source of events about devices.
 public enum MonitorSource: Sendable, Hashable {
-  /// udevd, after it has set up a device: links, group and permissions are there.
+  /// udevd, after it has set up a device with links, group and permissions.
   case udev
-  /// The kernel itself, where no udevd runs: the node is there, its permissions may follow.
+  /// The kernel, if no udevd runs: the node is present, its permissions may follow.
   case kernel
-  /// Nobody: the list of devices is read again and again.
+  /// None: the list of devices is read repeatedly.
   case polling
 
-  /// The best that the machine has.
+  /// The best source of the machine.
   ///
   /// - Parameters:
-  ///   - udevIsHeard: udevd's messages reach this process.
-  ///   - isInitialUserNamespace: the process is not in a container with users of its own. The kernel sends its messages
-  ///     to no other (lib/kobject_uevent.c, `uevent_net_init`), and libudev believes nobody but root, whom such a
-  ///     container sees as nobody.
-  static func best(udevIsHeard: Bool, isInitialUserNamespace: Bool) -> MonitorSource {
-    isInitialUserNamespace ? udevIsHeard ? .udev : .kernel : .polling
+  ///   - udevIsReachable: whether messages of udevd reach this process.
+  ///     - isInitialUserNamespace: whether the process is outside of user namespaces. The kernel sends its messages to
+  ///     the initial one only (lib/kobject_uevent.c, `uevent_net_init`), and libudev accepts messages of root only,
+  ///     which has another user id in such a container.
+  static func best(udevIsReachable: Bool, isInitialUserNamespace: Bool) -> MonitorSource {
+    isInitialUserNamespace ? udevIsReachable ? .udev : .kernel : .polling
   }
 
-  /// The time between two looks at the list of devices; nil where the messages can be relied on.
+  /// The time between two readings of the list of devices; nil if the messages are complete.
   var rescanInterval: Milliseconds? {
     switch self {
     case .udev: nil
-    // Not each network namespace gets the messages, and there is no telling.
+    // Some network namespaces do not get the messages, and a process cannot detect it.
     case .kernel: Milliseconds(10_000)
     case .polling: Milliseconds(1000)
     }
   }
 
-  /// What the user has to know of it; nil if all is as it should be.
+  /// A message to the user about a limited source; nil for udev.
   public var notice: String? {
     switch self {
     case .udev: nil
-    case .kernel: "no udevd runs here: devices are noticed, but links and permissions are left to whoever makes them"
-    case .polling: "no udevd can be heard here (a container?): devices are looked for once a second"
+    case .kernel: "no udevd runs here: devices are detected, but links and permissions must be made by other programs"
+    case .polling: "udevd is not reachable here (a container?): the devices are read once a second"
     }
   }
 }

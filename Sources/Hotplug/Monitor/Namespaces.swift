@@ -1,15 +1,15 @@
 import FileSystem
 
-/// What the kernel shows this process of the machine.
+/// The namespaces of this process.
 enum Namespaces {
-  /// Whether the users of this process are those of the machine; user_namespaces(7).
+  /// Whether the user ids of this process are those of the machine; user_namespaces(7).
   static var isInitialUserNamespace: Bool {
-    // Without the file the kernel has no such namespaces.
+    // A kernel without user namespaces has no such file.
     guard let map = try? UserFile.read("/proc/self/uid_map") else { return true }
     return isInitial(userMap: map)
   }
 
-  /// The machine's own namespace maps all users onto themselves.
+  /// Whether a map is that of the initial namespace, which maps all user ids onto themselves.
   static func isInitial(userMap: String) -> Bool {
     userMap.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]
   }

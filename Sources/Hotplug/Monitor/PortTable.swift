@@ -1,7 +1,7 @@
-/// The ports that are there, as far as it was told: messages and whole lists of ports go in, what changed comes out.
+/// The present ports. Messages and complete lists of ports go in, changes come out.
 ///
-/// Messages may be missing, repeated, or speak of what a list had already; what comes out is in order nevertheless: a
-/// port is added before it changes, and removed before another takes its node.
+/// Messages may be missing, repeated, or older than a list. The changes are in order nevertheless: a port is added
+/// before it changes, and removed before another takes its node.
 struct PortTable {
   private(set) var attributes: [String: DeviceAttributes] = [:]
 
@@ -12,19 +12,19 @@ struct PortTable {
     let before = attributes[device.node]
     if change == .removed {
       attributes[device.node] = nil
-      // What was known while it was there says more than the properties of the message.
+      // The stored attributes are more complete than the properties of the message.
       return [(.removed, before ?? device)]
     }
     attributes[device.node] = device
     guard let before else { return [(.added, device)] }
-    // A device that was replaced while nobody listened.
+    // The device was replaced, and the messages about it were lost.
     if !before.isSameDevice(as: device) { return [(.removed, before), (.added, device)] }
-    // An `add` of what is known may be a device that came back so fast that its removal was lost: it is told, so that
-    // whoever waits for it looks again.
+    // An `add` of a known device may be a return after a lost removal. It is reported as a change, so that the owner of
+    // the port checks again.
     return before == device && change == .changed ? [] : [(.changed, device)]
   }
 
-  /// Takes the list of all that is there.
+  /// Takes the list of all present devices.
   mutating func replace(with present: [DeviceAttributes]) -> [(DeviceEvent.Change, DeviceAttributes)] {
     let nodes = Set(present.map(\.node))
     var changes: [(DeviceEvent.Change, DeviceAttributes)] = []
@@ -37,8 +37,8 @@ struct PortTable {
 }
 
 extension DeviceAttributes {
-  /// Whether both are one device at one place. Before udev has looked at a device less is known of it: then its folder
-  /// in /sys tells.
+  /// Whether both are one device at one socket. Before udev has processed a device only its folder in /sys identifies
+  /// it.
   fileprivate func isSameDevice(as other: DeviceAttributes) -> Bool {
     devicePath == other.devicePath && vendorID == other.vendorID && productID == other.productID
       && serialNumber == other.serialNumber

@@ -1,10 +1,11 @@
 import FileSystem
 
-/// Whether udevd's messages can be heard.
+/// The reachability of udevd.
 enum UdevDaemon {
-  /// Whether somebody listens at udevd's control socket, in the network namespace of this process: udevd's messages
-  /// reach no other. The socket's file tells nothing: it stays behind when udevd ends, and containers are lent it.
-  static var isHeard: Bool {
+  /// Whether a process listens at the control socket of udevd in the network namespace of this process, which is the
+  /// only one that udevd's messages reach. The file of the socket proves nothing: it remains after udevd ends, and
+  /// containers mount it.
+  static var isReachable: Bool {
     guard let sockets = try? UserFile.read("/proc/net/unix", limit: 1 << 24) else { return false }
     return isListening(in: sockets)
   }

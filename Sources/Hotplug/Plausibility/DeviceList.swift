@@ -1,38 +1,38 @@
-/// The user's own list of what is a receiver and what is none. It outweighs what the project knows.
+/// The user's list of devices that are receivers and of devices that are not. It overrides the built-in table.
 ///
 /// A line is one of
 ///
-///     vid:pid [ifNN] [name]        it is a receiver (on USB interface NN alone), and is called so
-///     not vid:pid [ifNN]           it is none, whatever it looks like
+///     vid:pid [ifNN] [name]        a receiver (on USB interface NN only), and its name
+///     not vid:pid [ifNN]           not a receiver
 ///
-/// with ids and interface number in hexadecimal, as `lsusb` and udev print them. What follows a `#` is a remark. The
-/// first line that fits a device decides.
+/// with ids and interface number in hexadecimal, as `lsusb` and udev print them. A comment begins with `#`. The first
+/// line that matches a device decides.
 public struct DeviceList: Sendable, Equatable {
-  /// One line.
+  /// One line of the list.
   public struct Entry: Sendable, Equatable {
     public let isReceiver: Bool
     public let vendorID: UInt16
     public let productID: UInt16
-    /// The USB interface that the line is about; nil for all.
+    /// The USB interface of the line; nil for all.
     public let interface: UInt8?
-    /// What the user calls it.
+    /// The user's name of the device.
     public let name: String?
   }
 
   /// The lines in their order.
   public private(set) var entries: [Entry] = []
 
-  /// A list without a line.
+  /// An empty list.
   public init() {}
 
   /// Reads a list.
   ///
   /// - Parameters:
   ///   - text: the lines.
-  ///   - file: what a mistake is reported of.
-  /// - Throws: ``DeviceListError`` for the first line that cannot be read.
+  ///   - file: the name of the file, for error messages.
+  /// - Throws: ``DeviceListError`` for the first invalid line.
   public init(parsing text: String, file: String) throws(DeviceListError) {
-    // A file from another system may end its lines with CR LF, which Swift takes for one character.
+    // Swift treats CR LF, the line end of other systems, as one character.
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
       if words.isEmpty { continue }
@@ -44,14 +44,14 @@ public struct DeviceList: Sendable, Equatable {
     }
   }
 
-  /// This list with another behind it.
+  /// Returns this list followed by another.
   public func followed(by other: DeviceList) -> DeviceList {
     var list = self
     list.entries += other.entries
     return list
   }
 
-  /// The line that decides on a device; nil if none does.
+  /// The line that decides on a device; nil if there is none.
   func entry(for attributes: DeviceAttributes) -> Entry? {
     entries.first { entry in
       entry.vendorID == attributes.vendorID && entry.productID == attributes.productID
@@ -79,20 +79,20 @@ extension DeviceList.Entry {
   }
 }
 
-/// Four hexadecimal digits.
+/// Reads four hexadecimal digits.
 private func identifier(_ digits: Substring) -> UInt16? {
   digits.count == 4 && digits.allSatisfy(\.isHexDigit) ? UInt16(digits, radix: 16) : nil
 }
 
-/// `if02`, as in udev's links.
+/// Reads `if02`, as in udev's links.
 private func interfaceNumber(_ word: Substring) -> UInt8? {
   guard word.hasPrefix("if"), word.count == 4, word.dropFirst(2).allSatisfy(\.isHexDigit) else { return nil }
   return UInt8(word.dropFirst(2), radix: 16)
 }
 
-/// Why a list of devices cannot be used: the file, and the line with what is wrong there.
+/// Why a list of devices is invalid: the file, and the line with its mistake.
 public struct DeviceListError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What is wrong with a line.
+  /// The mistake in a line.
   public enum Mistake: Error, Sendable, Equatable {
     case missingIDs
     case unreadableIDs(String)
@@ -100,21 +100,21 @@ public struct DeviceListError: Error, Sendable, Equatable, CustomStringConvertib
   }
 
   public let file: String
-  /// Counted from 1; 0 where the file as a whole cannot be read.
+  /// The line number, from 1; 0 if the file cannot be read.
   public let line: Int
-  /// Nil where the file as a whole cannot be read.
+  /// Nil if the file cannot be read.
   public let mistake: Mistake?
 
-  /// One line that names the place and the cure.
+  /// One line with the place and the next step.
   public var description: String {
     switch mistake {
-    case nil: "\(file): cannot be read; give yourself the permission, or remove it"
-    case .missingIDs: "\(file):\(line): nothing follows `not`; write the ids, as in `not 2341:0043`"
+    case nil: "\(file): cannot be read; grant yourself the permission, or remove the file"
+    case .missingIDs: "\(file):\(line): `not` needs USB ids, as in `not 2341:0043`"
     case .unreadableIDs(let word):
-      "\(file):\(line): `\(word)` is no pair of USB ids; write four hexadecimal digits each, as in `1546:01a8`"
+      "\(file):\(line): `\(word)` is not a pair of USB ids; write four hexadecimal digits each, as in `1546:01a8`"
     case .nameOfExcluded(let name):
-      "\(file):\(line): `\(name)` is not understood; behind `not` stand the ids and perhaps an interface (`if02`), "
-        + "a remark follows a #"
+      "\(file):\(line): `\(name)` is not allowed; after `not` only ids and an interface (`if02`) are allowed, "
+        + "and a comment begins with #"
     }
   }
 }

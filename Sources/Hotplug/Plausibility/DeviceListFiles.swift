@@ -1,12 +1,11 @@
 import FileSystem
 
-// Where the user's list of devices lies.
+// The files of the user's list of devices.
 extension DeviceList {
-  /// The list of this machine: the user's file, `$XDG_CONFIG_HOME/sextant/devices` (XDG Base Directory Specification:
-  /// `~/.config` where it is not set), and behind it the machine's, `/etc/sextant/devices`. A file that does not exist
-  /// has no lines.
+  /// Reads the list of this machine: the user's file, `$XDG_CONFIG_HOME/sextant/devices` (XDG Base Directory
+  /// Specification: `~/.config` if it is not set), followed by `/etc/sextant/devices`. A missing file is empty.
   ///
-  /// - Throws: ``DeviceListError`` for a file that cannot be read, and for a line that cannot.
+  /// - Throws: ``DeviceListError`` for a file that cannot be read, and for an invalid line.
   public static func installed() throws(DeviceListError) -> DeviceList {
     var list = DeviceList()
     let folder = Environment.variable("XDG_CONFIG_HOME")
@@ -16,7 +15,7 @@ extension DeviceList {
     return list
   }
 
-  /// The files in their order.
+  /// The paths of the files, in their order.
   static func paths(configurationFolder: String?, home: String?) -> [String] {
     var folders: [String] = []
     if let configurationFolder, configurationFolder.hasPrefix("/") {
@@ -27,13 +26,13 @@ extension DeviceList {
     return (folders + ["/etc"]).map { $0 + "/sextant/devices" }
   }
 
-  /// Reads one file.
+  /// Reads one file. A missing file is an empty list.
   static func read(_ path: String) throws(DeviceListError) -> DeviceList {
     let text: String
     do {
       text = try UserFile.read(path)
     } catch {
-      // In a folder of somebody else (HOME is kept by some ways to become another user) there is no file of ours.
+      // HOME may still be that of another user, whose folder is not readable.
       if !FileLookup.exists(path) { return DeviceList() }
       throw DeviceListError(file: path, line: 0, mistake: nil)
     }

@@ -1,16 +1,16 @@
-// The USB facts: which vendor and product ids are receivers, which are bridges that may have one behind them, and which
-// are something else. The first row that fits decides; an exact product stands before its vendor.
+// The table of USB devices: receivers, bridges to which a receiver may be connected, and others. The first row that
+// matches decides; a single product precedes its vendor.
 
-/// What a row of the table says about a device.
+/// The result of a row of the table.
 enum KnownVerdict: Sendable, Equatable {
   case receiver
-  /// The receiver is on this USB interface; the others of the same device are not.
+  /// The receiver is on this USB interface, and on no other of the device.
   case receiverOnInterface(UInt8)
   case bridge
   case other(ReceiverPort.Reason)
 }
 
-/// One row: a vendor, a range of its products, and what they are.
+/// A row: a vendor, a range of its products, and the verdict.
 struct KnownDevice: Sendable {
   let vendorID: UInt16
   let productIDs: ClosedRange<UInt16>
@@ -30,7 +30,7 @@ struct KnownDevice: Sendable {
 
   private static let everyProduct: ClosedRange<UInt16> = 0...UInt16.max
 
-  /// The first row that fits the device.
+  /// Returns the first row that matches the device.
   static func row(vendorID: UInt16, productID: UInt16) -> KnownDevice? {
     table.first { $0.vendorID == vendorID && $0.productIDs.contains(productID) }
   }
@@ -39,7 +39,7 @@ struct KnownDevice: Sendable {
 
   private static let receivers: [KnownDevice] = [
     // u-blox receivers with their own USB. Sources: usb.ids (01a4 to 01a8); gpsd 3.22, 60-gpsd.rules, and ModemManager,
-    // 77-mm-ublox-port-types.rules (01a5 to 01a9). 01ab: one source. The rest of 01ax: inferred from these.
+    // 77-mm-ublox-port-types.rules (01a5 to 01a9). 01ab: one source. The rest of 01ax is inferred from these.
     KnownDevice(0x1546, 0x01a4, .receiver, "u-blox Antaris 4"),
     KnownDevice(0x1546, 0x01a5, .receiver, "u-blox 5"),
     KnownDevice(0x1546, 0x01a6, .receiver, "u-blox 6"),
@@ -48,8 +48,8 @@ struct KnownDevice: Sendable {
     KnownDevice(0x1546, 0x01a9, .receiver, "u-blox 9"),
     KnownDevice(0x1546, 0x01ab, .receiver, "u-blox X20"),
     KnownDevice(0x1546, 0x01a0...0x01af, .receiver, "u-blox receiver"),
-    // u-blox boards with a UART bridge that bears u-blox' vendor id: the baud rate matters on these. 0507, 0508, 050c
-    // and 050d: one source. 0504 and 0505: unverified, so that they count as a bridge.
+    // u-blox boards with a UART bridge that has u-blox' vendor id: the baud rate matters on these. 0507, 0508, 050c and
+    // 050d: one source. 0504 and 0505: unverified, therefore a bridge.
     KnownDevice(0x1546, 0x0502, .receiver, "u-blox C099-F9P"),
     KnownDevice(0x1546, 0x0503, .other(.knownOther("the ODIN-W2 radio module of a C099-F9P board")), "u-blox C099-F9P"),
     KnownDevice(0x1546, 0x0504...0x0505, .bridge, "u-blox evaluation kit"),
@@ -57,24 +57,24 @@ struct KnownDevice: Sendable {
     KnownDevice(0x1546, 0x0507...0x0508, .receiver, "u-blox evaluation kit"),
     KnownDevice(0x1546, 0x050c, .receiver, "u-blox X20 kit, UART1"),
     KnownDevice(0x1546, 0x050d, .receiver, "u-blox X20 kit, UART2"),
-    // u-blox cellular modules: 1010, 1102, 1104, 1107, 110a, 1141, 1143 and 1146 in ModemManager's rules of above; the
-    // rest of the range is inferred. A receiver with another id of its own (CFG-USB) is known by its name.
+    // u-blox cellular modules: 1010, 1102, 1104, 1107, 110a, 1141, 1143 and 1146 in ModemManager's rules; the rest of
+    // the range is inferred. A receiver with a configured id (CFG-USB) is recognised by its name.
     KnownDevice(0x1546, 0x1000...0x1fff, .other(.modem), "u-blox cellular module"),
 
-    // Receivers of others. Sources: usb.ids and gpsd's 60-gpsd.rules for each row, unless it says otherwise.
+    // Receivers of other vendors. Sources: usb.ids and gpsd's 60-gpsd.rules for each row, unless noted.
     KnownDevice(0x0e8d, 0x3329, .receiver, "MediaTek MT3329"),
     KnownDevice(0x1163, 0x0100, .receiver, "DeLorme Earthmate"),
     KnownDevice(0x1163, 0x0200, .receiver, "DeLorme Earthmate LT-20 or LT-40"),
     KnownDevice(0x067b, 0xaaa0, .receiver, "Pharos GPS-360"),
-    // usb.ids alone.
+    // usb.ids only.
     KnownDevice(0x09d7, 0x0100, .receiver, "NovAtel receiver"),
     KnownDevice(0x1d50, 0x60c7, .receiver, "Zubax GNSS"),
-    // Linux garmin_gps driver: packets of Garmin's own, no NMEA. Newer Garmin devices are mass storage.
+    // Linux garmin_gps driver: Garmin's own packets, no NMEA. Newer Garmin devices are mass storage.
     KnownDevice(0x091e, everyProduct, .other(.knownOther("a Garmin device with a protocol of its own")), "Garmin"),
   ]
 
   // Sources: usb.ids; for 1a86:55d3 the Linux driver cdc_acm. Not checked against a source: 1a86:55d2, 55d4 and 55d5,
-  // and of 067b the ids 23b3, 23c3 and 23d3. A bridge that is missing here is known by its driver.
+  // and of 067b the ids 23b3, 23c3 and 23d3. Other bridges are recognised by their driver.
   private static let bridges: [KnownDevice] = [
     KnownDevice(0x0403, 0x6001, .bridge, "FTDI FT232"),
     KnownDevice(0x0403, 0x6010, .bridge, "FTDI FT2232"),
@@ -97,7 +97,7 @@ struct KnownDevice: Sendable {
     KnownDevice(0x04d8, 0x00dd, .bridge, "Microchip MCP2221"),
   ]
 
-  // Sources: usb.ids, except for 2e8a, 303a and 16c0:0483, which were not checked against a source.
+  // Source: usb.ids, except for 2e8a, 303a and 16c0:0483, which are not checked against a source.
   private static let others: [KnownDevice] = [
     KnownDevice(0x05c6, everyProduct, .other(.modem), "Qualcomm"),
     KnownDevice(0x0bdb, everyProduct, .other(.modem), "Ericsson"),
@@ -122,13 +122,13 @@ struct KnownDevice: Sendable {
     KnownDevice(0x1cf1, 0x0030, .other(.knownOther("a Zigbee radio")), "dresden elektronik ConBee"),
   ]
 
-  /// Drivers of UART bridges, for ids that the table does not know.
+  /// The drivers of UART bridges, for ids that are not in the table.
   static let bridgeDrivers: Set<String> = [
     "ark3116", "ch341", "cp210x", "cypress_m8", "f81232", "ftdi_sio", "io_ti", "mcs7830", "mct_u232", "mos7720",
     "mos7840", "oti6858", "pl2303", "spcp8x5", "ti_usb_3410_5052", "xr_serial",
   ]
 
-  /// Serial numbers that makers leave in every device: they tell no two devices apart. CP210x bridges come as 0001.
+  /// Whether a serial number is a placeholder that the maker gives to every device. CP210x bridges have 0001.
   static func isPlaceholder(serialNumber: String) -> Bool {
     serialNumber.allSatisfy { $0 == "0" } || ["0001", "0123456789", "123456", "12345678"].contains(serialNumber)
   }

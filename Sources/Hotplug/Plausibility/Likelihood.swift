@@ -1,6 +1,7 @@
 extension ReceiverPort.Likelihood {
-  /// Facts in, likelihood out. The user's own list outweighs everything. Then, what a table row says of a product
-  /// outweighs the device's name, the name outweighs that it is a bridge, and a bridge is also known by its driver.
+  /// Decides on the attributes of a device. The user's list overrides all. A row of the table with a product overrides
+  /// the name of the device, the name overrides that it is a bridge, and unknown bridges are recognised by their
+  /// driver.
   init(_ attributes: DeviceAttributes, _ list: DeviceList) {
     if let entry = list.entry(for: attributes) {
       self = entry.isReceiver ? .receiver : .other(.excludedByList)
@@ -24,7 +25,7 @@ extension ReceiverPort.Likelihood {
   private init(_ verdict: KnownVerdict, interface: UInt8?) {
     switch verdict {
     case .receiver: self = .receiver
-    // Without a number it cannot be told apart, and asking the wrong one costs less than missing the right one.
+    // Without an interface number it is treated as the receiver: a false match costs less than a missed receiver.
     case .receiverOnInterface(let number):
       self = (interface ?? number) == number ? .receiver : .other(.secondaryInterface)
     case .bridge: self = .bridge
@@ -34,14 +35,15 @@ extension ReceiverPort.Likelihood {
 }
 
 extension DeviceAttributes {
-  /// Whether the device's own name says what it is: ids can be configured, and boards come with ids of their bridge.
+  /// Whether the product name says that it is a receiver: ids can be configured, and boards have the ids of their
+  /// bridge.
   fileprivate var isNamedAsReceiver: Bool {
     guard let words = product?.uppercased() else { return false }
     return words.contains("GNSS") || words.contains("GPS")
   }
 
-  /// Whether another function of the device is one that modems alone have. Receivers are Abstract Control Models
-  /// (0202), as most modems are too, so that class tells nothing.
+  /// Whether another function of the device exists in modems only. Receivers are Abstract Control Models (0202) as most
+  /// modems are, so that this class decides nothing.
   fileprivate var hasModemInterface: Bool {
     // USB-IF, Class Definitions for Communications Devices 1.2, table 4: 08 wireless handset, 09 device management,
     // 0a mobile direct line; Mobile Broadband Interface Model 1.0: 0e.

@@ -1,25 +1,25 @@
 import MonotonicTime
 
-/// A receiver that was served and went away, and by what it is known when it comes back.
+/// The loss of a connected receiver, with the data to recognise it when it returns.
 struct Loss {
-  /// After this another device may stand in where the user's wish allows it.
+  /// The time after which a substitute may be opened if the user's choice allows it.
   static let grace = Milliseconds(3000)
 
   let at: Instant
   let port: ReceiverPort
-  /// The identities of the other ports that were there when it went: none of them is ours at another socket.
+  /// The identities of the other ports at the time of the loss. None of these is the receiver at another socket.
   let others: Set<DeviceIdentity>
-  /// Their nodes, for as long as they have not gone themselves.
+  /// Their nodes, as long as they are present.
   var otherNodes: Set<String>
 
-  /// How sure it is that a port is the receiver that went away. The greater, the better.
+  /// How certain it is that a port is the lost receiver. Higher values are better.
   enum DeviceMatch: Int, Comparable {
     case unlike
-    /// Something else, that the user's wish allows to stand in.
-    case sameSocket
-    /// The same identity, but it was there all the time: a device of a maker that gives all the same serial number.
-    case sameModel
-    /// Another socket, and the same sort of device, which has no serial number.
+    /// Another device that the user's choice allows.
+    case substitute
+    /// The same identity, but present before the loss: a maker with the same serial number in all devices.
+    case presentBefore
+    /// The same kind of device without a serial number at another socket.
     case moved
     /// The same identity.
     case same
@@ -28,13 +28,13 @@ struct Loss {
 
     static func < (one: DeviceMatch, other: DeviceMatch) -> Bool { one.rawValue < other.rawValue }
 
-    /// Whether it is sure enough to be opened at once.
+    /// Whether the port is opened at once.
     var isCertain: Bool { self >= .moved }
   }
 
   func match(of candidate: ReceiverPort, wanted: ReconnectPolicy.Wanted) -> DeviceMatch {
     if case .path(let path) = wanted, port.attributes.links.contains(path) {
-      // A link of udev's says which device is meant, or which socket.
+      // A link of udev identifies a device or a socket.
       if candidate.attributes.links.contains(path) {
         return candidate.attributes.path == port.attributes.path ? .sameAtSocket : .same
       }
@@ -43,10 +43,10 @@ struct Loss {
     let isNew = !otherNodes.contains(candidate.node)
     if port.identity.matches(candidate.attributes) {
       if let socket = port.attributes.path, socket == candidate.attributes.path { return .sameAtSocket }
-      return isNew ? .same : .sameModel
+      return isNew ? .same : .presentBefore
     }
     if isNew, !others.contains(candidate.identity), isMoved(candidate) { return .moved }
-    return mayStandIn(candidate, wanted) ? .sameSocket : .unlike
+    return isAllowedSubstitute(candidate, wanted) ? .substitute : .unlike
   }
 
   private func isMoved(_ candidate: ReceiverPort) -> Bool {
@@ -57,10 +57,10 @@ struct Loss {
       && candidate.attributes.product == port.attributes.product
   }
 
-  private func mayStandIn(_ candidate: ReceiverPort, _ wanted: ReconnectPolicy.Wanted) -> Bool {
+  private func isAllowedSubstitute(_ candidate: ReceiverPort, _ wanted: ReconnectPolicy.Wanted) -> Bool {
     switch wanted {
     case .firstReceiver: candidate.likelihood.isPlausible
-    // The node that the user named, if no modem has taken it meanwhile.
+    // The named node, unless an implausible device such as a modem has it now.
     case .path(let path): candidate.attributes.isNamed(path) && candidate.likelihood.isPlausible
     }
   }

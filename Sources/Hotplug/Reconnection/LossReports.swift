@@ -1,8 +1,8 @@
 import MonotonicTime
 
-/// Which losses of a receiver are told: each, but not one a second of a cable that is loose.
+/// Limits the reports of losses: a loose cable is not reported each second.
 struct LossReports: Sendable {
-  enum Telling {
+  enum Report {
     case loss, looseConnection, nothing
 
     /// The line for the user; nil for none.
@@ -10,21 +10,21 @@ struct LossReports: Sendable {
       switch self {
       case .loss: "\(path): the receiver is gone; waiting for it to come back"
       case .looseConnection:
-        "\(path): the receiver goes away again and again; check its cable and its supply (told once)"
+        "\(path): the receiver disconnects repeatedly; check its cable and its supply (reported once)"
       case .nothing: nil
       }
     }
   }
 
-  /// Losses within this time are counted together.
+  /// The time in which losses are counted.
   static let window = Milliseconds(60_000)
-  /// So many of them are told singly.
+  /// The number of losses in this time that are reported individually.
   static let tolerated = 3
 
   private var recent: [Instant] = []
   private var isQuiet = false
 
-  mutating func telling(ofLossAt now: Instant) -> Telling {
+  mutating func report(ofLossAt now: Instant) -> Report {
     recent.removeAll { $0 + Self.window <= now }
     recent.append(now)
     if recent.count <= Self.tolerated {

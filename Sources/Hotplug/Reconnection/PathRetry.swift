@@ -1,9 +1,9 @@
 import MonotonicTime
 
-/// When a port is opened again that no message tells of, such as a pseudo-terminal's or one on a bus, and what of its losses
-/// is told: each, but not those of a loose cable one by one.
+/// Decides when to reopen a port without udev events, such as a pseudo-terminal or a port on a bus, and which losses to
+/// report.
 public struct PathRetry: Sendable {
-  /// When it is to be tried; nil while it is open, or was never lost.
+  /// When to try again; nil while the port is open, and before its first loss.
   public private(set) var due: Instant?
 
   private var reports = LossReports()
@@ -17,19 +17,19 @@ public struct PathRetry: Sendable {
     openedAt = now
   }
 
-  /// It could not be opened.
+  /// The port could not be opened.
   public mutating func failed(at now: Instant) { due = now + RetryPolicy.unannounced }
 
-  /// It hung up, or failed.
+  /// The port hung up or failed.
   ///
   /// - Parameters:
-  ///   - path: its name in what is told.
+  ///   - path: its name in the report.
   ///   - now: the time.
-  /// - Returns: what is to be told; nil for nothing new.
+  /// - Returns: the report; nil for none.
   public mutating func lost(_ path: String, at now: Instant) -> String? {
     let isFlap = openedAt.map { now < $0 + RetryPolicy.flap } ?? false
     flaps = isFlap ? flaps + 1 : 0
     due = now + max(RetryPolicy.unannounced, RetryPolicy.delay(afterFlaps: flaps))
-    return reports.telling(ofLossAt: now).text(path)
+    return reports.report(ofLossAt: now).text(path)
   }
 }

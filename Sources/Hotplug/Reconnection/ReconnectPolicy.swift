@@ -1,50 +1,50 @@
 import MonotonicTime
 
-/// Which port to open for one receiver, and when: at the start, and each time that it comes back, perhaps under another
-/// name.
+/// Decides which port to open for one receiver, and when: at the start, and each time that the receiver returns,
+/// perhaps under another name.
 ///
 ///     seeking ──.open──▶ opening ──opened──▶ open
 ///        ▲                  │                 │
 ///        └──────failed──────┴─lost, removed───┘
 ///
-/// It has no clock and no file. The one who holds the port tells what happens (``receive(_:at:)`` with each event of a
+/// The value has no clock and no file. The owner of the port passes the events (``receive(_:at:)`` with each event of a
 /// ``DeviceMonitor``, ``opened(_:at:)``, ``failed(_:errno:because:at:)``, ``lost(at:)``), calls ``wake(at:)`` at
-/// ``deadline``, and after each of these carries out what ``takeAction()`` gives. Every call is legal at any time.
+/// ``deadline``, and performs the actions of ``takeAction()`` after each of these. Every call is valid in every state.
 public struct ReconnectPolicy: Sendable {
-  /// What the user asked for.
+  /// The user's choice.
   public enum Wanted: Sendable, Hashable {
-    /// This node, link, or whatever a path leads to; however implausible, the user knows.
+    /// This node, link or other path, however implausible.
     case path(String)
-    /// The likeliest receiver there is. Never a port that is not plausibly one.
+    /// The most likely receiver. Implausible ports are never opened.
     case firstReceiver
   }
 
-  /// What the one who holds the port has to do.
+  /// An action of the owner of the port.
   public enum Action: Sendable, Hashable {
-    /// Open this path and tell how it went.
+    /// Open this path and report the result.
     case open(String)
-    /// Close this path: its device has gone. Nothing needs to be told.
+    /// Close this path: its device was removed. No result is reported.
     case close(String)
-    /// Tell the user. One line that begins with the path.
+    /// Report to the user: one line that begins with the path.
     case report(String)
   }
 
-  /// The port that is open, or was open last; nil before, and for a path that udev knows nothing of.
+  /// The open port, or the last one; nil before the first, and for a path without udev attributes.
   public private(set) var port: ReceiverPort?
   /// Whether the port is open.
   public var isOpen: Bool { if case .open = phase { true } else { false } }
-  /// When ``wake(at:)`` is due; nil when only an event can change anything.
+  /// When ``wake(at:)`` is due; nil if only an event can change the state.
   public private(set) var deadline: Instant?
 
   private let wanted: Wanted
   private var phase = Phase.seeking
-  /// What is there; what was heard of last comes last.
+  /// The present ports, the most recently reported last.
   private var known: [ReceiverPort] = []
   private var loss: Loss?
   private var attempt: Attempt?
   private var reports = LossReports()
   private var flaps = 0
-  /// The path of the last port that was served, and whether its loss was told.
+  /// The path of the last open port, and whether its loss was reported.
   private var lastPath: String?
   private var isLossReported = false
   private var actions: [Action] = []
@@ -55,7 +55,7 @@ public struct ReconnectPolicy: Sendable {
     case open(String, since: Instant)
   }
 
-  /// Tries of one path that have not succeeded.
+  /// Failed attempts to open one path.
   private struct Attempt {
     var path: String
     var notBefore: Instant
@@ -65,8 +65,8 @@ public struct ReconnectPolicy: Sendable {
   }
 
   /// - Parameters:
-  ///   - wanted: what the user asked for.
-  ///   - present: the ports that are there: those of the monitor's first events.
+  ///   - wanted: the user's choice.
+  ///   - present: the present ports: those of the first events of the monitor.
   ///   - now: the time.
   public init(wanted: Wanted, present: [ReceiverPort], at now: Instant) {
     self.wanted = wanted
@@ -74,10 +74,10 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// The next thing to do; nil when there is nothing.
+  /// The next action; nil if there is none.
   public mutating func takeAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-  /// Something happened to a device.
+  /// Takes an event of a device.
   public mutating func receive(_ event: DeviceEvent, at now: Instant) {
     let node = event.port.node
     known.removeAll { $0.node == node }
@@ -94,18 +94,18 @@ public struct ReconnectPolicy: Sendable {
       port = event.port
     default: break
     }
-    // Whatever was the matter with the node, it may have changed.
+    // The event may have changed the reason of a failure.
     if let path = attempt?.path, event.port.attributes.isNamed(path) {
       if event.change == .removed { attempt = nil } else { attempt?.notBefore = now }
     }
     decide(now)
   }
 
-  /// The path was opened.
+  /// Notes that the path was opened.
   public mutating func opened(_ path: String, at now: Instant) {
     phase = .open(path, since: now)
     let served = known.last { $0.attributes.isNamed(path) }
-    if isLossReported || attempt?.isReported == true { actions.append(.report(words(ofReturnAs: path, served))) }
+    if isLossReported || attempt?.isReported == true { actions.append(.report(returnNotice(for: path, served))) }
     port = served
     lastPath = path
     loss = nil
@@ -114,12 +114,12 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// The path could not be opened.
+  /// Notes that the path could not be opened.
   ///
   /// - Parameters:
-  ///   - path: as the action gave it.
-  ///   - errno: what the system call left.
-  ///   - reason: one line for the user with the cure; told once, and only of what lasts.
+  ///   - path: the path of the action.
+  ///   - errno: the errno of the system call.
+  ///   - reason: one line for the user with the next step. It is reported once, and only if the failure lasts.
   ///   - now: the time.
   public mutating func failed(_ path: String, errno: Int32, because reason: String, at now: Instant) {
     phase = .seeking
@@ -128,9 +128,9 @@ public struct ReconnectPolicy: Sendable {
     tried.firstFailure = tried.firstFailure ?? now
     let isAnnounced = known.contains { $0.attributes.isNamed(path) }
     tried.notBefore = now + (isAnnounced ? RetryPolicy.delay(afterFailures: tried.failures) : RetryPolicy.unannounced)
-    // That it is not there was told when it went.
-    let isNews = !(isLossReported && Self.absences.contains(errno))
-    if let first = tried.firstFailure, !tried.isReported, isNews, now >= first + Self.patience {
+    // The absence was reported as a loss.
+    let isUnreported = !(isLossReported && Self.absences.contains(errno))
+    if let first = tried.firstFailure, !tried.isReported, isUnreported, now >= first + Self.reportDelay {
       tried.isReported = true
       actions.append(.report("\(reason); trying again"))
     }
@@ -138,20 +138,20 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// The port hung up, or answered that its device has gone. The caller has closed it.
+  /// Notes that the port hung up, or that its device is absent. The owner has closed it.
   public mutating func lost(at now: Instant) {
     if case .open(let path, since: _) = phase { lose(path, at: now) }
     decide(now)
   }
 
-  /// The deadline has come.
+  /// Performs what is due.
   public mutating func wake(at now: Instant) { decide(now) }
 }
 
 extension ReconnectPolicy {
-  /// A failure that lasts for less is not told: permissions follow a node, and others look at what was plugged in.
-  private static let patience = Milliseconds(2000)
-  /// ENOENT, EIO, ENXIO, ENODEV: the device is not there; errno(3), the same numbers on every architecture of Linux.
+  /// The time that a failure must last to be reported: permissions follow a node, and other programs probe new devices.
+  private static let reportDelay = Milliseconds(2000)
+  /// ENOENT, EIO, ENXIO, ENODEV: the device is absent; errno(3), the same numbers on every architecture of Linux.
   private static let absences: Set<Int32> = [2, 5, 6, 19]
 
   private mutating func lose(_ path: String, at now: Instant) {
@@ -164,24 +164,24 @@ extension ReconnectPolicy {
       loss = Loss(
         at: now, port: port, others: Set(others.map(\.identity)), otherNodes: Set(others.map(\.node)))
     }
-    let telling = reports.telling(ofLossAt: now)
-    if let text = telling.text(path) { actions.append(.report(text)) }
-    if telling == .loss { isLossReported = true }
+    let report = reports.report(ofLossAt: now)
+    if let text = report.text(path) { actions.append(.report(text)) }
+    if report == .loss { isLossReported = true }
   }
 
-  private func words(ofReturnAs path: String, _ served: ReceiverPort?) -> String {
+  private func returnNotice(for path: String, _ served: ReceiverPort?) -> String {
     guard let before = loss?.port, let served else { return "\(path): open again" }
     switch loss?.match(of: served, wanted: wanted) {
-    case .sameSocket, .sameModel, .unlike, nil:
+    case .substitute, .presentBefore, .unlike, nil:
       return "\(path): another receiver (\(served.name ?? "nameless")) in place of \(lastPath ?? before.node)"
-    case .moved: return "\(path): the receiver is back, at another socket"
+    case .moved: return "\(path): the receiver is back at another socket"
     case .same, .sameAtSocket:
       let isSameName = lastPath == path
       return "\(path): the receiver is back" + (isSameName ? "" : " (it was \(lastPath ?? before.node))")
     }
   }
 
-  /// Looks for what to open, and when to look again.
+  /// Decides which port to open, and when to decide again.
   private mutating func decide(_ now: Instant) {
     deadline = nil
     guard case .seeking = phase else { return }
@@ -196,7 +196,7 @@ extension ReconnectPolicy {
     actions.append(.open(path))
   }
 
-  /// The path that should be open; nil when it is not there.
+  /// The path that should be open; nil if it is absent.
   private func target(_ now: Instant) -> String? {
     guard let loss else {
       switch wanted {
@@ -206,12 +206,12 @@ extension ReconnectPolicy {
         return known.last { $0.attributes.isNamed(path) }?.node ?? path
       }
     }
-    let isPatient = now < loss.at + Loss.grace
+    let isInGrace = now < loss.at + Loss.grace
     let candidates = known.map { (port: $0, match: loss.match(of: $0, wanted: wanted)) }
-      .filter { $0.match.isCertain || $0.match > .unlike && !isPatient }
+      .filter { $0.match.isCertain || $0.match > .unlike && !isInGrace }
     guard let best = candidates.map(\.match).max() else { return nil }
     let equals = candidates.filter { $0.match == best }.map(\.port)
-    // A stand-in is chosen as the first receiver was; of what is ours, the last that was heard of is alive.
-    return best == .sameSocket ? ReceiverPorts.sortedByLikelihood(equals).first?.node : equals.last?.node
+    // A substitute is chosen like the first receiver. Of several matches the most recently reported one is present.
+    return best == .substitute ? ReceiverPorts.sortedByLikelihood(equals).first?.node : equals.last?.node
   }
 }

@@ -41,7 +41,7 @@ final class BatchStoreHandle {
     hasBegun = true
     attempt { (store: inout BatchStore) throws(FileError) in
       _ = try store.begin(receiver, line: line)
-      try store.keep(journal)
+      try store.save(journal)
     }
   }
 
@@ -50,7 +50,7 @@ final class BatchStoreHandle {
   }
 
   func note(_ journal: BatchJournal) {
-    attempt { (store: inout BatchStore) throws(FileError) in try store.keep(journal) }
+    attempt { (store: inout BatchStore) throws(FileError) in try store.save(journal) }
   }
 
   /// Clears the batch, which is delivered, and begins a new one if the receiver goes on collecting.

@@ -172,7 +172,7 @@ final class ReceiverSource {
     connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
     deliverEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true {
-      if let connection, !connection.isEnded, connection.putsBack {
+      if let connection, !connection.isEnded, connection.needsRestoring {
         let nextStep =
           connection.recoverySettings == nil
           ? "switch it off and on, or check it with `sextant configure show`"
@@ -308,7 +308,7 @@ final class ReceiverSource {
     if let connection, connection.isOpen, connection.isEnded, connection.description != nil,
       connection.raisedRate == nil
     {
-      recoveryFile?.forget()
+      recoveryFile?.clear()
     }
     connection?.close(&poller) { _, _ in }
     connection = nil
@@ -320,7 +320,7 @@ final class ReceiverSource {
     storeRecovery()
     while let event = connection?.nextEvent() {
       switch event {
-      case .told(let text): events.append(.log(text))
+      case .notice(let text): events.append(.log(text))
       case .session(.silent): events.append(.log("the receiver is silent; the program waits for it (power, cable?)"))
       case .session(.adviseOnSilence):
         events.append(.log("the line brings no valid message (is it a receiver, and is it wired RX to TX?)"))
@@ -338,7 +338,7 @@ final class ReceiverSource {
 
   private func storeRecovery() {
     guard let recovery = connection?.recovery, let recoveryFile else { return }
-    do throws(FileError) { try recoveryFile.keep(recovery, connection?.recoverySettings) } catch {
+    do throws(FileError) { try recoveryFile.save(recovery, connection?.recoverySettings) } catch {
       complain(
         "the crash-recovery record cannot be written: \(error.reason); a killed program leaves its settings behind")
     }
@@ -355,7 +355,7 @@ final class ReceiverSource {
     case .ended:
       isAtEnd = true
       events.append(.receiver(.lost))
-    case .opened, .rate, .told, .finished: break
+    case .opened, .rate, .notice, .finished: break
     }
   }
 

@@ -1,12 +1,11 @@
 import MonotonicTime
 import WireBytes
 
-/// When something arrived, on both clocks of the computer.
+/// The time of an arrival on both clocks of the computer.
 public struct Arrival: Equatable, Sendable {
-  /// The clock that never steps: distances between arrivals are right, across a restart of the computer they mean
-  /// nothing.
+  /// The monotonic time. Differences are exact within a run of the computer; they have no meaning across a restart.
   public var instant: Instant
-  /// Nanoseconds since 1970, UTC, by the computer's clock, which may be wrong and may step.
+  /// Nanoseconds since 1970, UTC, by the clock of the computer, which may be wrong and may step.
   public var utcNanoseconds: Int64
 
   public init(_ instant: Instant, utcNanoseconds: Int64) {
@@ -15,72 +14,71 @@ public struct Arrival: Equatable, Sendable {
   }
 }
 
-/// One record of a recording, whole and with a right checksum: a view, nothing is copied. docs/recording.md has the
-/// layout.
+/// A complete record of a recording with a correct checksum: a view without a copy. docs/reference/recording-format.md
+/// has the layout.
 public struct Record: ~Escapable {
-  /// What a record tells.
+  /// The kind of a record.
   public enum Kind: UInt8, Sendable, CaseIterable {
-    /// `H`: a recording begins, or goes on. The payload is a `RecordingHeader`.
+    /// `H`: a recording begins or continues. The payload is a `RecordingHeader`.
     case header = 0x48
-    /// `D`: these bytes were received.
+    /// `D`: bytes were received; the payload.
     case data = 0x44
-    /// `R`: the line is set to this rate, baud, u4.
+    /// `R`: the line has a new rate: baud, u4.
     case rate = 0x52
-    /// `L`: the receiver is gone.
+    /// `L`: the receiver was disconnected.
     case lost = 0x4C
-    /// `O`: the receiver is back; the payload is the path of its device.
+    /// `O`: the receiver is connected again; the payload is the path of its device.
     case opened = 0x4F
-    /// `N`: a note for people: what the receiver said of itself.
+    /// `N`: a note for the user: the description of the receiver.
     case note = 0x4E
-    /// `E`: the recording ends in order.
+    /// `E`: the recording ended in order.
     case end = 0x45
   }
 
-  /// What the bytes at the start of a span are.
-  public enum Look: Equatable, Sendable {
+  /// The content at the start of a span.
+  public enum ScanResult: Equatable, Sendable {
     /// A record of this many bytes.
     case record(Int)
-    /// The beginning of a record that needs this many bytes in all.
+    /// The beginning of a record of this total size, bytes.
     case needs(Int)
     /// No record begins here.
     case none
   }
 
-  /// Bytes before the payload.
   public static let headerLength = 24
-  /// Bytes around the payload.
+  /// The size of a record minus its payload, bytes.
   public static let overhead = 28
-  /// The longest payload, bytes.
+  /// The maximum size of the payload, bytes.
   public static let longestPayload = 65_536
-  /// The bytes that each record begins with: no frame of a receiver does.
+  /// The first bytes of each record. No frame of a receiver begins with them.
   static let sync: (UInt8, UInt8, UInt8) = (0x89, 0x53, 0x58)
 
   /// All bytes of the record.
   let bytes: RawSpan
 
-  /// Looks for a record at the start of `bytes`.
-  static func look(at bytes: RawSpan) -> Look {
-    let left = bytes.byteCount
-    if left >= 1, bytes.u1(0) != sync.0 { return .none }
-    if left >= 2, bytes.u1(1) != sync.1 { return .none }
-    if left >= 3, bytes.u1(2) != sync.2 { return .none }
-    guard left >= 8 else { return .needs(overhead) }
+  /// Searches a record at the start of `bytes`.
+  static func scan(_ bytes: RawSpan) -> ScanResult {
+    let available = bytes.byteCount
+    if available >= 1, bytes.u1(0) != sync.0 { return .none }
+    if available >= 2, bytes.u1(1) != sync.1 { return .none }
+    if available >= 3, bytes.u1(2) != sync.2 { return .none }
+    guard available >= 8 else { return .needs(overhead) }
     let length = Int(bytes.littleEndian(4, as: UInt32.self))
     guard length <= longestPayload else { return .none }
     let total = length + overhead
-    guard left >= total else { return .needs(total) }
+    guard available >= total else { return .needs(total) }
     let sent = bytes.littleEndian(total - 4, as: UInt32.self)
-    return crc32c(of: bytes, count: total - 4) == sent ? .record(total) : .none
+    return CRC32C.sum(of: bytes, count: total - 4) == sent ? .record(total) : .none
   }
 
-  /// The record that `look` found.
+  /// The record that `scan` found.
   @_lifetime(copy bytes)
   init(checked bytes: RawSpan) {
     precondition(bytes.byteCount >= Self.overhead)
     self.bytes = bytes
   }
 
-  /// Nil for a kind that a later version brought; it can be passed over.
+  /// The kind; nil for a kind of a later version, which readers skip.
   public var kind: Kind? { Kind(rawValue: bytes.u1(3)) }
 
   public var arrival: Arrival {
@@ -98,6 +96,6 @@ public struct Record: ~Escapable {
     kind == .rate && payload.byteCount == 4 ? payload.littleEndian(0, as: UInt32.self) : nil
   }
 
-  /// The payload as text; what is no UTF-8 is replaced.
+  /// The payload as text. Invalid UTF-8 is replaced.
   public var text: String { String(decoding: (0..<payload.byteCount).map { payload.u1($0) }, as: UTF8.self) }
 }

@@ -1,9 +1,9 @@
 import WireBytes
 
-/// The bytes of a receiver's stream from a file that is either a recording or plain bytes: which it is shows in its
-/// first bytes.
+/// Extracts the bytes of a receiver's stream from a file that is a recording or plain bytes. The first bytes of the
+/// file show which.
 public struct RecordedBytes: ~Copyable {
-  /// What the file is; nil until enough of it was seen.
+  /// Whether the file is a recording; nil until enough bytes have arrived.
   public var isRecording: Bool? {
     switch state {
     case .unknown: nil
@@ -11,22 +11,22 @@ public struct RecordedBytes: ~Copyable {
     case .recording: true
     }
   }
-  /// Bytes of the stream handed out.
+  /// The number of bytes of the stream returned.
   public private(set) var count: UInt64 = 0
-  /// Bytes of a recording that are damaged.
+  /// The number of damaged bytes of a recording.
   public var damagedBytes: UInt64 { reader.damagedBytes }
 
   private enum State { case unknown, plain, recording }
   private var state = State.unknown
-  /// The first bytes, too few to tell.
+  /// The first bytes, too few to decide.
   private var first: [UInt8] = []
   private var reader = RecordingReader()
 
   public init() {}
 
-  /// Takes the next piece of the file and hands out the bytes of the stream in it.
+  /// Takes the next bytes of the file, and passes the bytes of the stream to `body`.
   ///
-  /// - Throws: `newerVersion`, or `notARecording` for what begins as one and is none.
+  /// - Throws: `newerVersion`, or `notARecording` for a file that only begins like a recording.
   public mutating func receive(_ piece: RawSpan, _ body: (RawSpan) -> Void) throws(RecordingError) {
     var start = 0
     if case .unknown = state {
@@ -43,9 +43,9 @@ public struct RecordedBytes: ~Copyable {
     try passOn(piece.extracting(start..<piece.byteCount), body)
   }
 
-  /// Says that the file is at its end.
+  /// Marks the end of the file.
   ///
-  /// - Returns: the bytes of a recording's torn tail.
+  /// - Returns: the size of an incomplete record at the end of a recording, bytes.
   public mutating func finish(_ body: (RawSpan) -> Void) throws(RecordingError) -> UInt64 {
     if case .unknown = state {
       state = .plain

@@ -1,4 +1,4 @@
-/// What the header record of a recording says: lines of text, the first of which names the format and its version.
+/// The header record of a recording: lines of text, the first with the format and its version.
 public struct RecordingHeader: Equatable, Sendable {
   /// The version that this module writes, and the highest that it reads.
   public static let currentVersion = 1
@@ -6,9 +6,9 @@ public struct RecordingHeader: Equatable, Sendable {
   public var version = RecordingHeader.currentVersion
   /// The path of the device.
   public var device: String
-  /// The rate of the line when it was opened, baud; nil where it has none.
+  /// The rate of the line when it was opened, baud; nil without a rate.
   public var baud: UInt32?
-  /// Bytes of the stream in earlier pieces of the recording, which was rotated.
+  /// The number of bytes of the stream in earlier files of a rotated recording.
   public var earlierBytes: UInt64 = 0
 
   public init(device: String, baud: UInt32?, earlierBytes: UInt64 = 0) {
@@ -17,23 +17,23 @@ public struct RecordingHeader: Equatable, Sendable {
     self.earlierBytes = earlierBytes
   }
 
-  private static let firstWords = "sextant recording "
+  private static let title = "sextant recording "
 
-  /// The lines of the payload.
+  /// The text of the payload.
   public var text: String {
-    // A line break in a path would begin a line of its own.
+    // A line break in a path would start another line.
     let line = device.map { $0.isNewline ? "?" : $0 }
-    var text = "\(Self.firstWords)\(version)\ndevice=\(String(line.prefix(4096)))\n"
+    var text = "\(Self.title)\(version)\ndevice=\(String(line.prefix(4096)))\n"
     if let baud { text += "baud=\(baud)\n" }
     if earlierBytes > 0 { text += "earlier-bytes=\(earlierBytes)\n" }
     return text
   }
 
-  /// Nil when the first line is not that of a recording. Lines that are not known are passed over.
+  /// Reads a header; nil if the first line is not that of a recording. Unknown lines are skipped.
   public init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let first = lines.first, first.hasPrefix(Self.firstWords),
-      let version = Int(first.dropFirst(Self.firstWords.utf8.count))
+    guard let first = lines.first, first.hasPrefix(Self.title),
+      let version = Int(first.dropFirst(Self.title.utf8.count))
     else { return nil }
     self.init(device: "", baud: nil)
     self.version = version
@@ -50,20 +50,20 @@ public struct RecordingHeader: Equatable, Sendable {
   }
 }
 
-/// Why a recording cannot be read; the description names the cure.
+/// Why a recording cannot be read, with the next step.
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The bytes do not begin as a recording does.
+  /// The file does not begin like a recording.
   case notARecording
-  /// A later version of the format.
+  /// The file has a later version of the format.
   case newerVersion(Int)
 
   public var description: String {
     switch self {
     case .notARecording:
-      "is no recording of sextant; choose another name, or read it as plain bytes with `sextant decode`"
+      "is not a recording of sextant; choose another name, or read it as plain bytes with `sextant decode`"
     case .newerVersion(let version):
-      "is a recording in version \(version) of the format, and this program reads up to version "
-        + "\(RecordingHeader.currentVersion); read it with a later sextant"
+      "is a recording in version \(version) of the format, and this program reads versions up to "
+        + "\(RecordingHeader.currentVersion); read it with a later version of sextant"
     }
   }
 }

@@ -2,46 +2,46 @@ import WireBytes
 
 /// Finds the records of a recording that arrives in pieces of any size.
 ///
-/// A record is believed when its checksum is right. Where a record is damaged the next whole one is looked for, and what
-/// is between is counted; a record that the file ends in, which a loss of power leaves, is the torn tail.
+/// A record is valid if its checksum is correct. After a damaged record the next valid one is searched, and the bytes
+/// between are counted. An incomplete record at the end of the file, which a loss of power leaves, is the torn tail.
 public struct RecordingReader: ~Copyable {
-  /// Whole records so far.
+  /// The number of valid records so far.
   public private(set) var records: UInt64 = 0
-  /// Bytes of the stream in them.
+  /// The number of bytes of the stream in them.
   public private(set) var streamBytes: UInt64 = 0
-  /// Bytes between records that belong to none.
+  /// The number of bytes between records that belong to no record.
   public private(set) var damagedBytes: UInt64 = 0
-  /// The place behind the last whole record, bytes from the start of the file: where a torn tail is cut.
+  /// The offset of the end of the last valid record, from the start of the file. A torn tail is cut there.
   public private(set) var wholeBytes: UInt64 = 0
 
-  /// Bytes before those in `carry` and in the piece at hand.
+  /// The number of bytes before those in `carry` and in the present piece.
   private var settled: UInt64 = 0
   private var carry: [UInt8] = []
 
   public init() { carry.reserveCapacity(Record.longestPayload + Record.overhead) }
 
-  /// Takes the next piece of the file and hands out each record that is whole with it.
+  /// Takes the next bytes of the file, and passes each record that they complete to `body`.
   ///
-  /// - Throws: `notARecording` when the file does not begin with a header record, `newerVersion`.
+  /// - Throws: `notARecording` if the file does not begin with a header record, `newerVersion`.
   public mutating func receive(
     _ piece: RawSpan, _ body: (borrowing Record) -> Void
   ) throws(RecordingError) {
     var used = 0
     while !carry.isEmpty {
-      let look = unsafe Record.look(at: carry.span.bytes)
-      switch look {
+      let found = unsafe Record.scan(carry.span.bytes)
+      switch found {
       case .needs(let total):
         let taken = min(total - carry.count, piece.byteCount - used)
         if taken == 0 { return }
         for index in used..<used + taken { carry.append(piece.u1(index)) }
         used += taken
       case .record(let total):
-        // Taken out for as long as it is looked into, and not copied.
-        var whole: [UInt8] = []
-        swap(&whole, &carry)
-        try unsafe take(Record(checked: whole.span.bytes.extracting(0..<total)), total, body)
-        whole.removeFirst(total)
-        swap(&whole, &carry)
+        // The array is moved out while it is read, to avoid a copy.
+        var complete: [UInt8] = []
+        swap(&complete, &carry)
+        try unsafe take(Record(checked: complete.span.bytes.extracting(0..<total)), total, body)
+        complete.removeFirst(total)
+        swap(&complete, &carry)
       case .none:
         try skip(1)
         carry.removeFirst()
@@ -52,7 +52,7 @@ public struct RecordingReader: ~Copyable {
     }
     while used < piece.byteCount {
       let rest = piece.extracting(used..<piece.byteCount)
-      switch Record.look(at: rest) {
+      switch Record.scan(rest) {
       case .needs:
         for index in used..<piece.byteCount { carry.append(piece.u1(index)) }
         return
@@ -68,12 +68,12 @@ public struct RecordingReader: ~Copyable {
     }
   }
 
-  /// Says that the file is at its end. A tail that looked like a long record is searched for whole ones.
+  /// Marks the end of the file. A torn tail may be a damaged length, so it is searched for further records.
   ///
-  /// - Returns: the bytes of the torn tail.
+  /// - Returns: the size of the torn tail, bytes.
   public mutating func finish(_ body: (borrowing Record) -> Void) throws(RecordingError) -> UInt64 {
     if records == 0 {
-      // Power went before the first record was whole.
+      // Power was lost before the first record was complete.
       defer { carry.removeAll() }
       return UInt64(carry.count)
     }
@@ -90,7 +90,7 @@ public struct RecordingReader: ~Copyable {
   }
 
   private mutating func skip(_ count: Int) throws(RecordingError) {
-    // Until the first record it could be anything.
+    // Until the first record the file may have any format.
     if records == 0, count > 0 { throw .notARecording }
     damagedBytes += UInt64(count)
     settled += UInt64(count)

@@ -1,32 +1,32 @@
 import MonotonicTime
 import WireBytes
 
-/// Makes the bytes of a recording, in memory that is allocated once: whoever holds the file writes `pending` to it and
+/// Makes the bytes of a recording in memory that is allocated once. The owner of the file writes `pending` to it and
 /// calls `removePending`.
 public struct RecordingWriter: ~Copyable {
   private var memory: [UInt8]
   private var used = 0
 
-  /// - Parameter capacity: bytes that can be pending, at least one longest record.
+  /// - Parameter capacity: the maximum size of `pending`, bytes; at least one longest record.
   public init(capacity: Int = 2 * (Record.longestPayload + Record.overhead)) {
     memory = Array(repeating: 0, count: max(capacity, Record.longestPayload + Record.overhead))
   }
 
-  /// What is to be written to the file.
+  /// The bytes to write to the file.
   public var pending: RawSpan {
     @_lifetime(borrow self) get { unsafe memory.span.bytes.extracting(0..<used) }
   }
 
-  /// What was pending is in the file.
+  /// Removes the pending bytes after they were written.
   public mutating func removePending() { used = 0 }
 
   /// Adds a record.
   ///
   /// - Parameters:
-  ///   - kind: what begins.
-  ///   - payload: at most `Record.longestPayload` bytes; traps when longer.
-  ///   - arrival: when it was so.
-  /// - Returns: false when there is no room for it until `pending` is written: nothing was added then.
+  ///   - kind: the kind of the record.
+  ///   - payload: at most `Record.longestPayload` bytes; traps if longer.
+  ///   - arrival: the time of the record.
+  /// - Returns: false if `pending` must be written first. Nothing was added then.
   public mutating func add(_ kind: Record.Kind, _ payload: RawSpan, _ arrival: Arrival) -> Bool {
     precondition(payload.byteCount <= Record.longestPayload)
     let total = payload.byteCount + Record.overhead
@@ -51,7 +51,7 @@ public struct RecordingWriter: ~Copyable {
     room.setLittleEndian(arrival.instant.nanoseconds, at: start + 8)
     room.setLittleEndian(arrival.utcNanoseconds, at: start + 16)
     room.copy(payload, to: start + Record.headerLength)
-    let sum = crc32c(of: room.bytes.extracting(start..<end), count: end - start)
+    let sum = CRC32C.sum(of: room.bytes.extracting(start..<end), count: end - start)
     room.setLittleEndian(sum, at: end)
   }
 

@@ -3,36 +3,36 @@ import RTCM3
 import ReceiverStream
 import WireBytes
 
-/// Gives the bytes of a log without arrival times the times of their epochs: the fixes' own, or those of the observations
+/// Gives the bytes of a log without arrival times the times of their epochs: those of the fixes, or of the observations
 /// in RTCM 3.
 ///
-/// An epoch's bytes are due together, as a receiver writes them in one go. Where an epoch has no time, where time goes
-/// backwards or leaps by more than `longestGap`, a second is taken; a log without epochs is played at 9600 baud.
+/// The bytes of an epoch are due together, as a receiver sends them. One second is used for an epoch without a time,
+/// and if time steps back or forward by more than `longestGap`. A log without epochs is played at 9600 baud.
 struct LogPace: ~Copyable {
-  /// A longer pause was not waited for by whoever made the log: it was switched off.
+  /// A longer gap in a log is an interruption of the recording, not a pause of the receiver, ns.
   static var longestGap: Int64 { 600 * 1_000_000_000 }
   static var usualGap: Int64 { 1_000_000_000 }
-  /// Bytes without an epoch, after which they are due by what a line of 9600 baud carries.
+  /// The number of bytes without an epoch after which bytes are due at 9600 baud.
   static var longestEpoch: Int { 16_384 }
   static var nanosecondsPerByte: UInt64 { 1_041_667 }
 
   private var stream = FrameStream()
   private var assembler = EpochAssembler()
-  /// Bytes that have no time yet, and how many of the stream are before them.
+  /// The bytes without a time, and the number of bytes of the stream before them.
   private var open: [UInt8] = []
   private var openOffset: UInt64 = 0
   private var elapsed: UInt64 = 0
   private var lastTime: Int64?
   private var hadEpoch = false
 
-  /// Where epochs end, found while the stream has the frames.
+  /// The ends of epochs in the bytes that the stream has taken.
   private struct Ends {
     var list: [(offset: UInt64, time: Int64?)] = []
     var observation: UInt32?
   }
   private var ends = Ends()
 
-  /// Takes the next piece of the log; `body` gets nanoseconds since the log's first epoch, and the bytes due then.
+  /// Takes the next bytes of the log. `body` gets nanoseconds since the first epoch of the log, and the bytes due then.
   mutating func receive(_ piece: RawSpan, _ body: (UInt64, [UInt8]) -> Void) {
     for index in 0..<piece.byteCount { open.append(piece.u1(index)) }
     stream.receive(piece) { Self.take($0, &assembler, &ends) }
@@ -43,7 +43,7 @@ struct LogPace: ~Copyable {
     }
   }
 
-  /// The log is at its end: the rest belongs to the last epoch.
+  /// Marks the end of the log. The remaining bytes belong to the last epoch.
   mutating func finish(_ body: (UInt64, [UInt8]) -> Void) {
     stream.finish { Self.take($0, &assembler, &ends) }
     release(body)
@@ -59,7 +59,7 @@ struct LogPace: ~Copyable {
       return
     }
     if let last = ends.observation, last != header.epoch {
-      // The epoch before ends where this one begins.
+      // The end of the previous epoch is the begin of this one.
       ends.list.append((frame.offset, Int64(last) * 1_000_000))
     }
     ends.observation = header.epoch

@@ -1,19 +1,19 @@
 import MonotonicTime
 import WireBytes
 
-/// Plays a file back: what it holds goes in piece by piece, and the stream's bytes come out when they are due.
+/// Plays a file: its bytes go in piece by piece, and the bytes of the stream come out when they are due.
 ///
-/// A recording is played at the times at which its bytes arrived; plain bytes at the times of their epochs (`LogPace`).
-/// It has no clock and no file: `wantsMore` says when to read on, `deadline` when `play` is due.
+/// A recording is played at the arrival times of its bytes, plain bytes at the times of their epochs (`LogPace`). The
+/// value has no clock and no file: `needsInput` requests more of the file, and `play` is due at `deadline`.
 public struct Replay: ~Copyable {
-  /// How fast.
+  /// The speed of a replay.
   public enum Speed: Equatable, Sendable {
-    /// So many times as fast as it was, above 0.
+    /// A factor above 0.
     case times(Double)
-    /// As fast as it is taken.
+    /// Without pauses.
     case maximum
 
-    /// Reads `max` or a number with or without an `x` behind it, from 0.001 to 1,000,000; nil for anything else.
+    /// Reads `max`, or a number from 0.001 to 1,000,000 with an optional `x` after it; nil for anything else.
     public init?(_ text: String) {
       if text == "max" {
         self = .maximum
@@ -25,39 +25,39 @@ public struct Replay: ~Copyable {
     }
   }
 
-  /// What comes out.
+  /// An event of the replay.
   public enum Event: Equatable, Sendable {
     /// Bytes of the stream.
     case bytes([UInt8])
-    /// The line was opened at this rate or set to it, in baud.
+    /// The line was opened at this rate or set to it, baud.
     case rate(UInt32)
-    /// The receiver went away, and came back.
+    /// The receiver was disconnected, or connected again.
     case lost, opened
   }
 
-  /// From one run of the recorder to the next no time is measured: so much is left between them.
+  /// The pause between two runs of the recorder, whose distance in time is unknown.
   static let betweenRuns = Milliseconds(1000)
-  /// Bytes that wait for their time; more of the file is wanted below.
+  /// The number of waiting bytes below which more of the file is requested.
   static let buffered = 65_536
 
-  /// Events that were played and are still held.
+  /// The maximum number of played events before they are removed from the queue.
   private static let longestPlayed = 1024
 
   private let speed: Speed
   private let started: Instant
-  /// The first bytes, too few to tell what the file is.
+  /// The first bytes, too few to decide whether the file is a recording.
   private var first: [UInt8] = []
   private var isRecording: Bool?
   private var reader = RecordingReader()
   private var clock = Clock()
   private var pace = LogPace()
   private var queue: [(due: UInt64, event: Event)] = []
-  /// The first of `queue` that was not played.
+  /// The index of the first event in `queue` that was not played.
   private var next = 0
   private var waiting = 0
   private var isAtEnd = false
 
-  /// Nanoseconds from the start of the replay, at the recording's own speed.
+  /// The time from the start of the replay at the speed of the recording, ns.
   private struct Clock {
     var elapsed: UInt64 = 0
     /// The arrival of the last record; nil at the start of a run.
@@ -76,15 +76,15 @@ public struct Replay: ~Copyable {
     started = now
   }
 
-  /// Whether more of the file is to be given, or its end be told.
-  public var wantsMore: Bool { !isAtEnd && waiting < Self.buffered }
-  /// Whether everything was played.
+  /// Whether `receive` or `finish` must be called.
+  public var needsInput: Bool { !isAtEnd && waiting < Self.buffered }
+  /// Whether all events were played.
   public var isEnded: Bool { isAtEnd && next == queue.count }
 
-  /// When `play` is due; nil at the end, or when the file has to be read first.
+  /// When `play` is due; nil at the end, or if more of the file is needed first.
   public var deadline: Instant? { next < queue.count ? instant(queue[next].due) : nil }
 
-  /// Takes the next piece of the file.
+  /// Takes the next bytes of the file.
   ///
   /// - Throws: `RecordingError` for a recording that cannot be read.
   public mutating func receive(_ piece: RawSpan) throws(RecordingError) {
@@ -99,7 +99,7 @@ public struct Replay: ~Copyable {
     try unsafe take(begun.span.bytes)
   }
 
-  /// Says that the file is at its end.
+  /// Marks the end of the file.
   public mutating func finish() throws(RecordingError) {
     guard !isAtEnd else { return }
     isAtEnd = true
@@ -112,13 +112,13 @@ public struct Replay: ~Copyable {
     add(added)
   }
 
-  /// Plays the next thing that is due; nil when nothing is.
+  /// Returns the next event that is due; nil if there is none.
   public mutating func play(at now: Instant) -> Event? {
     guard next < queue.count, now >= instant(queue[next].due) else { return nil }
     let event = queue[next].event
     next += 1
     if case .bytes(let bytes) = event { waiting -= bytes.count }
-    // What was played is dropped now and then, also while the file always brings more.
+    // Played events are removed from time to time, also while the file always has more.
     if next == queue.count || next >= Self.longestPlayed {
       queue.removeFirst(next)
       next = 0
@@ -126,7 +126,7 @@ public struct Replay: ~Copyable {
     return event
   }
 
-  // MARK: What the file holds
+  // MARK: The content of the file
 
   private mutating func take(_ piece: RawSpan) throws(RecordingError) {
     var added: [(UInt64, Event)] = []
@@ -167,7 +167,7 @@ public struct Replay: ~Copyable {
     switch speed {
     case .maximum: return started
     case .times(let factor):
-      // Beyond a century of waiting nothing is played.
+      // After a century nothing is played.
       let distance = min(Double(due) / factor, 3e18)
       return Instant(nanoseconds: started.nanoseconds + UInt64(distance))
     }

@@ -3,15 +3,15 @@ import FileSystem
 import LocationService
 import Positioning
 
-/// `sextant authorize`: which programs may know where they are.
+/// `sextant authorize`: shows and changes location permissions.
 struct Authorize: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "authorize",
-    abstract: "Say which programs may know where they are.",
+    abstract: "Show and change location permissions.",
     discussion: """
-      APP is a name that `sextant authorize` shows (a program's bundle identifier, or its executable's name), or the path of \
-      an executable. A program that runs hears of a change at once. Permission is kept for each user by itself: use `sudo` \
-      for the programs that root runs, `sudo -u NAME` for a service's.
+      APP is a name that `sextant authorize` shows (the bundle identifier of a program, or the name of its executable), or \
+      the path of an executable. Running programs receive a change at once. Permissions belong to a user: use `sudo` for \
+      the programs of root, and `sudo -u NAME` for those of a service.
       """,
     subcommands: [
       Show.self, Grant.self, Deny.self, Reset.self, Services.self, Restrict.self, Unrestrict.self,
@@ -21,7 +21,7 @@ struct Authorize: ParsableCommand {
 
 extension Authorize {
   struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show what is decided.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show the permissions.")
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -37,7 +37,7 @@ extension Authorize {
   }
 
   struct Grant: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "grant", abstract: "Let a program know where it is.")
+    static let configuration = CommandConfiguration(commandName: "grant", abstract: "Grant a program its location.")
 
     enum Extent: String, ExpressibleByArgument, CaseIterable { case always, whenInUse }
 
@@ -45,12 +45,12 @@ extension Authorize {
       case full, reduced
 
       static func help(for value: Self) -> ArgumentHelp? {
-        value == .full ? "As exactly as it is known." : "To about 5 km."
+        value == .full ? "Give the location with full accuracy." : "Limit the accuracy to about 5 km."
       }
     }
 
     @Argument(help: "The program.") var app: String
-    @Argument(help: "always, or whenInUse: in the foreground only.") var extent: Extent
+    @Argument(help: "always, or whenInUse: only in the foreground.") var extent: Extent
     @Flag var accuracy: Accuracy?
 
     func run() throws {
@@ -62,7 +62,7 @@ extension Authorize {
   }
 
   struct Deny: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "deny", abstract: "Refuse it.")
+    static let configuration = CommandConfiguration(commandName: "deny", abstract: "Deny a program its location.")
     @Argument(help: "The program.") var app: String
 
     func run() throws {
@@ -72,12 +72,12 @@ extension Authorize {
 
   struct Reset: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "reset", abstract: "Forget what was decided; the program may ask again.")
-    @Argument(help: "The program; none with --all.") var app: String?
-    @Flag(help: "All programs.") var all = false
+      commandName: "reset", abstract: "Delete the decision about a program, which may then ask again.")
+    @Argument(help: "The program; omit it with --all.") var app: String?
+    @Flag(help: "Reset all programs.") var all = false
 
     func validate() throws {
-      if all == (app != nil) { throw ValidationError("Name a program, or say --all.") }
+      if all == (app != nil) { throw ValidationError("Name a program, or use --all.") }
     }
 
     func run() throws {
@@ -90,12 +90,12 @@ extension Authorize {
   struct Services: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "services",
-      abstract: "Switch all location services on or off; what was granted is kept.")
+      abstract: "Switch all location services on or off. Permissions are kept.")
 
     enum Position: String, ExpressibleByArgument, CaseIterable { case on, off }
 
     @Argument(help: "on or off.") var position: Position
-    @Flag(help: "For all users of this machine (root).") var machine = false
+    @Flag(help: "For all users of this machine; needs root.") var machine = false
 
     func run() throws {
       let isOn = position == .on
@@ -107,7 +107,7 @@ extension Authorize {
         }
       }
       if isOn, !machine, try !store().servicesAreOn {
-        printNotice("services stay off: the machine's administrator has switched them off (\(LocationPolicy.path))")
+        printNotice("location services stay off: the administrator has disabled them (\(LocationPolicy.path))")
       }
     }
   }
@@ -115,7 +115,7 @@ extension Authorize {
   struct Restrict: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "restrict",
-      abstract: "Keep a program of every user from it, which no user can change (root).")
+      abstract: "Deny a program its location for all users, whatever they decide. Needs root.")
     @Argument(help: "The program.") var app: String
 
     func run() throws { try restrict(app, true) }
@@ -123,32 +123,31 @@ extension Authorize {
 
   struct Unrestrict: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "unrestrict", abstract: "Leave it to each user again (root).")
+      commandName: "unrestrict", abstract: "Remove the restriction of a program. Needs root.")
     @Argument(help: "The program.") var app: String
 
     func run() throws { try restrict(app, false) }
   }
 }
 
-// MARK: What the subcommands share
+// MARK: Shared by the subcommands
 
-/// The book of the user who calls.
+/// Returns the authorization store of the present user.
 private func store() throws -> AuthorizationStore {
   guard let folder = stateFolder() else {
-    throw CommandFailure(
-      exitCode: CommandFailure.cannotCreate,
-      description: "there is no place to keep it: set HOME, or name a folder with SEXTANT_STATE_DIR")
+    throw CommandFailure(.cannotCreate, "there is no state folder; set HOME, or set SEXTANT_STATE_DIR to a folder")
   }
   return AuthorizationStore(stateFolder: folder)
 }
 
-/// The name that a program is known by.
+/// Returns the identifier of a program.
 private func identifier(_ app: String) throws -> String {
-  if app.isEmpty { throw CommandFailure(exitCode: CommandFailure.usage, description: "the program has no name") }
+  if app.isEmpty {
+    throw CommandFailure(.usage, "the name of the program is empty; name one that `sextant authorize` shows")
+  }
   guard app.contains("/") else { return app }
   guard FileLookup.isRegularFile(app) else {
-    throw CommandFailure(
-      exitCode: CommandFailure.noInput, description: "\(app): no such program; name one that `sextant authorize` shows")
+    throw CommandFailure(.noInput, "\(app): no such program; name one that `sextant authorize` shows")
   }
   return try ProgramName.ofExecutable(app)
 }
@@ -162,7 +161,7 @@ private func change(
     let isKnown = store.knows(name)
     try body(store, name)
     if !isKnown {
-      printNotice("\(name) has kept nothing here so far (\(store.stateFolder)); what is decided counts when it starts")
+      printNotice("\(name) has no stored state yet (\(store.stateFolder)); the decision applies when it starts")
     }
   }
 }
@@ -174,16 +173,16 @@ private func restrict(_ app: String, _ isRestricted: Bool) throws {
   }
 }
 
-/// What a decision is kept for.
-private enum Keeping {
-  /// The user's programs, in a folder that can be another one.
+/// The scope of a decision.
+private enum Scope {
+  /// The programs of a user, in a folder that the user can change.
   case user
-  /// All users' programs, which is the administrator's affair.
+  /// The programs of all users, in a folder of the administrator.
   case machine
 
   func cure(isForbidden: Bool) -> String {
     switch (self, isForbidden) {
-    case (.machine, true): "it is for all users of this machine; use sudo"
+    case (.machine, true): "the decision is for all users of this machine; use sudo"
     case (.machine, false): "check the path and the disk"
     case (.user, true): "use sudo, or name another folder with SEXTANT_STATE_DIR"
     case (.user, false): "name another folder with SEXTANT_STATE_DIR"
@@ -191,14 +190,14 @@ private enum Keeping {
   }
 }
 
-/// Failures as lines with their cure.
-private func reporting(_ keeping: Keeping = .user, _ body: () throws -> Void) throws {
+/// Converts errors to command failures with the next step.
+private func reporting(_ scope: Scope = .user, _ body: () throws -> Void) throws {
   do {
     try body()
   } catch let error as FileError {
     let isForbidden = error.isForbidden || error.errno == .readOnlyFileSystem
     throw CommandFailure(
-      exitCode: isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-      description: "\(error.path): \(error.reason); \(keeping.cure(isForbidden: isForbidden))")
+      isForbidden ? .noPermission : .cannotCreate,
+      "\(error.path): \(error.reason); \(scope.cure(isForbidden: isForbidden))")
   }
 }

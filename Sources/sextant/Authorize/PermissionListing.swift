@@ -2,7 +2,7 @@ import GPSDJSON
 import LocationService
 import Positioning
 
-/// What `sextant authorize` shows.
+/// The output of `sextant authorize`.
 struct PermissionListing {
   var folder: String
   /// Whether services are on, by the user's switch and the machine's policy.
@@ -10,7 +10,7 @@ struct PermissionListing {
   var isOnForUser: Bool
   var entries: [AuthorizationStore.Entry]
 
-  /// For people: the switch, then a line for each program.
+  /// Returns text for the user: the switch, then a line for each program.
   func lines() -> String {
     var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
     if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
@@ -19,7 +19,7 @@ struct PermissionListing {
       var words = [Self.name(entry.status)]
       if entry.accuracy == .reduced { words.append("to about 5 km") }
       if entry.isRestricted { words.append("restricted by the machine's administrator") }
-      if entry.isUnreadable { words.append("what was decided cannot be read") }
+      if entry.isUnreadable { words.append("the stored decision cannot be read") }
       if entry.regions > 0 { words.append("\(entry.regions) region\(entry.regions == 1 ? "" : "s")") }
       if entry.visits { words.append("visits") }
       text +=
@@ -28,7 +28,7 @@ struct PermissionListing {
     return text
   }
 
-  /// One object.
+  /// Returns one JSON object.
   func json() -> String {
     var line = JSONLine()
     line.beginObject()
@@ -51,6 +51,6 @@ struct PermissionListing {
     return line.text
   }
 
-  /// The status's name in Core Location.
+  /// The name of the status in Core Location.
   private static func name(_ status: AuthorizationStatus) -> String { "\(status)" }
 }

@@ -6,9 +6,9 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// `sextant batch`: what is asked, delivered, and noted in the journal.
+/// `sextant batch`: sends the request, prints the fixes, and notes them in the journal.
 struct BatchClient: ReceiverClient, ~Copyable {
-  /// Why it was not carried out.
+  /// Why the request was not performed.
   private(set) var failure: CommandFailure?
   private(set) var isDone = false
 
@@ -16,27 +16,27 @@ struct BatchClient: ReceiverClient, ~Copyable {
   private let request: BatchRequest
   private let json: Bool
   private var store: BatchStore
-  private var question: SessionTicket?
-  private var isAsking = false
-  /// Fixes that are kept and not yet printed.
+  private var ticket: SessionTicket?
+  private var hasSentRequest = false
+  /// Fixes that are received and not yet printed.
   private var waiting: [(fix: BatchedFix, after: BatchJournal)] = []
   private var ending: BatchEvent?
-  /// What a killed reader has received.
+  /// Entries that a killed retrieval has received.
   private var earlier: [[UInt8]] = []
-  /// Bytes of the first line that a killed reader has printed and not noted.
+  /// Bytes of the first line that a killed retrieval has printed without noting it.
   private var printed: [UInt8] = []
   private var problem: (any Error)?
   private var epochs = 0
   private let erases: Bool
-  /// A log in flash that is being begun.
+  /// The start of a log in flash.
   private var logStart: FlashLogStart?
 
   /// - Parameters:
-  ///   - erases: what is in the receiver's flash may be erased.
-  ///   - folder: where batches are kept.
+  ///   - erases: whether a log in flash may be erased.
+  ///   - folder: the folder of batches.
   init(_ source: Source, _ request: BatchRequest, json: Bool, erases: Bool, folder: String) throws {
-    // What can fail comes first: a value that owns a descriptor cannot be left half made.
-    let path = if case .device(let path) = source { path } else { "built-in simulator" }
+    // Operations that can fail come first: a value that owns a descriptor must not be left half initialised.
+    let path = source.name
     self.init(path, try BatchStore(folder: folder, line: path), request, json: json, erases: erases)
   }
 
@@ -48,18 +48,16 @@ struct BatchClient: ReceiverClient, ~Copyable {
     self.erases = erases
   }
 
-  /// Fixes that were received by a reader that was killed, and not printed.
+  /// The number of fixes that a killed retrieval has received and not printed.
   var undelivered: Int { store.undelivered }
 
-  /// Makes sure that what is to be kept of a batch can be.
+  /// Checks that there is space for the beginning of a batch.
   mutating func checkRoom() throws(FileError) { try store.checkRoom() }
 
-  /// What the session has to know of a reader that was killed.
+  /// The unfinished frame of a killed retrieval.
   var unfinishedFrame: [UInt8]? { request == .retrieve ? store.unfinishedFrame : nil }
 
   var deadline: Instant? { nil }
-
-  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
 
   mutating func receive(bytes: RawSpan, at now: Instant) {
     guard request == .retrieve, problem == nil else { return }
@@ -70,24 +68,24 @@ struct BatchClient: ReceiverClient, ~Copyable {
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     switch event {
-    // Where a batch cannot be begun, the receiver speaks as before.
+    // If the batch cannot be started, the configuration of the receiver is restored.
     case .session(.identified) where request == .start: connection.restoreAtEnd(true)
-    case .session(.configured): ask(connection, &poller, at: now)
+    case .session(.configured): sendRequest(connection, &poller, at: now)
     case .session(.batching(let epochs)):
       self.epochs = epochs
       if epochs == 0 { fail("the receiver refuses to batch") }
-    case .ended: fail("a file keeps no fixes; name a receiver's device")
+    case .ended: fail("a file stores no fixes; name the device of a receiver")
     case .session(.configurationFailed): fail("the receiver refuses to be configured")
-    case .session(.notIdentified): fail("no u-blox receiver: it keeps no fixes")
-    case .finished(let ticket, let outcome) where ticket == question:
+    case .session(.notIdentified): fail("no u-blox receiver; other receivers store no fixes")
+    case .finished(let ticket, let outcome) where ticket == self.ticket:
       if logStart != nil { startLog(outcome, connection, &poller, at: now) } else { take(outcome, connection) }
     case .batch(let event): take(event)
     default: break
     }
     switch event {
-    // That is what is asked for, and who does not batch says more.
+    // The result names the receiver, or the failure does.
     case .session(.identified): break
-    default: if let text = text(of: event, path: path, baud: nil) { printNotice(text) }
+    default: if let text = event.notice(path: path, baud: nil) { printNotice(text) }
     }
   }
 
@@ -100,22 +98,20 @@ struct BatchClient: ReceiverClient, ~Copyable {
     return isDone || failure != nil
   }
 
-  mutating func resize() {}
-
-  private mutating func ask(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+  private mutating func sendRequest(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     guard let description = connection.description else { return }
     guard description.can(.batching) || description.can(.flashLog) else {
-      return fail("\(name(of: description)) keeps no fixes; docs/batching.md says which receivers do")
+      return fail("\(description.summary) stores no fixes; docs/reference/batching.md lists the receivers that do")
     }
-    guard !isAsking else { return }
-    isAsking = true
+    guard !hasSentRequest else { return }
+    hasSentRequest = true
     switch request {
     case .start where !description.can(.batching):
       logStart = FlashLogStart(for: description, erases: erases)
       startLog(nil, connection, &poller, at: now)
     case .start, .status:
       let poll = description.can(.batching) ? BatchStatus.poll : FlashLogStatus.poll
-      question = connection.submit(poll, &poller, at: now)
+      ticket = connection.submit(poll, &poller, at: now)
     case .retrieve:
       attempt { (client: inout BatchClient) in
         let earlier = try client.store.begin(description, line: client.path)
@@ -123,7 +119,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
         if let count = client.store.place?.bytesPrinted(until: place) {
           client.printed = StandardOutput.last(min(count, 4096))
         } else {
-          try client.store.keep(client.store.journal, at: place)
+          try client.store.save(client.store.journal, at: place)
         }
         client.earlier = earlier
       }
@@ -132,25 +128,25 @@ struct BatchClient: ReceiverClient, ~Copyable {
     }
   }
 
-  /// Goes on with the beginning of a log in flash.
+  /// Continues the start of a log in flash.
   private mutating func startLog(
     _ outcome: Outcome?, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) {
     if let outcome { logStart?.receive(outcome) }
-    if let command = logStart?.next() { return question = connection.submit(command, &poller, at: now) }
+    if let command = logStart?.next() { return ticket = connection.submit(command, &poller, at: now) }
     switch logStart?.result {
     case .begun(let status):
       attempt { (client: inout BatchClient) in
         if let description = connection.description {
           _ = try client.store.begin(description, line: client.path)
-          try client.store.keep(BatchJournal())
+          try client.store.save(BatchJournal())
           try client.store.finish()
         }
-        try Output.write(client.answer(status))
+        try Output.write(client.text(of: status))
         client.isDone = true
       }
     case .holds(let count):
-      fail("its flash holds \(count) entries; retrieve them, then start with --erase")
+      fail("its flash has a log of \(count) entries; retrieve them, then start with --erase")
     case .refused, nil: fail("the receiver refuses to log to its flash")
     }
   }
@@ -160,20 +156,20 @@ struct BatchClient: ReceiverClient, ~Copyable {
       let status = FlashLogStatus(payload)
     {
       return attempt { (client: inout BatchClient) in
-        try Output.write(client.answer(status))
+        try Output.write(client.text(of: status))
         client.isDone = true
       }
     }
     guard case .answered(let payload) = outcome, let status = BatchStatus(payload),
       let description = connection.description
-    else { return fail("the receiver does not say how full its batch is") }
+    else { return fail("the receiver does not report the state of its batch") }
     attempt { (client: inout BatchClient) in
       if client.request == .start {
         _ = try client.store.begin(description, line: client.path)
-        try client.store.keep(BatchJournal(status))
+        try client.store.save(BatchJournal(status))
         try client.store.finish()
       }
-      try Output.write(client.answer(status))
+      try Output.write(client.text(of: status))
       client.isDone = true
     }
   }
@@ -183,16 +179,16 @@ struct BatchClient: ReceiverClient, ~Copyable {
     case .fix(let fix, let after): waiting.append((fix, after))
     case .lost(let count, .overrun):
       printNotice(
-        "\(path): \(count) fix\(count == 1 ? "" : "es") lost: the receiver's memory was full; read it out sooner")
+        "\(path): \(count) fix\(count == 1 ? "" : "es") lost because the receiver's memory was full; retrieve sooner")
     case .lost(let count, .line):
       printNotice("\(path): \(count) fix\(count == 1 ? "" : "es") lost on the way from the receiver")
     case .startedAnew:
-      printNotice("\(path): the receiver started anew; what it had kept until then is lost, an unknown number of fixes")
+      printNotice("\(path): the receiver restarted; an unknown number of stored fixes is lost")
     case .finished, .cut: ending = event
     }
   }
 
-  /// Prints what waits, and notes each fix when it is printed.
+  /// Prints the received fixes, and notes each after it is printed.
   private mutating func deliver() throws {
     guard problem == nil else { return }
     for (fix, after) in waiting {
@@ -200,7 +196,7 @@ struct BatchClient: ReceiverClient, ~Copyable {
       line.tpv(fix.fix, device: path)
       try Output.write(PrintedPlace.rest(of: Array(line.text.utf8), printed: printed))
       printed = []
-      try store.keep(after, at: Output.place)
+      try store.save(after, at: Output.place)
     }
     waiting = []
     switch ending {
@@ -208,31 +204,31 @@ struct BatchClient: ReceiverClient, ~Copyable {
       try end(after)
       isDone = true
     case .cut(let after):
-      // The rest of the frame that was cut may still come.
-      try store.keep(after, at: Output.place)
-      fail("the retrieval was cut after \(after.delivered) fixes in all; retrieve again to go on")
+      // The rest of the interrupted frame may still arrive.
+      try store.save(after, at: Output.place)
+      fail("the retrieval was interrupted after \(after.delivered) fixes in all; retrieve again to continue")
     default: break
     }
     ending = nil
   }
 
-  /// The receiver has no more, or is gone.
+  /// Ends a complete retrieval.
   private mutating func end(_ journal: BatchJournal) throws {
-    try store.keep(journal, at: Output.place)
+    try store.save(journal, at: Output.place)
     try store.finish()
   }
 
-  /// The first failure is kept for the end of the round.
+  /// Runs an operation. The first error is thrown at the end of the round.
   private mutating func attempt(_ body: (inout BatchClient) throws -> Void) {
     guard problem == nil else { return }
     do { try body(&self) } catch { problem = error }
   }
 
   private mutating func fail(_ text: String) {
-    failure = failure ?? CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): \(text)")
+    failure = failure ?? CommandFailure(.unavailable, "\(path): \(text)")
   }
 
-  private func answer(_ status: FlashLogStatus) -> String {
+  private func text(of status: FlashLogStatus) -> String {
     guard json else {
       return request == .start
         ? "logging: the receiver writes to its flash and is silent\n"
@@ -250,10 +246,10 @@ struct BatchClient: ReceiverClient, ~Copyable {
     return line.text
   }
 
-  private func answer(_ status: BatchStatus) -> String {
+  private func text(of status: BatchStatus) -> String {
     guard json else {
       return request == .start
-        ? "batching: the receiver holds \(epochs) fixes and is silent\n"
+        ? "batching: the receiver stores \(epochs) fixes and is silent\n"
         : "waiting: \(status.fillLevel)\nlost: \(status.drops)\n"
     }
     var line = JSONLine()

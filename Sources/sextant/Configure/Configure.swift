@@ -4,9 +4,9 @@ import FileSystem
 import Receiver
 import ReceiverRuntime
 
-/// `sextant configure`: a receiver's settings, shown, changed, saved, kept in a file.
+/// `sextant configure`: shows, changes, saves and restores the settings of a receiver.
 struct Configure: ParsableCommand {
-  /// What is done.
+  /// The action of the command.
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case show, get, set, save, backup, restore
     case factoryReset = "factory-reset"
@@ -14,55 +14,52 @@ struct Configure: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "configure",
-    abstract: "Show and change a u-blox receiver's settings.",
+    abstract: "Show and change the settings of a u-blox receiver.",
     discussion: """
-      show [PATTERN]       all settings, or those that fit a pattern such as 'CFG-RATE-*'
-      get NAME...          settings by name
-      set NAME=VALUE...    change settings; all of them or none
-      save                 have the receiver keep its settings in flash, or in battery-backed memory
-      backup FILE          write the settings that differ from the firmware's to a file (--all: all); - is standard output
-      restore FILE         bring the receiver to the state of such a file
-      factory-reset        delete what the receiver keeps and load the firmware's settings
+      show [PATTERN]     print all settings, or those that match a pattern such as
+                         'CFG-RATE-*'
+      get NAME...        print settings by name
+      set NAME=VALUE...  change settings, all or none
+      save               store the settings in flash, or in battery-backed memory
+      backup FILE        write the settings that differ from the defaults to a file
+                         (--all: all settings); - for standard output
+      restore FILE       set the receiver to the state of such a file
+      factory-reset      delete the stored settings, and load the defaults
 
-      Names that work on every receiver: rate=5Hz, model=automotive, constellations=GPS+GAL, \
-      messages=NAV-PVT,NAV-SAT@5, nmea=on, baud=115200. Others: items by name or key (CFG-NAVSPG-DYNMODEL=4, \
-      0x20110021=4), or on receivers before protocol version 27 fields of CFG messages (CFG-NAV5.dynModel=4, \
-      CFG-MSG[NAV-PVT].rate[1]=1). Values are in the unit that show prints.
+      Names for every receiver: rate=5Hz, model=automotive, constellations=GPS+GAL, messages=NAV-PVT,NAV-SAT@5, nmea=on, \
+      baud=115200. Others: items by name or key (CFG-NAVSPG-DYNMODEL=4, 0x20110021=4), or on receivers before protocol \
+      version 27 fields of CFG messages (CFG-NAV5.dynModel=4, CFG-MSG[NAV-PVT].rate[1]=1). Values have the unit that show \
+      prints.
 
-      What is set lasts until the receiver loses power, unless it is saved.
+      Changes last until the receiver loses power, unless they are saved.
       """)
 
   @Argument(help: "show, get, set, save, backup, restore or factory-reset.")
   var action: Action
 
-  @Argument(help: "What the action is about.")
+  @Argument(help: "The pattern, names, settings or file of the action.")
   var words: [String] = []
 
-  @Option(help: "The receiver's device; without it GNSS_DEVICE, or the first receiver that is plugged in.")
-  var device: String?
-
-  @Option(help: "The line's rate, in baud; no other is tried.")
-  var baud: UInt32?
+  @OptionGroup var receiver: ReceiverOptions
 
   @Flag(help: "show, get: print one JSON object.")
   var json = false
 
-  @Flag(help: "backup: also what is as the firmware has it.")
+  @Flag(help: "backup: write all settings, also those with the default value.")
   var all = false
 
-  @Flag(help: "factory-reset: do not ask.")
+  @Flag(help: "factory-reset: do not ask for confirmation.")
   var yes = false
 
   func validate() throws {
-    if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
     switch action {
     case .show: if words.count > 1 { throw ValidationError("show takes one pattern; put it in quotation marks.") }
-    case .get: if words.isEmpty { throw ValidationError("get what? Name settings; show lists them.") }
-    case .set: if words.isEmpty { throw ValidationError("set what? Name settings as NAME=VALUE.") }
+    case .get: if words.isEmpty { throw ValidationError("get needs names of settings; show lists them.") }
+    case .set: if words.isEmpty { throw ValidationError("set needs settings as NAME=VALUE.") }
     case .backup, .restore:
-      if words.count != 1 { throw ValidationError("\(action.rawValue) takes a file.") }
+      if words.count != 1 { throw ValidationError("\(action.rawValue) takes one file.") }
     case .save, .factoryReset:
-      if !words.isEmpty { throw ValidationError("\(action.rawValue) takes no further words.") }
+      if !words.isEmpty { throw ValidationError("\(action.rawValue) takes no further arguments.") }
     }
   }
 
@@ -85,19 +82,18 @@ struct Configure: ParsableCommand {
     try print(client)
     if let reading = client.script, reading.values.isEmpty, reading.isIncomplete {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "\(client.path): no question had an answer; the line is full: a higher baud, or fewer messages")
+        .unavailable,
+        "\(client.path): no reply to any request; the line is full: use a higher baud rate or fewer messages")
     }
     if let reading = client.script, reading.values.isEmpty, let pattern {
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "the receiver has no setting that fits \(pattern)")
+      throw CommandFailure(.unavailable, "the receiver has no setting that matches \(pattern)")
     }
   }
 
   private func get() throws {
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
-      ConfigureClient<SettingsReading>(source, care: careWhereFull) { receiver, line throws(SettingProblem) in
+      ConfigureClient<SettingsReading>(source, preparation: raisedIfFull) { receiver, line throws(SettingProblem) in
         var reading = try SettingsReading(names: names, of: receiver)
         reading.raisedRate = line.raisedRate
         return reading
@@ -107,14 +103,13 @@ struct Configure: ParsableCommand {
     guard let reading = client.script else { return }
     var problems: [String] = []
     if !reading.missing.isEmpty { problems.append("the receiver does not have \(NameList.text(reading.missing))") }
-    if !reading.unanswered.isEmpty {
+    if !reading.withoutReply.isEmpty {
       problems.append(
-        "no answer for \(NameList.text(reading.unanswered)): the receiver does not have it, or its line is full "
-          + "(a higher baud, or fewer messages)")
+        "no reply for \(NameList.text(reading.withoutReply)): the receiver does not have it, or its line is full "
+          + "(use a higher baud rate or fewer messages)")
     }
     if !problems.isEmpty {
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(client.path): \(problems.joined(separator: "; "))")
+      throw CommandFailure(.unavailable, "\(client.path): \(problems.joined(separator: "; "))")
     }
   }
 
@@ -122,8 +117,8 @@ struct Configure: ParsableCommand {
     guard let reading = client.script, let receiver = client.description else { return }
     let lines = SettingLines(device: client.path, receiver: receiver, values: reading.values)
     try Output.write(json ? lines.json() : lines.lines())
-    if reading.isIncomplete, reading.unanswered.isEmpty {
-      printNotice("\(client.path): some questions had no answer; what is shown is not all")
+    if reading.isIncomplete, reading.withoutReply.isEmpty {
+      printNotice("\(client.path): some requests had no reply; the output is incomplete")
     }
   }
 
@@ -131,12 +126,14 @@ struct Configure: ParsableCommand {
 
   private func set() throws {
     let words = try words.map { word in try usage { () throws(SettingProblem) in try SettingWord(word) } }
-    // More fixes need a faster line first: at the old rate they would fill it, and the change of the rate be lost.
-    let rate = words.contains(where: \.isOfEpochs) ? words.compactMap(\.lineRate).last : nil
-    let care = rate.map { LineCare.raised(to: $0) } ?? careWhereFull
+    // More fixes need a faster line first: at the old rate they would fill it, and the change of the rate would be
+    // lost.
+    let rate = words.contains(where: \.changesEpochPeriod) ? words.compactMap(\.lineRate).last : nil
+    let preparation = rate.map { LinePreparation.raised(to: $0) } ?? raisedIfFull
     let client = try run(raisingRate: rate) { source in
       ConfigureClient<SettingsEdit>(
-        source, care: care, measures: words.contains(where: \.isOfEpochs), portRate: Self.rate(after:)
+        source, preparation: preparation, measures: words.contains(where: \.changesEpochPeriod),
+        portRate: Self.rate(after:)
       ) { receiver, line throws(SettingProblem) in
         try SettingsEdit(words, of: receiver, port: line.port, hasRate: line.hasRate, line: line.measured)
       }
@@ -147,18 +144,18 @@ struct Configure: ParsableCommand {
       try Output.write("\(name) is set\n")
     }
     for (name, result) in zip(edit.names, edit.results) where result == .unchanged && !isRate(name, edit) {
-      try Output.write("\(name) was so already\n")
+      try Output.write("\(name) has this value already\n")
     }
     if let rate = client.changedRate { try Output.write("the line is at \(rate) baud\n") }
-    if let failure = EditFailure.of(edit, isWhole: true) { throw failure }
+    if let failure = EditFailure.of(edit, isAllOrNothing: true) { throw failure }
   }
 
-  /// Whether a word is about the line's rate, which is told by itself.
+  /// Whether a name sets the rate of the line, which is reported separately.
   private func isRate(_ name: String, _ edit: SettingsEdit) -> Bool {
     edit.portRate != nil && ["baud", "baudrate"].contains { name.lowercased().hasSuffix($0) }
   }
 
-  /// The line's rate is changed when all else is as wanted.
+  /// The rate of the line is changed if all other settings have the desired values.
   private static func rate(after edit: SettingsEdit) -> UInt32? {
     edit.results.allSatisfy { $0 == .changed || $0 == .unchanged } ? edit.portRate : nil
   }
@@ -174,11 +171,9 @@ struct Configure: ParsableCommand {
     case .batteryBacked:
       try Output.write("saved in battery-backed memory: without a battery it is lost with the power\n")
     case .refused:
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(client.path): the receiver refused to save its settings")
+      throw CommandFailure(.unavailable, "\(client.path): the receiver refused to save its settings")
     case .silent, nil:
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(client.path): no answer; it is not known what is saved")
+      throw CommandFailure(.unavailable, "\(client.path): no reply; it is unknown whether the settings are saved")
     }
   }
 
@@ -187,18 +182,15 @@ struct Configure: ParsableCommand {
   private func backup(to file: String) throws {
     let client = try readAll(nil, withStandards: true)
     guard let reading = client.script, let receiver = client.description else { return }
-    // A backup that misses something would be believed.
+    // A user would rely on an incomplete backup.
     guard !reading.isIncomplete, !reading.values.isEmpty else {
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "\(client.path): some questions had no answer; nothing was written")
+      throw CommandFailure(.unavailable, "\(client.path): some requests had no reply; nothing was written")
     }
     let text = ConfigurationFile.text(reading.values, of: receiver, all ? .everything : .differences)
     guard file != "-" else { return try Output.write(text) }
     do throws(FileError) { try UserFile.replace(file, with: text) } catch {
       throw CommandFailure(
-        exitCode: error.isForbidden ? CommandFailure.noPermission : CommandFailure.cannotCreate,
-        description: error.description)
+        error.isForbidden ? .noPermission : .cannotCreate, error.description)
     }
   }
 
@@ -213,17 +205,16 @@ struct Configure: ParsableCommand {
     }
     guard let script = client.script, let edit = script.edit else { return }
     if let receiver = client.description, let firmware = file.firmware, firmware != receiver.firmware {
-      printNotice("\(path): written by firmware \(firmware), the receiver has \(receiver.firmware ?? "another one")")
+      printNotice("\(path): written with firmware \(firmware); the receiver has \(receiver.firmware ?? "another one")")
     }
-    for left in script.leftOut { printNotice("left out: \(NameList.text(left.names)): \(left.reason)") }
+    for group in script.skipped { printNotice("skipped: \(NameList.text(group.names)): \(group.reason)") }
     let changed = edit.results.count { $0 == .changed }
     try Output.write("\(changed) setting\(changed == 1 ? "" : "s") changed\n")
     if let rate = client.changedRate { try Output.write("the line is at \(rate) baud\n") }
-    if let failure = EditFailure.of(edit, isWhole: false) { throw failure }
-    if !script.leftOut.isEmpty {
+    if let failure = EditFailure.of(edit, isAllOrNothing: false) { throw failure }
+    if !script.skipped.isEmpty {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "\(path): a part of it is not for this receiver; the rest is set")
+        .unavailable, "\(path): some settings do not apply to this receiver; the others are set")
     }
   }
 
@@ -231,54 +222,46 @@ struct Configure: ParsableCommand {
     let bytes: [UInt8]
     do throws(FileError) { bytes = try InputFile.readAll(path, limit: 1 << 20) } catch {
       throw CommandFailure(
-        exitCode: error.isForbidden
-          ? CommandFailure.noPermission
-          : error.isMissing || error.isFolder ? CommandFailure.noInput : CommandFailure.inputOutput,
-        description: error.description)
+        error.isForbidden ? .noPermission : error.isMissing || error.isFolder ? .noInput : .inputOutput,
+        error.description)
     }
     do throws(ConfigurationFile.Problem) {
       return try ConfigurationFile(String(decoding: bytes, as: UTF8.self))
     } catch {
-      throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
+      throw CommandFailure(.badData, "\(path): \(error.description)")
     }
   }
 
   // MARK: Factory reset
 
   private func factoryReset() throws {
-    if !yes { try ask() }
+    if !yes { try askForConfirmation() }
     let client = try run { source in
-      ConfigureClient<FactoryReset>(source, survivesSilence: true) { _, _ throws(SettingProblem) in FactoryReset() }
+      ConfigureClient<FactoryReset>(source, toleratesSilence: true) { _, _ throws(SettingProblem) in FactoryReset() }
     }
     switch client.script?.result {
-    case .done: try Output.write("the receiver has its firmware's settings\n")
-    case .refused:
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(client.path): the receiver refused to be reset")
+    case .done: try Output.write("the receiver has the settings of its firmware\n")
+    case .refused: throw CommandFailure(.unavailable, "\(client.path): the receiver refused the reset")
     case .silent, nil:
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "\(client.path): no answer after the reset; sextant probe finds it at another rate")
+        .unavailable, "\(client.path): no reply after the reset; `sextant probe` finds the receiver at another rate")
     }
   }
 
-  private func ask() throws {
+  private func askForConfirmation() throws {
     guard isInputTerminal() else {
       throw CommandFailure(
-        exitCode: CommandFailure.usage,
-        description: "factory-reset deletes what the receiver keeps; without a terminal to ask, it needs --yes")
+        .usage, "factory-reset deletes the stored settings; without a terminal to confirm, it needs --yes")
     }
-    printRaw("This deletes the settings that the receiver keeps. Go on? [y/N] ")
+    printRaw("This deletes the stored settings of the receiver. Continue? [y/N] ")
     let answer = readLine()?.lowercased()
-    guard answer == "y" || answer == "yes" else {
-      throw CommandFailure(exitCode: CommandFailure.usage, description: "nothing was changed")
-    }
+    guard answer == "y" || answer == "yes" else { throw CommandFailure(.usage, "nothing was changed") }
   }
 
   // MARK: The receiver
 
-  /// Reads all settings, or those that fit a pattern. A slow line that is full of the receiver's own messages would take
-  /// minutes for that, so its rate is raised meanwhile, in RAM alone.
+  /// Reads all settings, or those that match a pattern. On a slow line that is full of the receiver's own messages this
+  /// would take minutes, so its rate is raised meanwhile, in RAM only.
   private func readAll(_ pattern: String?, withStandards: Bool) throws -> ConfigureClient<SettingsReading> {
     try run(raisingRate: Self.dialogueRate) { source in
       ConfigureClient<SettingsReading>(source) { receiver, line throws(SettingProblem) in
@@ -289,70 +272,65 @@ struct Configure: ParsableCommand {
     }
   }
 
-  /// The rate of a long dialogue, baud: every family and most boards have it.
+  /// The rate of a long dialogue, baud. Every family and most boards support it.
   static let dialogueRate: UInt32 = 115_200
 
-  /// A rate that is bound stays.
-  private var careWhereFull: LineCare { baud == nil ? .raisedIfFull : .none }
+  /// The preparation of a line whose rate may change.
+  private var raisedIfFull: LinePreparation { receiver.baud == nil ? .raisedIfFull : .none }
 
-  /// Opens the receiver and carries a script out.
+  /// Opens the receiver and runs a script.
   ///
-  /// - Parameter raisingRate: the rate that a slower line has for as long as it lasts, baud.
+  /// - Parameter raisingRate: the minimum rate of the line while the script runs, baud.
   private func run<Script: ReceiverScript>(
     raisingRate: UInt32? = nil, _ making: (_ path: String) -> ConfigureClient<Script>
   ) throws -> ConfigureClient<Script> {
-    let choice = try Source.chosen(named: device, for: .sending)
-    let source = choice.source
+    let choice = try receiver.choose(for: .sending)
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { _ in
       var desired = DesiredConfiguration.nothing
       desired.leastPortRate = raisingRate
       return desired
     }
-    let path = if case .device(let path) = source { path } else { "built-in simulator" }
-    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: nil, client: making(path))
+    let path = choice.source.name
+    var loop = try ReceiverLoop(choice, settings, seconds: nil, client: making(path))
     try loop.run()
-    if let failure = loop.client.failure { throw failure }
     guard loop.client.isOver else {
       if showsProgress() { clearProgress() }
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: "\(path): \(loop.isInterrupted ? "interrupted" : "ended") before it was done")
+        .unavailable, "\(path): \(loop.isInterrupted ? "interrupted" : "ended") before it was complete")
     }
     return loop.takeClient()
   }
 
-  /// A mistake in the words is one of usage.
+  /// Runs `body`. A mistake in the words of the user is a usage error.
   private func usage<Value>(_ body: () throws(SettingProblem) -> Value) throws -> Value {
-    do throws(SettingProblem) { return try body() } catch {
-      throw CommandFailure(exitCode: CommandFailure.usage, description: error.description)
-    }
+    do throws(SettingProblem) { return try body() } catch { throw CommandFailure(.usage, error.description) }
   }
 }
 
-/// What to tell of settings that could not be set.
+/// The failure for settings that could not be set.
 enum EditFailure {
-  /// - Parameter isWhole: whether nothing is set when a part is refused.
-  static func of(_ edit: SettingsEdit, isWhole: Bool) -> CommandFailure? {
+  /// - Parameter isAllOrNothing: whether no setting is changed after a refusal.
+  static func of(_ edit: SettingsEdit, isAllOrNothing: Bool) -> CommandFailure? {
     let refused = edit.names(of: .refused)
     let missing = edit.names(of: .missing)
     let silent = edit.names(of: .silent)
     let other = edit.names(of: .notVerified)
-    let left = edit.names(of: .left)
+    let notRestored = edit.names(of: .notRestored)
     var parts: [String] = []
     if !missing.isEmpty {
-      parts.append("the receiver does not have \(NameList.text(missing)) (another model or firmware?)")
+      parts.append("the receiver does not have \(NameList.text(missing)) (check model and firmware)")
     }
     if !refused.isEmpty {
       parts.append(
-        "the receiver refused \(NameList.text(refused)) (out of range, not together with others, or locked?)")
+        "the receiver refused \(NameList.text(refused)) (out of range, in conflict with others, or locked)")
     }
-    if !other.isEmpty { parts.append("the receiver acknowledged \(NameList.text(other)) and has another value") }
-    if !silent.isEmpty { parts.append("no answer for \(NameList.text(silent))") }
+    if !other.isEmpty { parts.append("the receiver acknowledged \(NameList.text(other)) but has another value") }
+    if !silent.isEmpty { parts.append("no reply for \(NameList.text(silent))") }
     if parts.isEmpty { return nil }
-    if !left.isEmpty { parts.append("\(NameList.text(left)) could not be put back") }
-    let end = isWhole ? (left.isEmpty ? "nothing was changed" : "the rest is as it was") : "the rest is set"
-    return CommandFailure(
-      exitCode: CommandFailure.unavailable, description: parts.joined(separator: "; ") + "; " + end)
+    if !notRestored.isEmpty { parts.append("\(NameList.text(notRestored)) could not be restored") }
+    let rest = notRestored.isEmpty ? "nothing was changed" : "the others are as before"
+    parts.append(isAllOrNothing ? rest : "the others are set")
+    return CommandFailure(.unavailable, parts.joined(separator: "; "))
   }
 }

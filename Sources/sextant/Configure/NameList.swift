@@ -1,4 +1,4 @@
-/// Names of settings in a line for people: the first of them, and how many more there are.
+/// Names of settings in one line: the first ones, and the number of the others.
 enum NameList {
   private static let most = 8
 

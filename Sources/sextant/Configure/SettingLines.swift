@@ -2,13 +2,13 @@ import ConfigurationEditing
 import GPSDJSON
 import Receiver
 
-/// Settings as `configure show` and `get` print them.
+/// The output of `configure show` and `get`.
 struct SettingLines {
   var device: String
   var receiver: ReceiverDescription
   var values: [SettingValue]
 
-  /// One line each: name, value, unit.
+  /// Returns one line for each setting: name, value, unit.
   func lines() -> String {
     let width = min(48, values.map(\.name.utf8.count).max() ?? 0)
     return values.map { value in
@@ -17,13 +17,13 @@ struct SettingLines {
     }.joined()
   }
 
-  /// One object: the receiver, and the settings with their values as numbers, arrays or strings.
+  /// Returns one object: the receiver, and the settings with their values as numbers, arrays or strings.
   func json() -> String {
     var line = JSONLine()
     line.beginObject()
     line.field("device", text: device)
-    member("model", receiver.model, &line)
-    member("firmware", receiver.firmware, &line)
+    line.field("model", textOrNull: receiver.model)
+    line.field("firmware", textOrNull: receiver.firmware)
     line.beginArray("settings")
     for value in values {
       line.beginObject()
@@ -40,16 +40,7 @@ struct SettingLines {
     return line.text
   }
 
-  private func member(_ key: StaticString, _ value: String?, _ line: inout JSONLine) {
-    if let value {
-      line.field(key, text: value)
-    } else {
-      line.name(key)
-      line.null()
-    }
-  }
-
-  /// A value's text as JSON: bit fields as integers.
+  /// Writes a value as JSON. Bit fields are integers.
   private func put(_ text: String, _ line: inout JSONLine) {
     if text.hasPrefix("\"") { return line.string(text.dropFirst().dropLast().utf8) }
     if text.hasPrefix("[") {
@@ -61,7 +52,7 @@ struct SettingLines {
 
   private func number(_ text: Substring) -> String {
     if text.hasPrefix("0x"), let bits = UInt64(text.dropFirst(2), radix: 16) { return String(bits) }
-    // A real that is none has no number in JSON.
+    // JSON has no infinite number and no NaN.
     return Double(text)?.isFinite == true ? String(text) : "null"
   }
 

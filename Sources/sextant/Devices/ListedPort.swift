@@ -2,14 +2,14 @@ import GPSDJSON
 import Hotplug
 import SerialPort
 
-/// A port as `sextant devices` shows it.
+/// A port in the output of `sextant devices`.
 struct ListedPort: CustomStringConvertible {
   var port: ReceiverPort
   var state: PortState
 
-  /// A line that says what it is, and a line for each other thing that is known.
+  /// One line with the expected device, and one line for each known attribute.
   var description: String {
-    var lines = ["\(port.node)  \(port.likelihood.words)"]
+    var lines = ["\(port.node)  \(port.likelihood.text)"]
     func add(_ title: String, _ text: String?) {
       guard let text, !text.isEmpty else { return }
       lines.append("  " + title + String(repeating: " ", count: max(1, 12 - title.count)) + text)
@@ -26,10 +26,10 @@ struct ListedPort: CustomStringConvertible {
 }
 
 extension ReceiverPort.Likelihood {
-  fileprivate var words: String {
+  fileprivate var text: String {
     switch self {
     case .receiver: "a receiver"
-    case .bridge: "a USB serial bridge, which may have a receiver behind it"
+    case .bridge: "a USB serial bridge, possibly with a receiver behind it"
     case .other(let reason): "not expected to be a receiver: it is \(reason)"
     }
   }
@@ -44,7 +44,7 @@ extension ReceiverPort.Likelihood {
 }
 
 extension JSONLine {
-  /// All ports as one array. What is not known of a port is absent.
+  /// Writes all ports as one array. Unknown attributes are absent.
   mutating func ports(_ ports: [ListedPort]) {
     beginArray()
     for port in ports { put(port) }

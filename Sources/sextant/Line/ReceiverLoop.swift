@@ -7,35 +7,40 @@ import ReceiverStream
 import SerialPort
 import SimulatorRuntime
 
-/// What a command does with the receiver that its loop holds.
+/// The part of a command in its receiver loop.
 protocol ReceiverClient: ~Copyable {
-  /// An epoch, or news of one.
+  /// Why the command failed; thrown at the end of the loop.
+  var failure: CommandFailure? { get }
+  /// When the client needs a round of events at the latest.
+  var deadline: Instant? { get }
+  /// Takes the report of an epoch.
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
-  /// Bytes were received; they come before what follows from them.
+  /// Takes received bytes, before the reports and events that follow from them.
   mutating func receive(bytes: RawSpan, at now: Instant)
-  /// Something else happened; `connection` takes commands.
+  /// Takes another event. `connection` accepts commands.
   mutating func receive(
     _ event: ReceiverConnection.Event, _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant)
-  /// The poller reported something; it may be about a descriptor of the client's own.
+  /// Takes an event of the poller, which may concern a descriptor of the client.
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant)
-  /// A round of events is over; whether the command has what it wants.
+  /// Ends a round of events. Returns whether the command is complete.
   mutating func finishRound(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws -> Bool
-  /// An epoch is about to end, and would be this were it over now: what can be done for it beforehand is done.
+  /// Prepares for the end of an epoch, with its report as it would be now.
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky)
-  /// The terminal has another size.
+  /// The size of the terminal has changed.
   mutating func resize()
-  /// When the client wants a round, if nothing comes.
-  var deadline: Instant? { get }
 }
 
 extension ReceiverClient where Self: ~Copyable {
+  var failure: CommandFailure? { nil }
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
   mutating func receive(bytes: RawSpan, at now: Instant) {}
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {}
+  mutating func resize() {}
 }
 
-/// The shell of the commands that hold one receiver: it waits, reads, writes and carries out what is decided elsewhere,
-/// in one thread. It ends in order: at a signal, at its time, or when the client has what it wants.
+/// The I/O loop of the commands that open one receiver: it waits, reads, writes and performs actions in one thread. It
+/// ends in order: at a signal, after its time, or when the client is complete.
 struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   var client: Client
 
@@ -44,17 +49,17 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let simulator: SimulatedReceiver?
   private let end: Instant?
 
-  /// Where an earlier program has noted how it left the receiver; forgotten when that is put back.
+  /// The crash-recovery record of an earlier program. It is cleared when its changes are restored.
   var recoveryFile: CrashRecoveryFile?
 
-  /// Whether it ended because somebody asked for that, with ^C or a signal.
+  /// Whether a signal ended the loop.
   private(set) var isInterrupted = false
   private var isEnding = false
-  /// What the client could not do.
+  /// The error of the client.
   private var problem: (any Error)?
-  /// Tells of devices that come and go; nil where the receiver is none of them.
+  /// The device events; nil for a receiver without them.
   private var monitor: DeviceMonitor?
-  private var hasDeviceNews = false
+  private var hasDeviceEvents = false
 
   private static var simulatorToken: Poller.Token { Poller.Token(rawValue: 2) }
   private static var monitorToken: Poller.Token { Poller.Token(rawValue: 3) }
@@ -62,39 +67,38 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   /// Opens the receiver.
   ///
   /// - Parameters:
-  ///   - source: where the bytes come from.
-  ///   - settings: how the session deals with the receiver.
-  ///   - baud: the rate that is bound.
-  ///   - seconds: when to end.
-  ///   - client: what the command does.
+  ///   - choice: the source of the bytes, and its fixed rate.
+  ///   - settings: the settings of the session.
+  ///   - seconds: the time after which the loop ends.
+  ///   - client: the command.
   init(
-    _ source: Source, _ settings: SessionSettings, baud: UInt32?, seconds: Double?, client: consuming Client
+    _ choice: Source.Choice, _ settings: SessionSettings, seconds: Double?, client: consuming Client
   ) throws {
-    // What can fail comes first: a value that owns descriptors cannot be left half made.
+    // Operations that can fail come first: a value that owns descriptors must not be left half initialised.
     let now = SystemClock.monotonic
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange])
     let simulator: SimulatedReceiver?
     let path: String
-    switch source {
+    switch choice.source {
     case .device(let device): (simulator, path) = (nil, device)
     case .simulator(let name):
       let line = VirtualLine(
         model: .m10, scenario: try Scenario.read(name), startUTCSeconds: secondsSince1970(), startingAt: now)
-      // Under a link the receiver comes back by the same name when its scenario unplugs it.
+      // With a link the receiver returns under the same name after an unplug of its scenario.
       path = "/tmp/sextant-simulator-\(processID())"
       let receiver = try SimulatedReceiver(line, link: path, now: now)
       _ = try receiver.wake(&poller, token: Self.simulatorToken, at: now)
       simulator = receiver
     }
     let connection = ReceiverConnection(
-      path: path, settings: settings, baud: baud, token: Poller.Token(rawValue: 1), reference: systemTime)
+      path: path, settings: settings, baud: choice.baud, token: Poller.Token(rawValue: 1), reference: systemTime)
     try connection.open(&poller, at: now)
     var monitor: DeviceMonitor?
     if simulator == nil, connection.isAnnounced {
-      var news = DeviceMonitor(list: try installedList())
-      connection.follow(news.drain(at: now).map(\.port), at: now)
-      if let descriptor = news.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }
-      monitor = consume news
+      var deviceMonitor = DeviceMonitor(list: try installedList())
+      connection.follow(deviceMonitor.drain(at: now).map(\.port), at: now)
+      if let descriptor = deviceMonitor.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }
+      monitor = consume deviceMonitor
     }
     self.init(client, poller, connection, simulator, monitor, end: seconds.map { now + Milliseconds(seconds: $0) })
   }
@@ -111,11 +115,12 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     self.end = end
   }
 
-  /// Runs to the end. What the client cannot do, such as to write to a full disk, ends it in order too: the receiver is left
-  /// as it was found before the error is thrown.
+  /// Runs to the end. After an error of the client, such as a full disk, the loop also ends in order: the receiver is
+  /// restored before the error is thrown.
   mutating func run() throws {
     try runToEnd()
     if let problem { throw problem }
+    if let failure = client.failure { throw failure }
   }
 
   private mutating func runToEnd() throws {
@@ -129,12 +134,12 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         switch event {
         case .signal(.windowChange): client.resize()
         case .signal:
-          // Who asks twice does not want to wait for an orderly end.
+          // A second signal ends the loop without an orderly end.
           if isEnding { return close(at: now) }
           isInterrupted = true
           finish(at: now)
-        // The simulator has read already.
-        case .readable(Self.monitorToken): hasDeviceNews = true
+        // The simulator has read its line already.
+        case .readable(Self.monitorToken): hasDeviceEvents = true
         case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
         case .readable, .writable, .hangUp:
           connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
@@ -145,14 +150,14 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         case .timeout: break
         }
       }
-      hearOfDevices(at: now)
+      receiveDeviceEvents(at: now)
       connection.wake(&poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
         client.receive(report, sky, at: now)
       }
       if isEnding {
         deliverEvents(at: now)
         if connection.isEnded {
-          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { recoveryFile?.forget() }
+          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { recoveryFile?.clear() }
           return close(at: now)
         }
         continue
@@ -162,7 +167,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         if try client.finishRound(connection, &poller, at: now) { finish(at: now) }
       } catch {
         problem = error
-        // Long may have been waited for a reader that stands still; the end has its time from now on.
+        // The client may have waited long for the reader of the output; the time limit of the end starts now.
         finish(at: SystemClock.monotonic)
       }
       if let end, now >= end { finish(at: now) }
@@ -170,16 +175,16 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     }
   }
 
-  /// The monitor knows by itself whether there is news; asking costs a call where there is a descriptor, and only then.
-  private mutating func hearOfDevices(at now: Instant) {
-    guard monitor != nil, hasDeviceNews || monitor!.isDue(at: now) else { return }
-    hasDeviceNews = false
+  /// Reads device events. The system call is made only if the descriptor is readable or the monitor is due.
+  private mutating func receiveDeviceEvents(at now: Instant) {
+    guard monitor != nil, hasDeviceEvents || monitor!.isDue(at: now) else { return }
+    hasDeviceEvents = false
     for event in monitor!.drain(at: now) {
       connection.receive(event, &poller, at: now) { report, sky in client.receive(report, sky, at: now) }
     }
   }
 
-  /// The client, with what it found, when the loop has ended.
+  /// Returns the client with its results after the end.
   consuming func takeClient() -> Client { client }
 
   private mutating func finish(at now: Instant) {
@@ -209,7 +214,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   }
 
   private var deadline: Instant? {
-    // A finished session is closed at once.
+    // An ended session is closed at once.
     if isEnding, connection.isEnded { return .zero }
     var next = Instant.earlier(connection.deadline, simulator?.deadline)
     if !isEnding { next = .earlier(next, monitorDeadline) }

@@ -1,21 +1,20 @@
 import ReceiverSimulator
 
 extension Scenario {
-  /// The scenario that is built in under a name, or that a file has.
+  /// Reads the built-in scenario with this name, or the scenario in this file.
   static func read(_ name: String) throws -> Scenario {
     if let scenario = Scenario.named(name) { return scenario }
     guard name.contains("/") || name.contains(".") else {
       throw CommandFailure(
-        exitCode: CommandFailure.noInput,
-        description:
-          "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a "
-          + "file with a / or a . in its path")
+        .noInput,
+        "\(name): no such scenario; there are \(names.map { "sim:\($0)" }.joined(separator: ", ")), or name a file with a "
+          + "/ or a . in its path")
     }
     let text = String(decoding: try readAll(name), as: UTF8.self)
     do {
       return try Scenario(parsing: text)
     } catch {
-      throw CommandFailure(exitCode: CommandFailure.badData, description: "\(name): \(error)")
+      throw CommandFailure(.badData, "\(name): \(error)")
     }
   }
 }

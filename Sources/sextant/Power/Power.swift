@@ -1,37 +1,36 @@
 import ArgumentParser
 import Receiver
 
-/// `sextant power`: a receiver's power states by hand.
+/// `sextant power`: shows and changes the power state of a receiver.
 struct Power: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "power",
-    abstract: "Show and change a receiver's power state, with the times.",
+    abstract: "Show and change the power state of a receiver.",
     discussion: """
-      status            what the receiver can do, and its mode; one that sleeps is woken by the question
-      sleep SECONDS     backup for that time, silent, 5 s at the least and 12 days at the most; 0 for until it is woken
-      wake              wake a receiver that sleeps
-      mode MODE         continuous, cyclic:N (a fix every N seconds, 1…10) or onoff:N (a fix every N seconds, 11 and \
-      more) until ^C or --seconds; then it is put back
+      status         print capabilities and mode; a sleeping receiver is woken
+      sleep SECONDS  sleep (backup mode) for 5 s to 12 days; 0 sleeps until the
+                     receiver is woken
+      wake           wake a sleeping receiver
+      mode MODE      continuous, cyclic:N (a fix every N seconds, 1 to 10) or
+                     onoff:N (from 11 on), until ^C or --seconds; then the mode
+                     is restored
+      off SECONDS    switch the supply off for this time, then on; 0 switches it
+                     off until ^C
+      on             switch the supply on
 
-      off SECONDS       the supply's switch off for that time, then on; 0 for until ^C
-      on                the supply's switch on
+      off and on need --supply or SEXTANT_SUPPLY, such as gpio:gpiochip0/17 or \
+      file:/sys/…/state=enabled/disabled.
 
-      off and on need --supply, or SEXTANT_SUPPLY, such as gpio:gpiochip0/17 or file:/sys/…/state=enabled/disabled; \
-      docs/power.md has more.
+      A receiver that does not reply is given up after 30 s, or after --seconds.
 
-      A receiver that does not answer is given up after 30 s, or after --seconds.
-
-      Each change of state is a line: the time in UTC, seconds since the start, the state. --log appends the same lines to \
-      a file, to be laid beside a current meter's trace. docs/power.md says what each receiver can do.
+      Each change of the state is one line: time in UTC, seconds since the start, state. --log appends these lines to a \
+      file, to compare with the log of a current meter. docs/guides/power-at-the-bench.md describes the actions and the \
+      receivers.
       """)
 
-  @Option(help: "The receiver's device; without it GNSS_DEVICE, or the first receiver that is plugged in.")
-  var device: String?
+  @OptionGroup var receiver: ReceiverOptions
 
-  @Option(help: "The line's rate, in baud; no other is tried.")
-  var baud: UInt32?
-
-  @Option(help: "The switch in the receiver's supply.")
+  @Option(help: "The switch of the receiver's supply.")
   var supply: String?
 
   @Option(help: "Append the states to this file.")
@@ -40,29 +39,28 @@ struct Power: ParsableCommand {
   @Option(help: "End after this many seconds.")
   var seconds: Double?
 
-  @Argument(help: "status, sleep SECONDS, wake, mode MODE, off SECONDS or on; status without it.")
+  @Argument(help: "status (default), sleep SECONDS, wake, mode MODE, off SECONDS or on.")
   var action: [String] = []
 
   func validate() throws {
-    if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
-    if baud == 0 { throw ValidationError("--baud is a rate such as 9600; leave it out to have it found.") }
+    try ReceiverOptions.check(seconds: seconds)
     if let problem = PowerRequest.sleepProblem(action) { throw ValidationError(problem) }
     if PowerRequest(action) == nil {
       throw ValidationError(
-        "say status, sleep SECONDS, wake, mode continuous, mode cyclic:N, mode onoff:N, off SECONDS or on.")
+        "The action must be status, sleep SECONDS, wake, mode continuous, mode cyclic:N, mode onoff:N, off SECONDS or on."
+      )
     }
   }
 
   func run() throws {
     guard let request = PowerRequest(action) else { return }
     if let remark = request.remark { printNotice(remark) }
-    if request.isOfSupply { return try PowerSupply(named: supply, log: log).carryOut(request) }
-    let choice = try Source.chosen(named: device, for: .sending)
-    let source = choice.source
+    if request.concernsSupply { return try PowerSupply(named: supply, log: log).perform(request) }
+    let choice = try receiver.choose(for: .sending)
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { description in
       var desired = DesiredConfiguration.nothing
-      // Who has no such mode is not told: the rest of it would be stored.
+      // A mode that the receiver lacks is not sent at all: it would store other parts of the message.
       if case .mode(let mode) = request, mode.isPossible(on: description) { desired.powerSave = mode }
       return desired
     }
@@ -71,40 +69,39 @@ struct Power: ParsableCommand {
       case .status, .wake: seconds ?? 30
       case .sleep, .mode, .off, .on: seconds
       }
-    let client = try PowerClient(source, request, log: log, seconds: end)
-    var loop = try ReceiverLoop(source, settings, baud: baud ?? choice.baud, seconds: end, client: client)
+    let client = try PowerClient(choice.source, request, log: log, seconds: end)
+    var loop = try ReceiverLoop(choice, settings, seconds: end, client: client)
     try loop.run()
-    if let failure = loop.client.failure { throw failure }
-    if !loop.client.hasAsked {
+    if !loop.client.hasSentRequest {
       throw CommandFailure(
-        exitCode: CommandFailure.unavailable,
-        description: loop.isInterrupted
-          ? "interrupted before a receiver had answered"
-          : "no u-blox receiver answered; check power, wiring (RX to TX) and the device's name")
+        .unavailable,
+        loop.isInterrupted
+          ? "interrupted before a receiver had replied"
+          : "no u-blox receiver replied; check power, wiring (RX to TX) and the name of the device")
     }
   }
 }
 
-/// What is asked of a receiver.
+/// The action of `sextant power`.
 enum PowerRequest: Equatable, Sendable {
   case status
-  /// For so many seconds; nil for until it is woken.
+  /// Sleep for this number of seconds; nil until the receiver is woken.
   case sleep(seconds: Double?)
   case wake
   case mode(PowerSave)
-  /// The supply for so many seconds; nil for until the command is interrupted.
+  /// Switch the supply off for this number of seconds; nil until the command is interrupted.
   case off(seconds: Double?)
   case on
 
-  /// Whether it is about the switch in the supply, for which no line is opened.
-  var isOfSupply: Bool {
+  /// Whether the request concerns the switch of the supply, for which no line is opened.
+  var concernsSupply: Bool {
     switch self {
     case .off, .on: true
     case .status, .sleep, .wake, .mode: false
     }
   }
 
-  /// Reads the command line's words; nil when they are no request.
+  /// Reads the words of the command line; nil if they are not a request.
   init?(_ words: [String]) {
     switch (words.first ?? "status", words.count) {
     case ("status", 0...1): self = .status
@@ -123,17 +120,18 @@ enum PowerRequest: Equatable, Sendable {
     }
   }
 
-  /// Why such words are no sleep, with what would be; nil for all others.
+  /// Returns why `sleep` has an invalid duration, with the valid ones; nil for other words.
   static func sleepProblem(_ words: [String]) -> String? {
     guard words.count == 2, words[0] == "sleep", PowerRequest(words) == nil else { return nil }
-    return "sleep takes seconds, \(Int(SleepRequest.longest.seconds)) (12 days) at the most; 0 is until it is woken."
+    return
+      "sleep takes 0 to \(Int(SleepRequest.longest.seconds)) seconds (12 days); 0 sleeps until the receiver is woken."
   }
 
-  /// What is done otherwise than it was asked for.
+  /// The difference between the request and its execution, for the user.
   var remark: String? {
     guard case .sleep(let seconds?) = self, seconds < SleepRequest.shortest.seconds else { return nil }
     return
-      "it sleeps \(Int(SleepRequest.shortest.seconds)) s: a shorter sleep cannot be told from a request that was not heeded"
+      "the receiver sleeps \(Int(SleepRequest.shortest.seconds)) s: a shorter sleep cannot be distinguished from an ignored request"
   }
 
   private static func mode(_ word: String) -> PowerSave? {

@@ -6,9 +6,9 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// `sextant power`: asks for a state, and writes each change with its time.
+/// `sextant power`: sends the request, and prints each change of the state with its time.
 struct PowerClient: ReceiverClient, ~Copyable {
-  /// Why the request was not carried out.
+  /// Why the request was not performed.
   private(set) var failure: CommandFailure?
 
   private let path: String
@@ -17,15 +17,15 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private let started: Instant
   private let limit: SearchLimit
   private var lines: [String] = []
-  /// Whether the receiver is known, and was asked.
-  private(set) var hasAsked = false
+  /// Whether the receiver is identified and the request was sent.
+  private(set) var hasSentRequest = false
   private var isDone = false
   private var hasFix: Bool?
-  private var question: SessionTicket?
-  private var uptimeQuestion: SessionTicket?
+  private var modeTicket: SessionTicket?
+  private var uptimeTicket: SessionTicket?
 
   init(_ source: Source, _ request: PowerRequest, log: String?, seconds: Double?) throws {
-    // What can fail comes first: a value that owns a descriptor cannot be left half made.
+    // Operations that can fail come first: a value that owns a descriptor must not be left half initialised.
     if let log {
       self.init(source, request, try AppendOnlyFile(log), seconds)
     } else {
@@ -36,12 +36,12 @@ struct PowerClient: ReceiverClient, ~Copyable {
   private init(_ source: Source, _ request: PowerRequest, _ log: consuming AppendOnlyFile?, _ seconds: Double?) {
     started = SystemClock.monotonic
     limit = SearchLimit(seconds: seconds, from: started)
-    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    path = source.name
     self.request = request
     self.log = log
   }
 
-  var deadline: Instant? { limit.deadline(hasAnswered: hasAsked) }
+  var deadline: Instant? { limit.deadline(hasReplied: hasSentRequest) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     guard case .mode = request, !report.isUpdate, report.fix.hasPosition != hasFix else { return }
@@ -54,14 +54,14 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) {
     switch event {
     case .lost: write("gone", at: now)
-    case .ended: fail("a file takes no orders; name a receiver's device")
+    case .ended: fail("a file accepts no commands; name the device of a receiver")
     case .session(let report): receive(report, connection, &poller, at: now)
-    case .finished(let ticket, let outcome) where ticket == question: showMode(outcome, connection)
-    case .finished(let ticket, let outcome) where ticket == uptimeQuestion:
-      lines.append(Uptime.state(Uptime.seconds(outcome), asked: now.seconds(since: started)))
+    case .finished(let ticket, let outcome) where ticket == modeTicket: showMode(outcome, connection)
+    case .finished(let ticket, let outcome) where ticket == uptimeTicket:
+      lines.append(Uptime.state(Uptime.seconds(outcome), elapsed: now.seconds(since: started)))
     default: break
     }
-    if let text = text(of: event, path: path, baud: nil) { printNotice(text) }
+    if let text = event.notice(path: path, baud: nil) { printNotice(text) }
   }
 
   private mutating func receive(
@@ -69,24 +69,24 @@ struct PowerClient: ReceiverClient, ~Copyable {
   ) {
     switch report {
     case .configured(let refused):
-      ask(connection, &poller, at: now)
-      if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.words(of: mode), at: now) }
-      if refused > 0 { fail("the receiver refused the mode; docs/power.md says what each can do") }
+      sendRequest(connection, &poller, at: now)
+      if case .mode(let mode) = request, refused == 0, failure == nil { write(Self.text(of: mode), at: now) }
+      if refused > 0 { fail("the receiver refused the mode; docs/guides/power-at-the-bench.md lists the modes") }
     case .configurationFailed: fail("the receiver refuses to be configured")
-    case .notIdentified: fail("no u-blox receiver: it takes no orders")
+    case .notIdentified: fail("no u-blox receiver; other receivers accept no commands")
     case .asleep(let until):
       let length = until.map { " for \(Int($0.seconds(since: now).rounded())) s" } ?? " until it is woken"
       write("asleep" + length, at: now)
-      // One that waits to be woken is left so.
+      // The command leaves a receiver asleep that sleeps until it is woken.
       if case .sleep(nil) = request { isDone = true }
     case .awake(let cause):
-      write("awake " + Self.words(of: cause), at: now)
+      write("awake " + Self.text(of: cause), at: now)
       if case .sleep = request { isDone = true }
     case .silent: write("silent", at: now)
-    case .back: write("heard again", at: now)
+    case .back: write("detected again", at: now)
     case .wasReset: write("was reset", at: now)
     case .resetToWake: write("reset to wake it", at: now)
-    case .doesNotSleep: fail("the receiver does not sleep")
+    case .doesNotSleep: fail("the receiver does not go to sleep")
     case .cannotSleep: fail("this receiver cannot be put to sleep at this port")
     case .doesNotWake: fail("the receiver does not wake; check its supply, or switch it off and on")
     default: break
@@ -101,28 +101,28 @@ struct PowerClient: ReceiverClient, ~Copyable {
       try log?.append(line)
     }
     lines = []
-    return isDone || limit.isOver(hasAnswered: hasAsked, at: now)
+    return isDone || limit.isOver(hasReplied: hasSentRequest, at: now)
   }
 
-  mutating func resize() {}
-
-  private mutating func ask(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
-    guard !hasAsked, let description = connection.description else { return }
-    hasAsked = true
+  private mutating func sendRequest(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+    guard !hasSentRequest, let description = connection.description else { return }
+    hasSentRequest = true
     switch request {
     case .status:
       lines += Self.capabilities(of: description, device: path)
-      uptimeQuestion = connection.submit(Uptime.question, &poller, at: now)
-      question = connection.submit(PowerSave.poll(for: description), &poller, at: now)
+      uptimeTicket = connection.submit(Uptime.poll, &poller, at: now)
+      modeTicket = connection.submit(PowerSave.poll(for: description), &poller, at: now)
     case .wake:
       write("awake", at: now)
       isDone = true
     case .sleep(let seconds):
       connection.sleep(for: seconds.map { Milliseconds(seconds: $0) }, &poller, at: now)
-    // The switch is no receiver's affair.
+    // The supply is switched without a receiver.
     case .off, .on: break
     case .mode(let mode):
-      if !mode.isPossible(on: description) { fail("this receiver has no such mode; docs/power.md says what it has") }
+      if !mode.isPossible(on: description) {
+        fail("this receiver does not have this mode; docs/guides/power-at-the-bench.md lists the modes")
+      }
     }
   }
 
@@ -131,7 +131,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     if case .answered(let payload) = outcome, let description = connection.description {
       mode = PowerSave.name(ofReply: payload, from: description)
     }
-    lines.append("mode              \(mode ?? "not told")\n")
+    lines.append("mode              \(mode ?? "not reported")\n")
     isDone = true
   }
 
@@ -139,18 +139,19 @@ struct PowerClient: ReceiverClient, ~Copyable {
     let names: [(Capability, String)] = [
       (.backup, "backup"), (.powerSaveCyclic, "cyclic"), (.powerSaveOnOff, "onoff"), (.batching, "batching"),
     ]
-    let able = names.filter { description.can($0.0) }.map(\.1).joined(separator: ", ")
+    let supported = names.filter { description.can($0.0) }.map(\.1).joined(separator: ", ")
     return [
-      "device            \(device)\n", "receiver          \(name(of: description))\n", "can               \(able)\n",
+      "device            \(device)\n", "receiver          \(description.summary)\n",
+      "capabilities      \(supported)\n",
     ]
   }
 
   private mutating func fail(_ text: String) {
-    failure = failure ?? CommandFailure(exitCode: CommandFailure.unavailable, description: "\(path): \(text)")
+    failure = failure ?? CommandFailure(.unavailable, "\(path): \(text)")
     isDone = true
   }
 
-  /// A line of the log: `2026-05-28T12:00:00.000Z 12.345 asleep for 60 s`.
+  /// Writes a line: `2026-05-28T12:00:00.000Z 12.345 asleep for 60 s`.
   private mutating func write(_ state: String, at now: Instant) {
     lines.append(Self.line(state, secondsSinceStart: now.seconds(since: started)))
   }
@@ -163,7 +164,7 @@ struct PowerClient: ReceiverClient, ~Copyable {
     return "\(time.text) \(state)\n"
   }
 
-  private static func words(of mode: PowerSave) -> String {
+  private static func text(of mode: PowerSave) -> String {
     switch mode {
     case .continuous: "continuous"
     case .cyclic(let seconds): "cyclic tracking every \(seconds) s"
@@ -171,11 +172,11 @@ struct PowerClient: ReceiverClient, ~Copyable {
     }
   }
 
-  private static func words(of cause: WakeCause) -> String {
+  private static func text(of cause: WakeCause) -> String {
     switch cause {
     case .requested: "because it was woken"
     case .time: "because its time was over"
-    case .unrequested: "although nobody woke it"
+    case .unrequested: "without a request"
     }
   }
 }

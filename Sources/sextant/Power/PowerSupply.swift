@@ -4,21 +4,21 @@ import ReceiverRuntime
 import SerialPort
 import SupplySwitch
 
-/// `sextant power off` and `on`: the switch in a receiver's supply, with the times.
+/// `sextant power off` and `on`: the switch of a receiver's supply.
 struct PowerSupply {
   private let address: SupplySwitchAddress
   private let log: String?
 
   /// - Parameters:
-  ///   - name: the switch as the command line names it; nil for that of SEXTANT_SUPPLY, else of the configuration file.
-  ///   - log: the file that the states are appended to.
+  ///   - name: the switch; nil for that of SEXTANT_SUPPLY, else of the configuration file.
+  ///   - log: the file that the states are appended to; nil for none.
   init(named name: String?, log: String?) throws {
     let named = try name ?? environment("SEXTANT_SUPPLY") ?? Source.installedConfiguration().supply
     guard let name = named, !name.isEmpty else {
       throw CommandFailure(
-        exitCode: CommandFailure.usage,
-        description: "which switch? name it with --supply, SEXTANT_SUPPLY or `supply` of the configuration file, "
-          + "such as gpio:gpiochip0/17")
+        .usage,
+        "no supply switch is set; name it with --supply, SEXTANT_SUPPLY or `supply` in the configuration file, such as "
+          + "gpio:gpiochip0/17")
     }
     do throws(SupplySwitchError) { address = try SupplySwitchAddress(name) } catch {
       throw CommandFailure(exitCode: error.exitCode, description: error.description)
@@ -26,21 +26,21 @@ struct PowerSupply {
     self.log = log
   }
 
-  func carryOut(_ request: PowerRequest) throws {
+  func perform(_ request: PowerRequest) throws {
     let started = SystemClock.monotonic
-    // What can fail comes before the receiver is off.
+    // Operations that can fail precede the switch.
     let log: AppendOnlyFile?
     if let path = self.log { log = try AppendOnlyFile(path) } else { log = nil }
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
-    let supply = try taken()
+    let supply = try openSwitch()
     if case .off(let seconds) = request {
       try set(supply, isOn: false)
       do {
-        let words = seconds.map { "off for \(Int($0.rounded())) s" } ?? "off until it is switched on"
-        try write(words, since: started, to: log)
+        let state = seconds.map { "off for \(Int($0.rounded())) s" } ?? "off until it is switched on"
+        try write(state, since: started, to: log)
         try wait(seconds, &poller)
       } catch {
-        // Whatever is wrong, it is not left without a supply.
+        // The supply is switched on after every error.
         try set(supply, isOn: true)
         throw error
       }
@@ -64,7 +64,7 @@ struct PowerSupply {
     try log?.append(line)
   }
 
-  private func taken() throws -> SupplySwitch {
+  private func openSwitch() throws -> SupplySwitch {
     do throws(SupplySwitchError) { return try SupplySwitch(address) } catch {
       throw CommandFailure(exitCode: error.exitCode, description: error.description)
     }

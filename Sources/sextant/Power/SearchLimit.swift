@@ -1,24 +1,24 @@
 import MonotonicTime
 
-/// Until when a command waits for a receiver that answers, where nobody said how long.
+/// The time limit for a receiver that does not reply, for a command without a duration.
 struct SearchLimit {
-  /// As long as `power status` takes for all of it: a receiver that sleeps is woken, at each rate that its line may have.
+  /// The time of a complete `power status`: a sleeping receiver is woken at each rate that its line may have.
   static let length = Milliseconds(30_000)
 
-  /// nil where the command ends at a time of its own.
+  /// Nil for a command with a duration.
   private let end: Instant?
 
   /// - Parameters:
-  ///   - seconds: how long the command was told to go on.
-  ///   - start: when it began.
+  ///   - seconds: the duration of the command, if the user gave one.
+  ///   - start: the start of the command.
   init(seconds: Double?, from start: Instant) { end = seconds == nil ? start + Self.length : nil }
 
-  /// When to look again, if nothing comes.
-  func deadline(hasAnswered: Bool) -> Instant? { hasAnswered ? nil : end }
+  /// When to check again without an event.
+  func deadline(hasReplied: Bool) -> Instant? { hasReplied ? nil : end }
 
-  /// Whether no receiver is waited for any more.
-  func isOver(hasAnswered: Bool, at now: Instant) -> Bool {
-    guard let end = deadline(hasAnswered: hasAnswered) else { return false }
+  /// Whether the time for a reply is over.
+  func isOver(hasReplied: Bool, at now: Instant) -> Bool {
+    guard let end = deadline(hasReplied: hasReplied) else { return false }
     return now >= end
   }
 }

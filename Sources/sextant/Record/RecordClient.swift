@@ -6,9 +6,9 @@ import ReceiverStream
 import Recording
 import SerialPort
 
-/// `sextant record`: what comes is written.
+/// `sextant record`: writes received bytes.
 struct RecordClient: ReceiverClient, ~Copyable {
-  /// Bytes of the stream that are in the file.
+  /// The number of bytes of the stream in the file.
   private(set) var bytes: UInt64 = 0
 
   private let path: String
@@ -18,7 +18,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var plan: RecordingPlan
   private var writer = RecordingWriter()
   private var hasHeader = false
-  private var failure: (any Error)?
+  private var problem: (any Error)?
   private var rate: UInt32?
   private var frames: UInt64 = 0
   private let started: Instant
@@ -26,10 +26,10 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private var progress: RecordProgress
 
   init(_ source: Source, baud: UInt32?, plan: RecordingPlan, isRaw: Bool, into file: consuming RecordingFile) {
-    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    path = source.name
     self.baud = baud
     var plan = plan
-    plan.goesOn(behind: file.length)
+    plan.resume(atByte: file.length)
     self.plan = plan
     self.isRaw = isRaw
     self.file = file
@@ -39,8 +39,6 @@ struct RecordClient: ReceiverClient, ~Copyable {
   }
 
   var deadline: Instant? { .earlier(plan.deadline, progress.deadline) }
-
-  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
 
   mutating func receive(bytes received: RawSpan, at now: Instant) {
     last = now
@@ -66,10 +64,10 @@ struct RecordClient: ReceiverClient, ~Copyable {
       if let rate { mark(rate: rate, at: now) }
     case .rate(let rate): mark(rate: rate, at: now)
     case .lost: mark(.lost, "", at: now)
-    case .session(.identified(let description)): mark(.note, name(of: description), at: now)
+    case .session(.identified(let description)): mark(.note, description.summary, at: now)
     default: break
     }
-    if let text = text(of: event, path: path, baud: baud) {
+    if let text = event.notice(path: path, baud: baud) {
       progress.clear()
       printNotice(text)
     }
@@ -78,9 +76,9 @@ struct RecordClient: ReceiverClient, ~Copyable {
   mutating func finishRound(
     _ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant
   ) throws -> Bool {
-    if let failure { throw failure }
+    if let problem { throw problem }
     if plan.isSyncDue(at: now) {
-      // One that takes longer than a second is asked again a second later.
+      // A sync that takes longer than a second is repeated a second later.
       let isStarted = try file.startSync()
       plan.synced()
       if !isStarted { plan.wrote(0, at: now) }
@@ -90,17 +88,15 @@ struct RecordClient: ReceiverClient, ~Copyable {
     return false
   }
 
-  mutating func resize() {}
-
-  /// Ends the file.
+  /// Finishes the file.
   mutating func close() throws {
     progress.clear()
-    if let failure { throw failure }
+    if let problem { throw problem }
     if hasHeader { try end(at: SystemClock.monotonic) }
     try file.finish()
   }
 
-  /// What was recorded, one line.
+  /// Returns a summary of the recording, one line.
   func json(_ file: String) -> String {
     var line = JSONLine()
     line.beginObject()
@@ -117,10 +113,10 @@ struct RecordClient: ReceiverClient, ~Copyable {
 
   // MARK: Writing
 
-  /// The first failure is kept for the end of the round; nothing is written after it.
+  /// Runs an operation. The first error is thrown at the end of the round, and nothing is written after it.
   private mutating func attempt(_ body: (inout RecordClient) throws -> Void) {
-    guard failure == nil else { return }
-    do { try body(&self) } catch { failure = error }
+    guard problem == nil else { return }
+    do { try body(&self) } catch { problem = error }
   }
 
   private mutating func mark(_ kind: Recording.Record.Kind, _ text: String, at now: Instant) {
@@ -152,7 +148,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     var used = 0
     repeat {
       let count = min(payload.byteCount - used, Recording.Record.longestPayload)
-      // There is always room: nothing is pending here.
+      // The writer has capacity, because nothing is pending here.
       _ = writer.add(kind, payload.extracting(used..<used + count), Self.arrival(now))
       try flush(at: now)
       used += count
@@ -168,7 +164,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
     plan.wrote(try Self.move(from: &writer, to: &file), at: now)
   }
 
-  /// A file that takes no more ends the recording: what is pending is not needed again.
+  /// Writes the pending bytes to the file. After an error they are discarded, because the recording ends.
   private static func move(from writer: inout RecordingWriter, to file: inout RecordingFile) throws -> Int {
     let count = writer.pending.byteCount
     defer { writer.removePending() }
@@ -186,7 +182,7 @@ struct RecordClient: ReceiverClient, ~Copyable {
   private static func arrival(_ now: Instant) -> Arrival { Arrival(now, utcNanoseconds: SystemClock.utcNanoseconds) }
 }
 
-/// The line that tells people how far a recording is, on standard error where that is a terminal: one a second.
+/// The progress of a recording: one line a second on standard error, if that is a terminal.
 private struct RecordProgress {
   private let isShown: Bool
   private let started: Instant
@@ -209,7 +205,7 @@ private struct RecordProgress {
     printRaw("\r\u{1B}[K\(clock)  \(bytes) bytes  \(frames) frames")
   }
 
-  /// Takes the line away, for another.
+  /// Removes the line.
   mutating func clear() {
     if isDirty { printRaw("\r\u{1B}[K") }
     isDirty = false

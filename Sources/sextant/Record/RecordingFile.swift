@@ -1,4 +1,4 @@
-/// The file of a recording on the disk: made, gone on with, brought to the disk, rotated.
+/// The file of a recording: opened, continued, synced and rotated.
 import FileSystem
 import ReceiverRuntime
 import Recording
@@ -7,24 +7,24 @@ import Synchronization
 import SystemPackage
 
 struct RecordingFile: ~Copyable {
-  /// What was in the file before: bytes of the stream, and the bytes of a torn tail that was cut.
+  /// The content before this run: bytes of the stream, and bytes of an incomplete record that was removed.
   let found: (streamBytes: UInt64, torn: UInt64)?
 
   private let path: String
   private var file: OutputFile
   private let isStandardOutput: Bool
   private var names: RecordingNames?
-  /// Bytes up to the end of the last whole record.
+  /// The offset of the end of the last complete record.
   private(set) var length: UInt64
   private let sync = DiskSync()
 
   /// - Parameters:
   ///   - path: `-` for standard output.
-  ///   - isRaw: plain bytes: a file that is there is not touched.
+  ///   - isRaw: whether plain bytes are written. An existing file is not changed then.
   ///   - rotates: whether `rotate` will be called.
-  ///   - keep: how many finished files stay.
+  ///   - keep: the number of finished files to keep.
   init(path: String, isRaw: Bool, rotates: Bool, keep: Int?) throws {
-    // What can fail comes first: a value that owns something cannot be left half made.
+    // Operations that can fail come first: a value that owns a descriptor must not be left half initialised.
     let isStandardOutput = path == "-"
     let file = try isStandardOutput ? OutputFile.standardOutput() : Self.open(path)
     var length: UInt64 = 0
@@ -33,8 +33,7 @@ struct RecordingFile: ~Copyable {
     if !isStandardOutput {
       let size = try file.isRegular ? file.size() : 0
       guard size == 0 || !isRaw else {
-        throw CommandFailure(
-          exitCode: CommandFailure.cannotCreate, description: "\(path): is there already; choose another name")
+        throw CommandFailure(.cannotCreate, "\(path): the file exists; choose another name")
       }
       if size > 0 {
         let (whole, stream) = try Self.scan(file)
@@ -62,11 +61,11 @@ struct RecordingFile: ~Copyable {
   }
 
   deinit {
-    // A device that could not be opened leaves no empty file.
+    // If the device could not be opened, no empty file is left.
     if length == 0, !isStandardOutput, file.isRegular { UserFile.remove(path) }
   }
 
-  /// Writes all bytes. When the disk is full, what the file had before them is kept and the file ends there.
+  /// Writes all bytes. After an error, such as a full disk, the file is cut at its previous end.
   mutating func write(_ bytes: RawSpan) throws {
     var written = 0
     while written < bytes.byteCount {
@@ -84,17 +83,17 @@ struct RecordingFile: ~Copyable {
     length += UInt64(bytes.byteCount)
   }
 
-  /// Has what was written brought to the disk, in the background; false while an earlier time is not over.
+  /// Starts to sync the file in the background. Returns false while an earlier sync runs.
   mutating func startSync() throws -> Bool {
     if isStandardOutput || !file.isRegular { return true }
     if let error = sync.failure { throw failure(error) }
     return sync.start(file)
   }
 
-  /// Finishes the file: it gets its number, and a new one is begun.
+  /// Finishes the file: renames it to its number, and begins a new one.
   mutating func rotate() throws {
     guard var names else { return }
-    // Before its name changes, so that a finished file is whole.
+    // The sync precedes the renaming, so that a finished file is complete.
     try? file.sync()
     let number = names.finish()
     do throws(FileError) { try OutputFile.rename(path, to: "\(path).\(number)") } catch { throw failure(error.errno) }
@@ -105,23 +104,23 @@ struct RecordingFile: ~Copyable {
     OutputFile.syncName(of: path)
   }
 
-  /// Brings everything to the disk, at the end.
+  /// Syncs the file at the end.
   mutating func finish() throws {
     if isStandardOutput || !file.isRegular { return }
     do throws(FileError) { try file.sync() } catch { throw failure(error.errno) }
   }
 
-  /// Opens a file for this recorder alone: two would mix their records.
+  /// Opens a file and locks it exclusively: two recorders would mix their records.
   private static func open(_ path: String) throws -> OutputFile {
     let file: OutputFile
     do throws(FileError) { file = try OutputFile(path) } catch { throw failure(opening: error) }
     if file.lock() { return file }
     throw CommandFailure(
-      exitCode: CommandFailure.held,
-      description: "\(path): another program records into it; choose another name (`fuser -v \(path)` names it)")
+      .held,
+      "\(path): another program records into this file; choose another name (`fuser -v \(path)` names the program)")
   }
 
-  /// The end of the last whole record of a recording, and the bytes of the stream in it.
+  /// Returns the end of the last complete record of a recording, and the number of bytes of the stream.
   private static func scan(_ file: OutputFile) throws -> (whole: UInt64, stream: UInt64) {
     var reader = RecordingReader()
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -131,8 +130,7 @@ struct RecordingFile: ~Copyable {
       }
       _ = try reader.finish { _ in }
     } catch {
-      throw CommandFailure(
-        exitCode: CommandFailure.cannotCreate, description: "\(file.path): is there already and \(error)")
+      throw CommandFailure(.cannotCreate, "\(file.path): the file exists and \(error)")
     }
     return (reader.wholeBytes, reader.streamBytes)
   }
@@ -144,47 +142,46 @@ struct RecordingFile: ~Copyable {
 
   private func failure(_ error: Errno) -> CommandFailure {
     if isStandardOutput {
-      return CommandFailure(
-        exitCode: CommandFailure.inputOutput,
-        description: "standard output: \(error); check what it is written to")
+      return CommandFailure(.inputOutput, "standard output: \(error); check its destination")
     }
     return switch error {
     case .noSpace, .diskQuotaExceeded:
       CommandFailure(
-        exitCode: CommandFailure.inputOutput,
-        description:
-          "\(path): the disk is full; what was recorded is kept. Make room, or bound the recording with --rotate and --keep"
+        .inputOutput,
+        "\(path): the disk is full; what was recorded is kept. Make room, or bound the recording with --rotate and --keep"
       )
     case .fileTooLarge:
       CommandFailure(
-        exitCode: CommandFailure.inputOutput,
-        description: "\(path): the file is as large as it may be; what was recorded is kept. Use --rotate")
+        .inputOutput, "\(path): the file is as large as it may be; what was recorded is kept. Use --rotate")
     default:
-      CommandFailure(
-        exitCode: CommandFailure.inputOutput, description: "\(path): \(error); what was recorded is kept")
+      CommandFailure(.inputOutput, "\(path): \(error); what was recorded is kept")
     }
+    let text =
+      switch code {
+      case ENOSPC, EDQUOT:
+        "the disk is full; the recording until now is kept. Free space, or limit the recording with --rotate and --keep"
+      case EFBIG: "the file has its maximum size; the recording until now is kept. Use --rotate"
+      default: "\(message(code)); the recording until now is kept"
+      }
+    return CommandFailure(.inputOutput, "\(path): \(text)")
   }
 
   private static func failure(opening error: FileError) -> CommandFailure {
     let path = error.path
     return switch error.errno {
     case .permissionDenied, .notPermitted:
-      CommandFailure(
-        exitCode: CommandFailure.noPermission,
-        description: "\(path): no permission to write it; choose a folder of yours")
+      CommandFailure(.noPermission, "\(path): no permission to write it; choose a folder of yours")
     case .noSuchFileOrDirectory:
-      CommandFailure(
-        exitCode: CommandFailure.cannotCreate, description: "\(path): its folder is not there; make it first")
+      CommandFailure(.cannotCreate, "\(path): its folder does not exist; create it first")
     case .noSpace, .diskQuotaExceeded:
-      CommandFailure(exitCode: CommandFailure.inputOutput, description: "\(path): the disk is full; make room")
+      CommandFailure(.inputOutput, "\(path): the disk is full; free space")
     default:
-      CommandFailure(
-        exitCode: CommandFailure.cannotCreate, description: error.description)
+      CommandFailure(.cannotCreate, error.description)
     }
   }
 }
 
-/// Brings a file to the disk in a thread of its own: a memory card may take a second, and a line has bytes meanwhile.
+/// Syncs a file in a thread: a memory card may take a second, and bytes arrive meanwhile.
 private final class DiskSync: Sendable {
   private struct State {
     var isRunning = false
@@ -192,10 +189,10 @@ private final class DiskSync: Sendable {
   }
   private let state = Mutex(State())
 
-  /// The error of a sync that failed.
+  /// The error of a failed sync.
   var failure: Errno? { state.withLock { $0.failure } }
 
-  /// False when the last one still runs.
+  /// Starts a sync. Returns false while the last one runs.
   func start(_ file: OutputFile) -> Bool {
     let mayStart = state.withLock { state in
       if state.isRunning { return false }
@@ -212,7 +209,7 @@ private final class DiskSync: Sendable {
       }
     }
     if isStarted { return true }
-    // Without a thread it is done here.
+    // If no thread can be started, the sync runs here.
     try? file.sync()
     state.withLock { $0.isRunning = false }
     return true

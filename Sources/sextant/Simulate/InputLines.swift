@@ -1,4 +1,4 @@
-/// Lines from standard input, without waiting. Calls of the C library with pointers to memory that is lent for the call,
+/// Lines from standard input without waiting. The functions of the C library take pointers to memory of the caller,
 /// which is the reason for `unsafe`.
 import Glibc
 
@@ -7,13 +7,13 @@ struct InputLines {
 
   private var pending: [UInt8] = []
 
-  /// Whether standard input may be read: a terminal only while this process is in its foreground, or reading would stop
-  /// the process.
-  static var isOurs: Bool { isatty(descriptor) == 0 || tcgetpgrp(descriptor) == getpgrp() }
+  /// Whether standard input may be read. A terminal may be read only by the foreground process: the system stops
+  /// others.
+  static var isReadable: Bool { isatty(descriptor) == 0 || tcgetpgrp(descriptor) == getpgrp() }
 
-  /// The whole lines that are there; nil when there will be none any more.
+  /// Returns the complete lines; nil if no further line will arrive.
   mutating func read() -> [Substring]? {
-    guard Self.isOurs else { return nil }
+    guard Self.isReadable else { return nil }
     var bytes = [UInt8](repeating: 0, count: 1024)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(Self.descriptor, $0.baseAddress, $0.count) }
     guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) ? [] : nil }

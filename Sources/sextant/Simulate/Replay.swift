@@ -2,17 +2,17 @@ import MonotonicTime
 import ReceiverStream
 import SimulatorRuntime
 
-/// A recording as a device: its bytes come as they were sent, epoch by epoch.
+/// A recording as a device: its bytes arrive epoch by epoch.
 ///
-/// An epoch begins where the time in the messages is another one than before; it is as long as the times say, or a second
-/// where they do not. What is written to it is passed over, and its rate is always right.
+/// An epoch begins at a new time in the messages. Its length is the difference of the times, or a second without times.
+/// Bytes that are written to the device are ignored, and every rate is correct.
 struct Replay: SimulatedDevice {
   var hostRate: UInt32 = 38_400
   let isPresent = true
 
   private let epochs: [RecordedEpoch]
   private var index = 0
-  /// Bytes of the epoch that were sent.
+  /// The number of sent bytes of the epoch.
   private var sent = 0
   private var next: Instant
   private var epochBegan: Instant
@@ -24,7 +24,7 @@ struct Replay: SimulatedDevice {
     epochBegan = now
   }
 
-  /// Whether all was sent.
+  /// Whether all bytes were sent.
   var isFinished: Bool { index == epochs.count && received.isEmpty }
 
   var deadline: Instant? { isFinished ? nil : next }
@@ -34,7 +34,7 @@ struct Replay: SimulatedDevice {
   mutating func advance(to now: Instant) {
     while index < epochs.count, now >= next {
       let epoch = epochs[index]
-      // Pieces of some five milliseconds: as often as a driver hands bytes over.
+      // Pieces of about five milliseconds, which is the interval of drivers.
       let most = max(1, Int(hostRate) / 2000)
       let piece = epoch.bytes[sent..<min(sent + most, epoch.bytes.count)]
       received += piece
@@ -53,14 +53,14 @@ struct Replay: SimulatedDevice {
   }
 }
 
-/// The bytes of an epoch, and how long it is until the next.
+/// The bytes of an epoch, and the time until the next one.
 struct RecordedEpoch {
   var bytes: [UInt8]
   var length: Milliseconds
 
   private static let usual = Milliseconds(1000)
 
-  /// Cuts a recording where the time changes.
+  /// Cuts a recording at changes of the time.
   static func split(_ bytes: [UInt8]) -> [RecordedEpoch] {
     var cuts: [(offset: Int, milliseconds: Int)] = []
     var stream = FrameStream()
@@ -69,7 +69,7 @@ struct RecordedEpoch {
       if cuts.last?.milliseconds != time { cuts.append((Int(frame.offset), time)) }
     }
     guard !cuts.isEmpty else { return [RecordedEpoch(bytes: bytes, length: usual)] }
-    // What stands before the first time belongs to it.
+    // Bytes before the first time belong to its epoch.
     cuts[0].offset = 0
     return cuts.indices.map { index in
       let end = index + 1 < cuts.count ? cuts[index + 1].offset : bytes.count
@@ -80,7 +80,7 @@ struct RecordedEpoch {
     }
   }
 
-  /// The time that a frame tells: milliseconds of the day from a sentence, of the GPS day from a message of class NAV.
+  /// The time in a frame: milliseconds of the day in a sentence, of the GPS day in a message of class NAV.
   private static func milliseconds(of frame: borrowing Frame) -> Int? {
     let head = (0..<min(16, frame.bytes.byteCount)).map {
       unsafe frame.bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
@@ -94,11 +94,11 @@ struct RecordedEpoch {
   }
 
   private static func ubxTime(_ head: [UInt8]) -> Int? {
-    // Messages that begin with the time of week; NAV-HPPOSLLH and others begin with a version.
+    // Messages that begin with the time of week; others, such as NAV-HPPOSLLH, begin with a version.
     let ids: [UInt8] = [0x02, 0x03, 0x04, 0x06, 0x07, 0x12, 0x21, 0x30, 0x35]
     guard head[2] == 1, ids.contains(head[3]) else { return nil }
     let timeOfWeek = (0..<4).reduce(0) { $0 | Int(head[6 + $1]) << ($1 * 8) }
-    // GPS is ahead of UTC by 18 seconds: sentences and messages of an epoch tell the same time.
+    // GPS time is ahead of UTC by 18 seconds. Sentences and messages of an epoch then have the same time.
     return (timeOfWeek - 18_000 + 604_800_000) % 86_400_000
   }
 

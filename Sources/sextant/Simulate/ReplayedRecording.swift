@@ -3,30 +3,30 @@ import ReceiverSimulator
 import Recording
 import SimulatorRuntime
 
-/// A recording of `sextant record` as a device: its bytes come when they came, at the rates that the line had, and where the
-/// receiver was gone it is gone again. What is written to it is passed over.
+/// A recording of `sextant record` as a device: its bytes arrive at their times and at the rates of the line, and
+/// disconnections are repeated. Bytes that are written to the device are ignored.
 ///
-/// At another rate than the recording's, its bytes are garbage. Bytes that were recorded while a wrong rate was tried are
-/// what they were: garbage at that rate.
+/// At another rate than the recording's, its bytes are garbage. Bytes that were recorded at a wrong rate are garbage
+/// already.
 final class ReplayedRecording: SimulatedDevice {
   var hostRate: UInt32
   private(set) var isPresent = true
 
   private var replay: Recording.Replay
   private let file: [UInt8]
-  /// Where the part of the file begins that the replay does not have yet.
-  private var given = 0
-  /// The rate that the line had; nil where there is none.
+  /// The offset of the first byte that the replay does not have yet.
+  private var offset = 0
+  /// The rate of the line, baud; nil without a rate.
   private var rate: UInt32?
   private var received: [UInt8] = []
 
-  /// What is given to the replay at a time, bytes.
+  /// The number of bytes that the replay gets at a time.
   private static let piece = 65_536
 
   /// - Parameters:
-  ///   - file: the whole recording.
-  ///   - now: when it begins.
-  /// - Throws: `RecordingError` for one that cannot be read.
+  ///   - file: the complete recording.
+  ///   - now: the start of the replay.
+  /// - Throws: `RecordingError` for an invalid recording.
   init(_ file: [UInt8], startingAt now: Instant) throws(RecordingError) {
     self.file = file
     replay = Recording.Replay(speed: .times(1), at: now)
@@ -39,7 +39,7 @@ final class ReplayedRecording: SimulatedDevice {
   /// Whether bytes are a recording, and not plain bytes of a receiver.
   static func isRecording(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x89, 0x53, 0x58]) }
 
-  /// Whether all was sent.
+  /// Whether all bytes were sent.
   var isFinished: Bool { replay.isEnded && received.isEmpty }
 
   var deadline: Instant? { received.isEmpty ? replay.deadline : .zero }
@@ -60,11 +60,11 @@ final class ReplayedRecording: SimulatedDevice {
       case .rate(let next): rate = next
       case .lost:
         isPresent = false
-        // What was on its way is lost with the node.
+        // Bytes in transit are lost with the node.
         received = []
       case .opened: isPresent = true
       }
-      // The head was read when it was opened; a part that is damaged further on is passed over.
+      // The header was valid at the start; damaged parts after it are skipped.
       try? load()
     }
   }
@@ -78,11 +78,11 @@ final class ReplayedRecording: SimulatedDevice {
   }
 
   private func load() throws(RecordingError) {
-    while replay.wantsMore {
-      guard given < file.count else { return try replay.finish() }
-      let end = min(given + Self.piece, file.count)
-      let piece = Array(file[given..<end])
-      given = end
+    while replay.needsInput {
+      guard offset < file.count else { return try replay.finish() }
+      let end = min(offset + Self.piece, file.count)
+      let piece = Array(file[offset..<end])
+      offset = end
       try unsafe replay.receive(piece.span.bytes)
     }
   }

@@ -6,53 +6,53 @@ import Recording
 import SerialPort
 import SimulatorRuntime
 
-/// `sextant simulate`: a receiver that is none, on a pseudo-terminal.
+/// `sextant simulate`: simulates a receiver on a pseudo-terminal.
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Be a receiver on a pseudo-terminal.",
+    abstract: "Simulate a receiver on a pseudo-terminal.",
     discussion: """
-      Prints the path to open. The program that opens it sets the baud rate; at another rate than the receiver's both \
-      sides see garbage. Lines on standard input make things happen: `fault unplug 5s` (docs/scenarios.md has all \
-      faults), `status`, `quit`. It ends at ^C.
+      Prints the path to open. The program that opens it sets the baud rate. At another rate than the receiver's both \
+      sides receive garbage. Lines on standard input are commands: `fault …`, such as `fault unplug 5s` (all faults are in \
+      docs/reference/scenarios.md), `status` and `quit`. Press ^C to end.
       """)
 
-  @Option(help: "The receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(help: "The model of the receiver: \(ReceiverModel.allCases.map(\.rawValue).joined(separator: ", ")).")
   var model = ReceiverModel.m10
 
-  @Option(help: "A scenario: \(Scenario.names.joined(separator: ", ")), or a file.")
+  @Option(help: "A built-in scenario (\(Scenario.names.joined(separator: ", "))), or a file.")
   var scenario = "walk"
 
-  @Option(help: "Make a symbolic link to the pseudo-terminal; it stays the same when the receiver is unplugged.")
+  @Option(help: "Make a symbolic link to the pseudo-terminal. It stays the same after an unplug.")
   var link: String?
 
-  @Option(help: "Determines what is random.")
+  @Option(help: "The seed of the random number generator.")
   var seed: UInt64 = 1
 
   @Option(help: "End after this many seconds.")
   var seconds: Double?
 
-  @Option(help: "Let time pass this many times as fast.")
+  @Option(help: "The speed of time, as a factor.")
   var speed = 1.0
 
-  @Option(help: "Send a recording instead, at its times and rates, or a log in the pace of its epochs; then end.")
+  @Option(help: "Send a recording at its times and rates, or a log epoch by epoch; then end.")
   var replay: String?
 
-  @Option(help: "The rate it is set to when it is opened, in baud; a reset takes it back to its own.")
+  @Option(help: "The rate that the receiver was set to, in baud. A reset restores its default.")
   var baud: UInt32?
 
-  @Flag(help: "Be on USB: the baud rate does not matter.")
+  @Flag(help: "Simulate USB, which ignores the baud rate.")
   var usb = false
 
   @Flag(help: .hidden)
   var forClient = false
 
   func validate() throws {
-    if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("--seconds is a time above 0.") }
+    try ReceiverOptions.check(seconds: seconds)
     if let baud, !(1200...8_000_000 ~= baud) {
-      throw ValidationError("--baud is a rate from 1200 to 8000000, such as 9600.")
+      throw ValidationError("--baud must be a rate from 1200 to 8000000, such as 9600.")
     }
-    if !(speed > 0 && speed <= 1000) { throw ValidationError("--speed is above 0, and 1000 at the most.") }
+    if !(speed > 0 && speed <= 1000) { throw ValidationError("--speed must be above 0, and at most 1000.") }
   }
 
   func run() throws {
@@ -81,15 +81,15 @@ struct Simulate: ParsableCommand {
       var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
       unsafe stream.receive(bytes.span.bytes) { _ in }
       stream.finish { _ in }
-      // Sentences without a checksum are what some program may have to bear.
+      // Sentences without a checksum may be the purpose of a log.
       let counters = stream.counters
       if counters.withoutChecksum == 0, let reason = NoRecording.reason(counters, bytes: UInt64(bytes.count)) {
-        throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(reason)")
+        throw CommandFailure(.badData, "\(path): \(reason)")
       }
       return Replay(bytes, startingAt: now)
     }
     do throws(RecordingError) { return try ReplayedRecording(bytes, startingAt: now) } catch {
-      throw CommandFailure(exitCode: CommandFailure.badData, description: "\(path): \(error.description)")
+      throw CommandFailure(.badData, "\(path): \(error.description)")
     }
   }
 
@@ -99,7 +99,7 @@ struct Simulate: ParsableCommand {
         model: model, scenario: try Scenario.read(scenario), seed: seed, startUTCSeconds: secondsSince1970(),
         hasRate: !usb, startingAt: now)
     }
-    // It was switched on some seconds ago, and somebody set its rate since.
+    // The receiver was switched on some seconds ago, and its rate was set since.
     let before = Milliseconds(5000)
     let on = Instant(nanoseconds: now.nanoseconds - min(now.nanoseconds, before.count * 1_000_000))
     var line = VirtualLine(
@@ -107,7 +107,7 @@ struct Simulate: ParsableCommand {
       startUTCSeconds: secondsSince1970() - Int64(before.count / 1000), hasRate: !usb, startingAt: on)
     line.advance(to: now)
     line.inject(.baudRateChange(to: baud), at: now)
-    // What it said then reached nobody.
+    // The output until now was not received.
     _ = line.takeReceived()
     return line
   }

@@ -3,7 +3,7 @@ import ReceiverSimulator
 import SerialPort
 import SimulatorRuntime
 
-/// The shell of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
+/// The I/O loop of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
 struct SimulationLoop: ~Copyable {
   private var poller: Poller
   private let receiver: SimulatedReceiver
@@ -19,10 +19,10 @@ struct SimulationLoop: ~Copyable {
   init(_ device: any SimulatedDevice, link: String, forClient: Bool, speed: Double, seconds: Double?, now: Instant)
     throws
   {
-    // What can fail comes first: a value that owns descriptors cannot be left half made.
+    // Operations that can fail come first: a value that owns descriptors must not be left half initialised.
     let receiver = try Self.receiver(device, link, speed, now)
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp])
-    if InputLines.isOurs { try poller.add(InputLines.descriptor, token: Self.user) }
+    if InputLines.isReadable { try poller.add(InputLines.descriptor, token: Self.user) }
     try Output.write("\(forClient ? link : receiver.path ?? "")\n")
     self.init(poller, receiver, forClient: forClient, end: seconds.map { now + Milliseconds(seconds: $0) })
   }
@@ -41,9 +41,9 @@ struct SimulationLoop: ~Copyable {
       return try SimulatedReceiver(device, link: link, speed: speed, now: now)
     } catch let error as SerialPortError where !link.isEmpty && error.path == link {
       throw CommandFailure(
-        exitCode: CommandFailure.cannotCreate,
-        description: "\(link): cannot make the link; name a --link that is free (only a link to a pseudo-terminal is "
-          + "replaced) in a folder that may be written")
+        .cannotCreate,
+        "\(link): cannot make the link; name a --link that does not exist in a writable folder (only links to "
+          + "pseudo-terminals are replaced)")
     }
   }
 
@@ -75,10 +75,10 @@ struct SimulationLoop: ~Copyable {
       isEnding = isEnding || forClient
       return poller.remove(InputLines.descriptor)
     }
-    for line in lines { try carryOut(line) }
+    for line in lines { try perform(line) }
   }
 
-  private mutating func carryOut(_ line: Substring) throws {
+  private mutating func perform(_ line: Substring) throws {
     let words = line.split(separator: " ", maxSplits: 1)
     guard let verb = words.first else { return }
     let now = receiver.deviceTime(at: SystemClock.monotonic)
@@ -95,7 +95,7 @@ struct SimulationLoop: ~Copyable {
       } catch {
         printNotice("\(error)")
       }
-    default: printNotice("`\(verb)` is no command; there are `fault …`, `status` and `quit`")
+    default: printNotice("`\(verb)` is not a command; commands are `fault …`, `status` and `quit`")
     }
   }
 
@@ -112,6 +112,6 @@ struct SimulationLoop: ~Copyable {
       """
   }
 
-  /// Six digits behind the point.
+  /// Returns degrees with six fraction digits.
   private func decimal(_ degrees: Double) -> String { "\((degrees * 1e6).rounded() / 1e6)" }
 }

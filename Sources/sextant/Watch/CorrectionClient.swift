@@ -4,7 +4,7 @@ import Receiver
 import ReceiverRuntime
 import SerialPort
 
-/// Corrections for the receiver that a command holds: refused where it cannot take them, else fed.
+/// Sends corrections to the receiver of a command, or refuses if the receiver does not accept them.
 final class CorrectionClient {
   let feed: CorrectionFeed
   private let name: String
@@ -23,20 +23,20 @@ final class CorrectionClient {
   func receive(_ event: ReceiverConnection.Event, _ connection: ReceiverConnection, path: String) {
     switch event {
     case .opened where connection.isWritable == false:
-      refuse("\(path): cannot be written to, so it takes no corrections; name the receiver's own port")
+      refuse("\(path): the port cannot be written, so corrections cannot be sent; name the receiver's own port")
     case .session(.identified(let receiver)) where !receiver.can(.rtcmInput):
       refuse(
-        "\(path): \(sextant.name(of: receiver)) takes no RTCM 3 corrections; leave --corrections out, or use a receiver "
-          + "with RTK (such as ZED-F9P)")
+        "\(path): \(receiver.summary) accepts no RTCM 3 corrections; leave --corrections out, or use a receiver with RTK "
+          + "(such as ZED-F9P)")
     case .session(.notIdentified):
       refuse(
-        "\(path): the receiver does not show itself as one of u-blox that takes corrections; leave --corrections out")
+        "\(path): the receiver is not identified as one of u-blox that accepts corrections; leave --corrections out")
     case .finished(let ticket, _): feed.finished(ticket)
     default: break
     }
   }
 
-  /// A round is over. Throws why the receiver takes no corrections, or what the user has to mend at the source.
+  /// Ends a round of events. Throws if the receiver accepts no corrections, or if the source cannot be opened.
   func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) throws {
     if let refusal { throw refusal }
     if !isOpen {
@@ -47,6 +47,6 @@ final class CorrectionClient {
   }
 
   private func refuse(_ text: String) {
-    refusal = CommandFailure(exitCode: CommandFailure.unavailable, description: text)
+    refusal = CommandFailure(.unavailable, text)
   }
 }

@@ -3,14 +3,14 @@ import MonotonicTime
 import Receiver
 import ReceiverStream
 
-/// The screen of `sextant watch`: a state and a drawing of it. It is drawn over itself, once an epoch, so it is calm.
+/// The screen of `sextant watch`: a state and its drawing. The drawing overwrites itself once an epoch.
 struct Screen: ~Copyable {
   var device = ""
   var baud: UInt32?
   var bytes: UInt64 = 0
   var counters = StreamCounters()
   var rejected = 0
-  /// Something to tell the user, until the next port is opened.
+  /// A message to the user, until the next port is opened.
   var message: String?
 
   private var fix = Fix()
@@ -20,9 +20,9 @@ struct Screen: ~Copyable {
   private var interval: UInt64?
   private let start: Instant
 
-  /// The other screen of the terminal, without a cursor.
+  /// Switches to the alternate screen of the terminal, without a cursor.
   static let begin: StaticString = "\u{1B}[?1049h\u{1B}[?25l"
-  /// The terminal as it was.
+  /// Restores the terminal.
   static let end: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
 
   init(_ now: Instant) { start = now }
@@ -37,7 +37,7 @@ struct Screen: ~Copyable {
     lastEpoch = now
   }
 
-  /// Draws the state for a terminal of so many columns and rows.
+  /// Draws the state for a terminal of this size.
   func draw(into line: inout JSONLine, _ size: (columns: Int, rows: Int), _ now: Instant) {
     line.put("\u{1B}[H")
     head(&line)
@@ -165,7 +165,7 @@ struct Screen: ~Copyable {
 
   // MARK: Satellites
 
-  /// The satellites with their signals as bars, the strongest first, in as many columns as there is room for.
+  /// Draws the satellites with their signals as bars in as many columns as fit.
   private func satellites(_ line: inout JSONLine, columns: Int, rows: Int) {
     let order = byStrength()
     let width = 38
@@ -191,7 +191,7 @@ struct Screen: ~Copyable {
   private func byStrength() -> [Int] {
     let all = sky.satellites
     var order = Array(0..<sky.count)
-    // A stable order keeps the screen calm: by system and number, those without a signal last.
+    // A stable order by system and number avoids flicker. Satellites without a signal come last.
     order.sort { a, b in
       let (x, y) = (all[a], all[b])
       if (x.signalDecibelHertz > 0) != (y.signalDecibelHertz > 0) { return x.signalDecibelHertz > 0 }
@@ -200,10 +200,10 @@ struct Screen: ~Copyable {
     return order
   }
 
-  /// One satellite: 38 columns.
+  /// Draws one satellite in 38 columns.
   private func satellite(_ line: inout JSONLine, _ satellite: Satellite) {
     line.put(satellite.isUsed ? "\u{1B}[1m" : "\u{1B}[2m")
-    line.put(Self.letter(satellite.system))
+    line.put(Self.code(satellite.system))
     line.magnitude(UInt64(satellite.number), width: 2)
     line.put(satellite.number < 100 ? "  " : " ")
     padded(&line, satellite.signalDecibelHertz > 0 ? Int64(satellite.signalDecibelHertz) : nil, width: 2)
@@ -232,7 +232,7 @@ struct Screen: ~Copyable {
     if let value { line.integer(value) } else { line.put("–") }
   }
 
-  /// 14 columns for 0…56 dBHz, in eighths.
+  /// Draws 14 columns for 0 to 56 dBHz, in eighths.
   private func bar(_ line: inout JSONLine, _ signal: Int) {
     let eighths = min(signal, 56) * 2
     for column in 0..<14 {
@@ -246,8 +246,8 @@ struct Screen: ~Copyable {
     }
   }
 
-  /// The letters of RINEX for the systems.
-  private static func letter(_ system: Satellite.System) -> StaticString {
+  /// The codes of the systems in RINEX.
+  private static func code(_ system: Satellite.System) -> StaticString {
     switch system {
     case .gps: "G"
     case .sbas: "S"
@@ -288,7 +288,7 @@ struct Screen: ~Copyable {
 }
 
 extension JSONLine {
-  /// Text as it is, for a terminal: control characters are left out.
+  /// Writes text for a terminal without control characters.
   mutating func plainText(_ text: String) {
     for byte in text.utf8 where byte >= 0x20 && byte != 0x7F { put(raw: byte) }
   }

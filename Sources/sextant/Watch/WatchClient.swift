@@ -5,7 +5,7 @@ import ReceiverRuntime
 import ReceiverStream
 import SerialPort
 
-/// `sextant watch`: what comes is shown.
+/// `sextant watch`: shows epochs and events.
 struct WatchClient: ReceiverClient, ~Copyable {
   private var view: WatchView
   private let source: Source
@@ -13,41 +13,41 @@ struct WatchClient: ReceiverClient, ~Copyable {
   private let baud: UInt32?
   private let epochs: Int?
   private let corrections: CorrectionClient?
-  /// What came so far, for the case that no fix is among it.
+  /// The statistics until now, for the message if there is no fix.
   private(set) var noFix = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0)
-  /// What was learned of the receiver that helps it at its next start.
+  /// The assistance record of the receiver for its next start.
   private(set) var record: AssistanceRecord?
   private var place: AssistanceRecord.Place?
-  /// Whether an epoch of this round was written; what comes after it is written at the round's end, in one piece.
+  /// Whether an epoch of this round was written. Further output is written at the end of the round, in one piece.
   private var hasWritten = false
-  /// Why it could not be written.
-  private var failure: (any Error)?
+  /// The error of a failed write.
+  private var problem: (any Error)?
 
   /// - Parameters:
-  ///   - epochs: after how many with a position to end.
-  ///   - corrections: where the receiver's corrections come from.
+  ///   - epochs: the number of epochs with a position after which the command ends; nil for no limit.
+  ///   - corrections: the source of corrections; nil for none.
   init(
     _ kind: WatchView.Kind, source: Source, baud: UInt32?, epochs: Int?, corrections: CorrectionSource? = nil
   ) {
     self.corrections = corrections.map { CorrectionClient($0) }
     view = WatchView(kind, limit: epochs, now: SystemClock.monotonic)
     self.source = source
-    path = if case .device(let path) = source { path } else { "built-in simulator" }
+    path = source.name
     self.baud = baud
     self.epochs = epochs
   }
 
-  /// Epochs with a position so far.
+  /// The number of epochs with a position.
   var fixes: Int { view.fixes }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)
     noFix.epochs += 1
-    // Who waits for the epoch has it before the rest of the round is done.
+    // The first epoch is written before the rest of the round, so that its reader does not wait.
     if !hasWritten {
       hasWritten = true
-      do { try view.flush() } catch { failure = error }
+      do { try view.flush() } catch { problem = error }
     }
     if let place = AssistanceRecord.Place(report.fix) { self.place = place }
     corrections?.feed.receive(report.fix)
@@ -61,7 +61,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
     case .rate(let rate), .session(.rateFound(let rate)): view.set(baud: rate)
     default: break
     }
-    if let text = text(of: event, path: path, baud: baud) { view.tell(text) }
+    if let text = event.notice(path: path, baud: baud) { view.show(notice: text) }
     corrections?.receive(event, connection, path: path)
   }
 
@@ -74,7 +74,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
   ) throws -> Bool {
     if let corrections {
       try corrections.work(connection, &poller, at: now)
-      while let text = corrections.feed.nextReport() { view.tell(text) }
+      while let text = corrections.feed.nextReport() { view.show(notice: text) }
     }
     view.set(bytes: connection.bytes)
     noFix.bytes = connection.bytes
@@ -86,7 +86,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
       record.database = connection.navigationDatabase
       self.record = record
     }
-    if let failure { throw failure }
+    if let problem { throw problem }
     hasWritten = false
     try view.flush()
     return epochs.map { view.fixes >= $0 } ?? false
@@ -95,9 +95,9 @@ struct WatchClient: ReceiverClient, ~Copyable {
   mutating func resize() { view.resize() }
 
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
-    view.rehearse(report, sky)
+    view.warmUp(report, sky)
   }
 
-  /// Gives the terminal back.
+  /// Restores the terminal.
   mutating func close() { view.close() }
 }

@@ -3,17 +3,17 @@ import MonotonicTime
 import Receiver
 import ReceiverStream
 
-/// What `sextant watch` shows: JSON lines, plain lines, or a screen that is drawn anew.
+/// The output of `sextant watch`: JSON lines, text lines, or a screen.
 struct WatchView: ~Copyable {
   enum Kind {
     case json, lines, screen
   }
 
-  /// Epochs with a position so far.
+  /// The number of epochs with a position.
   private(set) var fixes = 0
 
   private let kind: Kind
-  /// Epochs with a position after which nothing more is shown.
+  /// The number of epochs with a position after which nothing more is shown; nil for no limit.
   private let limit: Int?
   private var line = JSONLine()
   private var screen: Screen
@@ -28,19 +28,18 @@ struct WatchView: ~Copyable {
     screen = Screen(now)
   }
 
-  /// The end of an epoch is near: what writing it takes is brought near the processor, so that the epoch does not wait for it.
-  /// Between epochs others have had the processor's caches, and most of the time from the last byte to the line is spent on
-  /// having them filled again.
-  mutating func rehearse(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
+  /// Prepares for the near end of an epoch: writes it without output, which fills the caches of the processor. Between
+  /// epochs other programs use the caches, and refilling them takes most of the time from the last byte to the line.
+  mutating func warmUp(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     guard kind == .json, line.bytes.byteCount == 0 else { return }
     line.report(report, sky, device: screen.device)
     line.removeAll()
   }
 
-  /// When the screen is drawn next even if nothing comes: its clock of silence runs.
+  /// When the screen is drawn again without an event, because it shows the duration of a silence.
   var deadline: Instant? { kind == .screen ? drawn + Milliseconds(1000) : nil }
 
-  /// A port was opened.
+  /// Notes that a port was opened.
   mutating func open(_ path: String, baud: UInt32?, _ source: Source) {
     screen.device = if case .simulator(let name) = source { "simulator: \(name)" } else { path }
     screen.baud = baud
@@ -54,7 +53,7 @@ struct WatchView: ~Copyable {
 
   /// Shows a report.
   mutating func show(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ now: Instant) {
-    // A read may bring more epochs than were asked for.
+    // A read may have more epochs than requested.
     if let limit, fixes >= limit { return }
     if !report.isUpdate, report.fix.hasPosition { fixes += 1 }
     switch kind {
@@ -82,8 +81,8 @@ struct WatchView: ~Copyable {
 
   mutating func resize() { isDirty = true }
 
-  /// A line for people, on the screen or on standard error.
-  mutating func tell(_ text: String) {
+  /// Shows a line for the user, on the screen or on standard error.
+  mutating func show(notice text: String) {
     if kind == .screen, isDrawn {
       screen.message = text
       isDirty = true
@@ -92,7 +91,7 @@ struct WatchView: ~Copyable {
     }
   }
 
-  /// What is shown and not yet written.
+  /// The text that is not yet written.
   var pending: String { line.text }
 
   mutating func flush() throws {
@@ -101,10 +100,10 @@ struct WatchView: ~Copyable {
     discard()
   }
 
-  /// What is shown and not yet written is written elsewhere.
+  /// Discards the text that is not yet written.
   mutating func discard() { line.removeAll() }
 
-  /// Gives the terminal back as it was, and leaves the last state on it.
+  /// Restores the terminal, and leaves the last state on it.
   mutating func close() {
     guard isDrawn else { return }
     line.removeAll()
@@ -114,7 +113,7 @@ struct WatchView: ~Copyable {
 }
 
 extension JSONLine {
-  /// A fix for people who read lines.
+  /// Writes a fix as a line of text.
   mutating func plain(_ fix: Fix) {
     if let time = fix.time { timestamp(time) } else { put("no time yet") }
     if let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees, fix.hasPosition {
@@ -131,7 +130,7 @@ extension JSONLine {
     endLine()
   }
 
-  /// A number between two texts; nothing when it is nil.
+  /// Writes a number between two texts; nothing if it is nil.
   mutating func labelled(_ before: StaticString, _ value: Double?, digits: Int, _ after: StaticString) {
     guard let value, abs(value) < 1e9 else { return }
     put(before)

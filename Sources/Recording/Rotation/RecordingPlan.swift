@@ -1,16 +1,16 @@
 import MonotonicTime
 
-/// Decides when what was written is brought to the disk for good, and when the next file is begun.
+/// Decides when written bytes are synced to the disk, and when the next file begins.
 public struct RecordingPlan: Sendable {
-  /// When a file is full.
+  /// The end of a file.
   public enum Rotation: Equatable, Sendable {
-    /// At this many bytes of the file.
+    /// At this size, bytes.
     case bytes(UInt64)
-    /// When this time has gone by since its first byte.
+    /// At this time after its first byte.
     case time(Milliseconds)
   }
 
-  /// A loss of power takes at most what was received in this time before it.
+  /// The maximum time that written bytes wait for the sync. A loss of power loses no more.
   public static let longestUnsynced = Milliseconds(1000)
 
   private let rotation: Rotation?
@@ -18,13 +18,13 @@ public struct RecordingPlan: Sendable {
   private var fileBytes: UInt64 = 0
   private var fileStart: Instant?
 
-  /// - Parameter rotation: nil for one file without end.
+  /// - Parameter rotation: nil for a single file.
   public init(rotation: Rotation?) { self.rotation = rotation }
 
-  /// The file that is gone on with has so many bytes already.
-  public mutating func goesOn(behind bytes: UInt64) { fileBytes = bytes }
+  /// Continues a file of this size.
+  public mutating func resume(atByte bytes: UInt64) { fileBytes = bytes }
 
-  /// Bytes were written to the file.
+  /// Notes bytes that were written to the file.
   public mutating func wrote(_ count: Int, at now: Instant) {
     fileBytes += UInt64(count)
     if firstUnsynced == nil { firstUnsynced = now }
@@ -36,11 +36,11 @@ public struct RecordingPlan: Sendable {
 
   public func isSyncDue(at now: Instant) -> Bool { deadline.map { now >= $0 } ?? false }
 
-  /// What was written is on its way to the disk.
+  /// Notes that a sync was started.
   public mutating func synced() { firstUnsynced = nil }
 
-  /// Whether the next bytes belong into a new file. A file that is full stays the one until there are bytes: a silent
-  /// receiver leaves no empty files.
+  /// Whether the next bytes belong to a new file. A full file stays open until bytes arrive, so that a silent receiver
+  /// leaves no empty files.
   public func isRotationDue(at now: Instant) -> Bool {
     switch rotation {
     case nil: false
@@ -49,7 +49,7 @@ public struct RecordingPlan: Sendable {
     }
   }
 
-  /// A new file was begun.
+  /// Notes that a new file was begun.
   public mutating func rotated() {
     fileBytes = 0
     fileStart = nil
@@ -58,8 +58,8 @@ public struct RecordingPlan: Sendable {
 }
 
 extension RecordingPlan.Rotation {
-  /// Reads a size such as `500k`, `100M` or `2G` (powers of 1000), or a time such as `90s`, `15m`, `1h` or `1d`; nil for
-  /// anything else, and for nothing.
+  /// Reads a size such as `500k`, `100M` or `2G` (powers of 1000), or a time such as `90s`, `15m`, `1h` or `1d`; nil
+  /// for anything else and for zero.
   public init?(_ text: String) {
     guard let unit = text.last, let number = UInt64(text.dropLast()), number > 0, number < 1_000_000_000 else {
       return nil
@@ -77,16 +77,16 @@ extension RecordingPlan.Rotation {
   }
 }
 
-/// The names of a recording's finished files: `FILE.1`, `FILE.2` and so on, counted up. The newest has the highest
-/// number, so that one rename finishes a file and no other is touched.
+/// The names of the finished files of a recording: `FILE.1`, `FILE.2` and so on. The newest has the highest number, so
+/// that one rename finishes a file and no other file changes.
 public struct RecordingNames: Sendable {
   private var numbers: [UInt64]
   private let keep: Int?
 
   /// - Parameters:
-  ///   - name: the file's own name, without its folder.
+  ///   - name: the name of the file, without its folder.
   ///   - present: the names in the folder.
-  ///   - keep: how many finished files stay; nil for all.
+  ///   - keep: the number of finished files to keep; nil for all.
   public init(of name: String, among present: [String], keep: Int?) {
     self.keep = keep
     numbers = present.compactMap { other in
@@ -98,14 +98,14 @@ public struct RecordingNames: Sendable {
     numbers.sort()
   }
 
-  /// The number of the file that is finished now.
+  /// Returns the number of the file that is finished now.
   public mutating func finish() -> UInt64 {
     let number = (numbers.last ?? 0) + 1
     numbers.append(number)
     return number
   }
 
-  /// The numbers of the files that are beyond those to keep, oldest first; each is told once.
+  /// Returns the numbers of the files beyond those to keep, oldest first, each once.
   public mutating func surplus() -> [UInt64] {
     guard let keep, numbers.count > keep else { return [] }
     let surplus = Array(numbers.prefix(numbers.count - keep))

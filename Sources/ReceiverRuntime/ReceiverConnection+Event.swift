@@ -1,0 +1,23 @@
+import Receiver
+
+extension ReceiverConnection {
+  /// An event other than a fix.
+  public enum Event: Sendable, Equatable {
+    /// The port was opened, with its rate if it has one, baud.
+    case opened(path: String, rate: UInt32?)
+    /// The line has a new rate, baud.
+    case rate(UInt32)
+    /// The receiver was disconnected; the connection waits for it.
+    case lost(path: String)
+    /// A message to the user about the port.
+    case notice(String)
+    /// A file or FIFO is at its end.
+    case ended
+    /// A report of the session.
+    case session(SessionReport)
+    /// A submitted command has ended.
+    case finished(SessionTicket, Outcome)
+    /// An event of the retrieval of a batch.
+    case batch(BatchEvent)
+  }
+}

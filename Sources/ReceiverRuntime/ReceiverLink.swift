@@ -1,0 +1,59 @@
+import MonotonicTime
+import Receiver
+import SerialPort
+
+/// An open line and the session on it.
+struct ReceiverLink: ~Copyable {
+  var line: ReceiverLine
+  var session: ReceiverSession
+  var scheduler = ReadScheduler()
+  /// Whether received bytes stay in the kernel. A hang-up is still reported.
+  private(set) var isPaused = false
+  /// Bytes of the session that the kernel has not taken yet.
+  private var unsent: [UInt8] = []
+  private var interest = Poller.Interest.readable
+  private let token: Poller.Token
+
+  /// - Parameter token: the token of the line in the poller, which already watches it.
+  init(_ line: consuming ReceiverLine, _ session: consuming ReceiverSession, token: Poller.Token) {
+    self.line = line
+    self.session = session
+    self.token = token
+  }
+
+  /// When the session, the read scheduler or a polled line is due; nil while reading is paused.
+  var deadline: Instant? {
+    isPaused ? nil : .earlier(.earlier(session.deadline, scheduler.idleUntil), line.deadline)
+  }
+
+  /// Stops or continues to read the line.
+  mutating func setPaused(_ isPaused: Bool, _ poller: inout Poller) {
+    self.isPaused = isPaused
+    change(isPaused ? [] : .readable, &poller)
+  }
+
+  mutating func queue(_ bytes: [UInt8]) { unsent += bytes }
+
+  /// Writes as many queued bytes as the line takes now.
+  mutating func write(at now: Instant) throws(SerialPortError) {
+    while !unsent.isEmpty {
+      let bytes = unsent
+      let count = try unsafe line.write(bytes.span.bytes, at: now)
+      if count == 0 { return }
+      unsent.removeFirst(count)
+    }
+  }
+
+  /// Decides when the line is read next, and sets the interest of the poller.
+  mutating func scheduleRead(_ poller: inout Poller, at now: Instant) {
+    scheduler.attend(to: session.expectation, before: session.deadline, at: now)
+    var wanted: Poller.Interest = scheduler.idleUntil == nil ? .readable : []
+    if !unsent.isEmpty { wanted.insert(.writable) }
+    if wanted != interest { change(wanted, &poller) }
+  }
+
+  private mutating func change(_ wanted: Poller.Interest, _ poller: inout Poller) {
+    interest = wanted
+    if let descriptor = line.fileDescriptor { try? poller.change(descriptor, token: token, interest: wanted) }
+  }
+}

@@ -1,0 +1,30 @@
+import Hotplug
+import MonotonicTime
+
+/// Decides when a lost receiver is reopened: by events of devices, by the times of a recording, or by attempts to open
+/// its path.
+struct Reopening {
+  /// The attempts to open the path of a line without device events.
+  var retry = PathRetry()
+  /// The port to reopen, by device events.
+  var policy: ReconnectPolicy?
+  /// The line of a recording during a disconnection in it.
+  var replay: ReplayLine?
+
+  var deadline: Instant? { .earlier(replay?.deadline ?? retry.due, policy?.deadline) }
+
+  /// Starts to use device events for an open port.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the open port.
+  ///   - present: the present ports.
+  ///   - now: the present instant.
+  mutating func follow(_ path: String, _ present: [ReceiverPort], at now: Instant) {
+    var policy = ReconnectPolicy(wanted: .path(path), present: present, at: now)
+    // The port is open already.
+    while policy.takeAction() != nil {}
+    policy.opened(path, at: now)
+    while policy.takeAction() != nil {}
+    self.policy = policy
+  }
+}

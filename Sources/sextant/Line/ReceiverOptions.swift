@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// The options of the commands that open a receiver.
+struct ReceiverOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      The device of the receiver: a tty, pseudo-terminal, FIFO or file, i2c:BUS[@ADDRESS], replay:FILE[@SPEED] or \
+      sim:SCENARIO. Default: GNSS_DEVICE, else the configuration file, else the first receiver that is found.
+      """))
+  var device: String?
+
+  @Option(help: "The baud rate of the line. No other rate is tried. Default: search for the rate.")
+  var baud: UInt32?
+
+  func validate() throws {
+    if baud == 0 { throw ValidationError("--baud must be a rate such as 9600; omit it to search for the rate.") }
+  }
+
+  /// Chooses the source of a command, with the rate of these options before that of the configuration file.
+  func choose(for use: Source.Use) throws -> Source.Choice {
+    var choice = try Source.chosen(named: device, for: use)
+    choice.baud = baud ?? choice.baud
+    return choice
+  }
+
+  /// Checks a value of `--seconds`.
+  static func check(seconds: Double?, below limit: Double = 1e9) throws {
+    if let seconds, !(seconds > 0 && seconds < limit) { throw ValidationError("--seconds must be a time above 0.") }
+  }
+}
+
+extension Source {
+  /// The name of the source in messages.
+  var name: String { if case .device(let path) = self { path } else { "built-in simulator" } }
+}

@@ -1,0 +1,61 @@
+import Receiver
+import ReceiverRuntime
+
+extension ReceiverConnection.Event {
+  /// One line for the user, with the next step if there is one; nil for an event without a notice.
+  ///
+  /// - Parameters:
+  ///   - path: the device.
+  ///   - baud: the fixed rate; nil if the rate is found.
+  func notice(path: String, baud: UInt32?) -> String? {
+    switch self {
+    case .opened, .rate, .ended, .finished, .batch, .lost: nil
+    case .notice(let text): text
+    case .session(let report): report.notice(baud: baud).map { "\(path): \($0)" }
+    }
+  }
+}
+
+extension SessionReport {
+  fileprivate func notice(baud: UInt32?) -> String? {
+    switch self {
+    case .identified(let description): description.summary
+    case .notIdentified(let isOtherVendor):
+      isOtherVendor ? nil : "the receiver does not identify itself; its messages are used as they are"
+    case .configured(let refused):
+      refused == 0 ? nil : "the receiver refused \(refused) setting\(refused == 1 ? "" : "s"); the others are set"
+    case .configurationFailed:
+      "the receiver refuses to be configured; its messages are used as they are (is its configuration locked?)"
+    case .assisted(let given, _):
+      given == 0 ? nil : "the receiver has just started; position and orbits of the last run were sent to it"
+    case .wasReset: "the receiver was reset and is configured again"
+    case .silent: "the receiver is silent; waiting for it (check power and cable)"
+    case .notUnderstood:
+      baud.map { "no valid frame any more at \($0) baud; leave --baud out to search for the rate" }
+        ?? "no valid frame any more; searching for the baud rate again"
+    case .back: "the receiver is back"
+    case .rateNotChanged(let rate): "the receiver was not found at \(rate) baud; the old rate stays"
+    case .awake(.unasked): "the receiver woke without a request"
+    case .doesNotSleep: "the receiver does not go to sleep"
+    case .cannotSleep: "this receiver cannot be put to sleep at this port"
+    case .resetToWake: "the receiver does not wake; resetting it"
+    case .doesNotWake: "the receiver does not wake; trying again from time to time"
+    case .notPutBack:
+      "some changes could not be restored; switch the receiver off and on, or check `sextant configure show`"
+    case .adviseOnSilence:
+      baud.map { "no valid frame at \($0) baud for 5 s; leave --baud out to search for the rate" }
+        ?? "no valid frame for 5 s; still waiting (check that it is a receiver, and its wiring RX to TX)"
+    case .rateFound, .asleep, .awake(.asked), .awake(.time), .batching: nil
+    }
+  }
+}
+
+extension ReceiverDescription {
+  /// Such as "u-blox NEO-M9N, firmware SPG 4.04, protocol 32.01".
+  var summary: String {
+    var text = "u-blox " + (model ?? generation?.rawValue ?? "receiver")
+    if let firmware { text += ", firmware \(firmware)" }
+    if let protocolVersionText { text += ", protocol \(protocolVersionText)" }
+    return text
+  }
+}

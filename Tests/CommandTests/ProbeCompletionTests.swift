@@ -1,0 +1,54 @@
+import MonotonicTime
+import ReceiverStream
+import Testing
+
+@testable import sextant
+
+@Suite("The end of a probe")
+struct ProbeCompletionTests {
+  private static func received(ubx: UInt64 = 0, nmea: UInt64 = 0) -> StreamCounters {
+    var counters = StreamCounters()
+    counters.ubxFrames = ubx
+    counters.nmeaFrames = nmea
+    return counters
+  }
+
+  @Test("A late reply is waited for without a wake-up")
+  func lateReply() {
+    var completion = ProbeCompletion(polls: true)
+    var now = Instant.zero
+    #expect(completion.deadline == nil)
+    var isOver = completion.isOver(Self.received(nmea: 1), at: now)
+    var rounds = 0
+    while let due = completion.deadline, rounds < 100 {
+      rounds += 1
+      now = max(now, due)
+      isOver = completion.isOver(Self.received(nmea: 8), at: now)
+    }
+    #expect(rounds == 1)
+    #expect(!isOver)
+    completion.isIdentified = true
+    isOver = completion.isOver(Self.received(nmea: 9), at: now)
+    #expect(isOver)
+  }
+
+  @Test("Both protocols and the identity complete the probe at once")
+  func atOnce() {
+    var completion = ProbeCompletion(polls: true)
+    let withoutIdentity = completion.isOver(Self.received(ubx: 1, nmea: 3), at: .zero)
+    completion.isIdentified = true
+    let withIdentity = completion.isOver(Self.received(ubx: 1, nmea: 3), at: .zero)
+    #expect(!withoutIdentity && withIdentity)
+  }
+
+  @Test("A receiver that is not polled is received for an epoch")
+  func readOnly() {
+    var completion = ProbeCompletion(polls: false)
+    let results = [
+      completion.isOver(Self.received(), at: .zero),
+      completion.isOver(Self.received(nmea: 1), at: .zero),
+      completion.isOver(Self.received(nmea: 2), at: .zero + ProbeCompletion.epoch),
+    ]
+    #expect(results == [false, false, true])
+  }
+}
