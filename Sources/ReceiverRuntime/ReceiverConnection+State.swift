@@ -14,7 +14,7 @@ extension ReceiverConnection {
   /// The description that the receiver sent.
   public var description: ReceiverDescription? { read { $0.session.description } ?? memory?.description }
   /// Whether a receiver sends valid frames on the line.
-  public var isDetected: Bool { read { $0.session.isHeard } ?? false }
+  public var isDetected: Bool { read { $0.session.isReceiving } ?? false }
   /// The rate of the line, baud.
   public var rate: UInt32? { read { $0.session.rate } }
   /// The temporary rate of the line, if it differs from the found one.

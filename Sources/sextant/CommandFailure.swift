@@ -22,11 +22,4 @@ struct CommandFailure: Error, CustomStringConvertible {
     self.exitCode = exitCode
     self.description = description
   }
-
-  static let noInput = ExitCode.noInput.rawValue
-  static let unavailable = ExitCode.unavailable.rawValue
-  static let cannotCreate = ExitCode.cannotCreate.rawValue
-  static let inputOutput = ExitCode.inputOutput.rawValue
-  static let noPermission = ExitCode.noPermission.rawValue
-  static let configuration = ExitCode.configuration.rawValue
 }

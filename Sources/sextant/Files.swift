@@ -15,14 +15,12 @@ extension CommandFailure {
   init(reading error: FileError) {
     switch error.errno {
     case .noSuchFileOrDirectory:
-      self.init(exitCode: Self.noInput, description: "\(error.path): no such file; check the name")
+      self.init(.noInput, "\(error.path): no such file; check the name")
     case .isDirectory:
-      self.init(exitCode: Self.noInput, description: "\(error.path): is a directory; name a recording in it")
+      self.init(.noInput, "\(error.path): is a directory; name a recording in it")
     case .permissionDenied, .notPermitted:
-      self.init(
-        exitCode: Self.noPermission,
-        description: "\(error.path): no permission to read it; ask its owner, or for a device join its group")
-    default: self.init(exitCode: Self.inputOutput, description: "\(error.path): \(error.reason)")
+      self.init(.noPermission, "\(error.path): no permission to read it; ask its owner, or for a device join its group")
+    default: self.init(.inputOutput, "\(error.path): \(error.reason)")
     }
   }
 }
@@ -38,9 +36,7 @@ struct PrivateTemporaryFolder {
     let parent = environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     var characters = Array("\(parent)/sextant-XXXXXX".utf8CString)
     guard unsafe characters.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) }) != nil else {
-      throw CommandFailure(
-        exitCode: CommandFailure.cannotCreate,
-        description: "\(parent): \(Errno(rawValue: errno)); name another folder with TMPDIR")
+      throw CommandFailure(.cannotCreate, "\(parent): \(Errno(rawValue: errno)); name another folder with TMPDIR")
     }
     path = String(decoding: characters.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
@@ -91,8 +87,7 @@ enum Output {
         case .interrupted: continue
         case let error:
           throw CommandFailure(
-            exitCode: error == .ioError ? CommandFailure.inputOutput : CommandFailure.cannotCreate,
-            description: "standard output: \(error)")
+            error == .ioError ? .inputOutput : .cannotCreate, "standard output: \(error)")
         }
       }
     }

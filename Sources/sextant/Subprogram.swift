@@ -15,8 +15,7 @@ struct Subprogram {
       problem = problem ?? reason
     }
     throw CommandFailure(
-      exitCode: CommandFailure.unavailable,
-      description: "\(problem ?? "\(name): found neither beside sextant nor on the PATH"); \(nextStep)")
+      .unavailable, "\(problem ?? "\(name): found neither beside sextant nor on the PATH"); \(nextStep)")
   }
 
   /// Where a checkout keeps its benchmarks, if the executable lies in the checkout's build folder.

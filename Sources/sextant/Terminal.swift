@@ -65,7 +65,7 @@ func folderOfProgram() throws -> String {
     let path = try Syscalls.target(ofLink: program)
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   } catch {
-    throw CommandFailure(exitCode: CommandFailure.unavailable, description: "\(program): \(error); mount /proc")
+    throw CommandFailure(.unavailable, "\(program): \(error); mount /proc")
   }
 }
 

@@ -18,7 +18,7 @@ struct ProgramNameTests {
     ])
   func bundle(path: String, list: String) {
     let failure = #expect(throws: CommandFailure.self) { try ProgramName.ofExecutable(path) { $0 == list } }
-    #expect(failure?.exitCode == CommandFailure.usage)
+    #expect(failure?.exitCode == CommandFailure.ExitCode.usage.rawValue)
     #expect(
       failure?.description
         == "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(list))")

@@ -21,7 +21,6 @@ enum ProgramName {
     }
     guard let list = places.map({ $0 + "/Info.plist" }).first(where: exists) else { return name }
     throw CommandFailure(
-      exitCode: CommandFailure.usage,
-      description: "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(list))")
+      .usage, "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(list))")
   }
 }

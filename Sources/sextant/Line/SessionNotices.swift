@@ -35,7 +35,7 @@ extension SessionReport {
         ?? "no valid frame any more; searching for the baud rate again"
     case .back: "the receiver is back"
     case .rateNotChanged(let rate): "the receiver was not found at \(rate) baud; the old rate stays"
-    case .awake(.unasked): "the receiver woke without a request"
+    case .awake(.unrequested): "the receiver woke without a request"
     case .doesNotSleep: "the receiver does not go to sleep"
     case .cannotSleep: "this receiver cannot be put to sleep at this port"
     case .resetToWake: "the receiver does not wake; resetting it"
@@ -45,7 +45,7 @@ extension SessionReport {
     case .adviseOnSilence:
       baud.map { "no valid frame at \($0) baud for 5 s; leave --baud out to search for the rate" }
         ?? "no valid frame for 5 s; still waiting (check that it is a receiver, and its wiring RX to TX)"
-    case .rateFound, .asleep, .awake(.asked), .awake(.time), .batching: nil
+    case .rateFound, .asleep, .awake(.requested), .awake(.time), .batching: nil
     }
   }
 }

@@ -83,12 +83,10 @@ enum Source: Equatable {
       isThere: isThere)
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
-        exitCode: CommandFailure.configuration,
-        description: "the configuration file says read-only; name the receiver with --device to send to it")
+        .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
     }
     if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
-      throw CommandFailure(
-        exitCode: CommandFailure.unavailable, description: "\(name): a file takes no orders; name a receiver's device")
+      throw CommandFailure(.unavailable, "\(name): a file takes no orders; name a receiver's device")
     }
     if let note = choice.note { printNotice(note) }
     return choice
@@ -99,7 +97,7 @@ enum Source: Equatable {
     do throws(ReceiverConfigurationError) {
       return try ReceiverConfiguration.installed(sextant.environment)
     } catch {
-      throw CommandFailure(exitCode: CommandFailure.configuration, description: error.description)
+      throw CommandFailure(.configuration, error.description)
     }
   }
 

@@ -144,24 +144,12 @@ struct RecordingFile: ~Copyable {
     if isStandardOutput {
       return CommandFailure(.inputOutput, "standard output: \(error); check its destination")
     }
-    return switch error {
-    case .noSpace, .diskQuotaExceeded:
-      CommandFailure(
-        .inputOutput,
-        "\(path): the disk is full; what was recorded is kept. Make room, or bound the recording with --rotate and --keep"
-      )
-    case .fileTooLarge:
-      CommandFailure(
-        .inputOutput, "\(path): the file is as large as it may be; what was recorded is kept. Use --rotate")
-    default:
-      CommandFailure(.inputOutput, "\(path): \(error); what was recorded is kept")
-    }
     let text =
-      switch code {
-      case ENOSPC, EDQUOT:
+      switch error {
+      case .noSpace, .diskQuotaExceeded:
         "the disk is full; the recording until now is kept. Free space, or limit the recording with --rotate and --keep"
-      case EFBIG: "the file has its maximum size; the recording until now is kept. Use --rotate"
-      default: "\(message(code)); the recording until now is kept"
+      case .fileTooLarge: "the file has its maximum size; the recording until now is kept. Use --rotate"
+      default: "\(error); the recording until now is kept"
       }
     return CommandFailure(.inputOutput, "\(path): \(text)")
   }
