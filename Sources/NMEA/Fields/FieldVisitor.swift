@@ -150,6 +150,13 @@ extension Sentence {
   /// The fields as `Content`, for any formatter.
   @inlinable @inline(never)
   public func decode<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
+    decodeInline(Content.self, rejected: &rejected)
+  }
+
+  /// The fields as `Content`, inlined into the caller: for the sentences that are most of a stream, so that their content stays in
+  /// registers.
+  @inlinable @inline(__always)
+  public func decodeInline<Content: SentenceContent>(_: Content.Type, rejected: inout Int) -> Content {
     var content = Content()
     var reader = fields
     content.fields(&reader)

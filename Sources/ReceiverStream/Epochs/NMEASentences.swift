@@ -124,7 +124,7 @@ extension EpochAssembler {
 
   @inline(never)
   private mutating func receiveGSV(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let content = sentence.decode(GSV.self, rejected: &rejectedFields)
+    let content = sentence.decodeInline(GSV.self, rejected: &rejectedFields)
     let signal = UInt64(truncatingIfNeeded: content.signalID ?? 0)
     begin(nil, Self.id(sentence.talker, isLast: content.isLast, signal: signal), body)
     apply(content, sentence.talker)
@@ -133,7 +133,7 @@ extension EpochAssembler {
 
   @inline(never)
   private mutating func receiveGSA(_ sentence: NMEA.Sentence, _ body: (borrowing Report, borrowing Sky) -> Void) {
-    let content = sentence.decode(GSA.self, rejected: &rejectedFields)
+    let content = sentence.decodeInline(GSA.self, rejected: &rejectedFields)
     begin(nil, Self.id(sentence.talker, GSA.formatter), body)
     apply(content, sentence.talker)
     complete(body)
