@@ -7,7 +7,7 @@ struct ConfigurationKey {
   var unit: String
 }
 
-/// Reads the file of configuration items. The format is described in docs/ubx-layouts.md.
+/// Reads the file of configuration items. The format is described in docs/reference/ubx-layouts.md.
 ///
 ///     CFG-TMODE-LAT 0x40030009 I4 1e-7 deg
 ///

@@ -1,4 +1,4 @@
-/// Reads layout files. The format is described in docs/ubx-layouts.md.
+/// Reads layout files. The format is described in docs/reference/ubx-layouts.md.
 ///
 ///     message NAV-TIMELS 01 26 output poll ; Leap second event information
 ///       U4     iTOW   ms        ; GPS time of week

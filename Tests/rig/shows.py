@@ -15,7 +15,7 @@ usage: shows.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track
   beacons        two beacons through BlueZ, whose adapter is then switched off (BE-3, BE-4, BE-7)
 
 Durations are taken from the receiver's times in the fixes. How soon an event must come is checked in virtual time, by the
-tests that bear the ids above (docs/rules.md).
+tests that bear the ids above (docs/reference/rules.md).
 """
 import math
 import os

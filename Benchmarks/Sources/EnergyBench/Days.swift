@@ -1,6 +1,6 @@
 import PowerControl
 
-// The days of the bench. All are chosen so that what they ask for is plain; docs/power.md describes them.
+// The days of the bench. All are chosen so that what they ask for is plain; docs/reference/power.md describes them.
 extension Day {
   private static let hour = 3600.0
   private static let minute = 60.0

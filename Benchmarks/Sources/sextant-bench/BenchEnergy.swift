@@ -10,7 +10,7 @@ struct BenchEnergy: ParsableCommand {
     discussion: """
       Each day runs in virtual time: the power policy decides, a receiver with its data sheet's currents and times to first \
       fix follows. Beside it: the share of always on, the receiver's own power save mode, and the charge relative to a lower \
-      bound that knows the sky but not when movement starts. docs/power.md explains the table.
+      bound that knows the sky but not when movement starts. docs/reference/power.md explains the table.
       """)
 
   @Option(help: "M8, M9, M10 or F9; without it all four.")

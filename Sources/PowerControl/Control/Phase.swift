@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// The phase of the policy. The diagram stands in docs/power.md.
+/// The phase of the policy. The diagram stands in docs/reference/power.md.
 enum Phase: Sendable {
   /// No receiver.
   case absent

@@ -1,4 +1,4 @@
-/// The numbers of the policy. docs/power.md, "The arithmetic", derives them.
+/// The numbers of the policy. docs/reference/power.md, "The calculation", derives them.
 public struct PowerPolicy: Hashable, Sendable {
   // Orbits. A receiver that sleeps with old ones needs a cold start, and under a poor sky may not get a fix again.
   /// The validity of orbits (ephemeris): GPS, 4 h.

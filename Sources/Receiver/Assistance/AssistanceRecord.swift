@@ -1,7 +1,7 @@
 import ReceiverStream
 import UBX
 
-/// The place and the satellites' orbits of a receiver, stored from one run to the next. docs/configuration.md describes the
+/// The place and the satellites' orbits of a receiver, stored from one run to the next. docs/guides/configuration.md describes the
 /// file.
 ///
 /// The navigation database is valid for the same receiver with the same firmware only (interface descriptions, MGA-DBD).

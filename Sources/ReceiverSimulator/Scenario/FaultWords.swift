@@ -1,7 +1,7 @@
 import MonotonicTime
 
 extension Words {
-  /// The rest of a line as a fault: the words of docs/scenarios.md.
+  /// The rest of a line as a fault: the words of docs/reference/scenarios.md.
   mutating func fault() throws(ScenarioError) -> Fault {
     switch next() {
     case "unplug": return .unplug(for: try milliseconds())

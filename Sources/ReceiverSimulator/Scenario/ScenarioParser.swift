@@ -10,7 +10,7 @@ public struct ScenarioError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Scenario {
-  /// Reads a scenario; the format is described in docs/scenarios.md.
+  /// Reads a scenario; the format is described in docs/reference/scenarios.md.
   ///
   /// - Throws: ``ScenarioError`` at the first line that is not understood.
   public init(parsing text: String) throws(ScenarioError) {
