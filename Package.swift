@@ -20,7 +20,7 @@ let package = Package(
     .library(name: "UBX", targets: ["UBX"]),
     .library(name: "RTCM3", targets: ["RTCM3"]),
     .library(name: "ReceiverStream", targets: ["ReceiverStream", "Recording", "MonotonicTime"]),
-    .library(name: "SerialPort", targets: ["SerialPort"]),
+    .library(name: "SerialPort", targets: ["SerialPort", "EventLoop"]),
     .library(name: "Hotplug", targets: ["Hotplug", "MonotonicTime"]),
     .library(name: "Receiver", targets: ["Receiver", "MonotonicTime"]),
     .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator", "MonotonicTime"]),
@@ -67,9 +67,11 @@ let package = Package(
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(
-      name: "SerialPort", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
+      name: "EventLoop", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
       swiftSettings: settings),
-    .target(name: "SupplySwitch", dependencies: ["CLinux", "FileSystem", systemPackage], swiftSettings: settings),
+    .target(
+      name: "SerialPort", dependencies: ["CLinux", "EventLoop", "FileSystem", "MonotonicTime", systemPackage],
+      swiftSettings: settings),
     .target(name: "Hotplug", dependencies: ["CUdev", "FileSystem", "MonotonicTime"], swiftSettings: settings),
     .target(name: "CBus", path: "CSupport/CBus", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "SystemBus", dependencies: ["CBus", "MonotonicTime", systemPackage], swiftSettings: settings),
@@ -94,16 +96,13 @@ let package = Package(
     .target(
       name: "ReceiverRuntime",
       dependencies: [
-        "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "Hotplug", "FileSystem", "WireBytes",
-        "MonotonicTime",
+        "CLinux", "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "EventLoop", "Hotplug",
+        "FileSystem", "WireBytes", "MonotonicTime", systemPackage,
       ],
       swiftSettings: settings),
     .target(
-      name: "ReceiverSimulator", dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "MonotonicTime"],
-      swiftSettings: settings),
-
-    .target(
-      name: "SimulatorRuntime", dependencies: ["ReceiverSimulator", "SerialPort", "MonotonicTime"],
+      name: "ReceiverSimulator",
+      dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "EventLoop", "MonotonicTime"],
       swiftSettings: settings),
 
     // Floor 4: what clients are owed, and what the receiver may do meanwhile; both know nothing of receivers' languages.
@@ -120,7 +119,7 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "CSpawn", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
-        "SupplySwitch", "SerialPort", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime",
+        "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime",
         systemPackage,
       ],
       swiftSettings: settings),
@@ -137,27 +136,28 @@ let package = Package(
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "GPSDJSON", "ReceiverStream", "SerialPort", systemPackage,
+        "CoreLocation", "EventLoop", "GPSDJSON", "ReceiverStream", "SerialPort", systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),
     .executableTarget(
       name: "sextant",
       dependencies: [
-        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "Hotplug",
-        "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator", "SimulatorRuntime",
-        "Recording", "MonotonicTime", "FileSystem", systemPackage, "SupplySwitch", "LocationService", "Positioning",
+        "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
+        "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
+        "Recording", "MonotonicTime", "FileSystem", systemPackage, "LocationService", "Positioning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
     // Programs for the rigs: the driver's lower layers, with a line for each event.
     .executableTarget(
-      name: "HotplugProbe", dependencies: ["Hotplug", "SerialPort", "Receiver", "ReceiverStream", "MonotonicTime"],
+      name: "HotplugProbe",
+      dependencies: ["Hotplug", "SerialPort", "EventLoop", "Receiver", "ReceiverStream", "MonotonicTime"],
       path: "Tests/rig/HotplugProbe", swiftSettings: settings),
 
     .executableTarget(
-      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "MonotonicTime"],
+      name: "ManyReceivers", dependencies: ["Receiver", "ReceiverRuntime", "SerialPort", "EventLoop", "MonotonicTime"],
       path: "Tests/rig/ManyReceivers", swiftSettings: settings),
     .executableTarget(
       name: "StateStoreWriter", dependencies: ["LocationService", "Positioning", "ReceiverStream"],
@@ -200,9 +200,8 @@ let package = Package(
     .testTarget(
       name: "ReceiverRuntimeTests",
       dependencies: [
-        "ReceiverRuntime", "Receiver", "ReceiverStream", "ReceiverSimulator", "SimulatorRuntime", "Recording",
-        "SerialPort",
-        "FileSystem", "MonotonicTime", "TestSupport",
+        "ReceiverRuntime", "Receiver", "Corrections", "ReceiverStream", "ReceiverSimulator", "Recording", "SerialPort",
+        "EventLoop", "FileSystem", "MonotonicTime", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -231,7 +230,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "sextant", "GPSDJSON", "Hotplug", "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream",
-        "SimulatorRuntime", "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem",
+        "Recording", "SerialPort", "MonotonicTime", "TestSupport", "UBX", "FileSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -239,12 +238,11 @@ let package = Package(
       name: "RecordingTests",
       dependencies: ["Recording", "ReceiverStream", "ReceiverSimulator", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
-    .testTarget(name: "SupplySwitchTests", dependencies: ["SupplySwitch"], swiftSettings: settings),
     .testTarget(
       name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", systemPackage], swiftSettings: settings),
     .testTarget(
       name: "SerialPortTests",
-      dependencies: ["SerialPort", "FileSystem", "MonotonicTime", "TestSupport", systemPackage],
+      dependencies: ["SerialPort", "EventLoop", "FileSystem", "MonotonicTime", "TestSupport", systemPackage],
       swiftSettings: settings),
     .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),

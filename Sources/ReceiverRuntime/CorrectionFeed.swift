@@ -1,4 +1,5 @@
 import Corrections
+import EventLoop
 import MonotonicTime
 import Receiver
 import ReceiverStream
@@ -65,7 +66,7 @@ public final class CorrectionFeed {
       guard port.kind == .fifo else {
         throw SerialPortError(malformed: "is not a FIFO; create one with mkfifo, or use file:\(path)", path: path)
       }
-      try poller.add(port.fileDescriptor, token: token)
+      try poller.addPort(port.fileDescriptor, token: token)
       fifo = Owned(port)
     case .tcp, .ntrip: link.wake(at: now)
     }
@@ -158,7 +159,7 @@ public final class CorrectionFeed {
     while let address = otherAddresses.popFirst() {
       do {
         let next = try TCPStream(connectingTo: address)
-        try poller.add(next.fileDescriptor, token: token, interest: .writable)
+        try poller.addPort(next.fileDescriptor, token: token, interest: .writable)
         stream = Owned(next)
         isConnected = false
         return
@@ -197,7 +198,7 @@ public final class CorrectionFeed {
       let whole = request
       if !whole.isEmpty { request.removeFirst(try unsafe stream.value.write(whole.span.bytes)) }
       let interest: Poller.Interest = request.isEmpty ? .readable : [.readable, .writable]
-      try poller.change(stream.value.fileDescriptor, token: token, interest: interest)
+      try poller.changePort(stream.value.fileDescriptor, token: token, interest: interest)
     } catch {
       link.failed("the connection is lost (\(error.reason))", at: now)
     }

@@ -1,3 +1,4 @@
+import EventLoop
 import Hotplug
 import MonotonicTime
 import Receiver
@@ -237,7 +238,7 @@ public final class ReceiverConnection {
     let lineRate = line.baudRate
     // The frame precedes the first opening only.
     settings.unfinishedFrame = nil
-    if let descriptor = line.fileDescriptor { try poller.add(descriptor, token: token) }
+    if let descriptor = line.fileDescriptor { try poller.addPort(descriptor, token: token) }
     link = ReceiverLink(line, session, token: token)
     reopening.retry.opened(at: now)
     events.append(.opened(path: path, rate: lineRate))

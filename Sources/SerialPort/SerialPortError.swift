@@ -1,3 +1,4 @@
+import EventLoop
 import FileSystem
 import Glibc
 import SystemPackage
@@ -196,4 +197,9 @@ extension NodeStatus {
     guard mode & readAndWrite == readAndWrite, group != 0 else { return nil }
     return Syscalls.groupName(group)
   }
+}
+
+extension SerialPortError {
+  /// The failure of the poller that waits for a port.
+  package init(_ error: PollerError) { self.init(error.errno, .wait, "") }
 }

@@ -6,6 +6,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     case badData = 65
     case noInput = 66
     case unavailable = 69
+    case systemResource = 71
     case cannotCreate = 73
     case inputOutput = 74
     case held = 75

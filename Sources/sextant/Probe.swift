@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import GPSDJSON
 import Hotplug
 import MonotonicTime

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import FileSystem
 import ReceiverRuntime
 import SerialPort
@@ -31,6 +32,9 @@ struct Sextant: ParsableCommand {
     } catch let failure as CommandFailure {
       printNotice(failure.description)
       leave(with: failure.exitCode)
+    } catch let failure as PollerError {
+      printNotice(failure.description)
+      leave(with: CommandFailure.ExitCode.systemResource.rawValue)
     } catch is ReaderGone {
       leave(with: 0)
     } catch let problem as FileError {

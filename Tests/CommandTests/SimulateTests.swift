@@ -1,8 +1,8 @@
+import EventLoop
 import MonotonicTime
 import ReceiverSimulator
 import Recording
 import SerialPort
-import SimulatorRuntime
 import Testing
 
 @testable import sextant

@@ -1,4 +1,5 @@
 import Corrections
+import EventLoop
 import FileSystem
 import Glibc
 import MonotonicTime

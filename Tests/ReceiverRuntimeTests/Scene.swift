@@ -1,11 +1,11 @@
 import Corrections
+import EventLoop
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
 import SerialPort
-import SimulatorRuntime
 
 /// A connection to a simulated receiver on a real pseudo-terminal, in virtual time. The kernel returns the bytes of a
 /// terminal on each read, so no test waits.

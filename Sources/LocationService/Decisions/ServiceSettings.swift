@@ -1,6 +1,5 @@
 import Positioning
 import ReceiverRuntime
-import SupplySwitch
 
 /// The settings of a program's location service, from its environment and the configuration file.
 public struct ServiceSettings: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import EventLoop
 import SerialPort
 
 /// A watch for changes of the decisions outside the program: permission, switches, policy.

@@ -1,3 +1,4 @@
+import EventLoop
 import FileSystem
 import HostSensors
 import MonotonicTime

@@ -1,4 +1,4 @@
-import SupplySwitch
+import ReceiverRuntime
 
 /// The switch in a receiver's supply, open from the first use to the end of the program.
 final class SupplySwitchHandle {

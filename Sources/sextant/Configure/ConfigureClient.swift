@@ -1,4 +1,5 @@
 import ConfigurationEditing
+import EventLoop
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,3 +1,4 @@
+import EventLoop
 import Hotplug
 import MonotonicTime
 import Receiver
@@ -5,7 +6,6 @@ import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
 import SerialPort
-import SimulatorRuntime
 
 /// The part of a command in its receiver loop.
 protocol ReceiverClient: ~Copyable {

@@ -1,3 +1,4 @@
+import EventLoop
 import FileSystem
 import GPSDJSON
 import MonotonicTime

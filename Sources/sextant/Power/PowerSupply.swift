@@ -1,8 +1,8 @@
+import EventLoop
 import FileSystem
 import MonotonicTime
 import ReceiverRuntime
 import SerialPort
-import SupplySwitch
 
 /// `sextant power off` and `on`: the switch of a receiver's supply.
 struct PowerSupply {

@@ -1,3 +1,4 @@
+import EventLoop
 import GPSDJSON
 import MonotonicTime
 import Receiver

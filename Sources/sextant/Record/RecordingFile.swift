@@ -1,4 +1,5 @@
 /// The file of a recording: opened, continued, synced and rotated.
+import EventLoop
 import FileSystem
 import ReceiverRuntime
 import Recording

@@ -1,6 +1,6 @@
 import MonotonicTime
+import ReceiverSimulator
 import ReceiverStream
-import SimulatorRuntime
 
 /// A recording as a device: its bytes arrive epoch by epoch.
 ///

@@ -1,7 +1,6 @@
 import MonotonicTime
 import ReceiverSimulator
 import Recording
-import SimulatorRuntime
 
 /// A recording of `sextant record` as a device: its bytes arrive at their times and at the rates of the line, and
 /// disconnections are repeated. Bytes that are written to the device are ignored.

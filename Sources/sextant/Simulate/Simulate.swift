@@ -4,7 +4,6 @@ import ReceiverSimulator
 import ReceiverStream
 import Recording
 import SerialPort
-import SimulatorRuntime
 
 /// `sextant simulate`: simulates a receiver on a pseudo-terminal.
 struct Simulate: ParsableCommand {

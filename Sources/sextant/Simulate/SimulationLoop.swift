@@ -1,7 +1,7 @@
+import EventLoop
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
-import SimulatorRuntime
 
 /// The I/O loop of `sextant simulate`: it waits for the program at the other end, for the device and for the user.
 struct SimulationLoop: ~Copyable {

@@ -1,4 +1,5 @@
 import Corrections
+import EventLoop
 import MonotonicTime
 import Receiver
 import ReceiverRuntime

@@ -1,3 +1,4 @@
+import EventLoop
 import Hotplug
 import MonotonicTime
 import Receiver
@@ -92,14 +93,16 @@ struct ProbeLoop: ~Copyable {
   }
 
   private mutating func open(_ path: String) throws {
+    let descriptor: Int32
     do throws(SerialPortError) {
       let port = try SerialPort(opening: path, access: .readWrite, baud: options.baud)
       if options.lowLatency { Console.write("low-latency \(path) \(try port.setLowLatency(true))") }
-      try poller.add(port.fileDescriptor, token: Self.receiverBytes)
+      descriptor = port.fileDescriptor
       line = OpenLine(port, searches: options.baud == nil, countersEvery: Self.counterInterval, now: now)
     } catch {
       return reconnectPolicy.failed(path, errno: error.errno, because: error.description, at: now)
     }
+    try poller.add(descriptor, token: Self.receiverBytes)
     reconnectPolicy.opened(path, at: now)
     Console.write("open \(path) descriptors=\(Console.openDescriptors())")
   }

@@ -1,5 +1,4 @@
 import MonotonicTime
-import ReceiverSimulator
 
 /// Something at the far end of a line, in a time of its own: a simulated receiver or a recording.
 public protocol SimulatedDevice {

@@ -79,15 +79,15 @@ public struct Poller: ~Copyable {
   ///
   /// - Parameter signals: the signals to wait for. They are blocked in the calling thread and in threads that it starts
   ///   later, until the poller is destroyed. Create the poller before any other thread, or a signal may arrive there.
-  /// - Throws: ``SerialPortError`` `inputOutput` if the system is out of descriptors.
-  public init(catching signals: [Signal] = []) throws(SerialPortError) {
-    let epoll = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createEpoll() }
-    let timer = try attempting(.wait, "") { () throws(Errno) in try Syscalls.createTimer() }
+  /// - Throws: ``PollerError`` if the system is out of descriptors.
+  public init(catching signals: [Signal] = []) throws(PollerError) {
+    let epoll = try polling { () throws(Errno) in try Syscalls.createEpoll() }
+    let timer = try polling { () throws(Errno) in try Syscalls.createTimer() }
     // A blocked signal is queued even if the process ignores it.
     let caughtNumbers = signals.filter { $0 != .hangUp || !Syscalls.isIgnored($0.number) }.map(\.number)
-    let caught = try attempting(.wait, "") { () throws(Errno) in try CaughtSignals(caughtNumbers) }
-    let waker = try attempting(.wait, "") { () throws(Errno) in try Waker() }
-    try attempting(.wait, "") { () throws(Errno) in
+    let caught = try polling { () throws(Errno) in try CaughtSignals(caughtNumbers) }
+    let waker = try polling { () throws(Errno) in try Waker() }
+    try polling { () throws(Errno) in
       let own = [(timer.number, Mark.timer), (caught.number, Mark.signal), (waker.counter.number, Mark.waker)]
       for (descriptor, mark) in own {
         try Syscalls.control(epoll: epoll.number, EPOLL_CTL_ADD, descriptor, events: EPOLLIN.rawValue, mark: mark)
@@ -107,27 +107,27 @@ public struct Poller: ~Copyable {
   ///   - descriptor: the descriptor. Its owner must ``remove(_:)`` it before it is closed.
   ///   - token: the token in the events.
   ///   - interest: the events to wait for.
-  /// - Throws: ``SerialPortError`` `inputOutput`: out of memory, or added already.
+  /// - Throws: ``PollerError``: out of memory, or added already.
   public mutating func add(
     _ descriptor: Int32, token: Token, interest: Interest = .readable
-  ) throws(SerialPortError) {
+  ) throws(PollerError) {
     do {
       try Syscalls.control(
         epoll: epoll.number, EPOLL_CTL_ADD, descriptor, events: interest.rawValue, mark: UInt64(token.rawValue))
     } catch {
-      if error != .notPermitted { throw SerialPortError(error, .wait, "") }
+      if error != .notPermitted { throw PollerError(errno: error) }
       alwaysReadable.append((descriptor, token))
     }
   }
 
   /// Changes the events of a descriptor. epoll_ctl(2) with EPOLL_CTL_MOD. It has no effect on a regular file.
   ///
-  /// - Throws: ``SerialPortError`` `inputOutput` if the descriptor was not added.
+  /// - Throws: ``PollerError`` if the descriptor was not added.
   public mutating func change(
     _ descriptor: Int32, token: Token, interest: Interest
-  ) throws(SerialPortError) {
+  ) throws(PollerError) {
     if alwaysReadable.contains(where: { $0.descriptor == descriptor }) { return }
-    try attempting(.wait, "") { () throws(Errno) in
+    try polling { () throws(Errno) in
       try Syscalls.control(
         epoll: epoll.number, EPOLL_CTL_MOD, descriptor, events: interest.rawValue, mark: UInt64(token.rawValue))
     }
@@ -145,8 +145,8 @@ public struct Poller: ~Copyable {
   /// - Parameter deadline: an instant of `SystemClock.monotonic` in nanoseconds; nil for none. With a past instant the call
   ///   does not block.
   /// - Returns: at least one event. `timeout` is the last one, and only after the deadline.
-  /// - Throws: ``SerialPortError`` `inputOutput`.
-  public mutating func wait(deadline: UInt64?) throws(SerialPortError) -> [Event] {
+  /// - Throws: ``PollerError``.
+  public mutating func wait(deadline: UInt64?) throws(PollerError) -> [Event] {
     events.removeAll(keepingCapacity: true)
     do {
       try arm(deadline)
@@ -157,7 +157,7 @@ public struct Poller: ~Copyable {
         if hasPassed(deadline) { events.append(.timeout) }
       }
     } catch {
-      throw SerialPortError(error, .wait, "")
+      throw PollerError(errno: error)
     }
     return events
   }
@@ -228,4 +228,9 @@ extension Poller.Signal {
     guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
     self = signal
   }
+}
+
+/// Runs a system call, and converts its errno.
+private func polling<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(PollerError) -> Result {
+  do { return try body() } catch { throw PollerError(errno: error) }
 }

@@ -1,5 +1,5 @@
+import EventLoop
 import MonotonicTime
-import ReceiverSimulator
 import SerialPort
 
 /// A simulated device on a pseudo-terminal: what it writes takes the same way as a real one's bytes, and what is written

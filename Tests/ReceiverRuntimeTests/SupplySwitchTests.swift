@@ -1,5 +1,5 @@
 import Glibc
-import SupplySwitch
+import ReceiverRuntime
 import Testing
 
 @Suite("The supply switch of a receiver")
