@@ -8,9 +8,9 @@ import Receiver
 ///     holds differences
 ///
 ///     CFG-RATE-MEAS = 0.2                      # s, default 1
-public struct ConfigurationFile: Sendable, Equatable {
+package struct ConfigurationFile: Sendable, Equatable {
   /// The settings that the file lists.
-  public enum Extent: String, Sendable {
+  package enum Extent: String, Sendable {
     /// Settings that differ from the defaults of the firmware; all others have their defaults.
     case differences
     /// All settings that were read.
@@ -18,21 +18,21 @@ public struct ConfigurationFile: Sendable, Equatable {
   }
 
   /// An invalid line of a file.
-  public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+  package struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The number of the line, from 1.
-    public var line: Int
-    public var reason: String
-    public var description: String { "line \(line): \(reason)" }
+    package var line: Int
+    package var reason: String
+    package var description: String { "line \(line): \(reason)" }
   }
 
-  public var receiver: String?
-  public var firmware: String?
-  public var protocolVersion: String?
+  package var receiver: String?
+  package var firmware: String?
+  package var protocolVersion: String?
   /// The id of the chip in hexadecimal.
-  public var uniqueID: String?
-  public var extent: Extent
+  package var uniqueID: String?
+  package var extent: Extent
   /// The settings, in the order of the file.
-  public var words: [SettingWord] = []
+  package var words: [SettingWord] = []
   /// The line number of each setting, by its name in capitals.
   private var lineNumbers: [String: Int] = [:]
 
@@ -47,7 +47,7 @@ public struct ConfigurationFile: Sendable, Equatable {
   ///   - values: the settings that were read.
   ///   - receiver: the receiver that they were read from.
   ///   - extent: the settings to list; everything if the receiver does not report its defaults.
-  public static func text(_ values: [SettingValue], of receiver: ReceiverDescription, _ extent: Extent) -> String {
+  package static func text(_ values: [SettingValue], of receiver: ReceiverDescription, _ extent: Extent) -> String {
     let canReport = values.contains { $0.standard != nil }
     let extent = canReport ? extent : .everything
     var text = "\(title) \(version)\n"
@@ -77,7 +77,7 @@ public struct ConfigurationFile: Sendable, Equatable {
   /// Reads a file. An invalid line is an error, and nothing of the file is used.
   ///
   /// - Throws: ``Problem`` for the first invalid line.
-  public init(_ text: String) throws(Problem) {
+  package init(_ text: String) throws(Problem) {
     extent = .everything
     var isTitled = false
     // Some editors write a byte order mark and CR LF line ends.

@@ -3,7 +3,7 @@ import UBX
 
 /// A CFG message that a receiver stores. Some messages exist once for each selector: `CFG-NAV5`, `CFG-PRT[1]`,
 /// `CFG-MSG[NAV-PVT]`.
-public struct ConfigurationRecord: Sendable, Hashable {
+package struct ConfigurationRecord: Sendable, Hashable {
   var identity: MessageIdentity
   /// The payload of the poll request.
   var selector: [UInt8]

@@ -6,7 +6,7 @@ import Receiver
 ///     (if the file has differences)  file nor at their default
 ///
 /// Settings that the receiver lacks or refuses are skipped and reported; the others are set.
-public struct ConfigurationRestoring: ReceiverScript {
+package struct ConfigurationRestoring: ReceiverScript {
   private enum Step: Sendable {
     case reading(SettingsReading)
     case editing(SettingsEdit)
@@ -18,12 +18,12 @@ public struct ConfigurationRestoring: ReceiverScript {
   private let hasRate: Bool
   private var step: Step
   /// Settings of the file that this receiver cannot have, grouped by reason.
-  public private(set) var skipped: [Skipped] = []
+  package private(set) var skipped: [Skipped] = []
 
   /// Settings that are skipped for one reason. With a file of another generation these are all settings.
-  public struct Skipped: Sendable, Equatable {
-    public var names: [String]
-    public var reason: String
+  package struct Skipped: Sendable, Equatable {
+    package var names: [String]
+    package var reason: String
   }
 
   /// - Parameters:
@@ -32,7 +32,7 @@ public struct ConfigurationRestoring: ReceiverScript {
   ///   - port: the receiver's port at this line, if known.
   ///   - hasRate: whether the line has a baud rate.
   ///   - raisedRate: the rate of the line while the script runs, if it differs from the configured one.
-  public init(
+  package init(
     _ file: ConfigurationFile, to receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
     raisedRate: RaisedRate? = nil
   ) throws(SettingProblem) {
@@ -53,23 +53,23 @@ public struct ConfigurationRestoring: ReceiverScript {
   }
 
   /// The edit of the settings; nil while the receiver's settings are read.
-  public var edit: SettingsEdit? { if case .editing(let edit) = step { edit } else { nil } }
+  package var edit: SettingsEdit? { if case .editing(let edit) = step { edit } else { nil } }
 
-  public var progress: (done: Int, of: Int) {
+  package var progress: (done: Int, of: Int) {
     switch step {
     case .reading(let reading): reading.progress
     case .editing(let edit): edit.progress
     }
   }
 
-  public func next() -> Command? {
+  package func next() -> Command? {
     switch step {
     case .reading(let reading): reading.next()
     case .editing(let edit): edit.next()
     }
   }
 
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     switch step {
     case .reading(var reading):
       reading.receive(outcome)

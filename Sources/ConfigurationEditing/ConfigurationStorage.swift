@@ -5,9 +5,9 @@ import UBX
 /// Stores the current configuration of a receiver. No other script writes flash.
 ///
 ///     save to all memories ── refused ─▶ save to battery-backed memory ── refused ─▶ over
-public struct ConfigurationSaving: ReceiverScript {
+package struct ConfigurationSaving: ReceiverScript {
   /// The memory that has the configuration.
-  public enum Result: Sendable, Equatable {
+  package enum Result: Sendable, Equatable {
     /// Flash, or another memory that needs no power.
     case permanent
     /// Battery-backed memory: without a battery the configuration is lost with the power.
@@ -19,16 +19,16 @@ public struct ConfigurationSaving: ReceiverScript {
   private enum Step: Sendable { case everywhere, batteryBacked, over }
 
   private var step: Step
-  public private(set) var result = Result.silent
+  package private(set) var result = Result.silent
 
-  public init(of receiver: ReceiverDescription) {
+  package init(of receiver: ReceiverDescription) {
     // A receiver without flash acknowledges the request to save to flash.
     step = receiver.hasFlash ? .everywhere : .batteryBacked
   }
 
-  public var progress: (done: Int, of: Int) { (step == .over ? 1 : 0, 1) }
+  package var progress: (done: Int, of: Int) { (step == .over ? 1 : 0, 1) }
 
-  public func next() -> Command? {
+  package func next() -> Command? {
     switch step {
     case .everywhere: CFGCFG.command(save: CFGCFG.allSections, devices: CFGCFG.allDevices)
     case .batteryBacked: CFGCFG.command(save: CFGCFG.allSections, devices: CFGCFG.batteryBacked)
@@ -36,7 +36,7 @@ public struct ConfigurationSaving: ReceiverScript {
     }
   }
 
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
     case (.everywhere, .acknowledged): result = .permanent
     case (.batteryBacked, .acknowledged): result = .batteryBacked
@@ -52,17 +52,17 @@ public struct ConfigurationSaving: ReceiverScript {
 
 /// Deletes the stored configuration and loads the defaults of the firmware. The port may then have another rate, at
 /// which the acknowledgement is lost. Success is therefore a reply to MON-VER.
-public struct FactoryReset: ReceiverScript {
-  public enum Result: Sendable, Equatable { case done, refused, silent }
+package struct FactoryReset: ReceiverScript {
+  package enum Result: Sendable, Equatable { case done, refused, silent }
 
   private enum Step: Sendable { case clearing, polling(remaining: Int), over }
 
   private var step = Step.clearing
-  public private(set) var result = Result.silent
+  package private(set) var result = Result.silent
 
-  public init() {}
+  package init() {}
 
-  public var progress: (done: Int, of: Int) {
+  package var progress: (done: Int, of: Int) {
     switch step {
     case .clearing: (0, 2)
     case .polling: (1, 2)
@@ -70,7 +70,7 @@ public struct FactoryReset: ReceiverScript {
     }
   }
 
-  public func next() -> Command? {
+  package func next() -> Command? {
     switch step {
     case .clearing:
       var command = CFGCFG.command(
@@ -84,7 +84,7 @@ public struct FactoryReset: ReceiverScript {
     }
   }
 
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     switch (step, outcome) {
     case (.clearing, .refused):
       result = .refused

@@ -2,7 +2,7 @@ import Receiver
 
 /// A dialogue with a receiver as a value: it returns the next command, takes its outcome, and is over when `next()`
 /// returns nil. The owner of the line sends the commands.
-public protocol ReceiverScript: Sendable {
+package protocol ReceiverScript: Sendable {
   /// The next command; nil when the script is over. Without an outcome in between, the result is the same.
   mutating func next() -> Command?
   /// Takes the outcome of the last command.
@@ -14,5 +14,5 @@ public protocol ReceiverScript: Sendable {
 }
 
 extension ReceiverScript {
-  public var treatsSilenceAsRefusal: Bool { false }
+  package var treatsSilenceAsRefusal: Bool { false }
 }

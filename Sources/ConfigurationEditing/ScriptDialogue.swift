@@ -12,9 +12,9 @@ import UBX
 /// A receiver refuses an unknown CFG message (interface descriptions, "ACK-NAK"), but old firmware and clones do not
 /// reply. The reply to MON-VER is as long as the replies to most CFG messages: a line with capacity for the one carries
 /// the others.
-public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
+package struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   /// The next step of the owner of the line.
-  public enum Step: Sendable, Equatable {
+  package enum Step: Sendable, Equatable {
     case send(Command)
     /// The script is over.
     case over
@@ -25,7 +25,7 @@ public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   /// The number of commands in a row without a reply that ends the dialogue.
   private static var mostMissingReplies: Int { 3 }
 
-  public private(set) var script: Script
+  package private(set) var script: Script
   private let toleratesSilence: Bool
   private var missingReplies = 0
   /// The script's last poll had no reply, and MON-VER tests whether the receiver replies at all.
@@ -35,13 +35,13 @@ public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   /// - Parameters:
   ///   - script: the commands.
   ///   - toleratesSilence: whether the receiver may be away for some time, as after a reset.
-  public init(_ script: Script, toleratesSilence: Bool = false) {
+  package init(_ script: Script, toleratesSilence: Bool = false) {
     self.script = script
     self.toleratesSilence = toleratesSilence
   }
 
   /// The next step. Without an outcome in between, the result is the same.
-  public mutating func next() -> Step {
+  package mutating func next() -> Step {
     if missingReplies >= Self.mostMissingReplies, !toleratesSilence { return .noReply }
     if isProbing {
       var command = Command.poll(.monVER)
@@ -56,7 +56,7 @@ public struct ScriptDialogue<Script: ReceiverScript>: Sendable {
   }
 
   /// Takes the outcome of the last command.
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     if isProbing {
       isProbing = false
       guard case .answered = outcome else {

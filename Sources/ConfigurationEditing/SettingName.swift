@@ -2,7 +2,7 @@ import Receiver
 import UBX
 
 /// The name of a setting: a configuration item, a CFG message, or a field of a CFG message.
-public enum SettingName: Sendable {
+package enum SettingName: Sendable {
   /// A key, and the item if the database has it.
   case item(UInt32, ConfigurationItem?)
   case field(ConfigurationRecord, FieldPath)
@@ -23,7 +23,7 @@ public enum SettingName: Sendable {
 
   /// Reads a name, regardless of case: `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel`, `CFG-PRT[1]`,
   /// and `rate` and `model` of every family.
-  public init(_ text: String) throws(SettingProblem) {
+  package init(_ text: String) throws(SettingProblem) {
     if let family = Self.single.first(where: { $0.name == text.lowercased() }) {
       self = .family(item: try SettingName(family.item), field: try SettingName(family.field))
       return

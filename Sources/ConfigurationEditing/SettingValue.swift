@@ -2,20 +2,20 @@ import Receiver
 import UBX
 
 /// The value of a setting in a receiver.
-public struct SettingValue: Sendable, Equatable {
+package struct SettingValue: Sendable, Equatable {
   /// Such as `CFG-RATE-MEAS` or `CFG-NAV5.dynModel`; the key for an item that the database lacks.
-  public var name: String
+  package var name: String
   /// The key of an item; nil for a field.
-  public var key: UInt32?
+  package var key: UInt32?
   /// The value in its unit: a number, an array in brackets, or text in quotation marks.
-  public var text: String
+  package var text: String
   /// The unit as in the interface description; may be empty.
-  public var unit: String
+  package var unit: String
   /// The default of the firmware; nil if the receiver does not report it.
-  public var standard: String?
+  package var standard: String?
 
   /// Whether the value is the default of the firmware; nil if the receiver does not report the default.
-  public var isStandard: Bool? { standard.map { $0 == text } }
+  package var isStandard: Bool? { standard.map { $0 == text } }
 
   init(_ pair: ConfigurationPair, standard: UInt64? = nil) {
     let item = pair.item

@@ -2,15 +2,15 @@ import Receiver
 import UBX
 
 /// Why a word of the user is not a valid setting, with the next step, in one line.
-public struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  public var description: String
+package struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertible {
+  package var description: String
 
   init(_ description: String) { self.description = description }
 }
 
 /// A setting in the user's words: `rate=5Hz`, `CFG-RATE-MEAS=0.2`, `CFG-NAV5.dynModel=4`. It is read without a
 /// receiver, so that a misspelling is reported before a port is opened.
-public struct SettingWord: Sendable, Equatable {
+package struct SettingWord: Sendable, Equatable {
   enum Meaning: Sendable, Equatable {
     case measurementPeriod(UInt16)
     case model(DesiredConfiguration.DynamicModel)
@@ -23,7 +23,7 @@ public struct SettingWord: Sendable, Equatable {
   }
 
   /// The name as the user wrote it, before the equals sign.
-  public var name: String
+  package var name: String
   var meaning: Meaning
 
   /// The names that work on every family, and their values.
@@ -37,7 +37,7 @@ public struct SettingWord: Sendable, Equatable {
   ]
 
   /// Whether the setting may change the time between epochs.
-  public var changesEpochPeriod: Bool {
+  package var changesEpochPeriod: Bool {
     switch meaning {
     case .measurementPeriod: true
     case .item(let pair): EpochPeriod.items.contains(pair.id)
@@ -47,10 +47,10 @@ public struct SettingWord: Sendable, Equatable {
   }
 
   /// The baud rate of the line, if the setting is the family name for it.
-  public var lineRate: UInt32? { if case .portRate(let rate) = meaning { rate } else { nil } }
+  package var lineRate: UInt32? { if case .portRate(let rate) = meaning { rate } else { nil } }
 
   /// Reads `NAME=VALUE`.
-  public init(_ text: String) throws(SettingProblem) {
+  package init(_ text: String) throws(SettingProblem) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw SettingProblem("\(text): a setting is NAME=VALUE, such as rate=5Hz or CFG-NAVSPG-DYNMODEL=4")
     }

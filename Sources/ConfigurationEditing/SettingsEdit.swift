@@ -12,9 +12,9 @@ import UBX
 ///
 /// CFG-VALSET applies all keys of a message or none, and does not report which key it refuses (interface descriptions,
 /// CFG-VALSET). A CFG message is read, changed and written as a whole.
-public struct SettingsEdit: ReceiverScript {
+package struct SettingsEdit: ReceiverScript {
   /// The result of a setting.
-  public enum Result: Sendable, Equatable {
+  package enum Result: Sendable, Equatable {
     /// The receiver had the desired value.
     case unchanged
     case changed
@@ -33,7 +33,7 @@ public struct SettingsEdit: ReceiverScript {
   }
 
   /// The effect of a refusal on the other settings.
-  public enum Scope: Sendable {
+  package enum Scope: Sendable {
     /// No setting is changed.
     case allOrNothing
     /// The other settings are changed.
@@ -94,11 +94,11 @@ public struct SettingsEdit: ReceiverScript {
   private enum Phase: Sendable { case reading, writing, restoring, over }
 
   /// The names of the words, in the order of the user.
-  public let names: [String]
+  package let names: [String]
   /// The rate that the line gets at the end. The owner of the line changes it.
-  public var portRate: UInt32? { lineRate?.rate }
+  package var portRate: UInt32? { lineRate?.rate }
   /// Why the words cannot be set over this line, as the replies of the receiver have shown.
-  public private(set) var problem: SettingProblem?
+  package private(set) var problem: SettingProblem?
 
   let scope: Scope
   let hasRate: Bool
@@ -124,7 +124,7 @@ public struct SettingsEdit: ReceiverScript {
   ///   - hasRate: whether the line has a baud rate.
   ///   - line: the measured load of the line; if it is given, more epochs than the line can carry are refused.
   ///   - scope: the effect of a refusal on the other settings.
-  public init(
+  package init(
     _ words: [SettingWord], of receiver: ReceiverDescription, port: ReceiverPortNumber?, hasRate: Bool,
     line: MeasuredLine? = nil, scope: Scope = .allOrNothing
   ) throws(SettingProblem) {
@@ -141,10 +141,10 @@ public struct SettingsEdit: ReceiverScript {
 
   // MARK: Results
 
-  public var progress: (done: Int, of: Int) { (done, done + work.count) }
+  package var progress: (done: Int, of: Int) { (done, done + work.count) }
 
   /// The result of each word.
-  public var results: [Result] {
+  package var results: [Result] {
     names.indices.map { owner in
       let all = entries.filter { $0.owner == owner }.map { $0.result ?? .withdrawn }
       // The result that needs the user's attention most comes first.
@@ -154,7 +154,7 @@ public struct SettingsEdit: ReceiverScript {
   }
 
   /// The settings with a result, by the receiver's names.
-  public func names(of result: Result) -> [String] {
+  package func names(of result: Result) -> [String] {
     entries.filter { $0.result == result }.map { entry in
       switch entry.setting {
       case .item(let pair): pair.item?.name.description ?? SettingValue.name(ofKey: pair.id)
@@ -166,14 +166,14 @@ public struct SettingsEdit: ReceiverScript {
 
   // MARK: Script
 
-  public func next() -> Command? {
+  package func next() -> Command? {
     guard var command = work.first.flatMap(command(for:)) else { return nil }
     // A line that a setting has just filled carries a reply only now and then.
     command.patience = Milliseconds(700)
     return command
   }
 
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     guard !work.isEmpty else { return }
     let finished = work.removeFirst()
     done += 1

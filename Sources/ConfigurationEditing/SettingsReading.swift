@@ -8,7 +8,7 @@ import UBX
 ///                 └─ refused: the receiver has no item of the group
 ///     by key:    64 at a time ─ refused ─▶ halves, until a missing item is requested by itself
 ///     messages:  one by one ─ refused: the receiver does not have it
-public struct SettingsReading: ReceiverScript {
+package struct SettingsReading: ReceiverScript {
   private enum Work: Sendable {
     /// All items that match a key with wildcards, from a position in the list on.
     case page(key: UInt32, layer: UInt8, position: Int)
@@ -22,15 +22,15 @@ public struct SettingsReading: ReceiverScript {
   private(set) var standards: [UInt32: UInt64] = [:]
   private(set) var records: [(record: ConfigurationRecord, payload: [UInt8])] = []
   /// Names that were requested and that the receiver does not have.
-  public private(set) var missing: [String] = []
+  package private(set) var missing: [String] = []
   /// Names that were requested and had no reply: the receiver does not have them, or the line had no capacity for the
   /// reply.
-  public private(set) var withoutReply: [String] = []
+  package private(set) var withoutReply: [String] = []
   /// Whether a request had no reply, so that the values are not complete.
-  public private(set) var isIncomplete = false
+  package private(set) var isIncomplete = false
 
   /// The rate of the line during the reading, if it differs from the configured one.
-  public var raisedRate: RaisedRate?
+  package var raisedRate: RaisedRate?
 
   private var work: [Work]
   private var done = 0
@@ -59,7 +59,7 @@ public struct SettingsReading: ReceiverScript {
   ///   - pattern: nil for all.
   ///   - receiver: the receiver to read.
   ///   - readsStandards: whether to read the defaults too, if the receiver reports them.
-  public init(pattern: String?, of receiver: ReceiverDescription, readsStandards: Bool) {
+  package init(pattern: String?, of receiver: ReceiverDescription, readsStandards: Bool) {
     filter = pattern.map { .pattern($0) } ?? .all
     if receiver.can(.valset) {
       let layers = readsStandards ? [Self.ram, Self.standard] : [Self.ram]
@@ -70,7 +70,7 @@ public struct SettingsReading: ReceiverScript {
   }
 
   /// Reads settings by name.
-  public init(names: [SettingName], of receiver: ReceiverDescription) throws(SettingProblem) {
+  package init(names: [SettingName], of receiver: ReceiverDescription) throws(SettingProblem) {
     filter = .names
     var keys: [UInt32] = []
     var records: [ConfigurationRecord] = []
@@ -114,11 +114,11 @@ public struct SettingsReading: ReceiverScript {
 
   /// Whether a poll without a reply counts as refused. Most of hundreds of polls concern messages that the receiver
   /// lacks; a single requested name may lack a reply because the line is full.
-  public var treatsSilenceAsRefusal: Bool { if case .names = filter { false } else { true } }
+  package var treatsSilenceAsRefusal: Bool { if case .names = filter { false } else { true } }
 
-  public var progress: (done: Int, of: Int) { (done, done + work.count) }
+  package var progress: (done: Int, of: Int) { (done, done + work.count) }
 
-  public func next() -> Command? {
+  package func next() -> Command? {
     switch work.first {
     case .page(let key, let layer, let position): Self.request([key], layer, position)
     case .keys(let keys, let layer): Self.request(keys, layer, 0)
@@ -127,7 +127,7 @@ public struct SettingsReading: ReceiverScript {
     }
   }
 
-  public mutating func receive(_ outcome: Outcome) {
+  package mutating func receive(_ outcome: Outcome) {
     guard !work.isEmpty else { return }
     let current = work.removeFirst()
     done += 1
@@ -199,7 +199,7 @@ public struct SettingsReading: ReceiverScript {
   }
 
   /// The values: items by key, then messages in their order; for requested names in the order of the request.
-  public var values: [SettingValue] {
+  package var values: [SettingValue] {
     var all: [SettingValue] = []
     // The order is by group and item; the size in the upper bits is ignored.
     for (id, bits) in items.sorted(by: { ($0.key & 0x0FFF_FFFF, $0.key) < ($1.key & 0x0FFF_FFFF, $1.key) }) {

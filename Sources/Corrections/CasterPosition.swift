@@ -11,37 +11,37 @@ import WireBytes
 /// A caster that computes corrections for a position sends none before it has a GGA sentence (RTCM 10410.1, source
 /// table field "nmea"). Other casters start by themselves; they do not receive the position, which is private. The
 /// value has no clock and no socket.
-public struct CasterPosition: Sendable {
+package struct CasterPosition: Sendable {
   /// The time after which a caster without corrections is assumed to need a position.
   static let startTimeout = Milliseconds(5000)
   /// The interval of the sentences.
   static let period = Milliseconds(10_000)
 
   /// The last fix of the receiver.
-  public var fix: Fix?
+  package var fix: Fix?
   private var dueAt: Instant?
   /// Whether the caster has received a position. It then needs further ones.
   private var needsPosition = false
 
-  public init() {}
+  package init() {}
 
   /// When a sentence may be due; nil if none is.
-  public var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
+  package var deadline: Instant? { fix?.hasPosition == true ? dueAt : nil }
 
   /// The caster has granted the stream.
-  public mutating func connected(at now: Instant) { dueAt = now + Self.startTimeout }
+  package mutating func connected(at now: Instant) { dueAt = now + Self.startTimeout }
 
   /// Corrections arrived. A caster that has received a position before needs further ones.
-  public mutating func received() { if !needsPosition { dueAt = nil } }
+  package mutating func received() { if !needsPosition { dueAt = nil } }
 
   /// The connection is closed.
-  public mutating func disconnected() {
+  package mutating func disconnected() {
     dueAt = nil
     needsPosition = false
   }
 
   /// Returns the sentence if one is due and the position is known.
-  public mutating func sentence(at now: Instant) -> [UInt8]? {
+  package mutating func sentence(at now: Instant) -> [UInt8]? {
     guard let dueAt, now >= dueAt, let fix, fix.hasPosition, let content = GGA(fix) else { return nil }
     needsPosition = true
     self.dueAt = now + Self.period

@@ -7,9 +7,9 @@ import MonotonicTime
 ///        └──── back-off ◀───┴──────────────────────┘
 ///
 /// A loss is reported once, until bytes arrive again. The value has no clock and no socket.
-public struct CorrectionLink: Sendable {
+package struct CorrectionLink: Sendable {
   /// The next step of the I/O code.
-  public enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     case connect
     case disconnect
     /// A message to the user.
@@ -43,23 +43,23 @@ public struct CorrectionLink: Sendable {
   /// - Parameters:
   ///   - name: the source, for messages.
   ///   - now: the present instant.
-  public init(to name: String, at now: Instant) {
+  package init(to name: String, at now: Instant) {
     self.name = name
     state = .waiting(until: now)
   }
 
   /// When `wake` is due.
-  public var deadline: Instant {
+  package var deadline: Instant {
     switch state {
     case .waiting(let until), .connecting(let until), .open(let until): until
     }
   }
 
   /// The next action; nil if there is none for now.
-  public mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
+  package mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
   /// Performs what is due. A call before the deadline has no effect.
-  public mutating func wake(at now: Instant) {
+  package mutating func wake(at now: Instant) {
     guard now >= deadline else { return }
     switch state {
     case .waiting:
@@ -75,20 +75,20 @@ public struct CorrectionLink: Sendable {
   /// - Parameters:
   ///   - awaitsReply: whether a request was sent that the source has to grant first.
   ///   - now: the present instant.
-  public mutating func connected(awaitsReply: Bool = false, at now: Instant) {
+  package mutating func connected(awaitsReply: Bool = false, at now: Instant) {
     guard case .connecting = state else { return }
     connectedAt = now
     state = awaitsReply ? .connecting(until: now + Self.connectTimeout) : .open(until: now + Self.silence)
   }
 
   /// The source has granted the request.
-  public mutating func granted(at now: Instant) {
+  package mutating func granted(at now: Instant) {
     guard case .connecting = state else { return }
     state = .open(until: now + Self.silence)
   }
 
   /// Corrections arrived.
-  public mutating func received(at now: Instant) {
+  package mutating func received(at now: Instant) {
     state = .open(until: now + Self.silence)
     if now >= connectedAt + Self.shortLife { shortLives = 0 }
     guard shortLives < Self.toleratedShortLives else { return }
@@ -102,7 +102,7 @@ public struct CorrectionLink: Sendable {
   /// - Parameters:
   ///   - reason: the text for the user, with the next step if there is one.
   ///   - now: the present instant.
-  public mutating func failed(_ reason: String, at now: Instant) {
+  package mutating func failed(_ reason: String, at now: Instant) {
     if case .waiting = state { return }
     fail(reason, at: now)
   }

@@ -8,23 +8,23 @@ import WireBytes
 ///
 /// If more arrive, the oldest observations are dropped as whole frames, because new observations are worth more. Of a
 /// message that describes the station only the newest is stored. The value has no clock and no source.
-public struct CorrectionQueue: ~Copyable {
+package struct CorrectionQueue: ~Copyable {
   /// Older observations are dropped. Receivers ignore observations after 60 s by default (CFG-NAVSPG-CONSTR_DGNSSTO),
   /// when newer ones have long arrived.
-  public static let longestAge = Milliseconds(10_000)
+  package static let longestAge = Milliseconds(10_000)
   /// The capacity of the queue for a line without a rate, bytes.
   static let capacityWithoutRate = 32_768
   /// The maximum size of frames that are returned together, bytes, unless a single frame is longer.
   static let burst = 1024
 
   /// The rate of the line, baud; nil without a rate. The capacity of the queue is what the line carries in a second.
-  public var lineRate: UInt32?
+  package var lineRate: UInt32?
   /// The number of frames returned.
-  public private(set) var passed: UInt64 = 0
+  package private(set) var passed: UInt64 = 0
   /// The number of frames dropped: too old, or more than the line can carry.
-  public private(set) var dropped: UInt64 = 0
+  package private(set) var dropped: UInt64 = 0
   /// The number of bytes of the source that are not part of an RTCM 3 frame.
-  public var skippedBytes: UInt64 { stream.counters.skippedBytes }
+  package var skippedBytes: UInt64 { stream.counters.skippedBytes }
 
   private var stream = FrameStream()
   private var queue: [Waiting] = []
@@ -37,14 +37,14 @@ public struct CorrectionQueue: ~Copyable {
     var isObservation: Bool
   }
 
-  public init(lineRate: UInt32?) { self.lineRate = lineRate }
+  package init(lineRate: UInt32?) { self.lineRate = lineRate }
 
   /// Whether no frame is queued.
-  public var isEmpty: Bool { queue.isEmpty }
+  package var isEmpty: Bool { queue.isEmpty }
 
   /// Takes bytes of the source. Returns whether they completed a correction.
   @discardableResult
-  public mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
+  package mutating func receive(_ bytes: RawSpan, at now: Instant) -> Bool {
     var frames: [Waiting] = []
     stream.receive(bytes) { frame in
       guard let correction = frame.rtcm3, let number = correction.messageNumber else { return }
@@ -58,10 +58,10 @@ public struct CorrectionQueue: ~Copyable {
   }
 
   /// Discards an incomplete frame after the source was lost.
-  public mutating func reset() { stream.reset() }
+  package mutating func reset() { stream.reset() }
 
   /// Returns the next whole frames for the receiver; nil if there are none.
-  public mutating func next(at now: Instant) -> [UInt8]? {
+  package mutating func next(at now: Instant) -> [UInt8]? {
     drop { $0.isObservation && now > $0.arrivedAt + Self.longestAge }
     var bytes: [UInt8] = []
     while let first = queue.first, bytes.isEmpty || bytes.count + first.bytes.count <= Self.burst {

@@ -1,5 +1,5 @@
 /// A source of corrections, as the user names it.
-public enum CorrectionSource: Equatable, Sendable {
+package enum CorrectionSource: Equatable, Sendable {
   /// `file:PATH`: a recording, replayed at its times.
   case file(String)
   /// `fifo:PATH`: bytes that another program writes.
@@ -10,10 +10,10 @@ public enum CorrectionSource: Equatable, Sendable {
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
 
   /// The default port of casters (IANA, "rtcm-sc104").
-  public static let ntripPort: UInt16 = 2101
+  package static let ntripPort: UInt16 = 2101
 
   /// Reads the name of a source; nil if it has another form.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if let path = text.removingPrefix("file:"), !path.isEmpty {
       self = .file(path)
     } else if let path = text.removingPrefix("fifo:"), !path.isEmpty {
@@ -37,7 +37,7 @@ public enum CorrectionSource: Equatable, Sendable {
   }
 
   /// The source without user and password.
-  public var name: String {
+  package var name: String {
     switch self {
     case .file(let path), .fifo(let path): path
     case .tcp(let host, let port): "\(host):\(port)"

@@ -1,5 +1,5 @@
 /// The request for a stream of a caster (RTCM 10410.1, "Ntrip version 2.0", over HTTP/1.1).
-public enum NTRIPRequest {
+package enum NTRIPRequest {
   /// Returns the bytes of the request.
   ///
   /// - Parameters:
@@ -8,7 +8,7 @@ public enum NTRIPRequest {
   ///   - mount: the mount point, without a leading slash.
   ///   - credentials: `user:password`; nil for a caster without authentication.
   ///   - version: the version of the program, for the header User-Agent.
-  public static func bytes(
+  package static func bytes(
     host: String, port: UInt16, mount: String, credentials: String?, version: String
   ) -> [UInt8] {
     var text = "GET /\(mount) HTTP/1.1\r\nHost: \(host):\(port)\r\nNtrip-Version: Ntrip/2.0\r\n"

@@ -3,10 +3,10 @@ import WireBytes
 /// Parses the reply of a caster: its header, and the stream after it, chunked or plain.
 ///
 /// Casters of version 1 reply `ICY 200 OK`, or a `SOURCETABLE` if the mount point is unknown.
-public struct NTRIPResponse: Sendable {
+package struct NTRIPResponse: Sendable {
   /// Why a caster does not send the stream, with the next step.
-  public struct Refusal: Error, Equatable, Sendable {
-    public var text: String
+  package struct Refusal: Error, Equatable, Sendable {
+    package var text: String
   }
 
   private enum State {
@@ -26,13 +26,13 @@ public struct NTRIPResponse: Sendable {
   private var state = State.header
   private var header: [UInt8] = []
 
-  public init() {}
+  package init() {}
 
   /// Whether the caster has granted the stream.
-  public var isGranted: Bool { if case .header = state { false } else { true } }
+  package var isGranted: Bool { if case .header = state { false } else { true } }
 
   /// Takes the next bytes of the reply, and returns the bytes of the stream in them.
-  public mutating func receive(_ piece: RawSpan) throws(Refusal) -> [UInt8] {
+  package mutating func receive(_ piece: RawSpan) throws(Refusal) -> [UInt8] {
     var stream: [UInt8] = []
     for index in 0..<piece.byteCount {
       let byte = piece.u1(index)

@@ -2,12 +2,12 @@ import SystemPackage
 
 /// An attribute of the kernel (/sys, /proc) that is read again and again: the kernel makes its content anew for each read from
 /// its start. It is a page at most.
-public final class AttributeFile: Sendable {
+package final class AttributeFile: Sendable {
   private static let page = 4096
-  public let path: String
+  package let path: String
   private let descriptor: OwnedDescriptor
 
-  public init(_ path: String) throws(FileError) {
+  package init(_ path: String) throws(FileError) {
     let descriptor = try naming(path) { () throws(Errno) in try Syscalls.open(path, OpenFlags.read) }
     try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }, path)
     self.path = path
@@ -15,15 +15,15 @@ public final class AttributeFile: Sendable {
   }
 
   /// Returns the text of the attribute now.
-  public func read() throws(FileError) -> String {
+  package func read() throws(FileError) -> String {
     text(try naming(path) { () throws(Errno) in try Syscalls.read(descriptor.number, count: Self.page, at: 0) })
   }
 
   /// Returns the text of an attribute; nil where it cannot be read.
-  public static func read(_ path: String) -> String? { try? AttributeFile(path).read() }
+  package static func read(_ path: String) -> String? { try? AttributeFile(path).read() }
 
   /// Writes a text to an attribute in one call, as the kernel takes it.
-  public static func write(_ text: String, to path: String) throws(FileError) {
+  package static func write(_ text: String, to path: String) throws(FileError) {
     try naming(path) { () throws(Errno) in
       let descriptor = try Syscalls.open(path, OpenFlags.attribute)
       if try Syscalls.writeOnce(descriptor.number, text) != text.utf8.count { throw Errno.ioError }

@@ -1,11 +1,11 @@
 import SystemPackage
 
 /// The reason why a file could not be read or written: the path, the error of the system, and the next step.
-public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The path that is at fault. It is a part of the path that the caller gave where a folder in it is at fault.
-  public let path: String
+  package let path: String
   /// The error that the system call left. The refusals of this module have the error of the system call that is closest.
-  public let errno: Errno
+  package let errno: Errno
   let refusal: Refusal?
 
   /// The reasons for which this module itself refuses a file that the system would have opened.
@@ -23,7 +23,7 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     case missingFolder
   }
 
-  public init(_ path: String, _ errno: Errno) {
+  package init(_ path: String, _ errno: Errno) {
     self.path = path
     self.errno = errno
     refusal = nil
@@ -43,7 +43,7 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The reason in words, without the path.
-  public var reason: String {
+  package var reason: String {
     switch refusal {
     case .notRegular: "it is not a regular file"
     case .longerThan(let bytes): "it is longer than \(bytes) bytes"
@@ -55,7 +55,7 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// What the user can do about it.
-  public var nextStep: String {
+  package var nextStep: String {
     switch refusal {
     case .notRegular: "name a regular file"
     case .longerThan: "check the name; this is not a file of this program"
@@ -75,11 +75,11 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// One line: the path, what happened, and the next step.
-  public var description: String { "\(path): \(reason); \(nextStep)" }
+  package var description: String { "\(path): \(reason); \(nextStep)" }
 
-  public var isFolder: Bool { errno == .isDirectory }
-  public var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
-  public var isForbidden: Bool { errno == .permissionDenied || errno == .notPermitted }
+  package var isFolder: Bool { errno == .isDirectory }
+  package var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+  package var isForbidden: Bool { errno == .permissionDenied || errno == .notPermitted }
 }
 
 /// Makes calls for one path and adds the path to their error.

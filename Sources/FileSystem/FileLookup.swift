@@ -1,30 +1,30 @@
 import SystemPackage
 
 /// Questions about paths. Symbolic links are followed.
-public enum FileLookup {
+package enum FileLookup {
   /// Whether there is anything at a path, as far as this user may see. The corresponding C function is access(2).
-  public static func exists(_ path: String) -> Bool { Syscalls.exists(path) }
+  package static func exists(_ path: String) -> Bool { Syscalls.exists(path) }
 
   /// Whether there is a regular file.
-  public static func isRegularFile(_ path: String) -> Bool {
+  package static func isRegularFile(_ path: String) -> Bool {
     (try? Syscalls.status(ofPath: path))?.type == .regular
   }
 
   /// The names in a folder without `.` and `..`, sorted; empty if it cannot be listed.
-  public static func names(in folder: String) -> [String] {
+  package static func names(in folder: String) -> [String] {
     guard let descriptor = try? Syscalls.open(folder, OpenFlags.path) else { return [] }
     return ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted()
   }
 
   /// Which file a path names, and when it was written. Another value means another content.
-  public struct Mark: Hashable, Sendable {
+  package struct Mark: Hashable, Sendable {
     var inode: UInt64
     var seconds: Int
     var nanoseconds: Int
   }
 
   /// The mark of a file; nil where there is none. The corresponding C function is stat(2).
-  public static func mark(_ path: String) -> Mark? {
+  package static func mark(_ path: String) -> Mark? {
     guard let status = try? Syscalls.status(ofPath: path) else { return nil }
     return Mark(inode: status.inode, seconds: status.modified.seconds, nanoseconds: status.modified.nanoseconds)
   }

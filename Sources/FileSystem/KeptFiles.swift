@@ -3,13 +3,13 @@
 import SystemPackage
 
 /// A file that is only added to.
-public struct AppendOnlyFile: ~Copyable {
+package struct AppendOnlyFile: ~Copyable {
   private let path: String
   private let descriptor: OwnedDescriptor
 
   /// Opens a file that the user named at its end, and makes it where there is none. Symbolic links are followed; a device or
   /// a FIFO is written to.
-  public init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
+  package init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
     let descriptor = try naming(path) { () throws(Errno) in
       try Syscalls.open(path, OpenFlags.appendForUser, permissions: permissions)
     }
@@ -17,7 +17,7 @@ public struct AppendOnlyFile: ~Copyable {
   }
 
   /// Opens a file of a state folder at its end, and makes it and the folder where there are none.
-  public init(private path: String) throws(FileError) {
+  package init(private path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     let descriptor = try PrivateFolder(folder, makingWith: 0o700).open(name, OpenFlags.append)
     self.init(path, descriptor)
@@ -28,30 +28,30 @@ public struct AppendOnlyFile: ~Copyable {
     self.descriptor = descriptor
   }
 
-  public func append(_ bytes: RawSpan) throws(FileError) {
+  package func append(_ bytes: RawSpan) throws(FileError) {
     do { try Syscalls.writeAll(descriptor.number, bytes) } catch { throw FileError(path, error) }
   }
 
-  public func append(_ text: String) throws(FileError) {
+  package func append(_ text: String) throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.writeAll(descriptor.number, text) }
   }
 
   /// Deletes the content.
-  public func empty() throws(FileError) {
+  package func empty() throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: 0) }
   }
 }
 
 /// A file of a state folder with one record of a fixed size, rewritten in place by a single call: a process that is killed
 /// leaves the old record or the new one. What the disk has after a loss of power is as old as the last `sync`.
-public struct RecordFile: ~Copyable {
+package struct RecordFile: ~Copyable {
   /// Bytes of the record.
-  public static let size = 512
+  package static let size = 512
   private let path: String
   private let descriptor: OwnedDescriptor
 
   /// Opens the file, and makes it and its folder where there are none.
-  public init(_ path: String) throws(FileError) {
+  package init(_ path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     let descriptor = try PrivateFolder(folder, makingWith: 0o700).open(name, OpenFlags.record)
     self.init(path, descriptor)
@@ -65,11 +65,11 @@ public struct RecordFile: ~Copyable {
   /// Replaces the record.
   ///
   /// - Parameter text: shorter than `size`.
-  public func replace(with text: String) throws(FileError) {
+  package func replace(with text: String) throws(FileError) {
     precondition(text.utf8.count < Self.size)
     let record = text + String(repeating: " ", count: Self.size - 1 - text.utf8.count) + "\n"
     try naming(path) { () throws(Errno) in try Syscalls.writeAll(descriptor.number, record, at: 0) }
   }
 
-  public func sync() { try? Syscalls.syncData(descriptor.number) }
+  package func sync() { try? Syscalls.syncData(descriptor.number) }
 }

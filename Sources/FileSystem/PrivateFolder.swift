@@ -5,8 +5,8 @@ import SystemPackage
 ///
 /// A process may run as root, in a folder that other users can see. So symbolic links of other users are not followed on the
 /// way to the folder, no symbolic link is followed in it, and a folder in which other users can write is refused.
-public struct PrivateFolder: ~Copyable {
-  public let path: String
+package struct PrivateFolder: ~Copyable {
+  package let path: String
   private let descriptor: OwnedDescriptor
   /// The user and group that a new file gets: those of the folder where the administrator works for a user, whose programs
   /// have to read it.
@@ -18,7 +18,7 @@ public struct PrivateFolder: ~Copyable {
   ///   - path: its path.
   ///   - permissions: if it does not exist it is made with these permissions, and the folders above it; nil: that is an
   ///     error (ENOENT).
-  public init(_ path: String, makingWith permissions: UInt32? = nil) throws(FileError) {
+  package init(_ path: String, makingWith permissions: UInt32? = nil) throws(FileError) {
     // What can fail comes first: a value that owns a descriptor cannot be left half made.
     let descriptor = try Self.walk(to: path, makingWith: permissions)
     let owner = try Self.owner(of: descriptor, path)
@@ -117,14 +117,14 @@ public struct PrivateFolder: ~Copyable {
   // MARK: Files
 
   /// The names in the folder, sorted.
-  public var names: [String] { ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted() }
+  package var names: [String] { ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted() }
 
   /// Returns the bytes of a file.
   ///
   /// - Parameters:
   ///   - name: its name in the folder.
   ///   - limit: the most bytes; a longer file is an error (EFBIG).
-  public func readBytes(_ name: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
+  package func readBytes(_ name: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
     let path = path(of: name)
     // A device must not even be opened.
     try check(
@@ -138,7 +138,7 @@ public struct PrivateFolder: ~Copyable {
   }
 
   /// Replaces a file in one step: a reader finds the old text or the new one, whole; also after a loss of power if `durable`.
-  public func replace(
+  package func replace(
     _ name: String, with text: String, permissions: UInt32 = 0o600, _ durability: Durability = .durable
   ) throws(FileError) {
     try naming(path(of: name)) { () throws(Errno) in
@@ -148,14 +148,14 @@ public struct PrivateFolder: ~Copyable {
   }
 
   /// Deletes a file; one that does not exist is deleted already.
-  public func remove(_ name: String) throws(FileError) {
+  package func remove(_ name: String) throws(FileError) {
     do throws(Errno) { try Syscalls.unlink(name, in: descriptor.number) } catch {
       if error != .noSuchFileOrDirectory { throw FileError(path(of: name), error) }
     }
   }
 
   /// Deletes a folder that is empty.
-  public func removeIfEmpty(_ name: String) {
+  package func removeIfEmpty(_ name: String) {
     try? Syscalls.unlink(name, in: descriptor.number, isFolder: true)
   }
 
@@ -189,14 +189,14 @@ public struct PrivateFolder: ~Copyable {
 }
 
 /// Files of a state folder by their paths; see `PrivateFolder`.
-public enum PrivateFile {
+package enum PrivateFile {
   /// Returns the text of a file; nil where there is none. Bytes that are not UTF-8 are replaced.
-  public static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String? {
+  package static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String? {
     try readBytes(path, limit: limit).map(text)
   }
 
   /// Returns the bytes of a file; nil where there is none.
-  public static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8]? {
+  package static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8]? {
     let (folder, name) = FileLookup.split(path)
     do throws(FileError) { return try PrivateFolder(folder).readBytes(name, limit: limit) } catch {
       if error.isMissing { return nil }
@@ -205,7 +205,7 @@ public enum PrivateFile {
   }
 
   /// Replaces a file in one step, and makes its folder where there is none; see `PrivateFolder.replace`.
-  public static func replace(
+  package static func replace(
     _ path: String, with text: String, permissions: UInt32 = 0o600, folderPermissions: UInt32 = 0o700,
     _ durability: Durability = .durable
   ) throws(FileError) {
@@ -215,17 +215,17 @@ public enum PrivateFile {
   }
 
   /// Deletes a file; one that does not exist is deleted already.
-  public static func remove(_ path: String) throws(FileError) {
+  package static func remove(_ path: String) throws(FileError) {
     let (folder, name) = FileLookup.split(path)
     do throws(FileError) { try PrivateFolder(folder).remove(name) } catch { if !error.isMissing { throw error } }
   }
 
   /// Deletes a folder that is empty.
-  public static func removeFolderIfEmpty(_ path: String) {
+  package static func removeFolderIfEmpty(_ path: String) {
     let (folder, name) = FileLookup.split(path)
     if let folder = try? PrivateFolder(folder) { folder.removeIfEmpty(name) }
   }
 
   /// The names in a folder, sorted; empty if it is not one of state.
-  public static func names(in folder: String) -> [String] { (try? PrivateFolder(folder))?.names ?? [] }
+  package static func names(in folder: String) -> [String] { (try? PrivateFolder(folder))?.names ?? [] }
 }

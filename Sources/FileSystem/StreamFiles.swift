@@ -2,13 +2,13 @@
 import SystemPackage
 
 /// A file, FIFO or terminal that the user named, read in pieces into memory that is allocated once.
-public struct InputFile: ~Copyable {
+package struct InputFile: ~Copyable {
   private let path: String
   private let descriptor: OwnedDescriptor
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
   /// Opens a file; `-` is standard input. Opening a FIFO waits for its writer.
-  public init(opening path: String) throws(FileError) {
+  package init(opening path: String) throws(FileError) {
     let name = path == "-" ? "standard input" : path
     let descriptor = try naming(name) { () throws(Errno) in
       try path == "-" ? Syscalls.duplicate(Syscalls.standardInput) : Syscalls.open(path, OpenFlags.stream)
@@ -23,7 +23,7 @@ public struct InputFile: ~Copyable {
 
   /// The next piece; nil at the end.
   @_lifetime(&self)
-  public mutating func next() throws(FileError) -> RawSpan? {
+  package mutating func next() throws(FileError) -> RawSpan? {
     let count = try fill()
     return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0..<count)
   }
@@ -39,7 +39,7 @@ public struct InputFile: ~Copyable {
   /// Returns all bytes of a file, FIFO or terminal; `-` is standard input.
   ///
   /// - Parameter limit: the most bytes; more are an error (EFBIG).
-  public static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
+  package static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
     var file = try InputFile(opening: path)
     var bytes: [UInt8] = []
     while case let count = try file.fill(), count > 0 {
@@ -51,13 +51,13 @@ public struct InputFile: ~Copyable {
 }
 
 /// A file that is written piece by piece: the content that it has stays, and one program at a time writes to it.
-public final class OutputFile: Sendable {
-  public let path: String
-  public let isRegular: Bool
+package final class OutputFile: Sendable {
+  package let path: String
+  package let isRegular: Bool
   private let descriptor: OwnedDescriptor
 
   /// Opens a file that the user named at its end, and makes it where there is none.
-  public convenience init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
+  package convenience init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
     let descriptor = try naming(path) { () throws(Errno) in
       try Syscalls.open(path, OpenFlags.recordingForUser, permissions: permissions)
     }
@@ -65,7 +65,7 @@ public final class OutputFile: Sendable {
   }
 
   /// Standard output as such a file.
-  public static func standardOutput() throws(FileError) -> OutputFile {
+  package static func standardOutput() throws(FileError) -> OutputFile {
     let path = "standard output"
     return OutputFile(
       path, try naming(path) { () throws(Errno) in try Syscalls.duplicate(Syscalls.standardOutput) })
@@ -78,59 +78,59 @@ public final class OutputFile: Sendable {
   }
 
   /// Takes the file for this program alone; false where another program has it. A file system without locks is no obstacle.
-  public func lock() -> Bool {
+  package func lock() -> Bool {
     do throws(Errno) { try Syscalls.lockExclusively(descriptor.number) } catch { return error != .wouldBlock }
     return true
   }
 
   /// Bytes.
-  public func size() throws(FileError) -> UInt64 {
+  package func size() throws(FileError) -> UInt64 {
     try naming(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number).size }
   }
 
   /// Reads on from the last place, into the beginning of `buffer`; 0 at the end.
-  public func read(into buffer: inout [UInt8]) throws(FileError) -> Int {
+  package func read(into buffer: inout [UInt8]) throws(FileError) -> Int {
     do { return try Syscalls.read(descriptor.number, into: &buffer) } catch { throw FileError(path, error) }
   }
 
   /// Writes at the end; the number of bytes that were taken.
-  public func write(_ bytes: RawSpan) throws(FileError) -> Int {
+  package func write(_ bytes: RawSpan) throws(FileError) -> Int {
     do { return try Syscalls.write(descriptor.number, bytes) } catch { throw FileError(path, error) }
   }
 
   /// Ends the file at a place.
-  public func cut(to length: UInt64) throws(FileError) {
+  package func cut(to length: UInt64) throws(FileError) {
     guard isRegular else { return }
     try naming(path) { () throws(Errno) in try Syscalls.truncate(descriptor.number, to: length) }
   }
 
   /// Brings the content to the disk. This may take seconds.
-  public func sync() throws(FileError) {
+  package func sync() throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.syncData(descriptor.number) }
   }
 
   /// Gives a file another name in its folder.
-  public static func rename(_ path: String, to newPath: String) throws(FileError) {
+  package static func rename(_ path: String, to newPath: String) throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.rename(path, to: newPath) }
   }
 
   /// Brings the name of a file to the disk.
-  public static func syncName(of path: String) {
+  package static func syncName(of path: String) {
     guard let folder = try? Syscalls.open(FileLookup.split(path).folder, OpenFlags.path) else { return }
     syncFolder(folder.number)
   }
 }
 
 /// The end of the standard output's file.
-public enum StandardOutput {
+package enum StandardOutput {
   /// The file behind standard output; nil if that is not a regular file.
-  public static var file: (device: UInt64, inode: UInt64, size: UInt64)? {
+  package static var file: (device: UInt64, inode: UInt64, size: UInt64)? {
     guard let status = try? Syscalls.status(of: Syscalls.standardOutput), status.type == .regular else { return nil }
     return (status.fileSystem, status.inode, status.size)
   }
 
   /// The last bytes of that file; none if it is shorter or cannot be read.
-  public static func last(_ count: Int) -> [UInt8] {
+  package static func last(_ count: Int) -> [UInt8] {
     // The shell opens it for writing alone.
     guard let size = file?.size, size >= UInt64(count),
       let copy = try? Syscalls.open("/proc/self/fd/\(Syscalls.standardOutput)", OpenFlags.read),

@@ -1,18 +1,18 @@
 import SystemPackage
 
 /// Files that the user names: configurations, backups. Symbolic links are followed.
-public enum UserFile {
+package enum UserFile {
   /// Returns the text of a regular file; bytes that are not UTF-8 are replaced.
   ///
   /// - Parameters:
   ///   - path: its path.
   ///   - limit: the most bytes; a longer file is an error (EFBIG).
-  public static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String {
+  package static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String {
     text(try readBytes(path, limit: limit))
   }
 
   /// Returns the bytes of a regular file; see `read`.
-  public static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
+  package static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8] {
     try requireRegular(try naming(path) { () throws(Errno) in try Syscalls.status(ofPath: path) }, path)
     let file = try naming(path) { () throws(Errno) in try Syscalls.open(path, OpenFlags.read) }
     // Another file may have taken its place in between.
@@ -27,7 +27,7 @@ public enum UserFile {
   ///   - path: its path.
   ///   - text: the new content.
   ///   - permissions: the permissions of the file, less the umask.
-  public static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
+  package static func replace(_ path: String, with text: String, permissions: UInt32 = 0o644) throws(FileError) {
     // A path that leads nowhere yet is that of a new file.
     let target = Syscalls.resolved(path) ?? path
     if let status = try? Syscalls.status(ofPath: target) {
@@ -55,11 +55,11 @@ public enum UserFile {
   }
 
   /// Deletes a file; one that does not exist is deleted already.
-  public static func remove(_ path: String) { try? Syscalls.unlink(path) }
+  package static func remove(_ path: String) { try? Syscalls.unlink(path) }
 }
 
 /// What a replaced file outlives.
-public enum Durability: Sendable {
+package enum Durability: Sendable {
   /// A loss of power: the file and its new name are brought to the disk.
   case durable
   /// The process.

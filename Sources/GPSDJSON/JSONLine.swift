@@ -1,69 +1,69 @@
 /// A line of JSON that is written field by field into memory that is reused for each line.
 ///
 /// Numbers are written from integers, so that a value has exactly the digits of its source.
-public struct JSONLine: ~Copyable {
+package struct JSONLine: ~Copyable {
   /// The bytes written so far.
-  public var bytes: RawSpan {
+  package var bytes: RawSpan {
     @_lifetime(borrow self) get { buffer.bytes }
   }
   private var buffer = LineBuffer(capacity: 32_768)
   private var needsComma = false
 
-  public init() {}
+  package init() {}
 
   /// The bytes written so far, as text.
-  public var text: String {
+  package var text: String {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// Discards all lines.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     buffer.removeAll()
     needsComma = false
   }
 
-  public mutating func put(_ text: StaticString) { buffer.append(text) }
+  package mutating func put(_ text: StaticString) { buffer.append(text) }
 
   /// Writes text that is used often, as a few stores of constants.
   @inline(__always)
   mutating func put(constant text: StaticString) { buffer.append(text) }
 
   /// Writes a byte without escaping.
-  public mutating func put(raw byte: UInt8) { buffer.append(byte) }
+  package mutating func put(raw byte: UInt8) { buffer.append(byte) }
 
   // MARK: Structure
 
-  public mutating func beginObject() {
+  package mutating func beginObject() {
     separate()
     buffer.append(UInt8(ascii: "{"))
     needsComma = false
   }
 
-  public mutating func endObject() {
+  package mutating func endObject() {
     buffer.append(UInt8(ascii: "}"))
     needsComma = true
   }
 
-  public mutating func beginArray(_ key: StaticString) {
+  package mutating func beginArray(_ key: StaticString) {
     name(key)
     buffer.append(UInt8(ascii: "["))
     needsComma = false
   }
 
-  public mutating func endArray() {
+  package mutating func endArray() {
     buffer.append(UInt8(ascii: "]"))
     needsComma = true
   }
 
   /// Starts an object as the value of `key`.
-  public mutating func beginObject(_ key: StaticString) {
+  package mutating func beginObject(_ key: StaticString) {
     name(key)
     buffer.append(UInt8(ascii: "{"))
     needsComma = false
   }
 
   /// Ends the line.
-  public mutating func endLine() {
+  package mutating func endLine() {
     buffer.append(UInt8(ascii: "\n"))
     needsComma = false
   }
@@ -74,7 +74,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes a key and its colon. The value must follow.
-  public mutating func name(_ key: StaticString) {
+  package mutating func name(_ key: StaticString) {
     buffer.append(needsComma ? ",\"" : "\"")
     needsComma = true
     buffer.append(key)
@@ -82,7 +82,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Starts an array as an element of an array.
-  public mutating func beginArray() {
+  package mutating func beginArray() {
     separate()
     buffer.append(UInt8(ascii: "["))
     needsComma = false
@@ -96,66 +96,66 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Starts an element of an array that is not an object.
-  public mutating func nextElement() { separate() }
+  package mutating func nextElement() { separate() }
 
   // MARK: Values
 
-  public mutating func null() { put("null") }
+  package mutating func null() { put("null") }
 
-  public mutating func field(_ key: StaticString, _ text: StaticString) {
+  package mutating func field(_ key: StaticString, _ text: StaticString) {
     name(key)
     buffer.append(UInt8(ascii: "\""))
     put(text)
     buffer.append(UInt8(ascii: "\""))
   }
 
-  public mutating func field(_ key: StaticString, text: String) {
+  package mutating func field(_ key: StaticString, text: String) {
     name(key)
     string(text)
   }
 
   /// Writes text that is valid Unicode, or null.
-  public mutating func field(_ key: StaticString, textOrNull text: String?) {
+  package mutating func field(_ key: StaticString, textOrNull text: String?) {
     name(key)
     if let text { string(text) } else { null() }
   }
 
-  public mutating func field(_ key: StaticString, _ value: Bool) {
+  package mutating func field(_ key: StaticString, _ value: Bool) {
     name(key)
     put(value ? "true" : "false")
   }
 
-  public mutating func field(_ key: StaticString, _ value: Int64) {
+  package mutating func field(_ key: StaticString, _ value: Int64) {
     name(key)
     integer(value)
   }
 
-  public mutating func field(_ key: StaticString, _ value: Int?) {
+  package mutating func field(_ key: StaticString, _ value: Int?) {
     guard let value else { return }
     field(key, Int64(value))
   }
 
   /// Writes a number with `digits` fraction digits; nothing if it is nil, not finite or 1e9 or larger.
-  public mutating func field(_ key: StaticString, _ value: Double?, digits: Int) {
+  package mutating func field(_ key: StaticString, _ value: Double?, digits: Int) {
     guard let value, value.isFinite, abs(value) < 1e9 else { return }
     name(key)
     decimal(value, digits: digits)
   }
 
   /// Writes an element of an array.
-  public mutating func element(_ value: Int64) {
+  package mutating func element(_ value: Int64) {
     separate()
     integer(value)
   }
 
-  public mutating func integer(_ value: Int64) {
+  package mutating func integer(_ value: Int64) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     if value.magnitude < 1000 { return buffer.append(small: UInt32(value.magnitude)) }
     magnitude(value.magnitude, width: 1)
   }
 
   /// Writes `value`, at most 1e9, rounded to `digits` fraction digits, at most 9.
-  public mutating func decimal(_ value: Double, digits: Int) {
+  package mutating func decimal(_ value: Double, digits: Int) {
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
@@ -169,7 +169,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes an integer whose last `digits` digits are the fraction.
-  public mutating func shifted(_ value: Int64, digits: Int) {
+  package mutating func shifted(_ value: Int64, digits: Int) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     var scale: UInt64 = 1
     for _ in 0..<digits { scale *= 10 }
@@ -181,7 +181,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes a decimal number whose last `digits` digits of `magnitude` are the fraction, without zeros at the end.
-  public mutating func trimmed(_ magnitude: UInt64, isNegative: Bool, digits: Int) {
+  package mutating func trimmed(_ magnitude: UInt64, isNegative: Bool, digits: Int) {
     var magnitude = magnitude
     var digits = digits
     while digits > 0, magnitude % 10 == 0 {
@@ -199,25 +199,25 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes the shortest decimal that gives the same value; null for values that JSON cannot express.
-  public mutating func shortest(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
+  package mutating func shortest(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
     guard value.isFinite else { return null() }
     for byte in value.description.utf8 { buffer.append(byte) }
   }
 
   /// Writes at least `width` digits.
-  public mutating func magnitude(_ value: UInt64, width: Int) {
+  package mutating func magnitude(_ value: UInt64, width: Int) {
     buffer.append(value, width: width)
   }
 
   /// Writes a string. Quotes, backslashes and control characters are escaped, bytes above 0x7E are written as Latin-1.
-  public mutating func string(_ characters: some Sequence<UInt8>) {
+  package mutating func string(_ characters: some Sequence<UInt8>) {
     buffer.append(UInt8(ascii: "\""))
     for byte in characters { character(byte) }
     buffer.append(UInt8(ascii: "\""))
   }
 
   /// Writes text that is valid Unicode, such as a name or a path.
-  public mutating func string(_ text: String) {
+  package mutating func string(_ text: String) {
     buffer.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       if byte < 0x80 { character(byte) } else { buffer.append(byte) }
@@ -226,7 +226,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes one character of a string, escaped as JSON requires.
-  public mutating func character(_ byte: UInt8) {
+  package mutating func character(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
       buffer.append(UInt8(ascii: "\\"))
@@ -240,7 +240,7 @@ public struct JSONLine: ~Copyable {
   }
 
   /// Writes two hexadecimal digits.
-  public mutating func hexadecimal(_ byte: UInt8) {
+  package mutating func hexadecimal(_ byte: UInt8) {
     buffer.append(hexDigit(byte >> 4))
     buffer.append(hexDigit(byte & 15))
   }

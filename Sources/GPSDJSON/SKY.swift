@@ -2,7 +2,7 @@ import ReceiverStream
 
 extension JSONLine {
   /// Writes gpsd's SKY object for the satellites of an epoch, and a line end.
-  public mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
+  package mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
     beginSky(fix, device: device)
     field("nSat", sky.count)
     field("uSat", sky.used)
@@ -15,7 +15,7 @@ extension JSONLine {
   }
 
   /// Writes a SKY object with the dilutions of precision only, for a receiver that does not report satellites.
-  public mutating func dilutions(_ fix: Fix, device: String? = nil) {
+  package mutating func dilutions(_ fix: Fix, device: String? = nil) {
     beginSky(fix, device: device)
     field("uSat", fix.satellitesUsed)
     endObject()

@@ -5,7 +5,7 @@ extension JSONLine {
   /// are absent.
   ///
   /// - Parameter device: the path of the receiver; absent if nil.
-  public mutating func tpv(_ fix: Fix, device: String? = nil) {
+  package mutating func tpv(_ fix: Fix, device: String? = nil) {
     beginObject()
     field("class", "TPV")
     if let device { field("device", text: device) }
@@ -67,7 +67,7 @@ extension JSONLine {
   }
 
   /// Writes the time in ISO 8601 with milliseconds, as gpsd does.
-  public mutating func timestamp(_ time: UTCTime) {
+  package mutating func timestamp(_ time: UTCTime) {
     // The time is rounded as a whole, so that 59.9996 s is the next minute and not second 60.
     let rounded = UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + 500_000)
     let date = rounded.day.components
@@ -91,7 +91,7 @@ extension JSONLine {
 
 extension Fix {
   /// gpsd's mode: 0 not reported yet, 1 no fix, 2 2D, 3 3D.
-  public var gpsdMode: Int {
+  package var gpsdMode: Int {
     guard hasPosition else { return tellsKind || kind != .none ? 1 : 0 }
     return kind == .twoD ? 2 : 3
   }

@@ -4,7 +4,7 @@ import ReceiverStream
 
 /// Records about receivers from earlier runs, as files in the folder `assistance` of the state folder, one for each
 /// receiver. They only speed up the start, so that unreadable or unwritable files are skipped.
-public struct AssistanceStore: Sendable {
+package struct AssistanceStore: Sendable {
   private let folder: String
 
   /// The maximum number of files that are read: with more receivers the records are hardly of use.
@@ -12,13 +12,13 @@ public struct AssistanceStore: Sendable {
   private static var suffix: String { ".txt" }
 
   /// - Parameter stateFolder: nil if there is no place for state.
-  public init?(_ stateFolder: String?) {
+  package init?(_ stateFolder: String?) {
     guard let stateFolder else { return nil }
     folder = stateFolder + "/assistance"
   }
 
   /// Returns all valid records.
-  public func records() -> [AssistanceRecord] {
+  package func records() -> [AssistanceRecord] {
     PrivateFile.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.prefix(Self.mostFiles).compactMap { name in
       (try? PrivateFile.read(folder + "/" + name, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     }
@@ -29,7 +29,7 @@ public struct AssistanceStore: Sendable {
   /// - Parameters:
   ///   - record: the new record of a receiver.
   ///   - now: the present time.
-  public func save(_ record: AssistanceRecord, at now: UTCTime) {
+  package func save(_ record: AssistanceRecord, at now: UTCTime) {
     let path = folder + "/" + record.key.fileName + Self.suffix
     let before = (try? PrivateFile.read(path, limit: 1 << 18)).flatMap { AssistanceRecord($0) }
     var record = record

@@ -7,13 +7,13 @@ import ReceiverStream
 ///
 ///     open ─▶ stored log ─▶ begin(receiver) ─▶ journal, earlier entries ─▶ retrieve
 ///     bytes ─▶ receive ─▶ fix ─▶ delivered ─▶ save ─▶ … ─▶ all delivered: finish
-public struct BatchStore: ~Copyable {
+package struct BatchStore: ~Copyable {
   /// The log that a killed retrieval left for this line; may be empty.
-  public private(set) var found: BatchLog
+  package private(set) var found: BatchLog
   /// The end of the output after the last delivered fix, as the last run stored it.
-  public private(set) var place: PrintedPlace?
+  package private(set) var place: PrintedPlace?
   /// The delivered fixes.
-  public private(set) var journal = BatchJournal()
+  package private(set) var journal = BatchJournal()
 
   private let folder: String
   private let log: AppendOnlyFile
@@ -26,7 +26,7 @@ public struct BatchStore: ~Copyable {
   /// - Parameters:
   ///   - folder: the folder of batches. It is created.
   ///   - line: the name of the device.
-  public init(folder: String, line: String) throws(FileError) {
+  package init(folder: String, line: String) throws(FileError) {
     // Operations that can fail come first: a value that owns descriptors must not be left half initialised.
     let path = "\(folder)/\(Self.fileName(line)).log"
     let bytes = try PrivateFile.readBytes(path, limit: 2 * BatchLog.mostBytes) ?? []
@@ -43,7 +43,7 @@ public struct BatchStore: ~Copyable {
   }
 
   /// The unfinished frame for a session on this line; see `SessionSettings.unfinishedFrame`.
-  public var unfinishedFrame: [UInt8]? { isCollecting ? found.unfinishedFrame : nil }
+  package var unfinishedFrame: [UInt8]? { isCollecting ? found.unfinishedFrame : nil }
 
   /// Begins for an identified receiver: reads its journal and appends received bytes from now on.
   ///
@@ -51,7 +51,7 @@ public struct BatchStore: ~Copyable {
   ///   - description: the receiver. One without a chip id is identified by the line.
   ///   - line: the name of the device.
   /// - Returns: entries that were received before and may be undelivered, oldest first.
-  public mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
+  package mutating func begin(_ description: ReceiverDescription, line: String) throws(FileError) -> [[UInt8]] {
     let id = description.uniqueID.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
     let name = id ?? Self.fileName(line)
     (journal, place) = Self.stored(journalPath(name))
@@ -71,7 +71,7 @@ public struct BatchStore: ~Copyable {
   private static var bytesToBegin: Int { 8192 }
 
   /// Checks that there is space for the beginning of a batch, by writing and removing as many bytes.
-  public mutating func checkRoom() throws(FileError) {
+  package mutating func checkRoom() throws(FileError) {
     guard logged == 0 else { return }
     let room = [UInt8](repeating: 0, count: Self.bytesToBegin)
     do throws(FileError) { try unsafe log.append(room.span.bytes) } catch {
@@ -82,7 +82,7 @@ public struct BatchStore: ~Copyable {
   }
 
   /// The number of fixes that were received and not delivered.
-  public var undelivered: Int {
+  package var undelivered: Int {
     guard let name = found.receiver else { return 0 }
     let (journal, _) = Self.stored(journalPath(name))
     return BatchRetrieval(journal, earlier: found.payloads).journal.delivered - journal.delivered
@@ -98,7 +98,7 @@ public struct BatchStore: ~Copyable {
   }
 
   /// Appends received bytes. Call it before they are parsed.
-  public mutating func receive(_ bytes: RawSpan) throws(FileError) {
+  package mutating func receive(_ bytes: RawSpan) throws(FileError) {
     guard isCollecting, logged < BatchLog.mostBytes else { return }
     try log.append(bytes)
     logged += bytes.byteCount
@@ -109,14 +109,14 @@ public struct BatchStore: ~Copyable {
   /// - Parameters:
   ///   - journal: the journal of the `BatchEvent`.
   ///   - place: the end of the output, if it is a file.
-  public mutating func save(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
+  package mutating func save(_ journal: BatchJournal, at place: PrintedPlace? = nil) throws(FileError) {
     self.journal = journal
     self.place = place
     try journalFile?.replace(with: journal.text + (place.map { " " + $0.text } ?? ""))
   }
 
   /// Ends the batch after all fixes were delivered.
-  public mutating func finish() throws(FileError) {
+  package mutating func finish() throws(FileError) {
     journalFile?.sync()
     try empty()
     isCollecting = false

@@ -8,7 +8,7 @@ import SerialPort
 
 /// Sends corrections from their source to the receiver of a connection: performs the actions of `CorrectionLink`,
 /// `CasterPosition` and `CorrectionQueue` on the thread of the poller.
-public final class CorrectionFeed {
+package final class CorrectionFeed {
   private let source: CorrectionSource
   private let token: Poller.Token
   private var link: CorrectionLink
@@ -35,14 +35,14 @@ public final class CorrectionFeed {
   ///   - source: the source of the corrections.
   ///   - token: the token of the source in the events of the poller.
   ///   - now: the present instant.
-  public init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
+  package init(_ source: CorrectionSource, token: Poller.Token, at now: Instant) {
     self.source = source
     self.token = token
     link = CorrectionLink(to: source.name, at: now)
   }
 
   /// When `work` is due.
-  public var deadline: Instant? {
+  package var deadline: Instant? {
     if isAtEnd { return nil }
     if let file { return file.deadline }
     guard source.isHost else { return nil }
@@ -50,15 +50,15 @@ public final class CorrectionFeed {
   }
 
   /// Takes a fix, for casters that compute corrections for a position.
-  public func receive(_ fix: Fix) { casterPosition.fix = fix }
+  package func receive(_ fix: Fix) { casterPosition.fix = fix }
 
   private var isNTRIP: Bool { if case .ntrip = source { true } else { false } }
 
   /// The next line for the user; nil if there is none.
-  public func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
+  package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
   /// Opens a file or FIFO. An error is the user's to correct. A host is connected later.
-  public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
+  package func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     switch source {
     case .file(let path): file = try ReplayLine(opening: path, .times(1), at: now)
     case .fifo(let path):
@@ -74,7 +74,7 @@ public final class CorrectionFeed {
   }
 
   /// Takes an event of the poller.
-  public func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
+  package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
     case .readable(token): read(&poller, at: now)
     case .writable(token), .hangUp(token): continueSocket(&poller, at: now)
@@ -85,10 +85,10 @@ public final class CorrectionFeed {
   }
 
   /// Notes that a command of the connection has ended.
-  public func finished(_ ticket: SessionTicket) { if ticket == self.ticket { self.ticket = nil } }
+  package func finished(_ ticket: SessionTicket) { if ticket == self.ticket { self.ticket = nil } }
 
   /// Performs what is due, and sends queued corrections to the receiver. Call it after each round of events.
-  public func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
+  package func work(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     if let file {
       if now >= file.deadline ?? .zero { read(&poller, at: now) }
     } else if source.isHost {

@@ -3,7 +3,7 @@ import Receiver
 
 /// The crash-recovery record of a receiver as a file. It is written when the record changes, once or twice in the life
 /// of a program, and removed when the receiver is restored.
-public final class CrashRecoveryFile {
+package final class CrashRecoveryFile {
   private let path: String
   private var stored: CrashRecoveryRecord?
   private var storedSettings: CrashRecoverySettings?
@@ -11,7 +11,7 @@ public final class CrashRecoveryFile {
   /// - Parameters:
   ///   - stateFolder: the state folder. It is created with the first record.
   ///   - line: the name of the device.
-  public init(stateFolder: String, line: String) {
+  package init(stateFolder: String, line: String) {
     path = "\(stateFolder)/receivers/" + String(line.map { $0.isLetter || $0.isNumber ? $0 : "_" }) + ".txt"
     // An invalid file is treated as missing.
     guard let text = try? PrivateFile.read(path, limit: 65_536) else { return }
@@ -21,18 +21,18 @@ public final class CrashRecoveryFile {
   }
 
   /// The record of an earlier program or of this one.
-  public var recovery: CrashRecoveryRecord? { stored }
+  package var recovery: CrashRecoveryRecord? { stored }
   /// The changed settings of that record.
-  public var settings: CrashRecoverySettings? { storedSettings }
+  package var settings: CrashRecoverySettings? { storedSettings }
 
-  public func save(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
+  package func save(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
     guard recovery != stored || settings != storedSettings else { return }
     (stored, storedSettings) = (recovery, settings)
     let text = ([recovery.text] + [settings?.text].compactMap(\.self)).joined(separator: "\n")
     try PrivateFile.replace(path, with: text + "\n")
   }
 
-  public func clear() {
+  package func clear() {
     guard stored != nil else { return }
     (stored, storedSettings) = (nil, nil)
     try? PrivateFile.remove(path)

@@ -4,7 +4,7 @@ import SerialPort
 
 /// The meaning of a device's name as `--device`, GNSS_DEVICE and the configuration file have it: a path, or a word and a colon
 /// with what belongs to them.
-public enum LineAddress: Equatable, Sendable {
+package enum LineAddress: Equatable, Sendable {
   /// A tty, pseudo-terminal, FIFO, file or character device.
   case port(String)
   /// `i2c:/dev/i2c-1`, or with the receiver's address `i2c:/dev/i2c-1@0x42`.
@@ -15,14 +15,14 @@ public enum LineAddress: Equatable, Sendable {
   case simulator(scenario: String)
 
   /// The scenario that runs where nobody names one.
-  public static let usualScenario = "walk"
+  package static let usualScenario = "walk"
 
   private static let (i2c, replay, simulator) = ("i2c:", "replay:", "sim:")
   /// The words before which a comma separates two devices in GNSS_DEVICE.
   static let beginnings = ["/", simulator, i2c, replay]
 
   /// - Throws: `malformed` with what is wrong in the name and what it should be.
-  public init(_ name: String) throws(SerialPortError) {
+  package init(_ name: String) throws(SerialPortError) {
     if let rest = name.after(Self.i2c) {
       let (bus, suffix) = rest.splitAtLast("@")
       guard !bus.isEmpty else { throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1") }

@@ -10,24 +10,24 @@ import FileSystem
 ///     supply     gpio:gpiochip0/17    the switch of the receiver's supply, see `SupplySwitchAddress`
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
-public struct ReceiverConfiguration: Sendable, Equatable {
+package struct ReceiverConfiguration: Sendable, Equatable {
   /// The receivers, the preferred one first. If it is empty, the first receiver that is found is used.
-  public var devices: [String] = []
+  package var devices: [String] = []
   /// The fixed rate; nil to search for it.
-  public var baud: UInt32?
-  public var isReadOnly = false
+  package var baud: UInt32?
+  package var isReadOnly = false
   /// The switch of the receiver's supply; nil for none.
-  public var supply: String?
+  package var supply: String?
 
   /// An empty configuration.
-  public init() {}
+  package init() {}
 
   /// Reads the files of this machine: the user's, `$XDG_CONFIG_HOME/sextant/config` (`~/.config` if it is not set), and
   /// `/etc/sextant/config`. The user's file overrides the machine's key by key.
   ///
   /// - Parameter variable: returns a variable of the environment.
   /// - Throws: ``ReceiverConfigurationError``.
-  public static func installed(_ variable: (String) -> String?) throws(ReceiverConfigurationError)
+  package static func installed(_ variable: (String) -> String?) throws(ReceiverConfigurationError)
     -> ReceiverConfiguration
   {
     var values = Values()
@@ -53,7 +53,7 @@ public struct ReceiverConfiguration: Sendable, Equatable {
   ///   - text: the content of the file.
   ///   - file: the name of the file, for error messages.
   /// - Throws: ``ReceiverConfigurationError`` for the first invalid line.
-  public init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
+  package init(parsing text: String, file: String) throws(ReceiverConfigurationError) {
     self = try Values(parsing: text, file: file).configuration
   }
 
@@ -71,7 +71,7 @@ public struct ReceiverConfiguration: Sendable, Equatable {
 extension ReceiverConfiguration {
   /// The devices of GNSS_DEVICE, separated by commas, the preferred one first. A comma that is not followed by a path
   /// or a kind of line is part of a name.
-  public static func devices(named text: String) -> [String] {
+  package static func devices(named text: String) -> [String] {
     var devices: [String] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let isDevice = LineAddress.beginnings.contains { part.hasPrefix($0) }
@@ -166,12 +166,12 @@ private struct Values {
 }
 
 /// Why a configuration file is invalid: the place and the next step.
-public struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let file: String
+package struct ReceiverConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let file: String
   /// The line number, from 1; 0 if the file cannot be read.
-  public let line: Int
+  package let line: Int
   let text: String
 
   /// One line for the user.
-  public var description: String { line == 0 ? "\(file): \(text)" : "\(file):\(line): \(text)" }
+  package var description: String { line == 0 ? "\(file): \(text)" : "\(file):\(line): \(text)" }
 }

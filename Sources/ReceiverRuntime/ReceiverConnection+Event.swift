@@ -2,7 +2,7 @@ import Receiver
 
 extension ReceiverConnection {
   /// An event other than a fix.
-  public enum Event: Sendable, Equatable {
+  package enum Event: Sendable, Equatable {
     /// The port was opened, with its rate if it has one, baud.
     case opened(path: String, rate: UInt32?)
     /// The line has a new rate, baud.

@@ -4,42 +4,42 @@ import ReceiverStream
 
 extension ReceiverConnection {
   /// Whether a port is open.
-  public var isOpen: Bool { read { _ in true } ?? false }
+  package var isOpen: Bool { read { _ in true } ?? false }
   /// The port with its udev attributes, also while it is absent; nil for a port without device events.
-  public var announcedPort: ReceiverPort? { reopening.policy?.port }
+  package var announcedPort: ReceiverPort? { reopening.policy?.port }
   /// Whether the line takes bytes; nil while it is closed.
-  public var isWritable: Bool? { read { $0.line.isWritable } }
+  package var isWritable: Bool? { read { $0.line.isWritable } }
   /// Whether the session has ended in order.
-  public var isEnded: Bool { hasEnded || (read { $0.session.isEnded } ?? true) }
+  package var isEnded: Bool { hasEnded || (read { $0.session.isEnded } ?? true) }
   /// The description that the receiver sent.
-  public var description: ReceiverDescription? { read { $0.session.description } ?? memory?.description }
+  package var description: ReceiverDescription? { read { $0.session.description } ?? memory?.description }
   /// Whether a receiver sends valid frames on the line.
-  public var isDetected: Bool { read { $0.session.isReceiving } ?? false }
+  package var isDetected: Bool { read { $0.session.isReceiving } ?? false }
   /// The rate of the line, baud.
-  public var rate: UInt32? { read { $0.session.rate } }
+  package var rate: UInt32? { read { $0.session.rate } }
   /// The temporary rate of the line, if it differs from the found one.
-  public var raisedRate: RaisedRate? { read { $0.session.raisedRate } }
+  package var raisedRate: RaisedRate? { read { $0.session.raisedRate } }
   /// The crash-recovery record of the present changes.
-  public var recovery: CrashRecoveryRecord? { read { $0.session.recovery } }
+  package var recovery: CrashRecoveryRecord? { read { $0.session.recovery } }
   /// The changed settings of the crash-recovery record.
-  public var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
+  package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.
-  public var needsRestoring: Bool { read { $0.session.putsBack } ?? false }
+  package var needsRestoring: Bool { read { $0.session.putsBack } ?? false }
   /// The receiver's port at this line, as far as it is known.
-  public var port: ReceiverPortNumber? { read { $0.session.port } }
+  package var port: ReceiverPortNumber? { read { $0.session.port } }
   /// The orbits that the receiver returned at the end of its session, if they were requested.
-  public var navigationDatabase: [AssistanceRecord.Message] {
+  package var navigationDatabase: [AssistanceRecord.Message] {
     read { $0.session.memory.database } ?? memory?.database ?? []
   }
   /// The desired configuration of the session.
-  public var desired: DesiredConfiguration? { read { $0.session.desired } }
-  public var counters: StreamCounters { read { $0.session.counters } ?? StreamCounters() }
-  public var rejectedFields: Int { read { $0.session.rejectedFields } ?? 0 }
+  package var desired: DesiredConfiguration? { read { $0.session.desired } }
+  package var counters: StreamCounters { read { $0.session.counters } ?? StreamCounters() }
+  package var rejectedFields: Int { read { $0.session.rejectedFields } ?? 0 }
   /// Whether the receiver has the desired state and accepts commands.
-  public var isSteady: Bool { read { $0.session.isSteady } ?? false }
+  package var isSteady: Bool { read { $0.session.isSteady } ?? false }
 
   /// Whether device events report the presence of the receiver. There are none for a pseudo-terminal, a file or a bus.
-  public var isAnnounced: Bool {
+  package var isAnnounced: Bool {
     guard case .port(let path)? = try? LineAddress(path) else { return false }
     return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/")
   }

@@ -9,16 +9,16 @@ import SerialPort
 ///
 /// It performs the actions of the session on the thread of a poller and decides nothing itself. One poller can serve
 /// many connections.
-public final class ReceiverConnection {
+package final class ReceiverConnection {
   /// Receives the reports of epochs.
-  public typealias ReportHandler = (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+  package typealias ReportHandler = (borrowing EpochAssembler.Report, borrowing Sky) -> Void
 
   /// The name of the device: a path, or another name that `LineAddress` reads.
-  public let path: String
+  package let path: String
   /// The token of the port in the events of the poller.
-  public let token: Poller.Token
+  package let token: Poller.Token
   /// The number of received bytes.
-  public private(set) var bytes: UInt64 = 0
+  package private(set) var bytes: UInt64 = 0
 
   private var link: ReceiverLink?
   private(set) var reopening = Reopening()
@@ -40,7 +40,7 @@ public final class ReceiverConnection {
   ///   - baud: the fixed rate; nil to search for the rate.
   ///   - token: the token of the port in the events of the poller.
   ///   - reference: returns the time of the computer if its clock is set.
-  public init(
+  package init(
     path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
     reference: @escaping @Sendable () -> UTCTime?
   ) {
@@ -64,17 +64,17 @@ public final class ReceiverConnection {
   // MARK: Events
 
   /// The next event; nil if there is none.
-  public func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+  package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// When `wake` is due.
-  public var deadline: Instant? {
+  package var deadline: Instant? {
     if hasEnded { return nil }
     return link == nil ? reopening.deadline : read { $0.deadline }
   }
 
   /// Passes the epoch as it would be if it ended now, if an idle interval has ended since the last call because the end
   /// of the epoch is near; see `EpochAssembler.preview`.
-  public func preview(_ body: ReportHandler) {
+  package func preview(_ body: ReportHandler) {
     guard isEpochNear else { return }
     isEpochNear = false
     link?.session.preview(body)
@@ -85,10 +85,10 @@ public final class ReceiverConnection {
   /// - Parameters:
   ///   - present: the present ports.
   ///   - now: the present instant.
-  public func follow(_ present: [ReceiverPort], at now: Instant) { reopening.follow(path, present, at: now) }
+  package func follow(_ present: [ReceiverPort], at now: Instant) { reopening.follow(path, present, at: now) }
 
   /// Takes an event of a device.
-  public func receive(_ event: DeviceEvent, _ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
+  package func receive(_ event: DeviceEvent, _ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
     reopening.policy?.receive(event, at: now)
     performReconnectActions(&poller, at: now, body)
   }
@@ -101,7 +101,7 @@ public final class ReceiverConnection {
   ///   - now: the present instant.
   ///   - tap: gets the received bytes before the session does.
   ///   - body: gets the report of each epoch in these bytes.
-  public func handle(
+  package func handle(
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     _ body: ReportHandler
   ) {
@@ -114,7 +114,7 @@ public final class ReceiverConnection {
   }
 
   /// Performs what is due; see `handle` for the parameters.
-  public func wake(
+  package func wake(
     _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in }, _ body: ReportHandler
   ) {
     if isPaused { return }
@@ -145,30 +145,30 @@ public final class ReceiverConnection {
   // MARK: Commands
 
   /// Submits a command; see `ReceiverSession.submit`. Returns nil while no port is open.
-  public func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
+  package func submit(_ command: Command, _ poller: inout Poller, at now: Instant) -> SessionTicket? {
     withSession(&poller, at: now) { $0.submit(command, at: now) }
   }
 
   /// Sets whether the end of the session restores the changes; see `ReceiverSession.restoreAtEnd`.
-  public func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
+  package func restoreAtEnd(_ restores: Bool) { link?.session.restoreAtEnd(restores) }
 
   /// Sets the desired configuration of the receiver.
-  public func set(_ desired: DesiredConfiguration, _ poller: inout Poller, at now: Instant) {
+  package func set(_ desired: DesiredConfiguration, _ poller: inout Poller, at now: Instant) {
     withSession(&poller, at: now) { $0.set(desired, at: now) }
   }
 
   /// Puts the receiver to sleep; see `ReceiverSession.sleep`.
-  public func sleep(for duration: Milliseconds?, _ poller: inout Poller, at now: Instant) {
+  package func sleep(for duration: Milliseconds?, _ poller: inout Poller, at now: Instant) {
     withSession(&poller, at: now) { $0.sleep(for: duration, at: now) }
   }
 
   /// Wakes the receiver; see `ReceiverSession.wakeUp`.
-  public func wakeUp(_ poller: inout Poller, at now: Instant) {
+  package func wakeUp(_ poller: inout Poller, at now: Instant) {
     withSession(&poller, at: now) { $0.wakeUp(at: now) }
   }
 
   /// Reads the batch of the receiver; see `ReceiverSession.retrieveBatch`.
-  public func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant) {
+  package func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant) {
     withSession(&poller, at: now) { $0.retrieveBatch(journal, earlier: earlier, at: now) }
   }
 
@@ -184,7 +184,7 @@ public final class ReceiverConnection {
 
   /// Sets whether the line is read. While it is not, received bytes cause no wake-up, but a hang-up is detected. Reading
   /// begins with a new session.
-  public func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
+  package func listen(_ listens: Bool, _ poller: inout Poller, at now: Instant) {
     guard link != nil, isPaused == listens else { return }
     if listens {
       // The old session remains until now, so that it can restore the receiver at an end.
@@ -199,7 +199,7 @@ public final class ReceiverConnection {
   }
 
   /// Begins the orderly end of the session, which is over when `isEnded`.
-  public func finish(_ poller: inout Poller, at now: Instant) {
+  package func finish(_ poller: inout Poller, at now: Instant) {
     guard link != nil else {
       hasEnded = true
       return
@@ -212,7 +212,7 @@ public final class ReceiverConnection {
   }
 
   /// Closes the port. The incomplete epoch is passed to `body`.
-  public func close(_ poller: inout Poller, _ body: ReportHandler) {
+  package func close(_ poller: inout Poller, _ body: ReportHandler) {
     guard link != nil else { return }
     link!.session.lost(body)
     closeLink(&poller)
@@ -222,7 +222,7 @@ public final class ReceiverConnection {
   // MARK: Open and close
 
   /// Opens the port. An error at this first opening is the user's to correct; later the connection waits.
-  public func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
+  package func open(_ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     try open(path, &poller, at: now)
   }
 

@@ -1,11 +1,11 @@
 /// The folder of state that outlives a run.
-public enum StateFolder {
+package enum StateFolder {
   /// Returns the path of the folder; nil if there is no place for it.
   ///
   /// - Parameters:
   ///   - isRoot: whether the process runs as root.
   ///   - variable: returns a variable of the environment.
-  public static func path(isRoot: Bool, _ variable: (String) -> String?) -> String? {
+  package static func path(isRoot: Bool, _ variable: (String) -> String?) -> String? {
     if let folder = variable("SEXTANT_STATE_DIR"), !folder.isEmpty { return folder }
     if isRoot { return "/var/lib/sextant" }
     // The XDG base directory specification: relative paths are to be ignored.

@@ -1,4 +1,4 @@
-@_spi(Sextant) import CoreLocation
+import CoreLocation
 import Foundation
 
 /// The client of Core Location: it starts the services of the command line, prints each event, and ends in order.

@@ -2,10 +2,9 @@ import Foundation
 import LocationService
 
 // For `sextant track`, whose exit code depends on the problem; Apple's API has no such function.
-@_spi(Sextant)
 extension CLLocationManager {
   /// Has a function called on the main queue with the reason why the receiver cannot be opened, and with nil once it is open.
-  public static func observeReceiverProblem(_ listener: @escaping @MainActor @Sendable (ReceiverProblem?) -> Void) {
+  package static func observeReceiverProblem(_ listener: @escaping @MainActor @Sendable (ReceiverProblem?) -> Void) {
     Service.shared.observeProblem { problem in DispatchQueue.main.async { listener(problem) } }
   }
 }

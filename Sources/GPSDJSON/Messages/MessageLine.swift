@@ -11,7 +11,7 @@ extension JSONLine {
   ///
   /// `offset` counts bytes from the start of the stream, `length` includes the whole frame. A frame without declared
   /// fields, or with bytes beyond them, has all bytes in hexadecimal as `raw`.
-  public mutating func message(_ frame: borrowing Frame) {
+  package mutating func message(_ frame: borrowing Frame) {
     beginObject()
     var needsRaw = false
     if let ubx = frame.ubx {

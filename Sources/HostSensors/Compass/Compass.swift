@@ -1,15 +1,15 @@
 import MonotonicTime
 
 /// A heading of the compass.
-public struct CompassReading: Hashable, Sendable {
+package struct CompassReading: Hashable, Sendable {
   /// Degrees, 0 ≤ heading < 360, of the device's top from magnetic north.
-  public var magneticDegrees: Double
+  package var magneticDegrees: Double
   /// One standard deviation; negative if the heading is not valid.
-  public var accuracyDegrees: Double
+  package var accuracyDegrees: Double
   /// The measured field with the device's own, along the device's axes.
-  public var fieldMicrotesla: SIMD3<Double>
+  package var fieldMicrotesla: SIMD3<Double>
 
-  public init(magneticDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>) {
+  package init(magneticDegrees: Double, accuracyDegrees: Double, fieldMicrotesla: SIMD3<Double>) {
     self.magneticDegrees = magneticDegrees
     self.accuracyDegrees = accuracyDegrees
     self.fieldMicrotesla = fieldMicrotesla
@@ -18,8 +18,8 @@ public struct CompassReading: Hashable, Sendable {
 
 /// A compass from a magnetometer and, if there is one, an accelerometer. It takes their measurements and the time, returns
 /// headings, and learns the device's own field. It has no sensor and no clock.
-public struct Compass: Sendable {
-  public enum Event: Hashable, Sendable {
+package struct Compass: Sendable {
+  package enum Event: Hashable, Sendable {
     /// The device has to be turned around, as its own field is unknown or has changed.
     case calibrationWanted
     case calibrated
@@ -43,7 +43,7 @@ public struct Compass: Sendable {
   static let motion = 2.0
 
   /// The device's own field; nil while unknown.
-  public private(set) var calibration: FieldCalibration?
+  package private(set) var calibration: FieldCalibration?
   private var search = CalibrationSearch()
   private var kept: FieldCalibration?
   private var keepAt = Instant.zero
@@ -55,13 +55,13 @@ public struct Compass: Sendable {
   private var events: [Event] = []
 
   /// - Parameter calibration: the calibration that an earlier run stored.
-  public init(calibration: FieldCalibration? = nil) {
+  package init(calibration: FieldCalibration? = nil) {
     self.calibration = calibration
     kept = calibration
   }
 
   /// Returns the oldest event; nil if there is none.
-  public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+  package mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// Takes a measurement.
   ///
@@ -70,7 +70,7 @@ public struct Compass: Sendable {
   ///   - acceleration: at the same time, m/s²; that of a stationary device points up. nil without an accelerometer, for a level
   ///     device.
   /// - Returns: nil if the field is vertical and gives no direction.
-  public mutating func receive(
+  package mutating func receive(
     field measured: SIMD3<Double>, acceleration: SIMD3<Double>?, at now: Instant
   ) -> CompassReading? {
     learn(measured, at: now)
@@ -157,7 +157,7 @@ public struct Compass: Sendable {
   }
 
   /// Has the last calibration stored, whatever the time since the last store.
-  public mutating func finish() {
+  package mutating func finish() {
     guard let calibration, calibration != kept else { return }
     kept = calibration
     events.append(.keep(calibration))

@@ -1,16 +1,16 @@
 /// The device's own magnetic field (hard iron), which turns with the device and is subtracted to get the earth's field.
-public struct FieldCalibration: Hashable, Sendable {
+package struct FieldCalibration: Hashable, Sendable {
   /// Along the device's axes, microtesla.
-  public var offsetMicrotesla: SIMD3<Double>
+  package var offsetMicrotesla: SIMD3<Double>
   /// The strength of the remaining field: of the earth's field, or of its horizontal part if the device was turned about one
   /// axis only.
-  public var strengthMicrotesla: Double
+  package var strengthMicrotesla: Double
   /// The variation of the strength while the device is turned, one standard deviation.
-  public var residualMicrotesla: Double
+  package var residualMicrotesla: Double
   /// Whether the device was turned about more than one axis.
-  public var isSpatial: Bool
+  package var isSpatial: Bool
 
-  public init(offsetMicrotesla: SIMD3<Double>, strengthMicrotesla: Double, residualMicrotesla: Double, isSpatial: Bool)
+  package init(offsetMicrotesla: SIMD3<Double>, strengthMicrotesla: Double, residualMicrotesla: Double, isSpatial: Bool)
   {
     self.offsetMicrotesla = offsetMicrotesla
     self.strengthMicrotesla = strengthMicrotesla

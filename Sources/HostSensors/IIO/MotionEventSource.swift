@@ -5,9 +5,9 @@ import FileSystem
 import Glibc
 
 /// An accelerometer that reports movements by itself, as long as the object lives.
-public final class MotionEventSource: Sendable {
+package final class MotionEventSource: Sendable {
   /// Readable after an event.
-  public let fileDescriptor: Int32
+  package let fileDescriptor: Int32
   private let folder: String
   private let events: MotionEvents
 
@@ -15,7 +15,7 @@ public final class MotionEventSource: Sendable {
   ///   - found: the accelerometer.
   ///   - open: opens the events of a device by its name (`iio:device0`). Returns a descriptor, or the negative errno.
   /// - Returns: nil if the driver has no such events, or this user may not use them.
-  public init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
+  package init?(_ found: SensorTree.Found, opening open: (String) -> Int32 = MotionEventSource.openEvents) {
     folder = "\(found.path)/events"
     guard let events = MotionEvents(files: FileLookup.names(in: folder), scale: found.sensor.step)
     else { return nil }
@@ -36,7 +36,7 @@ public final class MotionEventSource: Sendable {
   }
 
   /// Discards the events. Returns false if the device is gone.
-  public func drain() -> Bool {
+  package func drain() -> Bool {
     // struct iio_event_data: the event and its time.
     var buffer = [UInt8](repeating: 0, count: 16 * 16)
     while true {
@@ -47,7 +47,7 @@ public final class MotionEventSource: Sendable {
   }
 
   /// Opens the events of a device under /dev. Returns a descriptor, or the negative errno.
-  public static func openEvents(_ name: String) -> Int32 {
+  package static func openEvents(_ name: String) -> Int32 {
     let device = unsafe Glibc.open("/dev/\(name)", O_RDONLY | O_CLOEXEC)
     guard device >= 0 else { return -errno }
     defer { close(device) }

@@ -1,10 +1,10 @@
 /// The rotation of a sensor in its device: three rows that the sensor's vector is multiplied with (mount-matrix.txt of the
 /// kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
-public struct MountMatrix: Hashable, Sendable {
+package struct MountMatrix: Hashable, Sendable {
   private let first, second, third: SIMD3<Double>
 
   /// The sensor's axes are those of the device.
-  public static let identity = MountMatrix(SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
+  package static let identity = MountMatrix(SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
 
   init(_ first: SIMD3<Double>, _ second: SIMD3<Double>, _ third: SIMD3<Double>) {
     self.first = first
@@ -16,7 +16,7 @@ public struct MountMatrix: Hashable, Sendable {
   ///
   /// - Returns: nil for another count of numbers, or for a volume that is not about 1 (−1 for a mirrored sensor, which some
   ///   drivers have).
-  public init?(parsing text: some StringProtocol) {
+  package init?(parsing text: some StringProtocol) {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").map { Double(String($0.filter { !$0.isWhitespace })) }
     }
@@ -32,7 +32,7 @@ public struct MountMatrix: Hashable, Sendable {
   }
 
   /// Returns the device's vector for a vector of the sensor.
-  public func applied(to vector: SIMD3<Double>) -> SIMD3<Double> {
+  package func applied(to vector: SIMD3<Double>) -> SIMD3<Double> {
     SIMD3(first.dot(vector), second.dot(vector), third.dot(vector))
   }
 }

@@ -3,23 +3,23 @@ import SystemPackage
 
 /// Reads a sensor. A read can take as long as a measurement of the sensor, up to some hundred milliseconds at its slowest
 /// rate.
-public struct SensorReader: Sendable {
+package struct SensorReader: Sendable {
   /// The sensor does not answer: it is gone, or its bus has a fault.
-  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    public var path: String
+  package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    package var path: String
     /// nil if the content is not a number.
-    public var errno: Errno?
+    package var errno: Errno?
 
-    public var description: String {
+    package var description: String {
       "\(path) cannot be read (\(errno?.description ?? "no number")): is the sensor's driver still bound, and may this user read it?"
     }
   }
 
-  public let sensor: TriaxialSensor
+  package let sensor: TriaxialSensor
   private let files: [AttributeFile]
 
   /// - Throws: ``Failure`` if one of its files cannot be opened.
-  public init(_ found: SensorTree.Found) throws(Failure) {
+  package init(_ found: SensorTree.Found) throws(Failure) {
     sensor = found.sensor
     var files: [AttributeFile] = []
     do throws(FileError) {
@@ -31,7 +31,7 @@ public struct SensorReader: Sendable {
   }
 
   /// Returns a measurement, microtesla or m/s², along the device's axes.
-  public func read() throws(Failure) -> SIMD3<Double> {
+  package func read() throws(Failure) -> SIMD3<Double> {
     var raw = SIMD3<Double>()
     for (axis, file) in files.enumerated() { raw[axis] = try Self.number(file) }
     return sensor.value(raw: raw)

@@ -1,20 +1,20 @@
 import FileSystem
 
 /// The sensors of this computer in /sys.
-public struct SensorTree: Sendable {
+package struct SensorTree: Sendable {
   /// A sensor and its folder.
-  public struct Found: Hashable, Sendable {
-    public var sensor: TriaxialSensor
-    public var path: String
+  package struct Found: Hashable, Sendable {
+    package var sensor: TriaxialSensor
+    package var path: String
   }
 
   private let root: String
 
   /// - Parameter root: the mount point of sysfs.
-  public init(root: String = "/sys") { self.root = root }
+  package init(root: String = "/sys") { self.root = root }
 
   /// Returns the first sensor of a quantity by the kernel's numbers; nil without one. Reads small files only.
-  public func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
+  package func first(_ quantity: TriaxialSensor.Quantity) -> Found? {
     for path in devices() {
       if let sensor = TriaxialSensor(quantity, attribute: { AttributeFile.read("\(path)/\($0)") }) {
         return Found(sensor: sensor, path: path)
@@ -24,12 +24,12 @@ public struct SensorTree: Sendable {
   }
 
   /// Whether there is a sensor of a quantity, by the names of its files and without a measurement.
-  public func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
+  package func has(_ quantity: TriaxialSensor.Quantity) -> Bool {
     devices().contains { FileLookup.exists("\($0)/in_\(quantity.rawValue)_x_raw") }
   }
 
   /// Whether the kernel has a Bluetooth adapter that is not blocked (rfkill).
-  public var hasBluetoothAdapter: Bool {
+  package var hasBluetoothAdapter: Bool {
     let folder = "\(root)/class/bluetooth"
     return FileLookup.names(in: folder).contains { name in
       // `hci0:11` is a connection.

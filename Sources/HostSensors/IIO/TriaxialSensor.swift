@@ -1,8 +1,8 @@
 /// A sensor of three axes of the kernel's industrial I/O, /sys/bus/iio: the scale, offset and axes of its numbers. It is made
 /// from the sensor's attributes and reads no file (Documentation/ABI/testing/sysfs-bus-iio).
-public struct TriaxialSensor: Hashable, Sendable {
+package struct TriaxialSensor: Hashable, Sendable {
   /// The measured quantity.
-  public enum Quantity: String, Sendable, CaseIterable {
+  package enum Quantity: String, Sendable, CaseIterable {
     /// `in_magn`: gauss by the ABI, microtesla here.
     case magneticField = "magn"
     /// `in_accel`: m/s².
@@ -12,20 +12,20 @@ public struct TriaxialSensor: Hashable, Sendable {
     fileprivate var factor: Double { self == .magneticField ? 100 : 1 }
   }
 
-  public let quantity: Quantity
+  package let quantity: Quantity
   /// The driver's name of the part, such as `hmc5883`; empty if it has none.
-  public let name: String
+  package let name: String
   /// The raw attributes, x, y and z.
-  public let rawAttributes: [String]
+  package let rawAttributes: [String]
   /// The sensor's own period, seconds; nil if unknown.
-  public let periodSeconds: Double?
+  package let periodSeconds: Double?
   private let scale: SIMD3<Double>
   private let offset: SIMD3<Double>
   private let mount: MountMatrix
 
   /// - Parameter attribute: returns the content of a file in the device's folder; nil without one.
   /// - Returns: nil if the device does not measure this in three axes, or has no scale for it.
-  public init?(_ quantity: Quantity, attribute: (String) -> String?) {
+  package init?(_ quantity: Quantity, attribute: (String) -> String?) {
     let prefix = "in_\(quantity.rawValue)"
     func number(_ name: String) -> Double? {
       attribute(name).flatMap { Double($0.filter { !$0.isWhitespace }) }.flatMap { $0.isFinite ? $0 : nil }
@@ -60,8 +60,8 @@ public struct TriaxialSensor: Hashable, Sendable {
   }
 
   /// The size of a step of the raw numbers, the drivers' unit of thresholds: microtesla or m/s².
-  public var step: Double { abs(scale.x) }
+  package var step: Double { abs(scale.x) }
 
   /// Returns the value of raw numbers, microtesla or m/s², along the device's axes.
-  public func value(raw: SIMD3<Double>) -> SIMD3<Double> { mount.applied(to: (raw + offset) * scale) }
+  package func value(raw: SIMD3<Double>) -> SIMD3<Double> { mount.applied(to: (raw + offset) * scale) }
 }

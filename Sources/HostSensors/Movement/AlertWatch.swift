@@ -2,27 +2,27 @@ import MonotonicTime
 
 /// Detects movement by an accelerometer that reports changes itself: between two such events there is no measurement. After
 /// an event the sensor is read every second for ten seconds, and `MovementWatch` decides, as a slammed door is no movement.
-public struct AlertWatch: Sendable {
+package struct AlertWatch: Sendable {
   static let period = Milliseconds(1000)
   static let alert = Milliseconds(10_000)
 
   private var watch = MovementWatch()
   /// The time of the next measurement; nil until an event.
-  public private(set) var deadline: Instant?
+  package private(set) var deadline: Instant?
   private var alertUntil: Instant?
 
   /// Begins with a stationary device, whose position the first measurement gives.
-  public init(at now: Instant) { deadline = now }
+  package init(at now: Instant) { deadline = now }
 
   /// Takes an event of the sensor.
-  public mutating func changed(at now: Instant) {
+  package mutating func changed(at now: Instant) {
     alertUntil = now + Self.alert
     // Further events do not delay a measurement, and cause none.
     deadline = Instant.earlier(deadline, now)
   }
 
   /// Takes the measurement that was due, m/s². Returns whether the device is moved.
-  public mutating func receive(_ acceleration: SIMD3<Double>, at now: Instant) -> Bool {
+  package mutating func receive(_ acceleration: SIMD3<Double>, at now: Instant) -> Bool {
     let isMovement = watch.receive(acceleration)
     if let until = alertUntil, now < until {
       deadline = now + Self.period

@@ -4,23 +4,23 @@
 ///
 /// Two kinds of events report a movement and not gravity: the rate of change (`roc`) and the magnitude without its slow part
 /// (`mag_adaptive`). Plain thresholds include gravity and are not used.
-public struct MotionEvents: Hashable, Sendable {
+package struct MotionEvents: Hashable, Sendable {
   /// A file of the folder, and the text for it.
-  public struct Write: Hashable, Sendable {
-    public var file: String
-    public var text: String
+  package struct Write: Hashable, Sendable {
+    package var file: String
+    package var text: String
   }
 
   /// The thresholds, then the switches.
-  public let writes: [Write]
+  package let writes: [Write]
   /// The writes that end the reports.
-  public let undoing: [Write]
+  package let undoing: [Write]
 
   /// - Parameters:
   ///   - files: the names in the `events` folder.
   ///   - scale: m/s² of one step of the sensor's raw numbers.
   /// - Returns: nil if the driver has no such event.
-  public init?(files: [String], scale: Double) {
+  package init?(files: [String], scale: Double) {
     guard scale.isFinite, scale != 0 else { return nil }
     let present = Set(files)
     for kind in ["roc", "mag_adaptive"] {

@@ -6,9 +6,9 @@ import MonotonicTime
 /// A stationary device measures gravity in a constant direction. A vehicle that drives shakes it by some tenths of m/s², and a
 /// hand that picks it up turns it. Either shows as a difference from the mean of earlier measurements. One difference may be a
 /// slammed door; two of three are a movement.
-public struct MovementWatch: Sendable {
+package struct MovementWatch: Sendable {
   /// The period of measurements: long enough for an idle host; a movement is detected within three of them.
-  public static let period = Milliseconds(2000)
+  package static let period = Milliseconds(2000)
   /// The difference that counts, m/s²: ten times the noise of a phone's sensor, a tilt of 2°.
   static let threshold = 0.35
   /// The weight of a new measurement in the mean, as sensors drift with their temperature.
@@ -18,10 +18,10 @@ public struct MovementWatch: Sendable {
   /// Whether the last three differed, the newest first.
   private var differed = (false, false)
 
-  public init() {}
+  package init() {}
 
   /// Takes a measurement, m/s² in any axes. Returns whether the device is moved.
-  public mutating func receive(_ acceleration: SIMD3<Double>) -> Bool {
+  package mutating func receive(_ acceleration: SIMD3<Double>) -> Bool {
     guard let mean else {
       self.mean = acceleration
       return false

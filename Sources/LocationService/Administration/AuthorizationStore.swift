@@ -2,30 +2,30 @@ import FileSystem
 import Positioning
 
 /// The permission of each program, and the switches, for `sextant authorize`. A running program takes each change at once.
-public struct AuthorizationStore: Sendable {
+package struct AuthorizationStore: Sendable {
   /// The stored state of one program.
-  public struct Entry: Sendable, Equatable {
+  package struct Entry: Sendable, Equatable {
     /// Its bundle identifier, or its executable's name.
-    public var app: String
-    public var status: AuthorizationStatus
-    public var accuracy: AccuracyAuthorization
+    package var app: String
+    package var status: AuthorizationStatus
+    package var accuracy: AccuracyAuthorization
     /// The number of regions that it monitors.
-    public var regions: Int
+    package var regions: Int
     /// Whether it monitors visits.
-    public var visits: Bool
+    package var visits: Bool
     /// Whether the machine's policy denies it locations, whatever its `status`.
-    public var isRestricted: Bool
+    package var isRestricted: Bool
     /// Whether the file of its permission cannot be read; `status` is then the initial one.
-    public var isUnreadable: Bool
+    package var isUnreadable: Bool
   }
 
   /// The folder for the state of this user's programs.
-  public let stateFolder: String
+  package let stateFolder: String
 
-  public init(stateFolder: String) { self.stateFolder = stateFolder }
+  package init(stateFolder: String) { self.stateFolder = stateFolder }
 
   /// Returns the programs with stored state, by name.
-  public func entries() -> [Entry] {
+  package func entries() -> [Entry] {
     let policy = LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
     let known = PrivateFile.names(in: "\(stateFolder)/apps").map { StateText.unescape($0[...]) }
     return Set(known).union(policy.restricted).sorted().map { entry($0, policy) }
@@ -49,13 +49,13 @@ public struct AuthorizationStore: Sendable {
   // MARK: Programs
 
   /// Whether a program has stored state.
-  public func knows(_ app: String) -> Bool { entries().contains { $0.app == app } }
+  package func knows(_ app: String) -> Bool { entries().contains { $0.app == app } }
 
   /// Replaces a program's permission, and nothing else of its state.
   ///
   /// - Parameter accuracy: nil to leave it unchanged.
   /// - Throws: `FileError`.
-  public func set(
+  package func set(
     _ status: AuthorizationStatus, accuracy: AccuracyAuthorization? = nil, for app: String
   ) throws(FileError) {
     let store = store(app)
@@ -68,7 +68,7 @@ public struct AuthorizationStore: Sendable {
   /// Clears the permission of a program, which may ask again (AU-12).
   ///
   /// - Throws: `FileError`.
-  public func reset(_ app: String) throws(FileError) {
+  package func reset(_ app: String) throws(FileError) {
     let description = store(app).app
     try PrivateFile.remove("\(stateFolder)/\(StateFile.authorization.path(of: description))")
     PrivateFile.removeFolderIfEmpty("\(stateFolder)/\(StateFile.appFolder(description))")
@@ -77,17 +77,17 @@ public struct AuthorizationStore: Sendable {
   // MARK: Switches
 
   /// Whether this user's switch is on.
-  public var servicesAreOnForUser: Bool { ServicesSwitch.isOn(try? PrivateFile.read(switchPath)) ?? false }
+  package var servicesAreOnForUser: Bool { ServicesSwitch.isOn(try? PrivateFile.read(switchPath)) ?? false }
 
   /// Whether location services are on, by the user and by the machine's policy.
-  public var servicesAreOn: Bool {
+  package var servicesAreOn: Bool {
     servicesAreOnForUser && !LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
   }
 
   /// Switches all location services of this user.
   ///
   /// - Throws: `FileError`.
-  public func setServices(on isOn: Bool) throws(FileError) {
+  package func setServices(on isOn: Bool) throws(FileError) {
     try PrivateFile.replace(switchPath, with: ServicesSwitch.text(isOn: isOn))
   }
 
@@ -99,14 +99,14 @@ public struct AuthorizationStore: Sendable {
   ///
   /// - Parameter edit: returns the new text for the old one.
   /// - Throws: `FileError`.
-  public static func changePolicy(_ edit: (String?) -> String) throws(FileError) {
+  package static func changePolicy(_ edit: (String?) -> String) throws(FileError) {
     let path = LocationPolicy.path
     let text = edit(FileLookup.exists(path) ? try UserFile.read(path) : nil)
     try PrivateFile.replace(path, with: text, permissions: 0o644, folderPermissions: 0o755)
   }
 
   /// The message about lines of the policy that cannot be read; nil without any.
-  public static var policyProblem: String? {
+  package static var policyProblem: String? {
     LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).problem
   }
 }

@@ -6,16 +6,16 @@
 ///     restrict APP            that program gets none, and its user cannot change it
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it.
-public struct LocationPolicy: Sendable, Equatable {
-  public static let path = "/etc/sextant/policy"
+package struct LocationPolicy: Sendable, Equatable {
+  package static let path = "/etc/sextant/policy"
 
-  public private(set) var servicesAreOff = false
-  public private(set) var restricted: Set<String> = []
+  package private(set) var servicesAreOff = false
+  package private(set) var restricted: Set<String> = []
   /// The numbers of lines that cannot be read, from 1.
-  public private(set) var mistakes: [Int] = []
+  package private(set) var mistakes: [Int] = []
 
   /// Reads the lines. Without a file the policy has no effect.
-  public init(parsing text: String?) {
+  package init(parsing text: String?) {
     for (index, line) in (text ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
     {
       switch Line(line) {
@@ -43,18 +43,18 @@ public struct LocationPolicy: Sendable, Equatable {
   }
 
   /// The message about the first line that cannot be read, with the next step; nil without one.
-  public var problem: String? {
+  package var problem: String? {
     guard let first = mistakes.first else { return nil }
     return "\(Self.path):\(first): not understood; a line is `services off` or `restrict APP`"
   }
 
   /// Returns the text with services switched. Its other lines stay as they are.
-  public static func text(_ text: String?, servicesOff: Bool) -> String {
+  package static func text(_ text: String?, servicesOff: Bool) -> String {
     edited(text, without: .servicesOff, adding: servicesOff ? "services off" : nil)
   }
 
   /// Returns the text with a program restricted or not. Its other lines stay as they are.
-  public static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
+  package static func text(_ text: String?, restricting app: String, _ isRestricted: Bool) -> String {
     let word = StateText.escape(app) { $0 > 0x20 && $0 != 0x7F && $0 != 0x23 }
     return edited(text, without: .restrict(app), adding: isRestricted ? "restrict \(word)" : nil)
   }

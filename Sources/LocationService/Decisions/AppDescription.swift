@@ -1,13 +1,13 @@
 import Positioning
 
 /// The program that the service serves.
-public struct AppDescription: Sendable {
+package struct AppDescription: Sendable {
   /// The key of its state: a bundle identifier, or the executable's name.
-  public var identifier: String
+  package var identifier: String
   /// Its declarations and its texts for the user.
-  public var keys: UsageKeys
+  package var keys: UsageKeys
 
-  public init(identifier: String, keys: UsageKeys) {
+  package init(identifier: String, keys: UsageKeys) {
     self.identifier = identifier
     self.keys = keys
   }

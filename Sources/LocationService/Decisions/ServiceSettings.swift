@@ -2,9 +2,9 @@ import Positioning
 import ReceiverRuntime
 
 /// The settings of a program's location service, from its environment and the configuration file.
-public struct ServiceSettings: Sendable, Equatable {
+package struct ServiceSettings: Sendable, Equatable {
   /// The source of positions.
-  public enum Source: Sendable, Equatable {
+  package enum Source: Sendable, Equatable {
     /// A device, FIFO or file, or an address that `LineAddress` reads.
     case device(String)
     /// The built-in simulator with a scenario, by its name or path.
@@ -20,41 +20,41 @@ public struct ServiceSettings: Sendable, Equatable {
   }
 
   /// GNSS_DEVICE, else the configuration file's first device.
-  public var source = Source.firstFound
+  package var source = Source.firstFound
   /// The other devices of GNSS_DEVICE, or of the configuration file, which stand by: the best fix is delivered (SU-19).
-  public var others: [Source] = []
+  package var others: [Source] = []
   /// The rate of the configuration file; nil to search for it.
-  public var baud: UInt32?
+  package var baud: UInt32?
   /// SEXTANT_STATE_DIR, else the system's folder for state; nil where there is none, and nothing is stored.
-  public var stateFolder: String?
+  package var stateFolder: String?
   /// The folder in memory that has the newest location of every fix; nil where there is none.
   var runFolder: String?
   /// SEXTANT_APP_STATE; nil to find it out from the terminal.
-  public var application: ApplicationState?
+  package var application: ApplicationState?
   /// SEXTANT_AUTHORIZATION; nil for the stored permission.
-  public var authorization: AuthorizationStatus?
+  package var authorization: AuthorizationStatus?
   /// SEXTANT_DEFAULT_AUTHORIZATION: the permission until the first decision; nil for not determined.
-  public var defaultAuthorization: AuthorizationStatus?
+  package var defaultAuthorization: AuthorizationStatus?
   /// SEXTANT_PAUSE_SECONDS.
-  public var pauseSeconds: Double?
+  package var pauseSeconds: Double?
   /// SEXTANT_PAUSE_PROBE_SECONDS: the time until the first position check of a paused client.
-  public var pauseProbeSeconds: Double?
+  package var pauseProbeSeconds: Double?
   /// SEXTANT_READ_ONLY: no byte is sent to the receiver.
-  public var isReadOnly = false
+  package var isReadOnly = false
   /// SEXTANT_SYSFS: the folder that has the computer's own sensors, for tests without a compass; else /sys.
-  public var sensorRoot = "/sys"
+  package var sensorRoot = "/sys"
   /// SEXTANT_SUPPLY: the switch in the receiver's supply.
-  public var supply: SupplySwitchAddress?
+  package var supply: SupplySwitchAddress?
   /// Settings that cannot be read and count as not set, a line for each.
-  public private(set) var problems: [String] = []
+  package private(set) var problems: [String] = []
   /// Whether a configuration file that counts has a mistake.
-  public private(set) var isMisconfigured = false
+  package private(set) var isMisconfigured = false
 
   /// - Parameters:
   ///   - isRoot: whether the program runs as root.
   ///   - configuration: the configuration file, whose receiver counts where the environment names none.
   ///   - variable: returns a variable of the environment.
-  public init(
+  package init(
     isRoot: Bool, configuration: ReceiverConfiguration = .init(), variable: (String) -> String?
   ) {
     func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }

@@ -1,25 +1,25 @@
 import Positioning
 
 /// The reader of a stream of live updates, called on the service's thread.
-public protocol LiveUpdateReader: AnyObject, Sendable {
+package protocol LiveUpdateReader: AnyObject, Sendable {
   func receive(_ update: LiveUpdate)
 }
 
 /// The reader of a monitor's events, called on the service's thread.
-public protocol MonitorReader: AnyObject, Sendable {
+package protocol MonitorReader: AnyObject, Sendable {
   /// There may be an event to take.
   func hasEvents()
 }
 
 /// The reader of the sessions' diagnostics, called under the service's lock: it has to be brief and to call nothing.
-public protocol SessionReader: AnyObject, Sendable {
+package protocol SessionReader: AnyObject, Sendable {
   func receive(_ diagnostic: Diagnostic)
 }
 
 /// The API since iOS 17: live updates, service sessions, background activities, monitors.
 extension LocationService {
   /// Begins a stream of live updates. Returns the number that ends it.
-  public func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
+  package func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
     change { state, now in
       let id = state.takeNumber()
       state.streams[id] = reader
@@ -28,7 +28,7 @@ extension LocationService {
     }
   }
 
-  public func endLiveUpdates(_ id: Int) {
+  package func endLiveUpdates(_ id: Int) {
     change { state, _ in
       state.streams[id] = nil
       state.core.change { $0.endLiveUpdates(id) }
@@ -36,7 +36,7 @@ extension LocationService {
   }
 
   /// Begins a service session, which asks for its goal until it ends. Returns the number that ends it.
-  public func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
+  package func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
     change { state, now in
       let id = state.takeNumber()
       state.core.change { $0.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now.instant) }
@@ -44,10 +44,10 @@ extension LocationService {
     }
   }
 
-  public func endSession(_ id: Int) { change { state, _ in state.core.change { $0.endSession(id) } } }
+  package func endSession(_ id: Int) { change { state, _ in state.core.change { $0.endSession(id) } } }
 
   /// Begins a background activity, which keeps the app in use. Returns the number that ends it.
-  public func beginBackgroundActivity() -> Int {
+  package func beginBackgroundActivity() -> Int {
     change { state, now in
       let id = state.takeNumber()
       state.core.change { $0.beginBackgroundActivity(id, at: now.instant) }
@@ -55,12 +55,12 @@ extension LocationService {
     }
   }
 
-  public func endBackgroundActivity(_ id: Int) {
+  package func endBackgroundActivity(_ id: Int) {
     change { state, now in state.core.change { $0.endBackgroundActivity(id, at: now.instant) } }
   }
 
   /// Gives a reader the sessions' diagnostic as it is now, and each change. Returns the number that ends it.
-  public func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
+  package func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
     change { state, _ in
       let id = state.takeNumber()
       state.sessionReaders[id] = reader
@@ -69,10 +69,10 @@ extension LocationService {
     }
   }
 
-  public func endSessionDiagnostics(_ id: Int) { state.withLock { $0.sessionReaders[id] = nil } }
+  package func endSessionDiagnostics(_ id: Int) { state.withLock { $0.sessionReaders[id] = nil } }
 
   /// Opens a monitor by its name with its stored conditions, unless it is open (MO-1).
-  public func openMonitor(_ name: String) {
+  package func openMonitor(_ name: String) {
     let isOpen = read { $0.monitor(name) != nil }
     if isOpen { return }
     // Read before the lock is taken. Of two threads that open it, the second one finds the monitor of the first.
@@ -81,7 +81,7 @@ extension LocationService {
   }
 
   /// Monitors a condition, which replaces one of the same identifier (MO-2).
-  public func addCondition(
+  package func addCondition(
     _ condition: Region.Shape, identifier: String, assuming assumed: Monitor.State, to name: String
   ) {
     change { state, now in
@@ -89,12 +89,12 @@ extension LocationService {
     }
   }
 
-  public func removeCondition(_ identifier: String, from name: String) {
+  package func removeCondition(_ identifier: String, from name: String) {
     change { state, _ in state.core.change { $0.removeCondition(identifier, from: name) } }
   }
 
   /// Takes the next event of a monitor; nil while there is none.
-  public func takeEvent(of name: String) -> Monitor.Event? {
+  package func takeEvent(of name: String) -> Monitor.Event? {
     var event = change { state, now in
       var event: Monitor.Event?
       state.core.change { event = $0.takeEvent(of: name) ?? $0.takeHindrance(of: name, at: now.utc) }
@@ -105,7 +105,7 @@ extension LocationService {
   }
 
   /// Has a reader called whenever a monitor may have an event. Returns the number that ends it.
-  public func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
+  package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
     state.withLock { state in
       let id = state.takeNumber()
       state.monitorReaders[id] = (name, reader)
@@ -113,7 +113,7 @@ extension LocationService {
     }
   }
 
-  public func endMonitorEvents(_ id: Int) { state.withLock { $0.monitorReaders[id] = nil } }
+  package func endMonitorEvents(_ id: Int) { state.withLock { $0.monitorReaders[id] = nil } }
 
   // MARK: The service's thread
 

@@ -11,7 +11,7 @@ import SerialPort
 import Synchronization
 
 /// A manager's side of the service, called on the service's thread. It passes each call on to the manager's run loop.
-public protocol LocationServiceClient: AnyObject, Sendable {
+package protocol LocationServiceClient: AnyObject, Sendable {
   /// An event for the delegate. The client asks `LocationService.isCurrent` immediately before it delivers the event.
   func receive(_ event: DelegateEvent, _ ticket: Ticket)
   /// The end of a request for full accuracy; without an error if the user was asked.
@@ -21,7 +21,7 @@ public protocol LocationServiceClient: AnyObject, Sendable {
 }
 
 /// The reason why no receiver can be opened.
-public enum ReceiverProblem: Sendable {
+package enum ReceiverProblem: Sendable {
   /// The system does not let this program open it.
   case forbidden
   /// Another program has it open.
@@ -38,12 +38,12 @@ public enum ReceiverProblem: Sendable {
 ///
 /// A call changes the decisions at once, under a lock, and wakes the thread, which performs the resulting actions. So a call
 /// never waits for a receiver or a disk, never calls a delegate, and its effect shows in each later read.
-public final class LocationService: Sendable {
+package final class LocationService: Sendable {
   let app: AppDescription
   let settings: ServiceSettings
   let store: StateStore
   /// Writes a line for people; by default to standard error.
-  public let log: @Sendable (String) -> Void
+  package let log: @Sendable (String) -> Void
   let state: Mutex<State>
   /// Locked while events are in their queues and must not be delivered yet.
   private let deliveryGate = Mutex(())
@@ -85,7 +85,7 @@ public final class LocationService: Sendable {
   /// - Parameters:
   ///   - settings: nil for those of the environment and the configuration files.
   ///   - log: writes a line for people; nil for standard error.
-  public init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
+  package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
     self.log = log ?? { System.log($0) }
     for problem in settings.problems { self.log(problem) }
@@ -153,7 +153,7 @@ public final class LocationService: Sendable {
 
   /// Takes over a newer location that another program has stored, as the newest location is the system's (LC-2). This costs
   /// two system calls if no file has changed, and none while this program has a recent fix of its own.
-  public func refreshNewest() {
+  package func refreshNewest() {
     if settings.stateFolder == nil { return }
     let now = System.now().instant
     let (measured, known) = state.withLock { ($0.core.engine.newestMeasured, $0.newestMarks) }
@@ -169,7 +169,7 @@ public final class LocationService: Sendable {
   }
 
   /// Adds a manager, which receives its events until it is removed.
-  public func add(_ client: any LocationServiceClient) -> Positioning.ClientID {
+  package func add(_ client: any LocationServiceClient) -> Positioning.ClientID {
     refreshNewest()
     return change { state, _ in
       let id = Positioning.ClientID(state.takeNumber())
@@ -179,7 +179,7 @@ public final class LocationService: Sendable {
     }
   }
 
-  public func remove(_ id: Positioning.ClientID) {
+  package func remove(_ id: Positioning.ClientID) {
     change { state, _ in
       state.clients[id] = nil
       state.answered.remove(id)
@@ -188,7 +188,7 @@ public final class LocationService: Sendable {
   }
 
   /// Takes a manager's call. Returns at once.
-  public func call(_ call: ClientCall, by id: Positioning.ClientID) {
+  package func call(_ call: ClientCall, by id: Positioning.ClientID) {
     if call.needsSensors { listSensors() }
     // They begin with the newest location (SU-1, SC-1).
     if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
@@ -201,12 +201,12 @@ public final class LocationService: Sendable {
   }
 
   /// Reads the decisions. `body` runs under the lock, so it has to be brief.
-  public func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
+  package func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
     state.withLock { body($0.core.engine) }
   }
 
   /// Whether an event may still be delivered. Waits while ``delayDelivery(_:)`` runs.
-  public func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
+  package func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: Positioning.ClientID) -> Bool {
     deliveryGate.withLock { _ in }
     return state.withLock { state in
       if ticket.isAnswer { state.answered.remove(id) }
@@ -220,7 +220,7 @@ public final class LocationService: Sendable {
   // MARK: Sensors
 
   /// Returns what the host can measure with at this moment, as sensors and adapters come and go.
-  public func hostCapabilities() -> HostCapabilities {
+  package func hostCapabilities() -> HostCapabilities {
     listSensors()
     return read { $0.hostCapabilities }
   }
@@ -239,7 +239,7 @@ public final class LocationService: Sendable {
 
   /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
   /// restored by then is in the crash-recovery record.
-  public func finish() {
+  package func finish() {
     guard var poller = try? Poller() else { return }
     let waker = poller.waker
     let hasEnded = change { state, now in
@@ -257,7 +257,7 @@ public final class LocationService: Sendable {
   }
 
   /// Registers a function that is called when the program ends by `exit` or by its last line.
-  public static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
+  package static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
 
   // MARK: Changes
 
@@ -352,7 +352,7 @@ public final class LocationService: Sendable {
 
   /// Has a function called, on the service's thread, with the reason why the receiver cannot be opened, and with nil once it
   /// is open.
-  public func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
+  package func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
     let problem = state.withLock { state in
       state.problemListener = listener
       // A mistake in the configuration file stays one, even if another receiver was found.

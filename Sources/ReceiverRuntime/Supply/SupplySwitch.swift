@@ -9,12 +9,12 @@ import SystemPackage
 
 /// Owns a supply switch. While the value exists, the receiver stays as it was set last. The state of a GPIO line after
 /// its release depends on the driver: a pull resistor on the board should keep the receiver on.
-public struct SupplySwitch: ~Copyable {
-  public let address: SupplySwitchAddress
+package struct SupplySwitch: ~Copyable {
+  package let address: SupplySwitchAddress
   private let line: Int32
 
   /// Opens the switch and sets it on.
-  public init(_ address: SupplySwitchAddress) throws(SupplySwitchError) {
+  package init(_ address: SupplySwitchAddress) throws(SupplySwitchError) {
     let line: Int32
     switch address.mechanism {
     case .gpio(let chip, let name, let isActiveLow): line = try Self.open(chip, name, isActiveLow)
@@ -28,7 +28,7 @@ public struct SupplySwitch: ~Copyable {
 
   deinit { if line >= 0 { close(line) } }
 
-  public func set(isOn: Bool) throws(SupplySwitchError) {
+  package func set(isOn: Bool) throws(SupplySwitchError) {
     switch address.mechanism {
     case .gpio(let chip, _, _):
       let result = cgpio_set(line, isOn ? 1 : 0)
@@ -78,7 +78,7 @@ extension SupplySwitchError {
   }
 
   /// The exit code after sysexits.h.
-  public var exitCode: Int32 {
+  package var exitCode: Int32 {
     switch self {
     case .malformed: 64
     case .noLine: 66

@@ -5,9 +5,9 @@
 ///     file:/sys/devices/platform/gnss-supply/state=enabled/disabled
 ///                                           a file, with the words for on and off; the default is 1/0
 ///     …,keeps-memory                        a backup supply preserves the receiver's time and orbits
-public struct SupplySwitchAddress: Sendable, Hashable {
+package struct SupplySwitchAddress: Sendable, Hashable {
   /// The kind of switch.
-  public enum Mechanism: Sendable, Hashable {
+  package enum Mechanism: Sendable, Hashable {
     /// A line of a GPIO chip's character device.
     case gpio(chip: String, line: Line, isActiveLow: Bool)
     /// A file, such as the state of a regulator or the `disable` file of a USB port.
@@ -15,19 +15,19 @@ public struct SupplySwitchAddress: Sendable, Hashable {
   }
 
   /// A line of a chip.
-  public enum Line: Sendable, Hashable {
+  package enum Line: Sendable, Hashable {
     case number(UInt32)
     case name(String)
   }
 
-  public var mechanism: Mechanism
+  package var mechanism: Mechanism
   /// Whether the receiver preserves its time and orbits while it is off.
-  public var keepsMemory = false
+  package var keepsMemory = false
 
   /// Reads the user's text.
   ///
   /// - Throws: `malformed`, with the correct form.
-  public init(_ text: String) throws(SupplySwitchError) {
+  package init(_ text: String) throws(SupplySwitchError) {
     var words = text.split(separator: ",", omittingEmptySubsequences: false)
     let name = words.removeFirst()
     var isActiveLow = false
@@ -77,7 +77,7 @@ public struct SupplySwitchAddress: Sendable, Hashable {
 }
 
 /// Why a switch cannot be used.
-public enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The text is not an address; the second value is the correct form.
   case malformed(String, String)
   /// The chip has no such line.
@@ -85,7 +85,7 @@ public enum SupplySwitchError: Error, Equatable, Sendable, CustomStringConvertib
   /// An error of the system: the path, the errno and its text.
   case system(String, code: Int32, reason: String)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .malformed(let text, let cure): return "\(text): not a supply switch: \(cure)"
     case .noLine(let path, let line):

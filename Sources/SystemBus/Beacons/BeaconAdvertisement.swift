@@ -1,20 +1,20 @@
 /// A beacon's advertisement: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
-public struct BeaconAdvertisement: Hashable, Sendable {
+package struct BeaconAdvertisement: Hashable, Sendable {
   /// The number of the company whose data it is.
-  public static let company = 0x004C
+  package static let company = 0x004C
 
   /// The family's 128 bits, big-endian.
-  public var uuid: (high: UInt64, low: UInt64) { (high, low) }
+  package var uuid: (high: UInt64, low: UInt64) { (high, low) }
   private let high, low: UInt64
-  public let major: UInt16
-  public let minor: UInt16
+  package let major: UInt16
+  package let minor: UInt16
   /// The strength at one metre, dBm.
-  public let strengthAtOneMetre: Int8
+  package let strengthAtOneMetre: Int8
 
   /// Reads the data after the company's number: type 2, length 21, then UUID, major, minor and strength, big-endian.
   ///
   /// - Returns: nil for other data; the company's devices advertise other types as well.
-  public init?(_ data: [UInt8]) {
+  package init?(_ data: [UInt8]) {
     guard data.count == 23, data[0] == 0x02, data[1] == 0x15 else { return nil }
     func number(_ range: Range<Int>) -> UInt64 { data[range].reduce(0) { $0 << 8 | UInt64($1) } }
     high = number(2..<10)

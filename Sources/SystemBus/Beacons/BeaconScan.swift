@@ -6,8 +6,8 @@ import MonotonicTime
 ///     no BlueZ ──name appears──▶ asked ──objects──▶ adapters: off ◀─Powered─▶ on ──wanted──▶ starting ──▶ searching
 ///        ▲                                                                     ▲                │             │
 ///        └───────name vanishes─────────────────────────────────────────────────┴── not wanted ─┴─ refused: again in 5 s
-public struct BeaconScan: Sendable {
-  public enum Output: Hashable, Sendable {
+package struct BeaconScan: Sendable {
+  package enum Output: Hashable, Sendable {
     case call(BusCall)
     /// Whether beacons can be received; comes once it is known, and after each change.
     case available(Bool)
@@ -58,18 +58,18 @@ public struct BeaconScan: Sendable {
   private var logged: Set<String> = []
   private var outputs: [Output] = []
 
-  public init() {}
+  package init() {}
 
   /// The time of the next `wake`.
-  public var deadline: Instant? { isConnected && isWanted ? retryAt : nil }
+  package var deadline: Instant? { isConnected && isWanted ? retryAt : nil }
 
   /// Returns the next output; nil if there is none.
-  public mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
+  package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   // MARK: Inputs
 
   /// Handles the connection of the bus: asks BlueZ for its adapters.
-  public mutating func connected() {
+  package mutating func connected() {
     isConnected = true
     for rule in [
       "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
@@ -81,7 +81,7 @@ public struct BeaconScan: Sendable {
   }
 
   /// Handles the loss of the bus: clears all that came over it.
-  public mutating func disconnected() {
+  package mutating func disconnected() {
     let wanted = isWanted
     outputs = []
     self = BeaconScan(wanted: wanted)
@@ -92,7 +92,7 @@ public struct BeaconScan: Sendable {
   private init(wanted: Bool) { isWanted = wanted }
 
   /// Sets whether beacons are wanted.
-  public mutating func setWanted(_ wanted: Bool, at now: Instant) {
+  package mutating func setWanted(_ wanted: Bool, at now: Instant) {
     guard wanted != isWanted else { return }
     isWanted = wanted
     retryAt = nil
@@ -100,7 +100,7 @@ public struct BeaconScan: Sendable {
   }
 
   /// Does what is due.
-  public mutating func wake(at now: Instant) {
+  package mutating func wake(at now: Instant) {
     guard let due = deadline, now >= due else { return }
     retryAt = nil
     for path in adapters.keys where adapters[path]?.search == .refused { adapters[path]?.search = .off }
@@ -108,7 +108,7 @@ public struct BeaconScan: Sendable {
   }
 
   /// Takes a message.
-  public mutating func receive(_ message: BusMessage, at now: Instant) {
+  package mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token): answered(token, message.body, at: now)
     case .refusal(let token, let name, let text): refused(token, name, text, at: now)

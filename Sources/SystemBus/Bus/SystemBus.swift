@@ -7,10 +7,10 @@ import SystemPackage
 ///
 /// The protocol is that of sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
 /// for `unsafe`: each belongs to a value in this file and is released with it.
-@safe public struct SystemBus: ~Copyable {
+@safe package struct SystemBus: ~Copyable {
   /// The reason why there is no connection, with the next step.
-  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    public var description: String
+  package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    package var description: String
 
     init(_ description: String) { self.description = description }
 
@@ -25,7 +25,7 @@ import SystemPackage
   private var waiting: [UInt64: BusToken]
 
   /// Connects. The handshake continues while messages are processed.
-  public init() throws(Failure) {
+  package init() throws(Failure) {
     guard cbus_load() == 0 else {
       throw Failure("there is no library for the system bus: install libsystemd0 (or libelogind0, or libbasu0)")
     }
@@ -39,19 +39,19 @@ import SystemPackage
   deinit { unsafe cbus_close(bus) }
 
   /// The descriptor to wait for; nil after the end of the connection.
-  public var descriptor: Int32? {
+  package var descriptor: Int32? {
     let descriptor = unsafe cbus_get_fd(bus)
     return descriptor < 0 ? nil : descriptor
   }
 
   /// Whether there is data that could not be written yet.
-  public var wantsToWrite: Bool {
+  package var wantsToWrite: Bool {
     let events = unsafe cbus_get_events(bus)
     return events >= 0 && events & Int32(POLLOUT) != 0
   }
 
   /// The time of the next `process` even without input, nanoseconds of the monotonic clock.
-  public var deadlineNanoseconds: UInt64? {
+  package var deadlineNanoseconds: UInt64? {
     var microseconds: UInt64 = 0
     let code = unsafe cbus_get_timeout(bus, &microseconds)
     guard code >= 0, microseconds != .max else { return nil }
@@ -59,7 +59,7 @@ import SystemPackage
   }
 
   /// Sends a call.
-  public mutating func send(_ call: BusCall) throws(Failure) {
+  package mutating func send(_ call: BusCall) throws(Failure) {
     var message: UnsafeMutableRawPointer?
     try check(
       unsafe cbus_message_new_method_call(bus, &message, call.destination, call.path, call.interface, call.member))
@@ -75,7 +75,7 @@ import SystemPackage
   ///
   /// - Returns: the next message, `.some(nil)` if there may be more, nil if there is none for now.
   /// - Throws: ``Failure`` after the end of the connection.
-  public mutating func process() throws(Failure) -> BusMessage?? {
+  package mutating func process() throws(Failure) -> BusMessage?? {
     var pointer: UnsafeMutableRawPointer?
     let code = unsafe cbus_process(bus, &pointer)
     if code < 0 { throw Failure("the system bus has gone", code) }
@@ -225,7 +225,7 @@ import SystemPackage
 }
 
 /// A descriptor that came in a message. The last reference closes it.
-public final class BusFile: Sendable, Hashable {
+package final class BusFile: Sendable, Hashable {
   private let number: Int32
 
   fileprivate init?(copyOf other: Int32) {
@@ -238,6 +238,6 @@ public final class BusFile: Sendable, Hashable {
 
   deinit { if number >= 0 { close(number) } }
 
-  public static func == (a: BusFile, b: BusFile) -> Bool { a === b }
-  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  package static func == (a: BusFile, b: BusFile) -> Bool { a === b }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -2,16 +2,16 @@ import MonotonicTime
 
 /// The duration of the computer's suspends: one of its clocks counts them, and the other does not. It also works without an
 /// announcement of the suspend.
-public struct SuspendClock: Sendable {
+package struct SuspendClock: Sendable {
   /// The shortest suspend that counts, as the clocks are read one after the other.
   static let thresholdNanoseconds: Int64 = 200_000_000
 
   private var last: Int64?
 
-  public init() {}
+  package init() {}
 
   /// Takes the difference of the clocks, nanoseconds. Returns the seconds of suspend since the last call; nil without any.
-  public mutating func receive(differenceNanoseconds: Int64) -> Double? {
+  package mutating func receive(differenceNanoseconds: Int64) -> Double? {
     let before = last ?? differenceNanoseconds
     // A difference below the threshold counts at the next call, or many short suspends would be lost.
     guard differenceNanoseconds - before >= Self.thresholdNanoseconds else {
@@ -23,7 +23,7 @@ public struct SuspendClock: Sendable {
   }
 
   /// Returns the time since boot less the monotonic time.
-  public static func differenceNanoseconds() -> Int64 {
+  package static func differenceNanoseconds() -> Int64 {
     let monotonic = SystemClock.monotonic
     return Int64(SystemClock.sinceBoot.nanoseconds) - Int64(monotonic.nanoseconds)
   }

@@ -6,8 +6,8 @@ import MonotonicTime
 /// The program has a delay lock all the time. logind announces a suspend by PrepareForSleep(true) and waits for the release of
 /// all delay locks, five seconds by its own settings (InhibitDelayMaxSec). The lock is taken again after
 /// PrepareForSleep(false).
-public struct SuspendWatch: Sendable {
-  public enum Output: Hashable, Sendable {
+package struct SuspendWatch: Sendable {
+  package enum Output: Hashable, Sendable {
     case call(BusCall)
     /// The lock, which delays a suspend while the file is open.
     case inhibit(BusFile)
@@ -21,7 +21,7 @@ public struct SuspendWatch: Sendable {
   private enum Request: Int { case rule = 1, lock }
 
   /// The longest delay of a suspend.
-  public static let longestDelay = Milliseconds(2000)
+  package static let longestDelay = Milliseconds(2000)
 
   private static let login = "org.freedesktop.login1"
   private static let manager = "org.freedesktop.login1.Manager"
@@ -32,16 +32,16 @@ public struct SuspendWatch: Sendable {
   private var releaseAt: Instant?
   private var outputs: [Output] = []
 
-  public init() {}
+  package init() {}
 
   /// The time of the next `wake`.
-  public var deadline: Instant? { releaseAt }
+  package var deadline: Instant? { releaseAt }
 
   /// Returns the next output; nil if there is none.
-  public mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
+  package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   /// Handles the connection of the bus.
-  public mutating func connected() {
+  package mutating func connected() {
     for rule in [
       "type='signal',sender='\(Self.login)',interface='\(Self.manager)',member='PrepareForSleep'",
       "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.login)'",
@@ -50,26 +50,26 @@ public struct SuspendWatch: Sendable {
   }
 
   /// Handles the loss of the bus, or the end of the demand for suspends.
-  public mutating func disconnected() {
+  package mutating func disconnected() {
     self = SuspendWatch()
     outputs.append(.release)
   }
 
   /// Releases the lock, as the receiver is ready for the suspend.
-  public mutating func isPrepared() {
+  package mutating func isPrepared() {
     guard releaseAt != nil else { return }
     releaseAt = nil
     release()
   }
 
   /// Does what is due.
-  public mutating func wake(at now: Instant) {
+  package mutating func wake(at now: Instant) {
     guard let due = releaseAt, now >= due else { return }
     isPrepared()
   }
 
   /// Takes a message. Refusals are ignored, as a computer without logind does not suspend by it.
-  public mutating func receive(_ message: BusMessage, at now: Instant) {
+  package mutating func receive(_ message: BusMessage, at now: Instant) {
     switch message.kind {
     case .reply(let token):
       guard token.number == Request.lock.rawValue, case .file(let file)? = message.body.first else { return }
