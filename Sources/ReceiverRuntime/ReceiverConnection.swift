@@ -168,7 +168,8 @@ package final class ReceiverConnection {
   }
 
   /// Reads the batch of the receiver; see `ReceiverSession.retrieveBatch`.
-  package func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant) {
+  package func retrieveBatch(_ journal: BatchJournal, earlier: [[UInt8]] = [], _ poller: inout Poller, at now: Instant)
+  {
     withSession(&poller, at: now) { $0.retrieveBatch(journal, earlier: earlier, at: now) }
   }
 

@@ -72,7 +72,9 @@ public struct Command: Sendable, Equatable {
 
   /// Returns a poll with a second one after it that every receiver replies to: if only `sentinel` has a reply, the receiver
   /// ignored the first.
-  package static func poll(_ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity) -> Command {
+  package static func poll(
+    _ identity: MessageIdentity, _ selector: [UInt8], before sentinel: MessageIdentity
+  ) -> Command {
     var command = Command(raw: frameBytes(identity, selector) + frameBytes(sentinel, []))
     command.answer = .messages([sentinel, identity])
     return command
