@@ -63,7 +63,6 @@ let package = Package(
     .target(
       name: "FileSystem", dependencies: ["CLinux", systemPackage],
       swiftSettings: settings),
-    .target(name: "CSpawn", path: "CSupport/CSpawn"),
     .systemLibrary(
       name: "CUdev", path: "CSupport/CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(
@@ -118,7 +117,7 @@ let package = Package(
     .target(
       name: "LocationService",
       dependencies: [
-        "CSpawn", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
+        "CLinux", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
         "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime",
         systemPackage,
       ],

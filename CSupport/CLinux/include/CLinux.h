@@ -119,4 +119,19 @@ int cgpio_set(int line, int is_active);
 /// IIO_GET_EVENT_FD_IOCTL: the descriptor of an IIO device's events, not blocking; the negative errno on failure.
 int ciio_open_events(int device);
 
+// MARK: Child processes
+
+struct sextant_child {
+  int process;
+  // The ends of the pipes to its standard input, output and error; output does not block. All close on exec.
+  int input, output, error;
+};
+
+/// Starts a program, posix_spawn(3). It inherits the environment and the folder but no other descriptor, begins with the
+/// default actions of all signals and none blocked, and is in a session of its own: keys that interrupt this program do not
+/// reach it.
+///
+/// Returns 0 or an error number.
+int sextant_spawn(const char *program, char *const arguments[], struct sextant_child *child);
+
 #endif

@@ -2,7 +2,7 @@
 ///
 /// The one place of the module that starts a program. The calls of the C library take pointers to strings and to values of
 /// this file, which is the reason for `unsafe`; each lives until the call returns.
-import CSpawn
+import CLinux
 import Glibc
 
 final class ChildProcess {
