@@ -1,0 +1,50 @@
+import SystemPackage
+
+/// A file, FIFO or terminal that the user named, read in pieces into memory that is allocated once.
+package struct InputFile: ~Copyable {
+  private let path: String
+  private let descriptor: OwnedDescriptor
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// Opens a file; `-` is standard input. Opening a FIFO waits for its writer.
+  package init(opening path: String) throws(FileError) {
+    let name = path == "-" ? "standard input" : path
+    let descriptor = try naming(name) { () throws(Errno) in
+      try path == "-" ? Syscalls.duplicate(Syscalls.standardInput) : Syscalls.open(path, OpenFlags.stream)
+    }
+    self.init(name, descriptor)
+  }
+
+  private init(_ path: String, _ descriptor: consuming OwnedDescriptor) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  /// The next piece; nil at the end.
+  @_lifetime(&self)
+  package mutating func next() throws(FileError) -> RawSpan? {
+    let count = try fill()
+    return count == 0 ? nil : unsafe buffer.span.bytes.extracting(0..<count)
+  }
+
+  private mutating func fill() throws(FileError) -> Int {
+    do throws(Errno) { return try Syscalls.read(descriptor.number, into: &buffer) } catch {
+      // A receiver's pseudo-terminal ends with EIO when the other side closes it.
+      if error == .ioError, Syscalls.isTerminal(descriptor.number) { return 0 }
+      throw FileError(path, error)
+    }
+  }
+
+  /// Returns all bytes of a file, FIFO or terminal; `-` is standard input.
+  ///
+  /// - Parameter limit: the most bytes; more are an error (EFBIG).
+  package static func readAll(_ path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
+    var file = try InputFile(opening: path)
+    var bytes: [UInt8] = []
+    while case let count = try file.fill(), count > 0 {
+      bytes += file.buffer[..<count]
+      if bytes.count > limit { throw FileError(path, .longerThan(bytes: limit)) }
+    }
+    return bytes
+  }
+}

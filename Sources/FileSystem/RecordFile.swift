@@ -1,0 +1,33 @@
+import SystemPackage
+
+/// A file of a state folder with one record of a fixed size, rewritten in place by a single call: a process that is killed
+/// leaves the old record or the new one. What the disk has after a loss of power is as old as the last `sync`.
+package struct RecordFile: ~Copyable {
+  /// Bytes of the record.
+  package static let size = 512
+  private let path: String
+  private let descriptor: OwnedDescriptor
+
+  /// Opens the file, and makes it and its folder where there are none.
+  package init(_ path: String) throws(FileError) {
+    let (folder, name) = FileLookup.split(path)
+    let descriptor = try PrivateFolder(folder, makingWith: 0o700).open(name, OpenFlags.record)
+    self.init(path, descriptor)
+  }
+
+  private init(_ path: String, _ descriptor: consuming OwnedDescriptor) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  /// Replaces the record.
+  ///
+  /// - Parameter text: shorter than `size`.
+  package func replace(with text: String) throws(FileError) {
+    precondition(text.utf8.count < Self.size)
+    let record = text + String(repeating: " ", count: Self.size - 1 - text.utf8.count) + "\n"
+    try naming(path) { () throws(Errno) in try Syscalls.writeAll(descriptor.number, record, at: 0) }
+  }
+
+  package func sync() { try? Syscalls.syncData(descriptor.number) }
+}
