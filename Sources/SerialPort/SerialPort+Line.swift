@@ -49,8 +49,8 @@ extension SerialPort {
   ///
   /// The kernel still schedules the waiting thread at each delivery of the driver to check the minimum (measured on
   /// Linux 6.18 with 100 deliveries of a byte and `(100, 0)`: 1 return, 147 context switches). To avoid this if the
-  /// time of the next bytes is known, wait for no event until then: ``Poller/change(_:token:interest:)`` with `[]` and
-  /// a deadline (1 return, 1 context switch). The kernel buffers 4095 bytes meanwhile, and a hang-up is still reported.
+  /// time of the next bytes is known, wait for no event until then: `Poller.change(_:token:interest:)` with `[]` and a
+  /// deadline (1 return, 1 context switch). The kernel buffers 4095 bytes meanwhile, and a hang-up is still reported.
   ///
   /// - Parameters:
   ///   - minimum: bytes, 1 to 255. 0 is treated as 1: with 0 an empty line would look like a hang-up.

@@ -47,7 +47,7 @@ public struct SerialPort: ~Copyable {
   public enum ReadResult: Sendable, Hashable {
     /// The number of bytes at the start of the span.
     case bytes(Int)
-    /// There are no bytes now; wait with a ``Poller``.
+    /// There are no bytes now; wait with a `Poller` of EventLoop.
     case wouldBlock
     /// The file or pipe is at its end.
     case endOfInput

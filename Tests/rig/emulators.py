@@ -68,13 +68,16 @@ class Trial:
         self.receiver = Receiver(traits, self.kind.quirks, self.link)
         self.faults, self.times, self.errors = [], {}, ""
 
-    def run(self, label, *words, codes=(0,), epochs=None, event=None):
+    def run(self, label, *words, codes=(0,), epochs=None, event=None, file=None):
         """Runs a command, to its end, for a number of epochs or to an event; it must end with one of these codes. Its output."""
         begin = time.monotonic()
         done = harness.Program(program(), *words, env=environment(self.folder))
         try:
             if epochs:
                 harness.wait_until(lambda: done.handles(signal.SIGINT), f"{label} does not start")
+                if file:
+                    # The rate is found first, which takes as long as the machine is busy.
+                    harness.wait_until(lambda: os.path.exists(file) and os.path.getsize(file) > 4096, f"{label} records nothing")
                 self.receiver.wait_for_epochs(epochs)
                 done.process.send_signal(signal.SIGINT)
             if event:
@@ -127,7 +130,7 @@ class Trial:
         self.expect(bool(fixes) and all(
             abs(fix["lat"] - LATITUDE) < 1e-6 and abs(fix["lon"] - LONGITUDE) < 1e-6
             and abs(fix.get("altHAE", HEIGHT) - HEIGHT) < 5 and fix["mode"] == 3 for fix in fixes[-2:]),
-            f"{label}: no fix, or another place: {text[-300:]!r}")
+            f"{label}: no fix, or another place: {fixes[-2:] or text[-300:]!r}")
 
     def expect_settings(self, before, label):
         after = self.receiver.snapshot()
@@ -144,7 +147,7 @@ class Trial:
 
     def record(self):
         file = f"{self.folder}/drive.rec"
-        self.run("record", "record", "--device", self.link, file, epochs=6)
+        self.run("record", "record", "--device", self.link, file, epochs=6, file=file)
         self.expect_here(self.run("decode", "decode", file), "record")
 
     def track(self):
