@@ -1,9 +1,9 @@
 import FileSystem
 import Receiver
 
-/// The crash-recovery record of a receiver as a file. It is written when the record changes, once or twice in the life
-/// of a program, and removed when the receiver is restored.
-package final class CrashRecoveryFile {
+/// The crash-recovery record of a receiver as a file. It is written when the set of changed settings
+/// changes, and removed when the receiver is restored.
+public final class CrashRecoveryFile {
   private let path: String
   private var stored: CrashRecoveryRecord?
   private var storedSettings: CrashRecoverySettings?

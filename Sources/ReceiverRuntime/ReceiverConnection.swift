@@ -1,4 +1,5 @@
 import EventLoop
+import FileSystem
 import Hotplug
 import MonotonicTime
 import Receiver
@@ -33,17 +34,23 @@ package final class ReceiverConnection {
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   /// Whether an idle interval has ended since the last preview.
   private var isEpochNear = false
+  /// The file of the crash-recovery record. The connection applies an earlier record, and writes its own before it sends
+  /// the bytes of a change.
+  private let recoveryFile: CrashRecoveryFile?
+  private var hasRecoveryFailed = false
 
   /// - Parameters:
   ///   - path: a tty, pseudo-terminal, FIFO, file or character device, or another name that `LineAddress` reads.
   ///   - settings: the settings of the session. The kind of a line without a rate is taken from the path.
   ///   - baud: the fixed rate; nil to search for the rate.
   ///   - token: the token of the port in the events of the poller.
+  ///   - recoveryFile: the crash-recovery record of the line; nil for none, and for a session that sends nothing.
   ///   - reference: returns the time of the computer if its clock is set.
   package init(
     path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
-    reference: @escaping @Sendable () -> UTCTime?
+    recoveryFile: CrashRecoveryFile? = nil, reference: @escaping @Sendable () -> UTCTime?
   ) {
+    self.recoveryFile = settings.intent == .readOnly ? nil : recoveryFile
     self.path = path
     self.settings = settings
     self.baud = baud
@@ -215,6 +222,7 @@ package final class ReceiverConnection {
   /// Closes the port. The incomplete epoch is passed to `body`.
   package func close(_ poller: inout Poller, _ body: ReportHandler) {
     guard link != nil else { return }
+    if link!.session.isRestored { recoveryFile?.clear() }
     link!.session.lost(body)
     closeLink(&poller)
     hasEnded = true
@@ -248,6 +256,10 @@ package final class ReceiverConnection {
   private func makeSession(of line: borrowing ReceiverLine, at now: Instant) -> ReceiverSession {
     var settings = settings
     settings.memory = memory
+    if memory?.description == nil {
+      settings.recovery = recoveryFile?.recovery
+      settings.recoverySettings = recoveryFile?.settings
+    }
     let lineRate = line.baudRate
     if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
     if baud != nil && lineRate != nil || line.isRateGiven { settings.line = .bound }
@@ -371,7 +383,9 @@ package final class ReceiverConnection {
   private func perform(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
     while link != nil, let action = link!.session.nextAction() {
       switch action {
-      case .send(let bytes): link!.queue(bytes)
+      case .send(let bytes):
+        storeRecovery()
+        link!.queue(bytes)
       case .setRate(let rate):
         guard write(&poller, at: now, body) else { return }
         link!.line.setBaudRate(rate)
@@ -381,6 +395,20 @@ package final class ReceiverConnection {
       }
     }
     _ = write(&poller, at: now, body)
+  }
+
+  /// Stores the crash-recovery record. A failure is reported once.
+  private func storeRecovery() {
+    guard let recoveryFile, let recovery = read({ $0.session.recovery }) else { return }
+    do throws(FileError) {
+      try recoveryFile.save(recovery, read { $0.session.recoverySettings })
+    } catch {
+      if !hasRecoveryFailed {
+        events.append(
+          .notice("the crash-recovery record cannot be written: \(error); a killed program leaves its settings behind"))
+      }
+      hasRecoveryFailed = true
+    }
   }
 
   /// Reports the remaining actions of a session whose line is closed.

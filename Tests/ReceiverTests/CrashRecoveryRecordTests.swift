@@ -119,7 +119,7 @@ struct CrashRecoveryRecordTests {
 
   @Test("There is no record of an unchanged receiver that sends")
   func nothing() {
-    let scene = SessionScene(.m10)
+    let scene = SessionScene(.m10) { $0.desired = { _ in .nothing } }
     scene.run(10)
     #expect(scene.recovery == nil)
     scene.sleep(seconds: 60)

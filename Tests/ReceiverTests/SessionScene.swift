@@ -203,6 +203,50 @@ final class SessionScene {
     nextOpening = now + Milliseconds(gap)
   }
 
+  /// The crash-recovery record of a killed process, as the file has it.
+  struct StoredRecord {
+    var recovery: CrashRecoveryRecord?
+    var settings: CrashRecoverySettings?
+    var writes = 0
+  }
+
+  private(set) var stored = StoredRecord()
+  /// The number of sent commands.
+  private(set) var sent = 0
+  /// The number of sent commands after which the process is killed.
+  var killsAfter: Int?
+
+  /// Whether the process was killed by `killsAfter`.
+  var isKilled: Bool { killsAfter.map { sent >= $0 } ?? false }
+
+  /// Stores the record before bytes are sent, as the driver does.
+  private func store() {
+    guard held != nil, let recovery = held!.session.recovery else { return }
+    let settings = held!.session.recoverySettings
+    guard recovery != stored.recovery || settings != stored.settings else { return }
+    stored = StoredRecord(recovery: recovery, settings: settings, writes: stored.writes + 1)
+  }
+
+  /// Whether the last session ended and the record is obsolete; then it is removed.
+  func clearStored() -> Bool {
+    guard held != nil, held!.session.isRestored else { return false }
+    stored = StoredRecord(writes: stored.writes)
+    return true
+  }
+
+  /// Another process opens the line, with the record as it is read back from text.
+  func open(after gap: UInt64, hostRate: UInt32 = 9600, _ adapt: (inout SessionSettings) -> Void) {
+    let record = stored
+    let text = record.settings?.text
+    (sent, killsAfter) = (0, nil)
+    kill(for: gap) { settings in
+      settings.recovery = record.recovery.flatMap { CrashRecoveryRecord($0.text) }
+      settings.recoverySettings = text.flatMap { CrashRecoverySettings("\n" + $0) }
+      adapt(&settings)
+    }
+    line.hostRate = hostRate
+  }
+
   /// The port goes and comes back after half a second; the receiver goes on meanwhile.
   func unplugHost() {
     guard held != nil else { return }
@@ -267,8 +311,15 @@ final class SessionScene {
     while held != nil, let action = held!.session.nextAction() {
       switch action {
       case .send(let bytes):
+        store()
         sentBytes += bytes.count
         line.send(bytes, at: now)
+        sent += 1
+        if sent == killsAfter {
+          held = nil
+          memory = nil
+          nextOpening = now + Milliseconds(1_000_000_000)
+        }
       case .setRate(let rate):
         line.advance(to: now)
         line.hostRate = rate

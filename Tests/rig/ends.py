@@ -200,6 +200,17 @@ def no_recording(folder):
               says=f"{phrases.OUTPUT_FULL}.*{phrases.CHECK_ADVICE}")
 
 
+def killed(folder):
+    """`probe` restores what a killed `watch` has changed."""
+    for model in ("m8", "m10"):
+        with Bench(f"{folder}/{model}", model) as bench:
+            with bench.start("watch", "--json") as command:
+                bench.wait_for_configuration()
+                command.kill()
+            fails(bench.folder, "probe", "--device", bench.link, code=0, says="")
+            bench.expect_original_settings()
+
+
 def interrupt_before_a_reply(folder):
     """^C is no fault of the receiver's, and there is nothing to check."""
     master, slave = pty.openpty()
@@ -237,7 +248,7 @@ def dumb_terminal(folder):
 if __name__ == "__main__":
     checks = {check.__name__: check for check in (
         reader_that_closes, full_disk, output_that_is_off, batch_without_room, rate_that_is_fixed, no_receiver, no_recording,
-        interrupt_before_a_reply, dumb_terminal)}
+        killed, interrupt_before_a_reply, dumb_terminal)}
     for name in ("watch", "track"):
         checks[f"reader_that_stops {name}"] = lambda folder, name=name: reader_that_stops(folder, name)
         checks[f"lost_terminal {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_DFL)

@@ -53,8 +53,6 @@ final class ReceiverSource {
   private let deferred: DeferredLocationStore?
   private let supply: SupplySwitchHandle?
   private let stateFolder: String?
-  /// The crash-recovery record, by which a later process restores the receiver if this one is killed.
-  private var recoveryFile: CrashRecoveryFile?
 
   /// - Parameters:
   ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are its own.
@@ -204,14 +202,11 @@ final class ReceiverSource {
       if let likelyRate { settings.likelyRates = [likelyRate] }
       // A standby receiver never sleeps and keeps its rate.
       if number == 0 { settings.desired = { .saving(for: $0) } }
-      if !isReadOnly, let stateFolder {
-        recoveryFile = recoveryFile ?? CrashRecoveryFile(stateFolder: stateFolder, line: path)
-        settings.recovery = recoveryFile?.recovery
-        settings.recoverySettings = recoveryFile?.settings
-      }
+      let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(
-        path: path, settings: settings, baud: baud, token: port, reference: { System.referenceTime() })
+        path: path, settings: settings, baud: baud, token: port, recoveryFile: recoveryFile,
+        reference: { System.referenceTime() })
       try connection.open(&poller, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection
@@ -305,12 +300,6 @@ final class ReceiverSource {
     endsAt = nil
     isAtEnd = false
     if let rate = connection?.rate { likelyRate = rate }
-    // The record of a receiver that was not reached stays valid.
-    if let connection, connection.isOpen, connection.isEnded, connection.description != nil,
-      connection.raisedRate == nil
-    {
-      recoveryFile?.clear()
-    }
     connection?.close(&poller) { _, _ in }
     connection = nil
     if let descriptor = monitor?.fileDescriptor { poller.remove(descriptor) }
@@ -318,7 +307,6 @@ final class ReceiverSource {
   }
 
   private func deliverEvents() {
-    storeRecovery()
     while let event = connection?.nextEvent() {
       switch event {
       case .notice(let text): events.append(.log(text))
@@ -334,14 +322,6 @@ final class ReceiverSource {
       default: break
       }
       handleReceiverEvents(event)
-    }
-  }
-
-  private func storeRecovery() {
-    guard let recovery = connection?.recovery, let recoveryFile else { return }
-    do throws(FileError) { try recoveryFile.save(recovery, connection?.recoverySettings) } catch {
-      complain(
-        "the crash-recovery record cannot be written: \(error.reason); a killed program leaves its settings behind")
     }
   }
 

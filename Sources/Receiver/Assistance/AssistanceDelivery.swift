@@ -32,6 +32,9 @@ struct AssistanceDelivery {
 
   mutating func receive(_ outcome: Outcome) { assisting?.receive(outcome) }
 
+  /// The setting that was changed for the delivery, as it was found.
+  var found: [Setting] { assisting?.found ?? [] }
+
   /// Ends the delivery. Returns the delivery as it was; nil if none was under way.
   mutating func finish() -> Assisting? {
     defer { assisting = nil }

@@ -76,8 +76,8 @@ struct Assisting: Sendable {
     case .switchingAnswersOn(var configuration):
       configuration.receive(outcome)
       step = .switchingAnswersOn(configuration)
-      guard configuration.next() == nil else { return }
       found = configuration.found
+      guard configuration.next() == nil else { return }
       step = .time
     case .time:
       count(outcome)

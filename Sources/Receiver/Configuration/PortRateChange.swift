@@ -18,7 +18,7 @@ package struct PortRateChange: Sendable {
 
   private enum Step { case reading, insisting, sending, setting, polling, settingBack, pollingBack, changed, failed }
 
-  private let from: UInt32
+  package let from: UInt32
   package let to: UInt32
   private let port: ReceiverPortNumber?
   private let usesItems: Bool

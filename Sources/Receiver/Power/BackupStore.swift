@@ -79,6 +79,13 @@ struct BackupStore: Sendable {
     step = before.isWhole ? .saving : keys.isEmpty ? (pairs.isEmpty ? .done : .writing) : .deleting
   }
 
+  /// The content before, if the process is killed now: the receiver may have executed a command without a reply.
+  var beforeIfKilled: Before {
+    var before = before
+    if step == .saving { before.isWhole = true }
+    return before
+  }
+
   /// Returns the next command; nil when finished.
   func next() -> Command? {
     switch step {

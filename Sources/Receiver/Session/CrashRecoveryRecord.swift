@@ -1,14 +1,14 @@
-/// The rates and constellations of a receiver that sleeps or batches, for the next program if this one is killed: the rate of
-/// a silent receiver cannot be found by listening.
+/// The rates and constellations of a receiver that a program has changed, for the next program if this one is killed: the
+/// rate of a silent receiver cannot be found by listening.
 public struct CrashRecoveryRecord: Sendable, Equatable {
-  /// The rate of the line, in baud.
-  public var rate: UInt32
-  /// The rate at which it was found, in baud.
-  public var foundRate: UInt32
+  /// The rate of the line, in baud; nil for a line without a rate.
+  public var rate: UInt32?
+  /// The rate at which it was found, in baud; nil for a line without a rate.
+  public var foundRate: UInt32?
   /// Constellations that were on when it was found, and are off in battery-backed memory.
   public var without: [DesiredConfiguration.Constellation]
 
-  public init(rate: UInt32, foundRate: UInt32, without: [DesiredConfiguration.Constellation] = []) {
+  public init(rate: UInt32?, foundRate: UInt32?, without: [DesiredConfiguration.Constellation] = []) {
     self.rate = rate
     self.foundRate = foundRate
     self.without = without
@@ -17,7 +17,7 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
   /// The record as a line of text.
   public var text: String {
     let numbers = without.map { String($0.rawValue) }.joined(separator: ",")
-    return "rate \(rate)\(without.isEmpty ? "" : " without " + numbers) found \(foundRate)"
+    return "rate \(Self.word(rate))\(without.isEmpty ? "" : " without " + numbers) found \(Self.word(foundRate))"
   }
 
   /// Reads `text`; nil for anything else.
@@ -30,11 +30,21 @@ public struct CrashRecoveryRecord: Sendable, Equatable {
       guard without.count == numbers.count else { return nil }
       words.removeSubrange(2...3)
     }
-    guard words.count == 4, words[0] == "rate", words[2] == "found", let rate = UInt32(words[1]),
-      let found = UInt32(words[3]), Self.rates ~= rate, Self.rates ~= found
-    else { return nil }
+    guard words.count == 4, words[0] == "rate", words[2] == "found" else { return nil }
+    if words[1] == Self.noRate, words[3] == Self.noRate {
+      self.init(rate: nil, foundRate: nil, without: without)
+      return
+    }
+    guard let rate = UInt32(words[1]), let found = UInt32(words[3]), Self.rates ~= rate, Self.rates ~= found else {
+      return nil
+    }
     self.init(rate: rate, foundRate: found, without: without)
   }
+
+  private static func word(_ rate: UInt32?) -> String { rate.map { String($0) } ?? noRate }
+
+  /// The word for a line without a rate.
+  private static let noRate = "none"
 
   /// The rates of receivers, in baud.
   private static let rates: ClosedRange<UInt32> = 4800...8_000_000

@@ -80,7 +80,8 @@ extension ReceiverSession {
   mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
     if let language = identification.needsRoom, let rate {
-      memory.foundRate = rate
+      let recovered = settings.recovery.flatMap { $0.rate == rate ? $0.foundRate : nil }
+      memory.foundRate = memory.foundRate ?? recovered ?? rate
       let change = PortRateChange(from: rate, to: Self.roomyRate, port: nil, usesItems: language == .items)
       return enter(.changingRate(change), on: .noRoom)
     }
@@ -94,6 +95,7 @@ extension ReceiverSession {
       configuration.set(settings.desired(memory.description!).adapted(to: rate, isBound: settings.line == .bound))
       takeRecoveredConstellations()
     }
+    settings.recovery = nil
     assistance.prepare(settings.assistance, for: description, at: now)
     startConfiguring(on: .identified, at: now)
   }

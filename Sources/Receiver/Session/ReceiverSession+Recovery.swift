@@ -4,24 +4,65 @@ import UBX
 
 /// Crash recovery: what the next program needs if this one is killed, and what this one takes over from a killed one.
 extension ReceiverSession {
-  /// The record for the next program; nil while the receiver can be found without it.
+  /// The record for the next program; nil while the receiver is as it was found. It is complete before the bytes of a
+  /// change are sent.
   public var recovery: CrashRecoveryRecord? {
-    guard hasRateSearch, description != nil, let rate else { return nil }
-    let isRaised = memory.foundRate.map { $0 != rate } ?? false
+    guard settings.intent != .readOnly, !isEnded || end.isIncomplete else { return nil }
+    let changed = recoverySettings
+    guard let rate else { return changed == nil ? nil : CrashRecoveryRecord(rate: nil, foundRate: nil) }
+    let (used, found) = (changingRate(from: rate), memory.foundRate ?? rate)
+    if description == nil, used == rate, settings.recovery != nil {
+      // The receiver of the record has not replied yet.
+      return settings.recovery
+    }
     let without = excludedConstellations
-    // The time for the end can be too short: the rest is for the next program too.
-    guard isRaised || expectsSilence || !without.isEmpty || end.isRequested && putsBack else { return nil }
-    return CrashRecoveryRecord(rate: rate, foundRate: memory.foundRate ?? rate, without: without)
+    let isRaised = settings.restoresAtEnd && used != found
+    // A silent receiver is found by its rate, also if its settings were changed for good.
+    let isSilent = expectsSilence && description != nil && hasRateSearch
+    guard isRaised || isSilent || !without.isEmpty || changed != nil else { return nil }
+    return CrashRecoveryRecord(rate: used, foundRate: found, without: without)
   }
 
-  /// The changed settings for the next program; nil while it does not need them, as with `recovery`.
+  /// The changed settings for the next program; nil without a change, and if they are changed for good.
   public var recoverySettings: CrashRecoverySettings? {
-    guard recovery != nil, settings.restoresAtEnd, let description else { return nil }
-    return CrashRecoverySettings(memory, of: description)
+    // The receiver of the record has not replied yet.
+    if let pending = settings.recoverySettings { return pending }
+    guard settings.restoresAtEnd, settings.intent != .readOnly, let description else { return nil }
+    return CrashRecoverySettings(memoryIfKilled, of: description)
+  }
+
+  /// Whether the receiver replied and the end restored all changes, so that the crash-recovery record is obsolete.
+  public var isRestored: Bool {
+    isEnded && !end.isIncomplete && description != nil && settings.recoverySettings == nil && raisedRate == nil
+  }
+
+  /// The memory with the changes of the present stage.
+  private var memoryIfKilled: SessionMemory {
+    var memory = memory
+    switch stage {
+    case .configuring(let configuration): memory.keep(configuration.found)
+    case .storing(let store): memory.backup = store.beforeIfKilled
+    default: break
+    }
+    memory.keep(assistance.found)
+    return memory
+  }
+
+  /// The rate that the receiver may have by now, in baud. The record has the rate that differs from the found one: the
+  /// found rate is searched as usual.
+  private func changingRate(from rate: UInt32) -> UInt32 {
+    switch stage {
+    case .changingRate(let change): change.to
+    case .restoringRate(let change): change.from
+    default: rate
+    }
   }
 
   /// The end restores what a killed program changed at the same receiver.
   mutating func takeRecoverySettings() {
+    if let recovered = settings.recovery?.foundRate, let rate, rate == settings.recovery?.rate, rate != recovered {
+      memory.foundRate = memory.foundRate ?? recovered
+    }
     guard let recovery = settings.recoverySettings, let description else { return }
     settings.recoverySettings = nil
     guard recovery.receiver == CrashRecoverySettings.name(description), memory.found.isEmpty, memory.backup.isEmpty

@@ -80,7 +80,7 @@ public struct ReceiverSession: ~Copyable {
       case .serve: settings.isKnownUBlox || settings.memory?.description != nil ? .soon : .afterListening
       }
     let hasRate = settings.line == .serial && lineRate != nil
-    let recovery = hasRate && !isReadOnly ? settings.recovery : nil
+    let recovery = hasRate && !isReadOnly && settings.recovery?.rate != nil ? settings.recovery : nil
     let searches = hasRate && recovery == nil
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
@@ -99,10 +99,10 @@ public struct ReceiverSession: ~Copyable {
       line = LineRate(nil, .own)
       port = number
     }
-    if let recovery {
-      line = LineRate(recovery.rate, .recovered)
-      if recovery.rate != lineRate { actions.append(.setRate(recovery.rate)) }
-      memory.foundRate = recovery.foundRate == recovery.rate ? nil : recovery.foundRate
+    if let recovery, let rate = recovery.rate {
+      line = LineRate(rate, .recovered)
+      if rate != lineRate { actions.append(.setRate(rate)) }
+      memory.foundRate = recovery.foundRate == rate ? nil : recovery.foundRate
       retry = RetrySchedule(at: now)
     } else {
       // Without a search no poll finds the rate: a quiet receiver is polled after the time of an epoch.

@@ -58,6 +58,7 @@ struct Batch: ParsableCommand {
     }
     // The check precedes the command to the receiver, which is silent from then on.
     if action == .start { try client.checkRoom() }
+    try CrashRecovery.restore(choice)
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
     let (action, batch) = (action, BatchConfiguration(epochs: size, isExtended: extended))

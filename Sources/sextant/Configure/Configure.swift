@@ -285,6 +285,8 @@ struct Configure: ParsableCommand {
     raisingRate: UInt32? = nil, _ making: (_ path: String) -> ConfigureClient<Script>
   ) throws -> ConfigureClient<Script> {
     let choice = try receiver.choose(for: .sending)
+    // The settings of a killed program must be neither shown nor saved.
+    try CrashRecovery.restore(choice)
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { _ in
       var desired = DesiredConfiguration.nothing

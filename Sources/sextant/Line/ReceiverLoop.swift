@@ -49,9 +49,6 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private let simulator: SimulatedReceiver?
   private let end: Instant?
 
-  /// The crash-recovery record of an earlier program. It is cleared when its changes are restored.
-  var recoveryFile: CrashRecoveryFile?
-
   /// Whether a signal ended the loop.
   private(set) var isInterrupted = false
   private var isEnding = false
@@ -91,7 +88,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       simulator = receiver
     }
     let connection = ReceiverConnection(
-      path: path, settings: settings, baud: choice.baud, token: Poller.Token(rawValue: 1), reference: systemTime)
+      path: path, settings: settings, baud: choice.baud, token: Poller.Token(rawValue: 1),
+      recoveryFile: CrashRecoveryFile(of: choice, settings), reference: systemTime)
     try connection.open(&poller, at: now)
     var monitor: DeviceMonitor?
     if simulator == nil, connection.isAnnounced {
@@ -156,10 +154,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       }
       if isEnding {
         deliverEvents(at: now)
-        if connection.isEnded {
-          if connection.isOpen, connection.description != nil, connection.raisedRate == nil { recoveryFile?.clear() }
-          return close(at: now)
-        }
+        if connection.isEnded { return close(at: now) }
         continue
       }
       deliverEvents(at: now)

@@ -57,6 +57,7 @@ struct Power: ParsableCommand {
     if let remark = request.remark { printNotice(remark) }
     if request.concernsSupply { return try PowerSupply(named: supply, log: log).perform(request) }
     let choice = try receiver.choose(for: .sending)
+    try CrashRecovery.restore(choice)
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { description in
       var desired = DesiredConfiguration.nothing

@@ -64,12 +64,6 @@ struct Watch: ParsableCommand {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
     }
-    var recoveryFile: CrashRecoveryFile?
-    if case .device(let path) = choice.source, !isReadOnly, let folder = stateFolder() {
-      recoveryFile = CrashRecoveryFile(stateFolder: folder, line: path)
-      settings.recovery = recoveryFile?.recovery
-      settings.recoverySettings = recoveryFile?.settings
-    }
     let correctionSource = corrections.flatMap { CorrectionSource($0) }
     if correctionSource != nil {
       settings.desired = { receiver in
@@ -82,7 +76,6 @@ struct Watch: ParsableCommand {
       json ? .json : isScreen() ? .screen : .lines, source: choice.source, baud: choice.baud, epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)
-    loop.recoveryFile = recoveryFile
     do {
       try loop.run()
     } catch {

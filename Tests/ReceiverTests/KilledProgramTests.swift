@@ -1,0 +1,190 @@
+import MonotonicTime
+import Receiver
+import TestSupport
+import Testing
+
+@testable import ReceiverSimulator
+
+/// The sessions of the programs that change a receiver.
+enum KilledProgram: String, CaseIterable, CustomTestStringConvertible {
+  case watch
+  /// A client of Core Location: fewer messages, constellations, a raised rate, sleep.
+  case client
+  /// `configure show`: the rate of a slow line is raised meanwhile.
+  case configure
+  case power
+  case batch
+
+  var testDescription: String { rawValue }
+
+  func adapt(_ settings: inout SessionSettings) {
+    settings.restoresAtEnd = true
+    settings.assistance = nil
+    switch self {
+    case .watch:
+      settings.intent = .serve
+      settings.desired = { .navigation(for: $0) }
+      settings.assistance = AssistanceSettings(records: [], clockAccuracySeconds: 1, readsDatabaseAtEnd: true)
+    case .client:
+      settings.intent = .serve
+      settings.desired = { receiver in
+        var desired = DesiredConfiguration.navigation(for: receiver)
+        desired.leastPortRate = 115_200
+        return desired
+      }
+    case .configure:
+      settings.intent = .identify
+      settings.desired = { _ in
+        var desired = DesiredConfiguration.nothing
+        desired.leastPortRate = 115_200
+        return desired
+      }
+    case .power:
+      settings.intent = .identify
+      settings.desired = { receiver in
+        var desired = DesiredConfiguration.nothing
+        if PowerSave.cyclic(everySeconds: 2).isPossible(on: receiver) { desired.powerSave = .cyclic(everySeconds: 2) }
+        return desired
+      }
+    case .batch:
+      settings.intent = .identify
+      settings.desired = { receiver in
+        receiver.can(.batching)
+          ? .batching(BatchConfiguration(epochs: 20, isExtended: false), for: receiver) : .logging(for: receiver)
+      }
+    }
+  }
+
+  /// Runs the program to its orderly end, unless it is killed before.
+  func run(_ scene: SessionScene) {
+    scene.run(40) { $0.isSteady || $0.isKilled }
+    scene.run(8) { $0.isKilled }
+    if self == .client, !scene.isKilled {
+      scene.sleep(seconds: 6)
+      scene.run(12) { $0.isKilled }
+    }
+    if !scene.isKilled { _ = scene.finish() }
+  }
+}
+
+@Suite("A killed program's receiver is restored by the next program")
+struct KilledProgramTests {
+  static let models: [ReceiverModel] = [.m6, .m8, .m8Batching, .m9, .m10, .f9p, .f10, .x20]
+
+  /// The settings in force, and those that would be in force after a loss of power with a battery, as lines of text.
+  private static func state(_ scene: SessionScene) -> [String] {
+    let receiver = scene.line.receiver
+    var restarted = receiver.configuration
+    restarted.restart()
+    return ["baud rate \(receiver.baudRate)"] + lines(receiver.configuration).map { "now \($0)" }
+      + lines(restarted).map { "after a start \($0)" }
+  }
+
+  private static func lines(_ configuration: ReceiverConfiguration) -> [String] {
+    switch configuration {
+    case .none: []
+    case .items(let items):
+      // An item of an unset message has the value 0.
+      Set(items.database.defaults.keys).union(items.ram.keys).sorted().filter { items.value($0) != 0 }
+        .map { "item \($0) \(items.value($0))" }
+    case .legacy(let messages):
+      messages.current.blocks.sorted { $0.key < $1.key }.map { "message \($0.key) \($0.value)" }
+        + messages.current.rates.sorted { $0.key < $1.key }.map { "output \($0.key) \($0.value)" }
+    }
+  }
+
+  private static func scene(_ model: ReceiverModel, _ program: KilledProgram) -> SessionScene {
+    let scene = SessionScene(model) { program.adapt(&$0) }
+    scene.knowsTheTime = true
+    return scene
+  }
+
+  /// Another program opens the line and ends in order; `nil` is `probe`.
+  private static func next(_ program: KilledProgram?, _ scene: SessionScene) {
+    scene.open(after: 100) { settings in
+      if let program { return program.adapt(&settings) }
+      (settings.intent, settings.desired, settings.maySwitchUBXOn) = (.identify, { _ in .nothing }, false)
+      settings.assistance = nil
+    }
+  }
+
+  private static func expectRestored(_ scene: SessionScene, _ before: [String], _ title: String) {
+    scene.run(60) { $0.isSteady }
+    _ = scene.finish()
+    #expect(scene.clearStored(), "\(title): the record is removed")
+    scene.run(1)
+    // An M8 with CFG-PMS changes CFG-PM2 with it, and keeps that when the mode is restored, after an orderly end too.
+    let ignored = scene.line.receiver.traits.protocolVersion == 2301 ? "message 59 " : "none"
+    let differences = Set(state(scene)).symmetricDifference(before).filter { !$0.contains(ignored) }
+    #expect(differences.isEmpty, "\(title): \(differences.sorted().prefix(4))")
+  }
+
+  /// The number of commands that a program sends from its start to its end.
+  private static func commands(_ program: KilledProgram, _ model: ReceiverModel) -> Int {
+    let scene = scene(model, program)
+    program.run(scene)
+    return scene.sent
+  }
+
+  @Test("Killed after each of its commands: `probe` restores the receiver", arguments: models, KilledProgram.allCases)
+  func each(model: ReceiverModel, program: KilledProgram) {
+    let before = Self.state(SessionScene(model))
+    for kill in 1...Self.commands(program, model) {
+      let scene = Self.scene(model, program)
+      scene.killsAfter = kill
+      program.run(scene)
+      #expect(scene.isKilled)
+      scene.run(1)
+      Self.next(nil, scene)
+      Self.expectRestored(scene, before, "\(model) \(program) killed after command \(kill)")
+    }
+  }
+
+  @Test(
+    "Two programs killed in a row: the third one restores what the first one found",
+    arguments: models, [KilledProgram.watch, .client])
+  func twice(model: ReceiverModel, program: KilledProgram) {
+    let before = Self.state(SessionScene(model))
+    for (first, second) in [(5, 1), (5, 2), (7, 3), (7, 6), (1000, 1)] {
+      let scene = Self.scene(model, program)
+      scene.killsAfter = min(first, Self.commands(program, model) - 1)
+      program.run(scene)
+      Self.next(.watch, scene)
+      scene.killsAfter = second
+      KilledProgram.watch.run(scene)
+      #expect(scene.isKilled)
+      Self.next(.watch, scene)
+      Self.expectRestored(scene, before, "\(model) \(program) killed after \(first), then watch after \(second)")
+    }
+  }
+
+  @Test("A receiver that lost its power after the kill has its own settings", arguments: models)
+  func powerLoss(model: ReceiverModel) {
+    let before = Self.state(SessionScene(model))
+    let scene = Self.scene(model, .watch)
+    scene.killsAfter = Self.commands(.watch, model) - 3
+    KilledProgram.watch.run(scene)
+    scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: true), at: scene.now)
+    scene.run(5)
+    Self.next(nil, scene)
+    Self.expectRestored(scene, before, "\(model)")
+  }
+
+  @Test("The record is written once for each change of the set of settings, not while epochs arrive", arguments: models)
+  func writes(model: ReceiverModel) {
+    let scene = Self.scene(model, .watch)
+    scene.run(40) { $0.isSteady }
+    let writes = scene.stored.writes
+    scene.run(600)
+    #expect(writes <= 8 && scene.stored.writes == writes, "\(writes)")
+  }
+
+  @Test("docs/reference/faults.md has the number of kills")
+  func page() throws {
+    let rows = KilledProgram.allCases.map { program in
+      [program.rawValue] + Self.models.map { "\(Self.commands(program, $0))" }
+    }
+    let header = ["program"] + Self.models.map(\.rawValue)
+    try Page("docs/reference/faults.md").check(section: "kills", is: Page.table(header, rows))
+  }
+}
