@@ -38,6 +38,7 @@ package final class ReceiverConnection {
   /// the bytes of a change.
   private let recoveryFile: CrashRecoveryFile?
   private var hasRecoveryFailed = false
+  private var otherReaders = OtherReaders()
 
   /// - Parameters:
   ///   - path: a tty, pseudo-terminal, FIFO, file or character device, or another name that `LineAddress` reads.
@@ -279,8 +280,11 @@ package final class ReceiverConnection {
     link!.session.lost(body)
     drainActions()
     reopening.replay = link!.line.replayed
+    // The settings of another program can look like a hang-up: without VMIN a read returns no bytes.
+    let readers = otherReaders.text(for: link!.line.otherReaders, path)
     closeLink(&poller)
     events.append(.lost(path: path))
+    if let readers { events.append(.notice(readers)) }
     guard reopening.policy != nil else {
       if let text = reopening.retry.lost(path, at: now) { events.append(.notice(text)) }
       return
@@ -375,6 +379,11 @@ package final class ReceiverConnection {
         body(report, sky)
       }
       link!.scheduler.receive(bytes: count, endsEpoch: endsEpoch, at: now)
+      if otherReaders.isDue(link!.session.counters, at: now),
+        let text = otherReaders.text(for: link!.line.otherReaders, path)
+      {
+        events.append(.notice(text))
+      }
       return true
     }
   }

@@ -79,6 +79,14 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
+  /// The other programs that read part of the bytes; see `SerialPort.otherReaders`.
+  var otherReaders: [PortHolder] {
+    switch self {
+    case .port(let port): port.otherReaders
+    case .polled: []
+    }
+  }
+
   /// Reads available bytes; see `SerialPort.read`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult {

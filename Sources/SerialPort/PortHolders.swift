@@ -41,6 +41,37 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   return nil
 }
 
+/// The other programs that have a line open, as far as they are visible to this user: they read part of its bytes, also
+/// without a lock. The owner of a pseudo-terminal's other end is none of them; it often has both ends open.
+func findOtherReaders(of node: NodeStatus) -> [PortHolder] {
+  guard node.isLine else { return [] }
+  let own = Syscalls.processID
+  return processesWithOpenDescriptor(on: node).filter {
+    $0.processID != own && !(node.isPseudoTerminal && isMaster($0.processID, ofIndex: node.minor))
+  }
+}
+
+/// Whether the process has the master of this pseudo-terminal open: proc_pid_fdinfo(5), `tty-index` of /dev/ptmx.
+private func isMaster(_ processID: Int32, ofIndex index: UInt32) -> Bool {
+  let folder = "/proc/\(processID)/fdinfo"
+  return FileLookup.names(in: folder).contains { name in
+    guard let text = AttributeFile.read("\(folder)/\(name)") else { return false }
+    return text.split(separator: "\n").contains { line in
+      let words = line.split(whereSeparator: \.isWhitespace)
+      return words.count == 2 && words[0] == "tty-index:" && UInt32(words[1]) == index
+    }
+  }
+}
+
+extension NodeStatus {
+  /// Whether it can be a line with bytes for one reader: no memory device such as /dev/null (major number 1) and no
+  /// alias such as /dev/tty (major number 5), by Linux's Documentation/admin-guide/devices.txt.
+  fileprivate var isLine: Bool { type == .character && major != 1 && major != 5 }
+
+  /// Whether it is the slave side of a pseudo-terminal.
+  var isPseudoTerminal: Bool { type == .character && (136...143).contains(major) }
+}
+
 private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
   FileLookup.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
     let folder = "/proc/\(processID)/fd"

@@ -78,6 +78,13 @@ public struct SerialPort: ~Copyable {
   private static func opened(
     _ path: String, _ access: Access, _ baud: UInt32?
   ) throws(SerialPortError) -> SerialPort {
+    if let node = try? Syscalls.status(ofPath: path) {
+      // The lock excludes only programs that use locks.
+      let readers = findOtherReaders(of: node)
+      if !readers.isEmpty {
+        throw SerialPortError(cause: .held(by: readers), operation: .open, path: path, errno: EBUSY)
+      }
+    }
     let descriptor = try openNode(path, access)
     let node = try opening(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }
     try refuseUnsuitable(node, path)
@@ -114,6 +121,12 @@ public struct SerialPort: ~Copyable {
     }
     try? found.settings.apply(to: descriptor.number)
     if kind == .terminal { try? Syscalls.setExclusive(descriptor.number, false) }
+  }
+
+  /// The other programs that have the line open now, as far as they are visible to this user: each of them reads part of
+  /// its bytes.
+  public var otherReaders: [PortHolder] {
+    (try? Syscalls.status(of: descriptor.number)).map { findOtherReaders(of: $0) } ?? []
   }
 
   /// The descriptor, for pollers. It belongs to the port: do not close it, and do not use it longer than the port.
@@ -181,11 +194,10 @@ private struct FoundLine {
 extension SerialPort.Kind {
   fileprivate init(_ node: NodeStatus, isTerminal: Bool) {
     // Major numbers 136 to 143 are UNIX98 pseudo-terminal slaves (Linux allocated devices, admin-guide/devices.txt).
-    let isPseudoTerminal = (136...143).contains(node.major)
     switch node.type {
     case .regular: self = .file
     case .fifo: self = .fifo
-    default: self = !isTerminal ? .characterDevice : isPseudoTerminal ? .pseudoTerminal : .terminal
+    default: self = !isTerminal ? .characterDevice : node.isPseudoTerminal ? .pseudoTerminal : .terminal
     }
   }
 }

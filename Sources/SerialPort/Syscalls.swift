@@ -23,6 +23,7 @@ func retryOnNegativeErrno(_ call: () -> Int32) throws(Errno) -> Int32 {
 
 extension NodeStatus {
   var major: UInt32 { gnu_dev_major(dev_t(device)) }
+  var minor: UInt32 { gnu_dev_minor(dev_t(device)) }
 
   /// Whether both are the same device (under whatever name) or the same file.
   func isSame(as other: NodeStatus) -> Bool {

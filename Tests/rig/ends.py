@@ -200,6 +200,19 @@ def no_recording(folder):
               says=f"{phrases.OUTPUT_FULL}.*{phrases.CHECK_ADVICE}")
 
 
+def other_reader(folder):
+    """A program that has the line open without a lock, as gpsd has a pseudo-terminal, is named with its id."""
+    with Bench(folder, "m10") as bench, open(bench.link, "rb", buffering=0) as line:
+        with subprocess.Popen(["sleep", "60"], stdin=line) as other:
+            line.close()
+            try:
+                for words in (["watch"], ["watch", "--read-only"], ["probe"]):
+                    fails(folder, *words, "--device", bench.link, code=75, says=rf"sleep \(pid {other.pid}\)")
+            finally:
+                other.kill()
+        fails(folder, "probe", "--device", bench.link, code=0, says="")
+
+
 def killed(folder):
     """`probe` restores what a killed `watch` has changed."""
     for model in ("m8", "m10"):
@@ -248,7 +261,7 @@ def dumb_terminal(folder):
 if __name__ == "__main__":
     checks = {check.__name__: check for check in (
         reader_that_closes, full_disk, output_that_is_off, batch_without_room, rate_that_is_fixed, no_receiver, no_recording,
-        killed, interrupt_before_a_reply, dumb_terminal)}
+        other_reader, killed, interrupt_before_a_reply, dumb_terminal)}
     for name in ("watch", "track"):
         checks[f"reader_that_stops {name}"] = lambda folder, name=name: reader_that_stops(folder, name)
         checks[f"lost_terminal {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_DFL)
