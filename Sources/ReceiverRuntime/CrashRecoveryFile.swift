@@ -3,7 +3,7 @@ import Receiver
 
 /// The crash-recovery record of a receiver as a file. It is written when the set of changed settings
 /// changes, and removed when the receiver is restored.
-public final class CrashRecoveryFile {
+package final class CrashRecoveryFile {
   private let path: String
   private var stored: CrashRecoveryRecord?
   private var storedSettings: CrashRecoverySettings?

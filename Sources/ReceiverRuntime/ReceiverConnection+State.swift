@@ -18,7 +18,7 @@ extension ReceiverConnection {
   /// The rate of the line, baud.
   package var rate: UInt32? { read { $0.session.rate } }
   /// The temporary rate of the line, if it differs from the found one.
-  public var raisedRate: RaisedRate? { read { $0.session.raisedRate } }
+  package var raisedRate: RaisedRate? { read { $0.session.raisedRate } }
   /// The changed settings of the crash-recovery record.
   package var recoverySettings: CrashRecoverySettings? { read { $0.session.recoverySettings } }
   /// Whether the end of the session restores settings of the receiver.
