@@ -1,3 +1,4 @@
+import EventLoop
 import FileSystem
 import Glibc
 import SystemPackage

@@ -1,3 +1,4 @@
+import EventLoop
 import MonotonicTime
 import Receiver
 import ReceiverRuntime
