@@ -11,6 +11,10 @@ public enum ReceiverPortNumber: UInt8, Sendable, CaseIterable {
   package func inputProtocolKey(_ item: UInt32) -> UInt32 { 0x1071_0000 + UInt32(groupOffset) << 16 + item }
   /// Returns the key of an item of CFG-…OUTPROT.
   package func outputProtocolKey(_ item: UInt32) -> UInt32 { 0x1072_0000 + UInt32(groupOffset) << 16 + item }
+  /// Returns the item that switches the port's UBX output.
+  func writesUBX(_ isOn: Bool) -> ConfigurationPair {
+    ConfigurationPair(id: outputProtocolKey(1), bits: isOn ? 1 : 0)
+  }
   /// CFG-UART1-BAUDRATE or CFG-UART2-BAUDRATE; nil for ports without a rate.
   package var rateKey: UInt32? {
     switch self {

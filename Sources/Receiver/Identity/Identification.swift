@@ -7,13 +7,15 @@ import UBX
 ///     polling ── replies ──▶ poll the id alone, if one is missing:  ──▶ poll the port again, if it is ambiguous ──▶ done
 ///      │                     some receivers read only the first of
 ///      │                     several polls
-///      ├─ full line ─▶ insist on MON-VER, on the port's rate, on MON-VER: many polls at once, until a reply finds room;
-///      │               only the port's rate replied ─▶ done: the identity needs a faster line
-///      └─ silent ─▶ switch UBX on (only if it is proved to be a u-blox receiver) ─▶ poll ─▶ …
+///      ├─ full line ─▶ insist on MON-VER, (with UBX output on,) on the port's rate, on MON-VER: many polls at once, until a
+///      │               reply finds room; only the port's rate replied ─▶ done: the identity needs a faster line
+///      └─ silent ─▶ switch UBX output on by items and poll, in one write (only if it can be a u-blox receiver)
+///            └─ silent ─▶ switch UBX on by PUBX,41 (only if it is proved to be one) ─▶ poll ─▶ …
 ///     a late MON-VER, to an earlier poll or to one of another program ─▶ poll the rest ─▶ done
 struct Identification: Sendable {
   private enum Step {
-    case polling, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingOn, pollingAgain
+    case polling, insisting, insistingOnPort, insistingOnItem, insistingAgain, switchingItemOn, switchingOn,
+      pollingAgain
     case pollingOthers, pollingID, pollingPort, done
   }
 
@@ -28,6 +30,9 @@ struct Identification: Sendable {
 
   private var step = Step.polling
   private let isProved: Bool
+  /// The port whose UBX output was switched on, by items.
+  private(set) var switchedPort: ReceiverPortNumber?
+  private var isLineFull = false
   private let isRepeated: Bool
   private let rate: UInt32?
   private let wantsID: Bool
@@ -43,20 +48,27 @@ struct Identification: Sendable {
   private(set) var description: ReceiverDescription?
   /// The port that the line is connected to; nil if it is unknown.
   private(set) var port: ReceiverPortNumber?
+  /// The port whose UBX output was off when it was found; nil if it was on.
+  var portFoundSilent: ReceiverPortNumber? {
+    description?.can(.valset) == true && port ?? switchedPort == switchedPort ? switchedPort : nil
+  }
 
   /// - Parameters:
-  ///   - isProved: whether it is a u-blox receiver for sure, so that UBX may be switched on.
+  ///   - isProved: whether it is a u-blox receiver for sure, so that UBX may be switched on by PUBX,41.
+  ///   - switchedPort: the port whose UBX output an earlier round has switched on without a reply.
   ///   - isRepeated: whether earlier polls had no reply: one round is enough then.
   ///   - port: the port, if the line determines it.
   ///   - rate: the rate of the line, in baud.
   ///   - wantsID: whether the chip's id is worth a poll of its own: not if the receiver has none.
   ///   - mayRaiseRate: whether the rate of a full line may be raised.
   init(
-    isProved: Bool, isRepeated: Bool = false, port: ReceiverPortNumber?, rate: UInt32?, wantsID: Bool = true,
+    isProved: Bool, switchedPort: ReceiverPortNumber? = nil, isRepeated: Bool = false, port: ReceiverPortNumber?,
+    rate: UInt32?, wantsID: Bool = true,
     mayRaiseRate: Bool = false
   ) {
     self.mayRaiseRate = mayRaiseRate
     self.isProved = isProved
+    self.switchedPort = switchedPort
     self.isRepeated = isRepeated
     self.port = port
     self.rate = rate
@@ -64,8 +76,10 @@ struct Identification: Sendable {
   }
 
   /// Begins with a late reply; the id of the chip and the port are still polled.
-  init(lateAnswer monVER: [UInt8], port: ReceiverPortNumber?, rate: UInt32?) {
-    self.init(isProved: true, port: port, rate: rate)
+  init(
+    lateAnswer monVER: [UInt8], switchedPort: ReceiverPortNumber?, port: ReceiverPortNumber?, rate: UInt32?
+  ) {
+    self.init(isProved: true, switchedPort: switchedPort, port: port, rate: rate)
     description = ReceiverDescription(monVER: monVER)
     step = .pollingOthers
   }
@@ -83,6 +97,15 @@ struct Identification: Sendable {
     case .pollingOthers:
       var command = Command.polls([.secUNIQID, .monCOMMS])
       command.attempts = 2
+      return command
+    case .switchingItemOn:
+      // Without UBX output no ACK-ACK is sent either: only a reply to the polls in the same write shows that the item was
+      // set (M9 SPG 4.04 interface description, "UBX-CFG-VALSET" and "CFG-UART1OUTPROT").
+      var command = isLineFull ? Self.insisting(on: .monVER) : .polls([.monVER, .secUNIQID, .monCOMMS])
+      if let switchedPort {
+        command.bytes = Configuration.valset([switchedPort.writesUBX(true)], layers: 1).bytes + command.bytes
+      }
+      command.attempts = isLineFull ? 1 : 2
       return command
     case .switchingOn:
       // PUBX,41 sets the protocols of the port of any generation (interface descriptions, "PUBX,41");
@@ -103,16 +126,27 @@ struct Identification: Sendable {
   /// - Parameters:
   ///   - outcome: the outcome of the last command.
   ///   - isLineFull: whether the line has no room for replies.
-  mutating func receive(_ outcome: Outcome, isLineFull: Bool = false) {
+  ///   - mayHaveNoUBXOutput: whether it can be a u-blox receiver and has sent no UBX message.
+  mutating func receive(_ outcome: Outcome, isLineFull: Bool = false, mayHaveNoUBXOutput: Bool = false) {
+    self.isLineFull = isLineFull
+    if mayHaveNoUBXOutput, !isRepeated, switchedPort == nil, outcome == .silent,
+      step == (isLineFull ? .insisting : .polling)
+    {
+      switchedPort = port ?? .uart1
+      step = .switchingItemOn
+      return
+    }
     switch (step, outcome) {
     case (.polling, .answeredAll(let answers)), (.insisting, .answeredAll(let answers)),
       (.insistingOnPort, .answeredAll(let answers)), (.insistingOnItem, .answeredAll(let answers)),
-      (.insistingAgain, .answeredAll(let answers)), (.pollingAgain, .answeredAll(let answers)):
+      (.insistingAgain, .answeredAll(let answers)), (.pollingAgain, .answeredAll(let answers)),
+      (.switchingItemOn, .answeredAll(let answers)):
       guard let version = answers[.monVER] else { return goOn(answers, isLineFull: isLineFull) }
       description = ReceiverDescription(monVER: version)
       take(answers)
     case (.pollingOthers, .answeredAll(let answers)): take(answers)
-    case (.polling, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _):
+    case (.polling, _), (.insisting, _), (.insistingOnPort, _), (.insistingOnItem, _), (.insistingAgain, _),
+      (.switchingItemOn, _):
       goOn([:], isLineFull: isLineFull)
     case (.switchingOn, _): step = .pollingAgain
     case (.pollingID, .answered(let payload)):
@@ -136,7 +170,9 @@ struct Identification: Sendable {
     case .insisting: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
     case .insistingOnPort: step = .insistingOnItem
     case .insistingOnItem: step = .insistingAgain
-    case .polling, .insistingAgain: step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
+    case .switchingItemOn where isLineFull: step = mayRaiseRate ? .insistingOnPort : .insistingAgain
+    case .polling, .switchingItemOn, .insistingAgain:
+      step = isProved && !isRepeated && rate != nil ? .switchingOn : .done
     default: step = .done
     }
   }

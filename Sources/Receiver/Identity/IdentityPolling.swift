@@ -12,6 +12,8 @@ struct IdentityPolling {
 
   private(set) var evidence = VendorEvidence()
   private var state = State.open
+  /// The port whose UBX output was switched on; nil if it was not.
+  var switchedPort: ReceiverPortNumber?
 
   var isUnanswered: Bool {
     switch state {
@@ -42,6 +44,7 @@ struct IdentityPolling {
   /// Another receiver may be on the line now.
   mutating func reset() {
     evidence = VendorEvidence()
+    switchedPort = nil
     finish(isUnanswered: false)
   }
 }

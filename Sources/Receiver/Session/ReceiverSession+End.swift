@@ -54,7 +54,9 @@ extension ReceiverSession {
       requests.wait(until: begin)
     }
     end.startRestoring(at: begin)
-    enter(.restoring(Configuration(memory.found.reversed(), port: port, writesAtOnce: true)), on: .finish)
+    // Without UBX output nothing else could be verified: that is restored last.
+    let settings = memory.found.reversed().filter { $0 != foundWithoutUBX }
+    enter(.restoring(Configuration(settings, port: port, writesAtOnce: true)), on: .finish)
   }
 
   mutating func restoreNext(of configuration: Configuration, at now: Instant) {
@@ -92,8 +94,18 @@ extension ReceiverSession {
   }
 
   mutating func endSession(on cause: StageTransition.Cause) {
+    if cause != .lineLost, putsBack, let setting = foundWithoutUBX, case .item(let pair) = setting {
+      // A receiver without UBX output sends no ACK-ACK.
+      actions.append(.send(Configuration.valset([pair], layers: 1).bytes))
+    }
     enter(.ended, on: cause)
     if end.isIncomplete { report(.notPutBack) }
+  }
+
+  /// The setting of a port that was found without UBX output.
+  private var foundWithoutUBX: Setting? {
+    let setting = Setting.item((port ?? .uart1).writesUBX(false))
+    return memory.found.contains(setting) ? setting : nil
   }
 
   /// Keeps what the stage found, where the end or the loss of the line cuts it off. A rate that was being raised may be
@@ -101,6 +113,8 @@ extension ReceiverSession {
   mutating func keepFoundOfStage() {
     switch stage {
     case .configuring(let configuration): memory.keep(configuration.found)
+    case .identifying(let identification):
+      if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
     case .storing(let store): memory.backup = store.before
     case .changingRate(let change): memory.rate = change.to
     default: break

@@ -53,7 +53,8 @@ extension ReceiverSession {
     enter(
       .identifying(
         Identification(
-          isProved: isProved && settings.maySwitchUBXOn, isRepeated: identity.isUnanswered, port: port, rate: rate,
+          isProved: isProved && settings.maySwitchUBXOn, switchedPort: identity.switchedPort,
+          isRepeated: identity.isUnanswered, port: port, rate: rate,
           wantsID: memory.description.map { $0.uniqueID != nil } ?? true, mayRaiseRate: mayRaiseUnknown)),
       on: .poll)
   }
@@ -61,7 +62,18 @@ extension ReceiverSession {
   /// A reply to a poll that was given up, or to another program's.
   mutating func identify(by monVER: [UInt8]) {
     retry.cancel()
-    enter(.identifying(Identification(lateAnswer: monVER, port: port, rate: rate)), on: .poll)
+    enter(
+      .identifying(
+        Identification(lateAnswer: monVER, switchedPort: identity.switchedPort, port: port, rate: rate)), on: .poll)
+  }
+
+  /// Whether it can be a u-blox receiver whose UBX output is off: its frames are received, and no UBX message among them.
+  var mayHaveNoUBXOutput: Bool {
+    guard isReceiving, listener.counters.ubxFrames == 0 else { return false }
+    return switch identity.evidence.verdict {
+    case .uBlox, .perhapsUBlox: true
+    case .unknown, .other: isKnown
+    }
   }
 
   /// Whether the rate may be raised before the receiver is identified: only where that can be restored.
@@ -79,6 +91,7 @@ extension ReceiverSession {
 
   mutating func finishIdentifying(_ identification: Identification, at now: Instant) {
     port = port ?? identification.port
+    identity.switchedPort = identification.switchedPort
     if let language = identification.needsRoom, let rate {
       let recovered = settings.recovery.flatMap { $0.rate == rate ? $0.foundRate : nil }
       memory.foundRate = memory.foundRate ?? recovered ?? rate
@@ -91,6 +104,7 @@ extension ReceiverSession {
     health.clearFailedPolls()
     take(found)
     takeRecoverySettings()
+    if let port = identification.portFoundSilent { memory.keep([.item(port.writesUBX(false))]) }
     if desired == nil {
       configuration.set(settings.desired(memory.description!).adapted(to: rate, isBound: settings.line == .bound))
       takeRecoveredConstellations()

@@ -35,7 +35,8 @@ extension ReceiverSession {
     case (.identifying(let identification), .idle):
       if !begin(identification.next()) { finishIdentifying(identification, at: now) }
     case (.identifying(var identification), .reply(let outcome)):
-      identification.receive(outcome, isLineFull: isLineFull(at: now))
+      identification.receive(
+        outcome, isLineFull: isLineFull(at: now), mayHaveNoUBXOutput: mayHaveNoUBXOutput)
       update(.identifying(identification))
 
     case (.configuring(let configuration), .idle):

@@ -119,6 +119,8 @@ public struct VirtualReceiver: Sendable {
   public var timeToFirstFix: Milliseconds? { engine.timeToFirstFix }
   /// The rate of its side of the line, baud.
   public var baudRate: UInt32 { receiveRate }
+  /// Whether its port sends UBX.
+  public var sendsUBX: Bool { settings.sendsUBX }
   /// The time between solutions that is set.
   public var epochMilliseconds: UInt32 { settings.epochMilliseconds }
   /// The systems that are on.

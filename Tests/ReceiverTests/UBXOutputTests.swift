@@ -1,0 +1,62 @@
+import MonotonicTime
+import ReceiverSimulator
+import Testing
+import UBX
+
+@testable import Receiver
+
+@Suite("A receiver whose UBX output is off")
+struct UBXOutputTests {
+  /// CFG-UART1OUTPROT-UBX (M9 SPG 4.04 interface description, "CFG-UART1OUTPROT").
+  private static let key: UInt32 = 0x1074_0001
+
+  private static func scene(
+    _ model: ReceiverModel, intent: SessionSettings.Intent = .identify, isOff: Bool = true
+  ) -> SessionScene {
+    let scene = SessionScene(model, hostRate: model == .m10 ? 9600 : 38_400, intent: intent) { settings in
+      if intent == .identify { settings.desired = { _ in .nothing } }
+      settings.maySwitchUBXOn = false
+    }
+    if isOff {
+      scene.line.send(Configuration.valset([ConfigurationPair(id: key, bits: 0)], layers: 1).bytes, at: scene.now)
+      // The host opens the line after the ACK-ACK.
+      scene.move(to: scene.now + Milliseconds(5000))
+      scene.line.advance(to: scene.now)
+      _ = scene.line.takeReceived()
+    }
+    return scene
+  }
+
+  @Test(
+    "It is identified, and its output is off again at the end", arguments: [ReceiverModel.m9, .m10, .f9p, .f10, .x20],
+    [SessionSettings.Intent.identify, .serve])
+  func identified(_ model: ReceiverModel, _ intent: SessionSettings.Intent) {
+    let scene = Self.scene(model, intent: intent)
+    // At 9600 baud the line of the M10 is full.
+    let isIdentified = scene.run(model == .m10 ? 120 : 15) { $0.description != nil }
+    #expect(isIdentified, "\(scene.reports)")
+    scene.run(5)
+    _ = scene.finish()
+    #expect(scene.reported(.notPutBack) == 0)
+    // Nothing is sent in UBX any more, and NMEA is as before.
+    scene.run(1)
+    #expect(scene.line.receiver.sendsUBX == false)
+  }
+
+  @Test("UBX output that was on stays on at the end", arguments: [ReceiverModel.m9, .m10])
+  func wasOn(_ model: ReceiverModel) {
+    let scene = Self.scene(model, isOff: false)
+    scene.run(10)
+    _ = scene.finish()
+    scene.run(1)
+    #expect(scene.line.receiver.sendsUBX)
+  }
+
+  @Test("Nothing is switched at a receiver of another make")
+  func otherMake() {
+    let scene = SessionScene(.nmea, hostRate: 4800, intent: .identify) { $0.desired = { _ in .nothing } }
+    scene.run(20)
+    #expect(scene.description == nil)
+    #expect(scene.sentBytes < 200, "\(scene.sentBytes)")
+  }
+}
