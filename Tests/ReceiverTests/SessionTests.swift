@@ -38,6 +38,18 @@ struct SessionTests {
     }
   }
 
+  @Test("A ZOE-M8B has power save modes: Super-E mode in place of cyclic tracking, and intervals")
+  func superE() throws {
+    let scene = SessionScene(.m8Batching)
+    scene.run(15) { $0.isSteady }
+    let description = try #require(scene.description)
+    #expect(description.can(.powerSaveCyclic) && description.can(.powerSaveOnOff))
+    #expect(PowerSave.cyclic(everySeconds: 1).isPossible(on: description))
+    // CFG-PMS has its period in two bytes.
+    #expect(PowerSave.onOff(periodSeconds: 65_535).isPossible(on: description))
+    #expect(!PowerSave.onOff(periodSeconds: 65_536).isPossible(on: description))
+  }
+
   @Test("Its fixes come in UBX alone, at its position", arguments: uBlox)
   func serves(_ model: ReceiverModel) throws {
     let scene = SessionScene(model)

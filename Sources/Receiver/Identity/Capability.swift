@@ -8,7 +8,7 @@ public enum Capability: String, Sendable, CaseIterable {
   case batching
   /// Switches itself off between fixes.
   case powerSaveOnOff
-  /// Tracks cyclically.
+  /// Tracks cyclically, or in Super-E mode.
   case powerSaveCyclic
   /// Sleeps on request (RXM-PMREQ).
   case backup
@@ -41,8 +41,10 @@ public enum Capability: String, Sendable, CaseIterable {
       [.m6, .m7, .m8, .f9].contains(generation) || generation == .m10 && version < ProtocolVersion(34, 10))
     add(.batching, isSuperE && version >= ProtocolVersion(23, 1) || [.m9, .m10].contains(generation))
     let saves = [.m6, .m7, .m8, .m9].contains(generation) || generation == .m10 && version >= ProtocolVersion(34, 10)
-    add(.powerSaveOnOff, saves && !isSuperE && !cannotSave)
-    add(.powerSaveCyclic, saves && !isSuperE && !cannotSave)
+    // Protocol version 23 has Super-E mode in place of cyclic tracking and intervals in place of on/off operation, both
+    // by CFG-PMS (u-blox 8 / M8 receiver description, "Power management" and "UBX-CFG-PMS").
+    add(.powerSaveOnOff, saves && !cannotSave)
+    add(.powerSaveCyclic, saves && !cannotSave)
     add(.backup, true)
     add(.flashLog, [.m9, .f9, .x20].contains(generation) || [.m7, .m8].contains(generation) && hasFlash)
     add(.assistance, true)

@@ -17,9 +17,9 @@ public enum PowerSave: Sendable, Hashable {
     switch self {
     case .continuous: true
     case .cyclic(let seconds):
-      1...10 ~= seconds && (receiver.can(.powerSaveCyclic) || receiver.isSuperE)
+      1...10 ~= seconds && receiver.can(.powerSaveCyclic)
     case .onOff(let seconds):
-      11...604_800 ~= seconds && (receiver.can(.powerSaveOnOff) || receiver.isSuperE && seconds <= 65_535)
+      11...(receiver.isSuperE ? 65_535 : 604_800) ~= seconds && receiver.can(.powerSaveOnOff)
     }
   }
 
