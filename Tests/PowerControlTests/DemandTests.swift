@@ -225,6 +225,20 @@ struct DeferralTests {
     #expect(scene.count(.deferralDue(Scene.client)) == 1)
   }
 
+  @Test(
+    "DF-8 a distance that is covered before its read is watched live", arguments: [ReceiverCapabilities.m10, .m8, .f9])
+  func travelledSoon(_ receiver: ReceiverCapabilities) {
+    var scene = Scene(receiver)
+    scene.fixes(60, speed: 10)
+    scene.send(.demand(Scene.client, .deferring(metres: 150, seconds: nil)))
+    let began = scene.seconds
+    while scene.count(.deferralDue(Scene.client)) == 0, scene.seconds < began + 100 {
+      scene.pass(1)
+      if scene.batch == nil { scene.fix(north: 600 + (scene.seconds - began) * 10, speed: 10) }
+    }
+    #expect(scene.seconds - began <= 17)
+  }
+
   @Test("Fixes lost by overrun are reported with their number")
   func lost() {
     var scene = collecting()

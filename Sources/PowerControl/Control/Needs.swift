@@ -117,11 +117,12 @@ extension PowerControl {
       }
     if let metres = deferral.untilTravelledMetres, !run.isDueReported {
       let covered = run.from.map { groundMetres($0, fix.observation) } ?? 0
-      // The bound is the usual speed and not the possible one: a late position check costs only the delay.
+      // A distance that may be covered before a read is worth its effort is watched live: the first criterion met ends
+      // the deferral (rule DF-8). While nothing moves, a late read costs only its delay.
       let speed = presentSpeed(fix.observation, bound: 3)
       let seconds = Reach(speed: speed, bound: max(1.5 * speed, 3)).earliestSeconds(metres - covered)
-      by = Instant.earlier(
-        by, fix.at + Milliseconds(seconds: covered >= metres ? 0 : max(seconds, policy.travelledShortestSeconds)))
+      let shortest = speed > 0 ? 0 : policy.batchShortestSeconds
+      by = Instant.earlier(by, fix.at + Milliseconds(seconds: covered >= metres ? 0 : max(seconds, shortest)))
     }
     let cyclic = updates.accuracy != .navigation
     need.collect = Need.Collect(

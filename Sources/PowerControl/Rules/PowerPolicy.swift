@@ -134,8 +134,6 @@ public struct PowerPolicy: Hashable, Sendable {
   public var batchHalvings = 2
   /// Collecting waits for cyclic tracking only if it lasts for so long once the orbits are received.
   public var settleWorthSeconds = 60.0
-  /// The shortest interval of position checks for an "until travelled" deferral.
-  public var travelledShortestSeconds = 60.0
 
   // Constellations.
   /// Whether the smaller set may be used.
