@@ -86,6 +86,44 @@ struct ServiceCoreTests {
     #expect(stored == 3)
   }
 
+  @Test("LC-2 a simulated location is delivered, and neither stored nor remembered", arguments: [true, false])
+  func simulated(isStandby: Bool) {
+    var core = Self.core()
+    Self.call(.startUpdatingLocation, &core, at: 1)
+    _ = core.actions(at: Self.moment(1))
+    let source = ServiceSettings.Source("sim:walk").origin
+    var actions: [ServiceAction] = []
+    for second in 2..<100 {
+      let (fix, now) = (Self.fix(Double(second)), Self.moment(Double(second)))
+      if isStandby {
+        core.receive(fix, ofStandby: 1, source: source, at: now)
+      } else {
+        core.receive(fix, sky: Sky(), isUpdate: false, source: source, at: now)
+      }
+      actions += core.actions(at: now)
+    }
+    core.receive(.finish, at: Self.moment(100))
+    actions += core.actions(at: Self.moment(100))
+    #expect(Self.locations(actions) == 98)
+    for action in actions {
+      switch action {
+      case .store(.newestLocation, _), .remember: Issue.record("a simulated location is shared: \(action)")
+      default: break
+      }
+    }
+  }
+
+  @Test(
+    "The locations of sim: and replay: are simulated, those of devices are not",
+    arguments: [
+      ("sim:", true), ("sim:walk", true), ("replay:/tmp/drive.ubx", true), ("replay:/tmp/drive.ubx@10", true),
+      ("/dev/ttyACM0", false), ("i2c:/dev/i2c-1", false),
+    ])
+  func origins(name: String, isSimulated: Bool) {
+    let origin = ServiceSettings.Source(name).origin
+    #expect(origin.isSimulatedBySoftware == isSimulated && origin.isProducedByAccessory != isSimulated)
+  }
+
   @Test("LC-2 the newest location is the one measured last, also if an earlier one has the computer's time")
   func undated() {
     var core = Self.core()

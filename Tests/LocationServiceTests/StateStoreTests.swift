@@ -132,6 +132,19 @@ struct StateStoreTests {
     }
   }
 
+  @Test("LC-3 a simulated location that a file has is not used")
+  func simulated() throws {
+    let scene = Scene("simulated", isRunKept: true)
+    var location = Self.location(100)
+    try scene.store.store(.newestLocation, StateText.text(of: location))
+    location = Self.location(130)
+    location.source = ServiceSettings.Source("sim:walk").origin
+    scene.store.remember(StateText.text(of: location))
+    #expect(scene.restored().newest == Self.location(100) && scene.store.newest == Self.location(100))
+    try scene.store.store(.newestLocation, StateText.text(of: location))
+    #expect(scene.restored().newest == nil && scene.store.newest == nil)
+  }
+
   @Test("LC-3 the newest location of a killed run is known, also if it was not written to the disk")
   func newest() throws {
     let scene = Scene("newest", isRunKept: true)

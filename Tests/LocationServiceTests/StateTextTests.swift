@@ -100,4 +100,37 @@ struct StateTextTests {
     #expect(StateText.location(in: StateText.text(of: location)) == location)
     #expect(StateText.location(in: "sextant location 1\n91\t0\n") == nil)
   }
+
+  @Test("LC-3 a damaged location is rejected: each changed byte, noise, and impossible values")
+  func damagedLocation() {
+    let location = Location(
+      Coordinate(latitudeDegrees: 48.1, longitudeDegrees: 11.5), horizontalAccuracyMetres: 2.5,
+      timestamp: UTCTime(nanosecondsSince1970: 1_780_000_000_000_000_000),
+      source: Location.Source(isSimulatedBySoftware: false, isProducedByAccessory: true))
+    let text = Array(StateText.text(of: location).utf8)
+    for index in text.indices.dropLast() {
+      for flip: UInt8 in [1, 2, 4, 8] {
+        var damaged = text
+        damaged[index] ^= flip
+        #expect(StateText.location(in: String(decoding: damaged, as: UTF8.self)) == nil, "byte \(index), \(flip)")
+      }
+    }
+    var state: UInt64 = 1
+    for _ in 0..<200 {
+      let noise = (0..<200).map { _ -> UInt8 in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 56)
+      }
+      #expect(StateText.location(in: StateText.locationHeading + "\n" + String(decoding: noise, as: UTF8.self)) == nil)
+    }
+    var impossible = location
+    impossible.speedMetresPerSecond = .infinity
+    #expect(StateText.location(in: StateText.text(of: impossible)) == nil)
+    impossible = location
+    impossible.horizontalAccuracyMetres = .nan
+    #expect(StateText.location(in: StateText.text(of: impossible)) == nil)
+    impossible = location
+    impossible.timestamp = UTCTime(nanosecondsSince1970: .max)
+    #expect(StateText.location(in: StateText.text(of: impossible)) == nil)
+  }
 }

@@ -167,8 +167,10 @@ struct ServiceCore: Sendable {
     if newest.isNewest(location.timestamp) { noteNewest(location) }
   }
 
+  /// Notes a location for other programs and later runs, which must not take a simulated one for theirs.
   private mutating func noteNewest(_ location: Location) {
-    if isAuthorized, location.horizontalAccuracyMetres >= 0 { newest.receive(location) }
+    let isSimulated = location.source?.isSimulatedBySoftware ?? false
+    if isAuthorized, location.horizontalAccuracyMetres >= 0, !isSimulated { newest.receive(location) }
   }
 
   private mutating func storeNewest() { if let location = newest.storeNow() { enqueue(store(location)) } }

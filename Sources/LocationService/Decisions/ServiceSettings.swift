@@ -17,6 +17,17 @@ package struct ServiceSettings: Sendable, Equatable {
       self =
         if case .simulator(let scenario)? = try? LineAddress(name) { .simulator(scenario) } else { .device(name) }
     }
+
+    /// The origin of its fixes: those of the simulator and of a replayed recording are simulated.
+    var origin: Location.Source {
+      let isSimulated =
+        switch self {
+        case .simulator: true
+        case .device(let name): if case .replay? = try? LineAddress(name) { true } else { false }
+        case .firstFound: false
+        }
+      return Location.Source(isSimulatedBySoftware: isSimulated, isProducedByAccessory: !isSimulated)
+    }
   }
 
   /// GNSS_DEVICE, else the configuration file's first device.

@@ -64,6 +64,7 @@ final class ReceiverSource {
   ) {
     supply = number == 0 ? settings.supply.map { SupplySwitchHandle($0) } : nil
     self.source = source
+    origin = source.origin
     self.number = number
     // The service's own descriptors have the tokens up to 15.
     let first = number == 0 ? 1 : UInt32(16 + 3 * number)
@@ -78,11 +79,7 @@ final class ReceiverSource {
   }
 
   /// The origin of its fixes.
-  var origin: Location.Source {
-    var isSimulator = false
-    if case .simulator = source { isSimulator = true }
-    return Location.Source(isSimulatedBySoftware: isSimulator, isProducedByAccessory: !isSimulator)
-  }
+  let origin: Location.Source
 
   /// Whether the receiver is at this port, or will come back there.
   func isAt(_ port: ReceiverPort) -> Bool {

@@ -46,11 +46,12 @@ struct StateStore {
       } write: {
         StateText.text(of: $0)
       }
-    restored.newest = load(.newestLocation, log) {
+    let newest = load(.newestLocation, log) {
       StateText.location(in: $0)
     } write: {
       StateText.text(of: $0)
     }
+    restored.newest = newest.flatMap(Self.shared)
     // The location in memory is never older than that of the disk. If the disk has none, the folder was emptied, and the one
     // in memory does not count either.
     if restored.newest != nil { restored.newest = newestOfThisRun ?? restored.newest }
@@ -67,7 +68,9 @@ struct StateStore {
 
   /// The newest location that any program has stored.
   var newest: Location? {
-    guard let stored = text(of: .newestLocation).flatMap({ StateText.location(in: $0) }) else { return nil }
+    guard let stored = text(of: .newestLocation).flatMap({ StateText.location(in: $0) }).flatMap(Self.shared) else {
+      return nil
+    }
     return newestOfThisRun ?? stored
   }
 
@@ -116,6 +119,12 @@ struct StateStore {
 
   private var newestOfThisRun: Location? {
     runFolder.flatMap { try? PrivateFile.read("\($0)/newest-location") }.flatMap { StateText.location(in: $0) }
+      .flatMap(Self.shared)
+  }
+
+  /// Returns a location that may be shared; nil for a simulated one, which an older version stored.
+  private static func shared(_ location: Location) -> Location? {
+    location.source?.isSimulatedBySoftware == true ? nil : location
   }
 
   private func load<Value>(

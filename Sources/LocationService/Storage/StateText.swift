@@ -180,7 +180,7 @@ enum StateText {
 
   // MARK: The newest location
 
-  static let locationHeading = "sextant location 1"
+  static let locationHeading = "sextant location 2"
 
   static func text(of newest: Location) -> String {
     let numbers = [
@@ -204,7 +204,12 @@ enum StateText {
       text += separator
       text += field
     }
-    return text + "\n"
+    return text + "\t\(checksum(text.utf8))\n"
+  }
+
+  /// The FNV-1a hash of 32 bits, by which a damaged number is found that is still a number.
+  private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+    bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
   }
 
   /// Reads locations that were added to a file one by one, without an incomplete last one.
@@ -222,15 +227,20 @@ enum StateText {
     return locations + [self.location(in: part)].compactMap { $0 }
   }
 
+  /// Returns the location of a text; nil if the text is damaged or has an impossible value.
   static func location(in text: String) -> Location? {
-    guard let fields = lines(of: text, heading: locationHeading)?.first, fields.count == 13,
-      let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10])
+    // The record in memory is filled up with a line of spaces.
+    guard let lines = lines(of: text, heading: locationHeading), let fields = lines.first, fields.count == 14,
+      lines.dropFirst().allSatisfy({ $0.count == 1 && $0[0].allSatisfy { $0 == " " } }),
+      let sum = text.lastIndex(of: "\t"), UInt32(fields[13]) == checksum(text[..<sum].utf8),
+      let place = coordinate(fields[0], fields[1]), let time = Int64(fields[10]), times.contains(time),
+      let isSimulated = flag(fields[11]), let isAccessory = flag(fields[12])
     else { return nil }
     let numbers = fields[2..<10].compactMap { Double($0) }
-    guard numbers.count == 8 else { return nil }
+    guard numbers.count == 8, zip(numbers, ranges).allSatisfy({ $1.contains($0) }) else { return nil }
     var newest = Location(
       place, horizontalAccuracyMetres: numbers[0], timestamp: UTCTime(nanosecondsSince1970: time),
-      source: Location.Source(isSimulatedBySoftware: fields[11] == "yes", isProducedByAccessory: fields[12] == "yes"))
+      source: Location.Source(isSimulatedBySoftware: isSimulated, isProducedByAccessory: isAccessory))
     newest.altitudeMetres = numbers[1]
     newest.ellipsoidalAltitudeMetres = numbers[2]
     newest.verticalAccuracyMetres = numbers[3]
@@ -239,5 +249,23 @@ enum StateText {
     newest.speedMetresPerSecond = numbers[6]
     newest.speedAccuracyMetresPerSecond = numbers[7]
     return newest
+  }
+
+  /// The possible times, from 1970 to 2100, nanoseconds.
+  private static let times: Range<Int64> = 0..<4_102_444_800_000_000_000
+
+  /// The possible values after the coordinate, in their order: accuracy, two altitudes, and accuracy in metres; course and
+  /// its accuracy in degrees; speed and its accuracy in metres per second. Negative accuracies, courses and speeds mean
+  /// unknown.
+  private static let ranges: [ClosedRange<Double>] = [
+    -1...1e8, -1e5...1e8, -1e5...1e8, -1...1e8, -1...360, -1...1e3, -1...1e5, -1...1e5,
+  ]
+
+  private static func flag(_ field: Substring) -> Bool? {
+    switch field {
+    case "yes": true
+    case "no": false
+    default: nil
+    }
   }
 }
