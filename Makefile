@@ -1,4 +1,4 @@
-# make run    builds and watches the first receiver found, or the built-in simulator
+# make run    builds and watches the first receiver found; without one, the built-in simulator (--demo)
 # make test   runs all tests
 # Both install what they need on Debian; a second run installs nothing.
 
@@ -15,7 +15,7 @@ BENCH := Benchmarks/.build/release/sextant-bench
   rig-bus rig-programs static install clean compiler
 
 run: build
-	.build/release/sextant watch
+	.build/release/sextant watch --demo
 
 build: .build/release/sextant
 

@@ -13,13 +13,32 @@ struct ReceiverOptions: ParsableArguments {
   @Option(help: "The baud rate of the line. No other rate is tried. Default: search for the rate.")
   var baud: UInt32?
 
+  @Flag(help: "Use the built-in simulator if there is no receiver.")
+  var demo = false
+
   func validate() throws {
     if baud == 0 { throw ValidationError("--baud must be a rate such as 9600; omit it to search for the rate.") }
   }
 
-  /// Chooses the source of a command, with the rate of these options before that of the configuration file.
+  /// Chooses the source of a command, with the rate of these options before that of the configuration file. Without a
+  /// receiver the command fails.
   func choose(for use: Source.Use) throws -> Source.Choice {
-    var choice = try Source.chosen(named: device, for: use)
+    var choice = try Source.chosen(named: device, isDemo: demo, for: use)
+    choice.baud = baud ?? choice.baud
+    return choice
+  }
+
+  /// Chooses the source of a command that waits for a receiver if there is none.
+  ///
+  /// - Parameter seconds: the time limit; the time of the wait is subtracted from it. nil for no limit.
+  func chooseOrWait(seconds: inout Double?) throws -> Source.Choice {
+    var rest = seconds
+    var choice = try Source.chosen(named: device, isDemo: demo, for: .listening) { choose in
+      let wait = try ReceiverWait.run(seconds: rest, choose)
+      rest = wait.secondsLeft
+      return wait.choice
+    }
+    seconds = rest
     choice.baud = baud ?? choice.baud
     return choice
   }

@@ -9,7 +9,13 @@ enum Source: Equatable {
   /// The built-in simulator, as a receiver on a pseudo-terminal, by the name of a scenario or the path of one.
   case simulator(String)
 
-  var isSimulator: Bool { if case .simulator = self { true } else { false } }
+  /// Whether its positions are those of the simulator or of a recording.
+  var isSimulated: Bool {
+    switch self {
+    case .simulator: true
+    case .device(let name): if case .replay? = try? LineAddress(name) { true } else { false }
+    }
+  }
 
   /// The choice and what to tell the user of it.
   struct Choice: Equatable {
@@ -21,35 +27,43 @@ enum Source: Equatable {
     var isReadOnly = false
   }
 
-  /// Decides: what the user named comes first, then GNSS_DEVICE, then the configuration file, then the first receiver that is
-  /// plugged in, then the simulator. What the file says of a receiver holds for one that nobody named.
+  /// Decides: the device of the command line comes first, then GNSS_DEVICE, then the configuration file, then the first
+  /// receiver that is plugged in, then the simulator if `--demo` requests it. The configuration file applies to a receiver
+  /// that is not named.
   ///
   /// - Parameters:
   ///   - named: the device of the command line.
   ///   - environment: the value of GNSS_DEVICE.
   ///   - configuration: the configuration file.
-  ///   - ports: what is plugged in, best first.
-  ///   - isThere: whether there is such a device now: of several the first one that is there is taken.
+  ///   - ports: the ports of the machine, best first.
+  ///   - isDemo: whether the simulator is used if there is no receiver.
+  ///   - isThere: whether a device is present now; the first one that is present is used.
+  /// - Returns: nil without a receiver.
   static func choose(
     named: String?, environment: String?, configuration: ReceiverConfiguration = .init(), ports: [ReceiverPort],
-    isThere: (String) -> Bool = { _ in true }
-  ) throws -> Choice {
+    isDemo: Bool = false, isThere: (String) -> Bool = { _ in true }
+  ) throws -> Choice? {
     if let named { return try Choice(source: parse(named), note: nil) }
     if let environment, !environment.isEmpty {
-      return try unnamed(ReceiverConfiguration.devices(named: environment), [], isThere)
+      return try device(of: ReceiverConfiguration.devices(named: environment), isThere)
     }
-    var choice = try unnamed(configuration.devices, ports, isThere)
-    choice.baud = configuration.baud
-    choice.isReadOnly = configuration.isReadOnly
+    var choice = try device(of: configuration.devices, isThere) ?? found(in: ports)
+    if choice == nil, isDemo {
+      choice = Choice(
+        source: .simulator(LineAddress.usualScenario),
+        note: "no receiver found; --demo uses the built-in simulator (its positions are not real)")
+    }
+    choice?.baud = configuration.baud
+    choice?.isReadOnly = configuration.isReadOnly
     return choice
   }
 
-  private static func unnamed(
-    _ devices: [String], _ ports: [ReceiverPort], _ isThere: (String) -> Bool
-  ) throws -> Choice {
-    if let device = devices.first(where: isThere) ?? devices.first {
-      return try Choice(source: parse(device), note: nil)
-    }
+  private static func device(of devices: [String], _ isThere: (String) -> Bool) throws -> Choice? {
+    guard let device = devices.first(where: isThere) ?? devices.first else { return nil }
+    return try Choice(source: parse(device), note: nil)
+  }
+
+  private static func found(in ports: [ReceiverPort]) -> Choice? {
     if let port = ports.first(where: { $0.likelihood == .receiver }) {
       return Choice(source: .device(port.node), note: "receiver found: \(port.node) (\(port.name ?? "GNSS receiver"))")
     }
@@ -58,9 +72,7 @@ enum Source: Equatable {
         source: .device(port.node),
         note: "no receiver by its name; listening at \(port.node) (\(port.name ?? "USB serial bridge"))")
     }
-    return Choice(
-      source: .simulator(LineAddress.usualScenario),
-      note: "no receiver found; showing the built-in simulator (name a device with --device or GNSS_DEVICE)")
+    return nil
   }
 
   /// What a command does at its receiver.
@@ -71,16 +83,26 @@ enum Source: Equatable {
     case sending
   }
 
-  /// The source of a command, and a line on standard error where the user did not choose it.
-  static func chosen(named: String?, for use: Use) throws -> Choice {
+  /// Returns the source of a command, and prints a line on standard error if the user did not name it.
+  ///
+  /// - Parameters:
+  ///   - isDemo: whether the simulator is used if there is no receiver.
+  ///   - wait: called without a receiver, with a function that chooses among ports. Returns the receiver that came.
+  static func chosen(
+    named: String?, isDemo: Bool, for use: Use,
+    orWait wait: (_ choose: ([ReceiverPort]) throws -> Choice?) throws -> Choice = { _ in throw noReceiver }
+  ) throws -> Choice {
     let fromEnvironment = sextant.environment("GNSS_DEVICE")
     let isNamed = named != nil || fromEnvironment?.isEmpty == false
     let configuration = isNamed ? .init() : try installedConfiguration()
+    func choose(_ ports: [ReceiverPort], isDemo: Bool) throws -> Choice? {
+      try Self.choose(
+        named: named, environment: fromEnvironment, configuration: configuration, ports: ports, isDemo: isDemo,
+        isThere: isThere)
+    }
     let isChosen = isNamed || !configuration.devices.isEmpty
-    let choice = try choose(
-      named: named, environment: fromEnvironment, configuration: configuration,
-      ports: isChosen ? [] : ReceiverPorts.enumerate(list: try installedList()),
-      isThere: isThere)
+    let ports = isChosen ? [] : ReceiverPorts.enumerate(list: try installedList())
+    let choice = try choose(ports, isDemo: isDemo) ?? wait { try choose($0, isDemo: false) }
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
@@ -90,6 +112,13 @@ enum Source: Equatable {
     }
     if let note = choice.note { printNotice(note) }
     return choice
+  }
+
+  /// The failure of a command that does not wait for a receiver.
+  static var noReceiver: CommandFailure {
+    CommandFailure(
+      .unavailable,
+      "no receiver found; plug one in, name it with --device or GNSS_DEVICE, or try --demo or --device sim:walk")
   }
 
   /// The configuration files, with a mistake in them as the command's failure.

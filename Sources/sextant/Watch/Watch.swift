@@ -11,9 +11,9 @@ struct Watch: ParsableCommand {
     commandName: "watch",
     abstract: "Show a receiver live.",
     discussion: """
-      Shows the fixes and satellites of a receiver, or of the built-in simulator if there is none. A u-blox receiver is \
-      configured to send the messages for a fix in UBX, and restored at the end. Nothing is sent to other receivers. Press \
-      ^C to end.
+      Shows the fixes and satellites of a receiver. Without one, waits for the first that is plugged in. A u-blox receiver \
+      is configured to send the messages for a fix in UBX, and restored at the end. Nothing is sent to other receivers. \
+      Press ^C to end.
       """)
 
   @OptionGroup var receiver: ReceiverOptions
@@ -50,7 +50,8 @@ struct Watch: ParsableCommand {
   }
 
   func run() throws {
-    let choice = try receiver.choose(for: .listening)
+    var seconds = seconds
+    let choice = try receiver.chooseOrWait(seconds: &seconds)
     let isReadOnly = readOnly || choice.isReadOnly
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
@@ -58,8 +59,8 @@ struct Watch: ParsableCommand {
         "the configuration file sets read-only; name the receiver with --device to send corrections to it")
     }
     var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
-    // The built-in simulator is a new receiver at each start.
-    let store = isReadOnly || choice.source.isSimulator ? nil : AssistanceStore(stateFolder())
+    // The position of a simulated or replayed receiver must not reach a real one.
+    let store = isReadOnly || choice.source.isSimulated ? nil : AssistanceStore(stateFolder())
     if let store {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
