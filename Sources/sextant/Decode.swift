@@ -61,7 +61,7 @@ struct Decode: ParsableCommand {
     }
     assembler.finish { report, sky in line.report(report, sky) }
     try Output.write(line.bytes)
-    reportIfNothing(stream.counters, bytes: input.bytes)
+    try check(stream.counters, bytes: input.bytes)
   }
 
   private func decodeMessages(_ input: inout StreamInput) throws {
@@ -73,13 +73,13 @@ struct Decode: ParsableCommand {
     }
     stream.finish { line.message($0) }
     try Output.write(line.bytes)
-    reportIfNothing(stream.counters, bytes: input.bytes)
+    try check(stream.counters, bytes: input.bytes)
   }
 
-  /// Reports a file that is not a recording of a receiver.
-  private func reportIfNothing(_ counters: StreamCounters, bytes: UInt64) {
+  /// Refuses a file without any frame, which is not a recording of a receiver.
+  private func check(_ counters: StreamCounters, bytes: UInt64) throws {
     if let reason = NoRecording.reason(counters, bytes: bytes) {
-      printNotice("\(file == "-" ? "standard input" : file): \(reason)")
+      throw CommandFailure(.badData, "\(file == "-" ? "standard input" : file): \(reason)")
     }
   }
 
@@ -89,6 +89,7 @@ struct Decode: ParsableCommand {
     while try input.next({ bytes in stream.receive(bytes) { summary.receive($0) } }) {}
     stream.finish { summary.receive($0) }
     try Output.write(summary.text(stream.counters, bytes: input.bytes))
+    try check(stream.counters, bytes: input.bytes)
   }
 }
 

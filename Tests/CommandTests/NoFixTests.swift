@@ -18,6 +18,25 @@ struct NoFixTests {
   func noise() {
     #expect(text(bytes: 4711) { $0.skippedBytes = 4711 }.contains("no valid frame in 4711 bytes"))
     #expect(text(bytes: 400) { $0.withoutChecksum = 7 }.contains("no checksum"))
+    #expect(text(bytes: 100_000) { $0.withoutChecksum = 7 }.contains("no valid frame in 100000 bytes"))
+    let replay = NoFix(bytes: 0, counters: StreamCounters(), epochs: 0, isReplay: true).text
+    #expect(replay.contains("name a recording") && !replay.contains("supply"))
+  }
+
+  @Test("A file is refused for a replay unless it has frames of a receiver, or consists of SPARTN or bare sentences")
+  func replays() {
+    func reason(bytes: UInt64, _ set: (inout StreamCounters) -> Void) -> String? {
+      var counters = StreamCounters()
+      set(&counters)
+      return NoRecording.replayReason(counters, bytes: bytes)
+    }
+    #expect(reason(bytes: 0) { _ in } == "is empty")
+    let text = reason(bytes: 4000) { ($0.spartnFrames, $0.skippedBytes) = (1, 3500) }
+    #expect(text?.contains("no frame of NMEA, UBX or RTCM 3 in 4000 bytes") == true)
+    #expect(reason(bytes: 4000) { ($0.withoutChecksum, $0.skippedBytes) = (2, 4000) } != nil)
+    #expect(reason(bytes: 4000) { ($0.withoutChecksum, $0.skippedBytes) = (60, 4000) } == nil)
+    #expect(reason(bytes: 4000) { ($0.spartnFrames, $0.skippedBytes) = (20, 0) } == nil)
+    #expect(reason(bytes: 400_000) { ($0.nmeaFrames, $0.skippedBytes) = (1, 399_930) } == nil)
   }
 
   @Test("A source of corrections is recognised")

@@ -127,4 +127,22 @@ struct NoReceiverTests {
     #expect(demo.code == 0 && demo.errors.contains("simulator"), "\(demo)")
     #expect(demo.output.contains("built-in simulator"), "\(demo)")
   }
+
+  @Test("A file without a frame is refused with 65 by decode and by simulate --replay; a partial recording is decoded")
+  func noFrames() throws {
+    let path = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let text = String(repeating: "some words of a text, such as those of a README\n", count: 400)
+    try text.write(toFile: "\(path)/text", atomically: false, encoding: .utf8)
+    try "$GPTXT,01,01,02,ANTENNA OK*36\r\n$GPTXT,01,".write(
+      toFile: "\(path)/part", atomically: false, encoding: .utf8)
+    for format in ["tpv", "messages", "summary"] {
+      let refused = try run(["decode", "--format", format, "\(path)/text"], in: path)
+      #expect(refused.code == 65 && refused.errors.contains("no frame"), "\(format): \(refused)")
+      let part = try run(["decode", "--format", format, "\(path)/part"], in: path)
+      #expect(part.code == 0, "\(format): \(part)")
+    }
+    let replay = try run(["simulate", "--replay", "\(path)/text"], in: path)
+    #expect(replay.code == 65 && replay.errors.contains("no frame"), "\(replay)")
+  }
 }

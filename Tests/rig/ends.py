@@ -183,7 +183,7 @@ def no_recording(folder):
         with open(f"{folder}/{name}", "wb") as file:
             file.write(content)
         for form in ("tpv", "messages"):
-            text = fails(folder, "decode", "--format", form, f"{folder}/{name}", code=0, says=f"/{name}: {says}")
+            text = fails(folder, "decode", "--format", form, f"{folder}/{name}", code=65, says=f"/{name}: {says}")
             expect_equal(text, "", f"the output for {name}")
     fails(folder, "configure", "--device", "x", "restore", f"{folder}/none", code=66, says=phrases.NO_SUCH_FILE)
     fails(folder, "record", "--device", f"{folder}/bare", folder, code=73, says=phrases.IS_FOLDER)

@@ -102,7 +102,8 @@ extension CLError.Code {
   /// The cause and the next step.
   var text: String {
     switch self {
-    case .locationUnknown: "the location is not known now; the search goes on (is the sky free above the antenna?)"
+    case .locationUnknown:
+      "the location is not known now; the search goes on (is a receiver connected, and is the sky free above its antenna?)"
     case .denied: "the program has no permission for the location; grant it that, and access to its receiver"
     case .network: "the network is not available"
     case .headingFailure: "the heading cannot be determined; keep magnets and motors away"

@@ -80,9 +80,7 @@ struct Simulate: ParsableCommand {
       var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
       unsafe stream.receive(bytes.span.bytes) { _ in }
       stream.finish { _ in }
-      // Sentences without a checksum may be the purpose of a log.
-      let counters = stream.counters
-      if counters.withoutChecksum == 0, let reason = NoRecording.reason(counters, bytes: UInt64(bytes.count)) {
+      if let reason = NoRecording.replayReason(stream.counters, bytes: UInt64(bytes.count)) {
         throw CommandFailure(.badData, "\(path): \(reason)")
       }
       return Replay(bytes, startingAt: now)

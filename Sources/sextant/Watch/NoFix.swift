@@ -7,6 +7,8 @@ struct NoFix {
   var counters: StreamCounters
   /// The number of epochs. None had a position.
   var epochs: Int
+  /// Whether the bytes are those of a replayed recording.
+  var isReplay = false
 
   var text: String { "no fix was received: \(cause)" }
 
@@ -14,13 +16,15 @@ struct NoFix {
     if epochs > 0 {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
+    if bytes == 0, isReplay { return "the file has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
     if bytes == 0 {
       return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
     }
     if counters.frames == 0 {
-      return counters.withoutChecksum > 0
+      return NoRecording.isWithoutChecksums(counters, bytes: bytes)
         ? "its sentences have no checksum and are ignored; enable the checksum in the receiver"
-        : "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
+        : "no valid frame in \(bytes) bytes; "
+          + (isReplay ? "name a recording of a receiver" : "check the wiring and the baud rate")
     }
     if counters.nmeaFrames + counters.ubxFrames == 0 {
       return "it sends only \(counters.rtcm3Frames > 0 ? "RTCM 3" : "SPARTN"), as a source of corrections does;"

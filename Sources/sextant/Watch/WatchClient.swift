@@ -36,6 +36,7 @@ struct WatchClient: ReceiverClient, ~Copyable {
     path = source.name
     self.baud = baud
     self.epochs = epochs
+    noFix.isReplay = source.isSimulated
   }
 
   /// The number of epochs with a position.
