@@ -15,11 +15,19 @@ package enum SettingName: Sendable {
     ("rate", "CFG-RATE-MEAS", "CFG-RATE.measRate"), ("model", "CFG-NAVSPG-DYNMODEL", "CFG-NAV5.dynModel"),
   ]
 
-  /// Names of every family that stand for several settings, and the names to show these.
-  private static let several: [(name: String, shown: String)] = [
-    ("constellations", "'CFG-SIGNAL-*' or CFG-GNSS"), ("messages", "'CFG-MSGOUT-*' or 'CFG-MSG*'"),
-    ("nmea", "'CFG-*OUTPROT-*' or CFG-PRT"), ("baud", "'CFG-UART*' or CFG-PRT"),
+  /// Names of every family that stand for several settings, and the patterns of their items and fields.
+  private static let several: [(name: String, items: String, fields: String)] = [
+    ("constellations", "CFG-SIGNAL-*", "CFG-GNSS*"), ("messages", "CFG-MSGOUT-*", "CFG-MSG*"),
+    ("nmea", "CFG-*OUTPROT-NMEA", "CFG-PRT*.outProtoMask"), ("baud", "CFG-UART*-BAUDRATE", "CFG-PRT*.baudRate"),
   ]
+
+  /// Whether a name stands for several settings, which ``pattern(of:for:)`` finds.
+  public static func isOfSeveral(_ text: String) -> Bool { several.contains { $0.name == text.lowercased() } }
+
+  /// Returns the pattern of the settings that a name of every family stands for; nil for another name.
+  public static func pattern(of text: String, for receiver: ReceiverDescription) -> String? {
+    several.first { $0.name == text.lowercased() }.map { receiver.can(.valset) ? $0.items : $0.fields }
+  }
 
   /// Reads a name, regardless of case: `CFG-RATE-MEAS`, `RATE-MEAS`, `0x30210001`, `CFG-NAV5.dynModel`, `CFG-PRT[1]`,
   /// and `rate` and `model` of every family.
@@ -28,8 +36,9 @@ package enum SettingName: Sendable {
       self = .family(item: try SettingName(family.item), field: try SettingName(family.field))
       return
     }
-    if let family = Self.several.first(where: { $0.name == text.lowercased() }) {
-      throw SettingProblem("\(text): not a single setting; `sextant configure show \(family.shown)` shows its settings")
+    if Self.isOfSeveral(text) {
+      throw SettingProblem(
+        "\(text): not a single setting; `sextant configure get \(text)`, without other names, prints it")
     }
     let name = text.uppercased()
     if name.hasPrefix("0X") {
@@ -84,6 +93,9 @@ package enum SettingName: Sendable {
     let full = text.uppercased().hasPrefix("CFG-") ? text : "CFG-" + text
     var near = NameMatching.nearest(to: full, among: names)
     if near.isEmpty { near = NameMatching.nearest(to: text, among: names) }
+    // The names of every family are short, and would be lost among the items that contain such a word.
+    let families = text.count > 2 ? NameMatching.nearest(to: text, among: SettingWord.families.map(\.name)) : []
+    near = Array((families + near.filter { !families.contains($0) }).prefix(3))
     return SettingProblem("\(text): no such setting" + suggestion(near))
   }
 

@@ -27,7 +27,8 @@ final class Printer {
   }
 
   func print(_ locations: [CLLocation]) {
-    print("didUpdateLocations", locations.map(\.description).joined(separator: ", ")) { line in
+    print("didUpdateLocations", locations.map { Self.words($0.description, $0.timestamp) }.joined(separator: ", ")) {
+      line in
       line.beginArray("locations")
       for location in locations { Self.put(location, &line) }
       line.endArray()
@@ -66,7 +67,7 @@ final class Printer {
   }
 
   func print(_ heading: CLHeading) {
-    print("didUpdateHeading", heading.description) { line in
+    print("didUpdateHeading", Self.words(heading.description, heading.timestamp)) { line in
       Self.put("timestamp", heading.timestamp, &line)
       Self.put("magneticHeading", heading.magneticHeading, &line)
       Self.put("trueHeading", heading.trueHeading, &line)
@@ -123,6 +124,11 @@ final class Printer {
     line.put(raw: UInt8(ascii: "\""))
     line.timestamp(UTCTime(nanosecondsSince1970: Int64(date.timeIntervalSince1970 * 1e9)))
     line.put(raw: UInt8(ascii: "\""))
+  }
+
+  /// Returns a description whose time, after the @, is in ISO 8601 as that of the line.
+  private static func words(_ description: String, _ time: Date) -> String {
+    "\(description.components(separatedBy: " @ ")[0]) @ \(text(of: time))"
   }
 
   private static func text(of date: Date) -> String {

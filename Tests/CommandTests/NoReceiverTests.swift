@@ -145,4 +145,17 @@ struct NoReceiverTests {
     let replay = try run(["simulate", "--replay", "\(path)/text"], in: path)
     #expect(replay.code == 65 && replay.errors.contains("no frame"), "\(replay)")
   }
+
+  @Test(
+    "configure get takes each name that set takes",
+    arguments: [
+      ("constellations", "CFG-SIGNAL-GPS_ENA"), ("messages", "CFG-MSGOUT-"), ("nmea", "CFG-UART1OUTPROT-NMEA"),
+      ("baud", "CFG-UART1-BAUDRATE"),
+    ])
+  func several(name: String, item: String) throws {
+    let path = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let result = try run(["configure", "get", name, "--device", "sim:walk"], in: path)
+    #expect(result.code == 0 && result.output.contains(item), "\(result)")
+  }
 }

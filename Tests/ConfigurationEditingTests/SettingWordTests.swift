@@ -30,6 +30,7 @@ struct SettingWordTests {
       ("model=car", "automotive"), ("constellations=SBAS", "GPS"), ("constellations=", "GPS"),
       ("messages=NAV-PTV", "did you mean NAV-PVT"), ("messages=NAV-PVT@300", "0 to 255"), ("messages=", "NAV-PVT"),
       ("nmea=maybe", "on or off"), ("baud=0", "115200"), ("baud=99999999999", "115200"),
+      ("rat=5Hz", "did you mean rate"), ("constelations=GPS", "did you mean constellations"),
       ("CFG-RATE-MEES=1", "did you mean CFG-RATE-MEAS"), ("CFG-NAVSPG-DYNMODL=1", "CFG-NAVSPG-DYNMODEL"),
       ("CFG-RATE-MEAS=0.0001", "steps of 0.001 s"), ("CFG-RATE-MEAS=66", "0 to 65.535 s"), ("CFG-RATE-MEAS=-1", "0 to"),
       ("CFG-RATE-MEAS=abc", "a number in s"), ("CFG-RATE-MEAS=0x10", "a number in s"), ("CFG-RATE-MEAS=", "a number"),

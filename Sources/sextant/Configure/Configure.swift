@@ -91,6 +91,7 @@ struct Configure: ParsableCommand {
   }
 
   private func get() throws {
+    if words.count == 1, SettingName.isOfSeveral(words[0]) { return try getSeveral(words[0]) }
     let names = try words.map { word in try usage { () throws(SettingProblem) in try SettingName(word) } }
     let client = try run { source in
       ConfigureClient<SettingsReading>(source, preparation: raisedIfFull) { receiver, line throws(SettingProblem) in
@@ -110,6 +111,22 @@ struct Configure: ParsableCommand {
     }
     if !problems.isEmpty {
       throw CommandFailure(.unavailable, "\(client.path): \(problems.joined(separator: "; "))")
+    }
+  }
+
+  /// Prints the settings that a name of every family stands for, such as `messages`.
+  private func getSeveral(_ name: String) throws {
+    let client = try run { source in
+      ConfigureClient<SettingsReading>(source, preparation: raisedIfFull) { receiver, line throws(SettingProblem) in
+        var reading = SettingsReading(
+          pattern: SettingName.pattern(of: name, for: receiver), of: receiver, readsStandards: false)
+        reading.raisedRate = line.raisedRate
+        return reading
+      }
+    }
+    try print(client)
+    if client.script?.values.isEmpty != false {
+      throw CommandFailure(.unavailable, "\(client.path): the receiver has no setting for \(name), or did not reply")
     }
   }
 
