@@ -22,10 +22,10 @@ package enum SettingName: Sendable {
   ]
 
   /// Whether a name stands for several settings, which ``pattern(of:for:)`` finds.
-  public static func isOfSeveral(_ text: String) -> Bool { several.contains { $0.name == text.lowercased() } }
+  package static func isOfSeveral(_ text: String) -> Bool { several.contains { $0.name == text.lowercased() } }
 
   /// Returns the pattern of the settings that a name of every family stands for; nil for another name.
-  public static func pattern(of text: String, for receiver: ReceiverDescription) -> String? {
+  package static func pattern(of text: String, for receiver: ReceiverDescription) -> String? {
     several.first { $0.name == text.lowercased() }.map { receiver.can(.valset) ? $0.items : $0.fields }
   }
 

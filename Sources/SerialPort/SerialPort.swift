@@ -1,4 +1,3 @@
-import EventLoop
 import FileSystem
 import Glibc
 import SystemPackage
