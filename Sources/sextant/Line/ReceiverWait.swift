@@ -1,3 +1,4 @@
+import EventLoop
 import Hotplug
 import MonotonicTime
 import SerialPort
