@@ -7,7 +7,7 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# The measurements, which are no part of the installed programs.
+# The measurements; the installed programs do not contain them.
 BENCH := Benchmarks/.build/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
@@ -19,7 +19,7 @@ run: build
 
 build: .build/release/sextant
 
-# Asked of make first: SwiftPM alone would link its plugin's tool anew at the second build.
+# Make compares the dates first, because SwiftPM would link its plugin's tool again at the second build.
 .build/release/sextant: Package.swift $(shell find Sources CSupport -type f) | dependencies
 	$(SWIFT) build -c release --product sextant
 	$(SWIFT) build -c release --product sextant-track
@@ -29,35 +29,36 @@ test: dependencies
 	$(SWIFT) test --package-path Benchmarks
 	$(SWIFT) test
 
-# How fast the decoder is, relative to a newline scan of the same bytes.
+# The speed of the decoder, relative to a newline scan of the same bytes.
 bench: bench-program
 	$(BENCH)
 
-# What receivers need on simulated days, under the power policy.
+# The charge of receivers on simulated days, under the power policy.
 bench-energy: bench-program
 	$(BENCH) energy
 
 bench-program: dependencies
 	$(SWIFT) build -c release --package-path Benchmarks --product sextant-bench
 
-# Debian has one that is new enough from forky on, but for the tests (README).
+# Debian's compiler is new enough from forky on, except for the tests (README).
 compiler:
 	@command -v $(firstword $(SWIFT)) >/dev/null || { \
 	  echo "no Swift compiler: put swift.org's toolchain on the PATH, 6.2 or later (to build only, Debian's swiftlang will do)" >&2; exit 69; }
 
-# libudev is the one library that is linked, pkg-config tells Swift where it is.
+# libudev is the only library that is linked; Swift finds it by pkg-config.
 dependencies: compiler
 	@pkg-config --exists libudev 2>/dev/null || { \
 	  echo "installing libudev-dev and pkg-config" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libudev-dev pkg-config >/dev/null; }
 
-# Style, as .swift-format says, and that the pages name only files, headings and targets that exist.
+# The style of .swift-format; the links of the pages; the imports of pure modules; the vocabulary of names (CONTRIBUTING.md).
 lint: compiler
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	python3 Tests/documentation/links.py
 	Tests/lint/pure-modules.sh
+	python3 Tests/lint/vocabulary.py
 
-# Floors 0 and 1 for microcontrollers: they compile without an operating system, and their size is told.
+# Layers 0 and 1 for microcontrollers: compiles them without an operating system, and prints their size.
 embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded
@@ -67,7 +68,7 @@ peers: build
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
 
-# Ten thousand days of chance for the power policy: what must always hold is checked.
+# Ten thousand random days of the power policy, with a check of its invariants.
 days: bench-program
 	$(BENCH) energy --random-days 10000
 
@@ -76,23 +77,23 @@ endurance: bench-program
 	$(BENCH) endurance --model m10
 	$(BENCH) endurance --model m8
 
-# Every decoder against inputs that nobody would write, SECONDS each; what ends one is left in .build/fuzz/artifacts.
+# Every decoder with generated inputs, SECONDS each. An input that causes a crash is stored in .build/fuzz/artifacts.
 SECONDS ?= 60
 fuzz: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/fuzz/run.sh .build/fuzz $(SECONDS)
 
-# The tests under the address sanitizer, but for simulated days and for hundreds of sessions of chance: they take minutes and
-# touch no other memory. Swift keeps the case of an enum in spare bits of the pointer it holds, and the leak checker takes what
-# such a pointer owns for lost; so leaks are not asked for. Debian's own linker warns of the sanitizer's symbols, the
-# toolchain's does not.
+# The tests under the address sanitizer, without the simulated days and the random sessions: these take minutes and access
+# no other memory. Leak detection is off, because Swift stores the case of an enum in spare bits of a pointer, and the leak
+# checker reports the memory behind such a pointer as lost. Debian's linker warns of the sanitizer's symbols, that of the
+# toolchain does not.
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
 	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsDuringChecksTests \
 	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
 
-# Hot plugs through the real libudev on a mocked machine, and through a real kernel in a virtual one. Both need root;
-# RIG= is the folder with the virtual machine's boot.py and build-image.sh.
+# Hotplug with the real libudev on a mocked machine, and with a real kernel in a virtual machine. Both need root; RIG= is
+# the folder with the virtual machine's boot.py and build-image.sh.
 rig-umockdev: rig-programs
 	$(SUDO) Tests/rig/umockdev/run.sh .build/debug
 
@@ -101,20 +102,20 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
 
-# The commands at receivers that share no code with the project and have quirks that make a driver fail, how commands end, and
-# their behaviour on a full line. About three minutes.
+# The commands with emulated receivers that share no code with the project and have difficult quirks; the ends of commands;
+# and a full line. About three minutes.
 rig-emulator: rig-programs
 	python3 Tests/rig/emulators.py .build/debug
 	python3 Tests/rig/ends.py .build/debug
 	python3 Tests/rig/configure.py .build/debug
 
-# `sextant track` on a terminal: permission, questions, unplugging; and a program that is killed while it writes its state.
+# `sextant track` on a terminal: permission, prompts, unplugging; and a program that is killed while it writes its state.
 rig-track: rig-programs
 	python3 Tests/rig/authorize.py .build/debug
 	python3 Tests/rig/unplug.py .build/debug
 	python3 Tests/rig/kills.py .build/debug
 
-# The events of `sextant track`, at a simulated receiver on a terminal: from the first fix to beacons.
+# The events of `sextant track` with a simulated receiver on a terminal: from the first fix to beacons.
 rig-shows: rig-programs rig-bus
 	/usr/bin/python3 Tests/rig/shows.py .build/debug
 
@@ -127,33 +128,33 @@ rig-bus:
 	  echo "installing dbus, python3-dbus and python3-gi" >&2; \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi >/dev/null; }
 
-# A receiver's own batches and its power states, with the real commands on simulated receivers; readers are killed.
+# Batches and power states of simulated receivers with the real commands; readers are killed.
 rig-batch: rig-programs
 	python3 Tests/rig/batch.py .build/debug
 
 rig-power: rig-programs
 	python3 Tests/rig/power.py .build/debug
 
-# The programs of Core Location's documents, and what they print. The program sextant simulates their receiver.
+# The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
 examples: dependencies
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples
 	Tests/rig/examples.sh Examples/.build/debug
 
-# Module CoreLocation as others see it: every public name as it is kept in Tests/clients/api.txt, and a package of a client
-# that compiles without a warning and runs.
+# The public API of module CoreLocation: every name is compared with Tests/clients/api.txt, and a client package compiles
+# without a warning and runs.
 clients: dependencies
 	$(SWIFT) build --target CoreLocation
 	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
 	Tests/clients/run.sh .build/clients
 
-# Writes Tests/clients/api.txt anew, after a name was added on purpose.
+# Rewrites Tests/clients/api.txt after a deliberate change of the API.
 api: dependencies
 	$(SWIFT) build --target CoreLocation
 	python3 Tests/clients/api.py .build/debug --write
 
-# Deferrals without a byte on the line, pauses in backup and the way back, by `sextant track` in real time.
+# Deferrals without a byte on the line, and pauses in backup with their end, by `sextant track` in real time.
 rig-service: rig-programs
 	python3 Tests/rig/service.py .build/debug
 
@@ -169,7 +170,7 @@ reference:
 	"$$($(SWIFT) build --show-bin-path)/UBXLayoutCompiler" markdown docs/reference/ubx-messages.md \
 	  Sources/UBX/Layouts/*.ubx Sources/UBX/Layouts/*.keys
 
-# The tables in docs/ that tests make: what was measured in virtual time.
+# The tables in docs/ that tests generate: measurements in virtual time.
 pages: dependencies
 	SEXTANT_WRITE_PAGES=1 $(SWIFT) test --filter 'FaultMatrixTests|ReadSchedulerTests'
 
@@ -177,11 +178,11 @@ pages: dependencies
 picture: build
 	python3 Tests/documentation/screen-to-svg.py .build/release/sextant
 
-# docs/reference/rules.md: which test shows which rule of Core Location's behaviour.
+# docs/reference/rules.md: the tests of each rule of Core Location's behaviour.
 rules:
 	python3 Tests/rules/rules.py
 
-# Fails when a rule has neither a test nor a reason, or the table is stale.
+# Fails if a rule has neither a test nor a reason, or if the table is out of date.
 check-rules:
 	python3 Tests/rules/rules.py --check
 
@@ -190,7 +191,7 @@ documentation: dependencies
 	$(SWIFT) build
 	Tests/documentation/build.sh .build/documentation
 
-# Programs that need no Swift on the machine they run on, only libudev and libstdc++: build here, run on the board.
+# Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board.
 PREFIX ?= /usr/local
 static: dependencies
 	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant

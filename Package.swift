@@ -4,8 +4,8 @@ import PackageDescription
 /// `Errno` and `FilePath`.
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
-// Every module is compiled with strict memory safety: each unsafe expression is marked, and stands in a small
-// file that gives its reason. `Lifetimes` lets a function return a view of the bytes that it was lent.
+// Every module is compiled with strict memory safety: each unsafe expression is marked, and is in a small file with its
+// reason. `Lifetimes` allows a function to return a view of bytes that it has borrowed.
 let settings: [SwiftSetting] = [
   .strictMemorySafety(),
   .enableExperimentalFeature("Lifetimes"),
@@ -14,7 +14,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "sextant",
   products: [
-    // A product also lists the modules that its API speaks in.
+    // A product also lists the modules whose types its API uses.
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "NMEA", targets: ["NMEA"]),
     .library(name: "UBX", targets: ["UBX"]),
@@ -34,7 +34,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
-    // Floor 0: time, and wire formats.
+    // Layer 0: time, and wire formats.
     .target(name: "CLinux", path: "CSupport/CLinux"),
     .target(name: "MonotonicTime", dependencies: ["CLinux"], swiftSettings: settings),
     .systemLibrary(name: "CByteMask", path: "CSupport/CByteMask"),
@@ -49,7 +49,7 @@ let package = Package(
       name: "UBXLayoutPlugin", capability: .buildTool(), dependencies: ["UBXLayoutCompiler"],
       path: "Sources/UBXLayoutPlugin"),
 
-    // Floor 1: bytes to frames, frames to epochs, epochs to a fix.
+    // Layer 1: bytes to frames, frames to epochs, epochs to a fix.
     .target(
       name: "ReceiverStream", dependencies: ["WireBytes", "CByteMask", "NMEA", "UBX", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -59,7 +59,7 @@ let package = Package(
       name: "Recording", dependencies: ["ReceiverStream", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Floor 2: the operating system.
+    // Layer 2: the operating system.
     .target(
       name: "FileSystem", dependencies: ["CLinux", systemPackage],
       swiftSettings: settings),
@@ -81,7 +81,7 @@ let package = Package(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
-    // Floor 3: one receiver, and the other side of the wire.
+    // Layer 3: one receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
@@ -104,16 +104,16 @@ let package = Package(
       dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "EventLoop", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Floor 4: what clients are owed, and what the receiver may do meanwhile; both know nothing of receivers' languages.
+    // Layer 4: the rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
-    // Between floors 4 and 5: the policy and one receiver's session, joined.
+    // Between layers 4 and 5: the coordinator of the policy and one receiver's session.
     .target(
       name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
       swiftSettings: settings),
 
-    // Floor 5: receivers and clients of one program, on a thread of its own.
+    // Layer 5: receivers and clients of one program, on a separate thread.
     .target(
       name: "LocationService",
       dependencies: [
@@ -123,7 +123,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Floor 6: Apple's API, and the command line.
+    // Layer 6: Apple's API, and the command line.
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
     .target(

@@ -102,7 +102,7 @@ void cserial_set_rate(struct cserial_settings *settings, uint32_t rate) {
 
 uint32_t cserial_rate(const struct cserial_settings *settings) { return opened(settings).c_ospeed; }
 
-void cserial_set_read_policy(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds) {
+void cserial_set_read_threshold(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds) {
   struct termios2 inner = opened(settings);
   inner.c_cc[VMIN] = minimum;
   inner.c_cc[VTIME] = deciseconds;

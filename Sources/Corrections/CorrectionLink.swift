@@ -55,7 +55,7 @@ package struct CorrectionLink: Sendable {
     }
   }
 
-  /// The next action; nil if there is none for now.
+  /// The next action; nil if there is nothing to do for now.
   package mutating func nextAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
   /// Performs what is due. A call before the deadline has no effect.

@@ -44,7 +44,7 @@ public enum OutputRoom {
 /// A descriptor that is readable when a signal for the `Poller` of this thread is pending, for code that waits for
 /// something else meanwhile; signalfd(2).
 public struct WaitingSignals: ~Copyable {
-  /// The descriptor for poll(2); −1, which poll(2) ignores, if there is none.
+  /// The descriptor for poll(2), or −1, which poll(2) ignores.
   public let descriptor: Int32
 
   /// - Parameter signals: the signals, as far as the calling thread has blocked them.

@@ -23,7 +23,7 @@ package enum FileLookup {
     var nanoseconds: Int
   }
 
-  /// The mark of a file; nil where there is none. The corresponding C function is stat(2).
+  /// The mark of a file; nil if it does not exist. The corresponding C function is stat(2).
   package static func mark(_ path: String) -> Mark? {
     guard let status = try? Syscalls.status(ofPath: path) else { return nil }
     return Mark(inode: status.inode, seconds: status.modified.seconds, nanoseconds: status.modified.nanoseconds)

@@ -6,7 +6,7 @@ package final class OutputFile: Sendable {
   package let isRegular: Bool
   private let descriptor: OwnedDescriptor
 
-  /// Opens a file that the user named at its end, and makes it where there is none.
+  /// Opens a file that the user named at its end, and creates it if it does not exist.
   package convenience init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
     let descriptor = try naming(path) { () throws(Errno) in
       try Syscalls.open(path, OpenFlags.recordingForUser, permissions: permissions)
@@ -81,7 +81,7 @@ package enum StandardOutput {
 
   /// The last bytes of that file; none if it is shorter or cannot be read.
   package static func last(_ count: Int) -> [UInt8] {
-    // The shell opens it for writing alone.
+    // A redirection opens the file for writing only.
     guard let size = file?.size, size >= UInt64(count),
       let copy = try? Syscalls.open("/proc/self/fd/\(Syscalls.standardOutput)", OpenFlags.read),
       let bytes = try? Syscalls.read(copy.number, count: count, at: size - UInt64(count))

@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// A folder of state that is held open, so that its files are found in this very folder and not by a path that somebody may
-/// change meanwhile.
+/// A folder of state that is held open, so that its files are found in this very folder and not by a path that another
+/// process may change meanwhile.
 ///
 /// A process may run as root, in a folder that other users can see. So symbolic links of other users are not followed on the
 /// way to the folder, no symbolic link is followed in it, and a folder in which other users can write is refused.
@@ -70,7 +70,7 @@ package struct PrivateFolder: ~Copyable {
       guard error == .notDirectory,
         let link = try? Syscalls.status(ofPath: name, in: folder.number, ofLink: true), link.type == .link
       else { throw error }
-      // A link of the system's administrator, or of this user, leads to where they want the folder to be.
+      // A link of the system's administrator, or of this user, is the intended location of the folder.
       guard isTrusted(link.owner) else { throw .tooManySymbolicLinkLevels }
       return try Syscalls.open(name, OpenFlags.path, in: folder.number)
     }
@@ -159,7 +159,7 @@ package struct PrivateFolder: ~Copyable {
     try? Syscalls.unlink(name, in: descriptor.number, isFolder: true)
   }
 
-  /// Opens a file to keep it open, for this user alone; it is made where there is none.
+  /// Opens a file and keeps it open, for this user alone; creates it if it does not exist.
   func open(_ name: String, _ flags: Int32) throws(FileError) -> OwnedDescriptor {
     let path = path(of: name)
     if let status = try? Syscalls.status(ofPath: name, in: descriptor.number, ofLink: true) {
@@ -190,12 +190,12 @@ package struct PrivateFolder: ~Copyable {
 
 /// Files of a state folder by their paths; see `PrivateFolder`.
 package enum PrivateFile {
-  /// Returns the text of a file; nil where there is none. Bytes that are not UTF-8 are replaced.
+  /// Returns the text of a file; nil if it does not exist. Bytes that are not UTF-8 are replaced.
   package static func read(_ path: String, limit: Int = 1 << 20) throws(FileError) -> String? {
     try readBytes(path, limit: limit).map(text)
   }
 
-  /// Returns the bytes of a file; nil where there is none.
+  /// Returns the bytes of a file; nil if it does not exist.
   package static func readBytes(_ path: String, limit: Int = 1 << 20) throws(FileError) -> [UInt8]? {
     let (folder, name) = FileLookup.split(path)
     do throws(FileError) { return try PrivateFolder(folder).readBytes(name, limit: limit) } catch {
@@ -204,7 +204,7 @@ package enum PrivateFile {
     }
   }
 
-  /// Replaces a file in one step, and makes its folder where there is none; see `PrivateFolder.replace`.
+  /// Replaces a file in one step, and creates its folder if necessary; see `PrivateFolder.replace`.
   package static func replace(
     _ path: String, with text: String, permissions: UInt32 = 0o600, folderPermissions: UInt32 = 0o700,
     _ durability: Durability = .durable

@@ -92,7 +92,7 @@ extension JSONLine {
 extension Fix {
   /// gpsd's mode: 0 not reported yet, 1 no fix, 2 2D, 3 3D.
   package var gpsdMode: Int {
-    guard hasPosition else { return tellsKind || kind != .none ? 1 : 0 }
+    guard hasPosition else { return reportsKind || kind != .none ? 1 : 0 }
     return kind == .twoD ? 2 : 3
   }
 

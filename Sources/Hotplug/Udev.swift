@@ -79,7 +79,7 @@ enum Udev {
     /// The descriptor, readable when there is a message. It is closed with the subscription.
     var descriptor: Int32 { unsafe udev_monitor_get_fd(monitor) }
 
-    /// The next message; nil if there is none. udev_monitor_receive_device(3).
+    /// The next message; nil without one. udev_monitor_receive_device(3).
     func next() -> Message? {
       // libudev does not set errno for a filtered message.
       errno = 0

@@ -11,7 +11,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  /// A later instant; the last one where there is none so late.
+  /// A later instant, or the last possible one.
   public static func + (instant: Instant, milliseconds: Milliseconds) -> Instant {
     let (length, isTooLong) = milliseconds.count.multipliedReportingOverflow(by: 1_000_000)
     let (nanoseconds, isTooLate) = instant.nanoseconds.addingReportingOverflow(length)

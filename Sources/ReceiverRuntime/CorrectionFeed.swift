@@ -54,7 +54,7 @@ package final class CorrectionFeed {
 
   private var isNTRIP: Bool { if case .ntrip = source { true } else { false } }
 
-  /// The next line for the user; nil if there is none.
+  /// The next line for the user; nil without one.
   package func nextReport() -> String? { reports.isEmpty ? nil : reports.removeFirst() }
 
   /// Opens a file or FIFO. An error is the user's to correct. A host is connected later.

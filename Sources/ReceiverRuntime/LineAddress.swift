@@ -14,7 +14,7 @@ package enum LineAddress: Equatable, Sendable {
   /// `sim:SCENARIO`, the built-in simulator: the name of a scenario or the path of one; `sim:` is the usual one.
   case simulator(scenario: String)
 
-  /// The scenario that runs where nobody names one.
+  /// The default scenario.
   package static let usualScenario = "walk"
 
   private static let (i2c, replay, simulator) = ("i2c:", "replay:", "sim:")

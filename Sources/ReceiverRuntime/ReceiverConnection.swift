@@ -71,7 +71,7 @@ package final class ReceiverConnection {
 
   // MARK: Events
 
-  /// The next event; nil if there is none.
+  /// The next event; nil without one.
   package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// When `wake` is due.

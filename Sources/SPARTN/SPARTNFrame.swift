@@ -7,7 +7,7 @@ import WireBytes
 /// flag two bytes of encryption; payload; authentication; message check. The message check covers everything before it
 /// except the preamble.
 ///
-/// The preamble is the letter s. Text is not taken for a frame because all printable characters are reserved types, and
+/// The preamble is the character s. Text is not taken for a frame because all printable characters are reserved types, and
 /// because of the header check.
 public struct SPARTNFrame: ~Escapable {
   /// All bytes of the frame.
@@ -110,7 +110,7 @@ public struct SPARTNFrame: ~Escapable {
   /// The fields before the payload.
   public var header: SPARTNHeader { SPARTNHeader(bytes) }
 
-  /// The bytes of the payload; encrypted when the header says so.
+  /// The bytes of the payload; encrypted if the header's flag is set.
   public var payload: RawSpan {
     @_lifetime(copy self) get {
       let start = Self.headerLength(bytes, 0)

@@ -25,7 +25,7 @@ func findHolders(of node: NodeStatus) -> [PortHolder] {
   return processesWithOpenDescriptor(on: node)
 }
 
-/// The process of an flock(2) of this node in /proc/locks; nil if there is none, or if it is outside this process
+/// The process of an flock(2) of this node in /proc/locks; nil without a lock, or if the process is outside this process
 /// namespace (the kernel then writes 0 or a negative number).
 func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
   for line in locks.split(separator: "\n") {

@@ -9,7 +9,7 @@ public struct PortState: Sendable, Hashable {
   public let holders: [PortHolder]
   /// Whether this user may read and write it.
   public let isPermitted: Bool
-  /// The group of the node if its members may read and write it; nil if there is none, and for root.
+  /// The group of the node if its members may read and write it; nil without such a group, and for root.
   public let group: String?
   /// One line with the next step if this user may not open it.
   public let cure: String?

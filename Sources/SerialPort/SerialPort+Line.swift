@@ -56,9 +56,9 @@ extension SerialPort {
   ///   - minimum: bytes, 1 to 255. 0 is treated as 1: with 0 an empty line would look like a hang-up.
   ///   - timeoutDeciseconds: 0, or any other value to report the first byte.
   /// - Throws: ``SerialPortError``: `gone`, `notSupported`.
-  public func setReadPolicy(minimum: UInt8, timeoutDeciseconds: UInt8) throws(SerialPortError) {
+  public func setReadThreshold(minimum: UInt8, timeoutDeciseconds: UInt8) throws(SerialPortError) {
     var wanted = try settings()
-    wanted.setReadPolicy(minimum: max(minimum, 1), timeoutDeciseconds: timeoutDeciseconds)
+    wanted.setReadThreshold(minimum: max(minimum, 1), timeoutDeciseconds: timeoutDeciseconds)
     try apply(wanted)
   }
 

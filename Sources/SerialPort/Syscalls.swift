@@ -91,8 +91,8 @@ struct LineSettings: Equatable {
 
   mutating func makeRaw() { unsafe cserial_make_raw(&inner) }
 
-  mutating func setReadPolicy(minimum: UInt8, timeoutDeciseconds: UInt8) {
-    unsafe cserial_set_read_policy(&inner, minimum, timeoutDeciseconds)
+  mutating func setReadThreshold(minimum: UInt8, timeoutDeciseconds: UInt8) {
+    unsafe cserial_set_read_threshold(&inner, minimum, timeoutDeciseconds)
   }
 
   static func == (one: LineSettings, other: LineSettings) -> Bool {
@@ -108,7 +108,7 @@ extension Syscalls {
     try retryOnNegativeErrno { cserial_set_exclusive(descriptor, exclusive) }
   }
 
-  /// TIOCGEXCL; false where the kernel cannot tell.
+  /// TIOCGEXCL; false if the kernel does not support it.
   static func isExclusive(_ descriptor: Int32) -> Bool { cserial_is_exclusive(descriptor) == 1 }
 
   /// TIOCGICOUNT; nil where the driver does not count.

@@ -1,4 +1,4 @@
-/// An item of the configuration database, as a line of a `.keys` file says it.
+/// An item of the configuration database, from a line of a `.keys` file.
 struct ConfigurationKey {
   var name: String
   var id: UInt32
@@ -7,11 +7,11 @@ struct ConfigurationKey {
   var unit: String
 }
 
-/// Reads the file of configuration items. The format is described in docs/reference/ubx-layouts.md.
+/// Parses the file of configuration items. The format is described in docs/reference/ubx-layouts.md.
 ///
 ///     CFG-TMODE-LAT 0x40030009 I4 1e-7 deg
 ///
-/// The id says how many bytes a value has, and the type must agree with it.
+/// The id determines the size of a value, and the type must have the same size.
 func parseKeys(_ path: String) -> [ConfigurationKey] {
   var keys: [ConfigurationKey] = []
   var seen: Set<UInt32> = []
@@ -43,5 +43,5 @@ func parseKeys(_ path: String) -> [ConfigurationKey] {
   return keys.sorted { $0.id < $1.id }
 }
 
-/// Bytes of an item's value, which bits 28 to 30 of its id say (interface descriptions, "configuration item").
+/// The size of an item's value in bytes, from bits 28 to 30 of its id (interface descriptions, "configuration item").
 private func valueSize(_ id: UInt32) -> Int { [0, 1, 1, 2, 4, 8, 0, 0][Int(id >> 28 & 7)] }

@@ -1,4 +1,4 @@
-/// Whole files in and out. The C library's streams are pointers, which is the one reason for `unsafe` here; each is
+/// Reads and writes whole files. The C library's streams are pointers, which is the only reason for `unsafe`; each is
 /// closed in the function that opened it.
 import Glibc
 

@@ -21,11 +21,11 @@ enum WireType: String, CaseIterable {
   }
 }
 
-/// How many values a field holds.
+/// The number of values in a field.
 enum Count: Equatable {
   case one
   case fixed(Int)
-  /// As many as the payload has room for.
+  /// As many values as the payload has room for.
   case rest
 }
 
@@ -44,14 +44,14 @@ struct Field {
   var type: WireType
   var name: String
   var count: Count
-  /// As written, such as `1e-7`; empty for 1.
+  /// The scale as written, such as `1e-7`; empty for 1.
   var scale: String
   var unit: String
   var summary: String
   var bits: [Bits] = []
 
   var isReserved: Bool { name.hasPrefix("reserved") }
-  /// Bytes, without those of `rest`.
+  /// The size in bytes, without open-ended fields.
   var size: Int {
     switch count {
     case .one: type.size
@@ -61,16 +61,16 @@ struct Field {
   }
 }
 
-/// Fields that stand several times in a row.
+/// Fields that repeat as a block.
 struct Group {
   enum Times {
     /// The value of an earlier field.
     case field(String)
     /// Bits of an earlier field.
     case bits(field: String, Bits)
-    /// A number that the interface description fixes.
+    /// A number from the interface description.
     case fixed(Int)
-    /// Until the payload ends.
+    /// The end of the payload.
     case rest
   }
   var times: Times
@@ -85,7 +85,7 @@ enum Item {
   case group(Group)
 }
 
-/// What tells this layout from another with the same class and id.
+/// The difference between this layout and another with the same class and id.
 enum Condition {
   case field(offset: Int, value: Int)
   case length(Int)
@@ -99,11 +99,11 @@ struct Message {
   var swiftName: String
   var conditions: [Condition]
   var summary: String
-  /// Payload bytes that must be there; what lies behind them is optional.
+  /// The number of mandatory payload bytes; the fields after them are optional.
   var minimum: Int?
   var items: [Item]
 
-  /// Bytes of all fields that stand outside a group of unknown count.
+  /// The size in bytes of all fields outside groups of unknown count.
   var fixedSize: Int {
     items.reduce(0) {
       switch $1 {

@@ -1,4 +1,4 @@
-/// Reads layout files. The format is described in docs/reference/ubx-layouts.md.
+/// Parses layout files. The format is described in docs/reference/ubx-layouts.md.
 ///
 ///     message NAV-TIMELS 01 26 output poll ; Leap second event information
 ///       U4     iTOW   ms        ; GPS time of week
@@ -168,7 +168,7 @@ struct Parser {
     if !done { throw fail("these bits fit no field before them") }
   }
 
-  /// What can only be seen when the message is whole.
+  /// Checks that need the whole message.
   private mutating func finishMessage() throws(Failure) {
     if group != nil { throw fail("a group without `end`") }
     guard let message = messages.last else { return }
@@ -198,15 +198,15 @@ struct Parser {
   }
 }
 
-/// A decimal or `0x` number.
+/// A decimal or hexadecimal (`0x`) number.
 func number(_ text: String) -> Int? {
   text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
 }
 
-/// Whether a word is a unit that begins with a number, as the interface descriptions' `0.1mm`.
+/// Whether a word is a unit that begins with a number, such as the interface descriptions' `0.1mm`.
 func isCountedUnit(_ text: String) -> Bool {
-  let letters = text.drop { $0.isNumber || $0 == "." }
-  return !letters.isEmpty && letters.count < text.count && letters.allSatisfy(\.isLetter)
+  let unit = text.drop { $0.isNumber || $0 == "." }
+  return !unit.isEmpty && unit.count < text.count && unit.allSatisfy(\.isLetter)
 }
 
 /// The Swift expression of a scale: `1e-7`, `0.01`, `64` or a power of two such as `2^-12`.

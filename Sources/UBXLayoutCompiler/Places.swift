@@ -1,4 +1,4 @@
-/// Where each item of a message stands: a number, or, behind a group of unknown count, an expression.
+/// The offset of each item of a message: a number, or an expression after a group of unknown count.
 struct Places {
   private let message: Message
   private var starts: [String] = []
@@ -26,24 +26,24 @@ struct Places {
   /// The offset of item `index`, as an expression over the reader.
   func start(_ index: Int) -> String { starts[index] }
 
-  /// The offset of item `index` for a writer, which knows no counts: nil behind a group of unknown count.
+  /// The offset of item `index` for a writer, which has no counts: nil after a group of unknown count.
   func writerStart(_ index: Int) -> Int? { fixedStarts[index] }
 
-  /// Whether item `index` is a group whose count stands in the message.
+  /// Whether item `index` is a group whose count is in the message.
   func isVariable(_ index: Int) -> Bool {
     guard case .group(let group) = message.items[index] else { return false }
     if case .fixed = group.times { return false }
     return true
   }
 
-  /// Whether a payload can be too short to have the field at `index`.
+  /// Whether a payload can be too short for the field at `index`.
   func isOptional(_ index: Int) -> Bool {
     guard case .field(let field) = message.items[index], field.count != .rest else { return false }
     guard let start = fixedStarts[index] else { return message.minimum != nil }
     return start + field.size > message.minimumLength
   }
 
-  /// The first byte behind item `index`, a group whose count stands in the message.
+  /// The first byte after item `index`, a group whose count is in the message.
   func end(_ index: Int) -> String {
     guard case .group(let group) = message.items[index] else { return starts[index] }
     return "\(starts[index]) &+ \(lowerFirst(group.swiftName))Count &* \(group.size)"

@@ -1,5 +1,5 @@
-/// Writes the Swift of a message: a view for reading, a view for writing, and the table entry from which names, JSON
-/// and documentation come.
+/// Writes the Swift of a message: a view for reading, a view for writing, and the table entry for names, JSON and
+/// documentation.
 struct SwiftEmitter {
   private(set) var text =
     "// Made from the layout files by UBXLayoutCompiler. Change those, not this.\nimport WireBytes\n"
@@ -129,7 +129,7 @@ struct SwiftEmitter {
     put("@inlinable public var \(property)Count: Int {", 1)
     put(places.count(index), 2)
     put("}", 1)
-    put("/// The `\(group.swiftName)` number `index`, from 0. Traps when there is none.", 1)
+    put("/// The `\(group.swiftName)` number `index`, from 0. Traps if it does not exist.", 1)
     put("@inlinable @_lifetime(copy self) public func \(property)(_ index: Int) -> \(group.swiftName) {", 1)
     put("precondition(index >= 0 && index < \(property)Count)", 2)
     put("let start = \(places.start(index)) &+ index &* \(group.size)", 2)
@@ -263,7 +263,8 @@ struct SwiftEmitter {
 
   // MARK: The table
 
-  /// The registry: every layout, sorted by class and id, layouts of the same id in the order of their declaration.
+  /// The registry: every layout, sorted by class and id. Layouts with the same id are in the order of their
+  /// declaration.
   mutating func registry(_ messages: [Message]) {
     put()
     put("extension MessageLayout {")
@@ -280,8 +281,8 @@ struct SwiftEmitter {
 
   /// The configuration items, sorted by key.
   ///
-  /// The compiler's memory grows with the square of a literal's length (1,300 items in one took 8 GB), so the table is
-  /// made of short ones.
+  /// The compiler's memory grows with the square of a literal's length (1,300 items in one took 8 GB), so the table
+  /// consists of short literals.
   mutating func configurationItems(_ keys: [ConfigurationKey]) {
     let sorted = keys.sorted { $0.id < $1.id }
     let starts = Array(stride(from: 0, to: sorted.count, by: 32))
@@ -363,7 +364,7 @@ struct SwiftEmitter {
     }
   }
 
-  /// A power of ten keeps decimals exact, so it is told apart.
+  /// A power of ten is separate, because it keeps decimals exact.
   private func scale(_ text: String) -> String {
     if text.isEmpty { return ".one" }
     if let value = Double(text) {
@@ -423,7 +424,7 @@ struct SwiftEmitter {
       ? "`\(name)`" : name
   }
 
-  /// A bit's own name; with the field's where that name is taken.
+  /// The name of a bit, prefixed with the field's name if it is not unique.
   private func bitName(_ bits: Bits, of field: Field) -> String { "\(field.name)_\(bits.name)" }
 }
 

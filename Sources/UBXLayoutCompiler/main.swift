@@ -1,6 +1,6 @@
-// ubx layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` the message reference. The files are
-// layouts (*.ubx) and lists of configuration items (*.keys).
-// It runs on the machine that builds, before module UBX is compiled.
+// The UBX layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` writes the message reference. The
+// files are layouts (*.ubx) and lists of configuration items (*.keys). It runs on the build machine, before module
+// UBX is compiled.
 func parse(_ path: String) -> [Message] {
   var parser = Parser(file: path)
   do { return try parser.parse(readFile(path)) } catch {

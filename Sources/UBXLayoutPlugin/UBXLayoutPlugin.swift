@@ -1,7 +1,8 @@
 import PackagePlugin
 
-/// Turns the layout files of a target (`*.ubx`), and its lists of configuration items (`*.keys`), into Swift before the target is compiled, so that a message is
-/// declared once and its decoding, encoding, names and documentation follow from that.
+/// Compiles the layout files (`*.ubx`) and the lists of configuration items (`*.keys`) of a target to Swift, before
+/// the target itself is compiled. A message is declared once; decoding, encoding, names and documentation follow from
+/// the declaration.
 @main
 struct UBXLayoutPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {

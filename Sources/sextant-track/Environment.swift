@@ -15,7 +15,7 @@ func leaveSignalsToSources() {
   for number in signalsToEnd + [SIGPIPE] { signal(number, SIG_IGN) }
 }
 
-/// The signals that request an orderly end. SIGHUP is none of them if it was ignored from the start, as under nohup(1).
+/// The signals that request an orderly end. SIGHUP is excluded if it was ignored from the start, as under nohup(1).
 let signalsToEnd: [Int32] = {
   var action = sigaction()
   // SIG_IGN is the number 1 as a function pointer, which Swift cannot compare.

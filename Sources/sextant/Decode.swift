@@ -23,7 +23,7 @@ struct Decode: ParsableCommand {
 
   @Flag(
     help: """
-      Also search SPARTN frames. They begin with the letter s, so the option is for recordings of corrections only; \
+      Also search SPARTN frames. They begin with the character s, so the option is for recordings of corrections only; \
       messages and summary print them.
       """)
   var spartn = false

@@ -51,22 +51,22 @@ func readAll(_ path: String) throws -> [UInt8] {
   do throws(FileError) { return try InputFile.readAll(path) } catch { throw CommandFailure(reading: error) }
 }
 
-/// Whoever read the standard output has seen enough, as `head` does: the command ends, in order and without an error.
+/// The reader of the standard output has ended, as `head` does: the command ends in order and without an error.
 struct ReaderGone: Error {}
 
 /// Standard output, and files that a command writes.
 enum Output {
-  /// Whether nobody has read for so long that nothing more is written.
+  /// Whether output stopped because its reader did not read for too long.
   private static let isGivenUp = Atomic(false)
 
-  /// Waits until standard output takes something. Throws when nobody reads there and the command is asked to end.
+  /// Waits until standard output accepts bytes. Throws if its reader does not read and a signal requests the end.
   static func waitForRoom() throws {
     if OutputRoom.isThere(STDOUT_FILENO) { return }
     if isGivenUp.load(ordering: .relaxed) { throw ReaderGone() }
     let signals = WaitingSignals([.interrupt, .terminate, .hangUp])
     if OutputRoom.wait(STDOUT_FILENO, ending: signals.descriptor) { return }
     isGivenUp.store(true, ordering: .relaxed)
-    // They are heeded by that; one that comes now asks a second time.
+    // The signals are handled by that; a later one is a second request.
     signals.take()
     throw ReaderGone()
   }
@@ -101,13 +101,10 @@ enum Output {
 
   static func write(_ characters: [UInt8]) throws { try unsafe write(characters.span.bytes) }
 
-  /// Where the standard output ends, if it is a file.
+  /// The end of the standard output, if it is a file.
   static var place: PrintedPlace? {
     StandardOutput.file.map { PrintedPlace(device: $0.device, inode: $0.inode, size: $0.size) }
   }
-
-  /// Writes a file anew.
-  static func write(_ text: String, to path: String) throws { try UserFile.replace(path, with: text) }
 }
 
 /// A line for people, on standard error.
@@ -119,20 +116,20 @@ func printRaw(_ text: String) {
   _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// Shows how far long work is, in place of what was shown before.
+/// Shows the progress of long work, in place of the previous text.
 func putProgress(_ text: String) { printRaw("\r\u{1B}[K\(text)") }
 
-/// Takes away what `putProgress` showed.
+/// Removes the line of `putProgress`.
 func clearProgress() { printRaw("\r\u{1B}[K") }
 
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
 
-/// Standard input, output and error that were closed before the start (`sextant … >&-`) are taken, or the next descriptor that
-/// is opened would be written to as if it were the output. What is written to them is refused, as it is where they are closed.
+/// Opens standard input, output and error if they were closed before the start (`sextant … >&-`); otherwise the next opened
+/// descriptor would be used as the output. Writes to them fail, as writes to closed ones do.
 func holdClosedStreams() {
   for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 { _ = unsafe open("/dev/null", O_RDONLY) }
 }
 
-/// A reader that has gone (`sextant … | head`) shall be an error of `write` and not kill the process.
+/// Turns a closed pipe (`sextant … | head`) into an error of `write`; by default it kills the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

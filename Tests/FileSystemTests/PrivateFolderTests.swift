@@ -68,7 +68,7 @@ struct PrivateFolderTests {
     #expect(try UserFile.read(target) == "mine")
   }
 
-  @Test("A second name of somebody's file is not written to")
+  @Test("A second name of another user's file is not written to")
   func hardLinks() throws {
     let folder = try TemporaryFolder()
     let target = try folder.file("target")

@@ -36,7 +36,7 @@ struct UserFileTests {
     #expect(folder.names == ["fifo"])
   }
 
-  @Test("A device that is full tells it, and stays a device")
+  @Test("A full device is reported, and stays a device")
   func device() {
     let error = #expect(throws: FileError.self) { try UserFile.replace("/dev/full", with: "text") }
     #expect(error?.errno == .noSpace)
@@ -82,7 +82,7 @@ struct UserFileTests {
     #expect(folder.names == ["file", "file.\(Syscalls.processID)"])
   }
 
-  @Test("A temporary file that a killed process left is in nobody's way, and a link in its place is not followed")
+  @Test("A temporary file that a killed process left does not block a write, and a link in its place is not followed")
   func leftTemporary() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/file"

@@ -26,7 +26,7 @@ struct ObjectTests {
   func empty() {
     #expect(tpv(Fix()) == #"{"class":"TPV","mode":0}"# + "\n")
     var fix = Fix()
-    fix.tellsKind = true
+    fix.reportsKind = true
     #expect(tpv(fix) == #"{"class":"TPV","mode":1}"# + "\n")
   }
 
@@ -73,7 +73,7 @@ struct ObjectTests {
   func modes(kind: Fix.Kind, mode: Int, status: String) {
     var fix = position
     fix.kind = kind
-    fix.tellsKind = true
+    fix.reportsKind = true
     #expect(tpv(fix).hasPrefix(#"{"class":"TPV","mode":\#(mode)\#(status)"#))
     #expect(tpv(fix).contains("status") == !status.isEmpty)
   }

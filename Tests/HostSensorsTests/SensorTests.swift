@@ -90,7 +90,7 @@ struct SensorTests {
     #expect(abs(try SensorReader(#require(tree.first(.acceleration))).read().z - 9.81) < 1e-9)
   }
 
-  @Test("A Bluetooth adapter counts unless it is switched off; a connection is none")
+  @Test("A Bluetooth adapter counts unless it is switched off; a connection does not count")
   func bluetooth() throws {
     let root = try Folder()
     let tree = SensorTree(root: root.path)

@@ -172,7 +172,7 @@ struct ReconnectPolicyTests {
   }
 
   @Test("The other of two equal receivers is no substitute while the lost one may return")
-  func noHastyStandIn() {
+  func noHastySubstitute() {
     let one = DeviceAttributes.receiver("/dev/ttyACM0", socket: "1")
     let other = DeviceAttributes.receiver("/dev/ttyACM1", socket: "2")
     var scene = Scene(.firstReceiver, [one, other])

@@ -102,7 +102,7 @@ struct ContentTests {
     #expect(String(decoding: written, as: UTF8.self) == String(decoding: bytes, as: UTF8.self))
   }
 
-  @Test("What a TXT says is written with its numbers of two digits")
+  @Test("The numbers of a TXT are written with two digits")
   func numberedText() throws {
     let bytes = Wire.nmea("GPTXT,01,01,02,u-blox ag - www.u-blox.com")
     let content = try #require(decoded(TXT.self, bytes)).content
@@ -176,7 +176,7 @@ struct RangeTests {
   }
 
   @Test(
-    "Latitude: beyond 90 degrees, 60 minutes, without hemisphere, with another's, with letters",
+    "Latitude: beyond 90 degrees, 60 minutes, without hemisphere, with another's, with alphabetic characters",
     arguments: ["9100.0,N", "9000.0001,N", "4760.0,N", "4717.1,", "4717.1,E", "47a7.1,N", "-4717.1,N", "4717.1.2,S"])
   func latitudes(fields: String) {
     #expect(latitude(fields)?.value == nil)
@@ -207,7 +207,7 @@ struct RangeTests {
     #expect(zda?.rejected == 1)
   }
 
-  @Test("Time: a leap second, and digits behind the point that nobody keeps")
+  @Test("Time: a leap second, and digits behind the point that no type stores")
   func leapSecond() {
     #expect(decoded(ZDA.self, "GPZDA,235960.00,,,,,")?.content.time?.second == 60)
     #expect(decoded(ZDA.self, "GPZDA,000000.12345678912,,,,,")?.content.time?.nanosecond == 123_456_789)

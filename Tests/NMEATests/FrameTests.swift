@@ -17,9 +17,9 @@ struct FrameTests {
     #expect(scan(Wire.nmea(content, ending: "") + ascii("x")) == .sentence(content.utf8.count + 4))
   }
 
-  @Test("The checksum may be written in small letters")
+  @Test("The checksum may be written in lower case")
   func smallLetters() {
-    // The checksum of this content has two letters.
+    // The checksum of this content has two hexadecimal digits above 9.
     let content = "GPGLL,4717.1,N,00833.9,E,101112.00,A,AE"
     let sum = Wire.checksum(ofSentence: content)
     let line = ascii("$\(content)*\(sum.lowercased())\r\n")
@@ -40,14 +40,14 @@ struct FrameTests {
       for bit in 0..<8 {
         var wrong = bytes
         wrong[index] ^= 1 << bit
-        // A bit decides between small and capital hexadecimal letters; both mean the same.
+        // A bit selects lower or upper case of hexadecimal digits; both have the same meaning.
         if index >= bytes.count - 4, wrong[index] == bytes[index] ^ 0x20, bytes[index] >= 65 { continue }
         #expect(scan(wrong) != .sentence(bytes.count), "byte \(index), bit \(bit)")
       }
     }
   }
 
-  @Test("A line without a checksum is none, and told apart")
+  @Test("A line without a checksum is no sentence, and is distinguished")
   func noChecksum() {
     #expect(scan(ascii("$\(content)\r\n")) == .noChecksum(content.utf8.count + 1))
     #expect(scan(ascii("$\(content)\n")) == .noChecksum(content.utf8.count + 1))
@@ -63,7 +63,7 @@ struct FrameTests {
     }
   }
 
-  @Test("A start is $ or ! and a capital letter", arguments: ["GPGLL,1*00", "$1PGLL", "$$GPGLL", "$,", "!a"])
+  @Test("A start is $ or ! and an upper-case character", arguments: ["GPGLL,1*00", "$1PGLL", "$$GPGLL", "$,", "!a"])
   func noStart(text: String) {
     #expect(scan(ascii(text)) == .noStart)
   }
@@ -88,7 +88,7 @@ struct FrameTests {
     }
   }
 
-  @Test("What is longer than any sentence is none")
+  @Test("A line above the maximum length is no sentence")
   func tooLong() {
     let longest = Wire.nmea("GPTXT," + String(repeating: "x", count: longestSentence - 12))
     #expect(scan(longest) == .sentence(longest.count))
@@ -117,9 +117,9 @@ struct FrameTests {
     }
   }
 
-  @Test("Every talker is told", arguments: zip(["GP", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "GN"], talkers))
-  func talker(letters: String, talker: Talker) {
-    let address = Address(Wire.nmea("\(letters)GLL,,,,,,V,N"))
+  @Test("Every talker is recognized", arguments: zip(["GP", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "GN"], talkers))
+  func talker(characters: String, talker: Talker) {
+    let address = Address(Wire.nmea("\(characters)GLL,,,,,,V,N"))
     #expect(address?.talker == talker)
     #expect(address?.formatter == GLL.formatter)
     #expect(address?.isProprietary == false)

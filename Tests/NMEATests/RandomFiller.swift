@@ -31,7 +31,7 @@ struct RandomFiller: FieldVisitor {
     coordinate(&value, most: 180, "EW")
   }
 
-  private mutating func coordinate(_ value: inout Coordinate?, most: Int, _ letters: String) {
+  private mutating func coordinate(_ value: inout Coordinate?, most: Int, _ hemispheres: String) {
     guard !isAbsent() else { return }
     let digits = random.int(0...8)
     var scale = 1
@@ -39,7 +39,7 @@ struct RandomFiller: FieldVisitor {
     let minutes = random.oneIn(20) ? most * 60 * scale : random.int(0...(most * 60 * scale))
     value = Coordinate(
       minutes: FixedPoint(Int64(minutes), fractionDigits: UInt8(digits)),
-      hemisphere: random.element(of: Array(letters.utf8)))
+      hemisphere: random.element(of: Array(hemispheres.utf8)))
   }
 
   mutating func decimal(_ name: StaticString, _ value: inout FixedPoint?) {

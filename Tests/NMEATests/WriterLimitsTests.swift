@@ -113,11 +113,11 @@ struct WriterLimitsTests {
 
   @Test("What is no place is left out")
   func places() throws {
-    for (minutes, letter) in [(5401, "N"), (5400, "E"), (-1, "S"), (.max, "N"), (.min, "N"), (1, ",")]
+    for (minutes, hemisphere) in [(5401, "N"), (5400, "E"), (-1, "S"), (.max, "N"), (.min, "N"), (1, ",")]
       as [(Int64, String)]
     {
       var content = GLL()
-      content.latitude = Coordinate(minutes: FixedPoint(minutes), hemisphere: letter.utf8.first!)
+      content.latitude = Coordinate(minutes: FixedPoint(minutes), hemisphere: hemisphere.utf8.first!)
       content.status = UInt8(ascii: "A")
       let again = try #require(decoded(GLL.self, content.encoded()))
       #expect(again.rejected == 0 && again.content.latitude == nil && again.content.status == UInt8(ascii: "A"))
@@ -203,7 +203,7 @@ struct WriterLimitsTests {
     #expect(bytes.contains(UInt8(ascii: "^")) == !isPlain)
   }
 
-  @Test("A code is the character it stands for; what is none stands for itself")
+  @Test("A code is the character it encodes; any other character encodes itself")
   func codes() throws {
     for (field, text) in [("A^2CB", "A,B"), ("^5e", "^"), ("^", "^"), ("^2", "^2"), ("^zz", "^zz"), ("^^2A", "^*")] {
       let datum = try #require(decoded(DTM.self, "GPDTM,\(field),,,,,,,")).content.datum

@@ -335,7 +335,7 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 1 2 3"])
   }
 
-  @Test("SU-31 any filter of 0 or less is none, any positive accuracy is legal", arguments: [-7.0, 0])
+  @Test("SU-31 any filter of 0 or less means no filter, any positive accuracy is legal", arguments: [-7.0, 0])
   func oddNumbers(filter: Double) {
     var scene = Scene()
     scene.call(.setDistanceFilter(metres: filter))

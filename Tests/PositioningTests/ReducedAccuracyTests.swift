@@ -98,7 +98,7 @@ struct ReducedAccuracyTests {
     #expect(locations(&scene).map(\.horizontalAccuracyMetres) == [5000])
   }
 
-  @Test("AU-19 SC-3 a significant change that waits becomes coarse, or is dropped if it is none then")
+  @Test("AU-19 SC-3 a significant change that waits becomes coarse, or is dropped if its cell has not changed then")
   func waitingChange() {
     for (metres, count) in [(1400.0, 0), (14_000, 1)] {
       var scene = Scene()

@@ -21,7 +21,7 @@ struct DemandTests {
     #expect((7...10).contains(scene.sleepThrough()))
   }
 
-  @Test("A fix that cannot tell the side of a border is followed by a check after half the time")
+  @Test("A fix that does not determine the side of a border is followed by a check after half the time")
   func uncertainSide() {
     var scene = Scene(demand: Demand(border: Demand.Border(distanceMetres: 5000)))
     scene.fixes(45)

@@ -67,7 +67,7 @@ struct FrameTests {
     }
   }
 
-  @Test("Every beginning of a frame says how much it needs")
+  @Test("Every beginning of a frame gives the number of bytes it needs")
   func prefixes() {
     for count in 0..<3 { #expect(scan(Array(example[..<count])) == .needs(6)) }
     for count in 3..<25 { #expect(scan(Array(example[..<count])) == .needs(25)) }

@@ -73,16 +73,16 @@ struct I2CLineTests {
 
   @Test("The stream is complete and without fill", arguments: [64, 4096])
   func stream(room: Int) throws {
-    let said = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 3)
+    let sent = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 3)
     let registers = Registers()
     let line = try I2CLine(registers, isWritable: true, at: Self.at(0))
     var got: [UInt8] = []
     for tick in 0..<400 {
       let now = Self.at(UInt64(tick) * 10)
-      if tick.isMultiple(of: 100), tick / 100 < said.count { registers.stream += said[tick / 100] }
+      if tick.isMultiple(of: 100), tick / 100 < sent.count { registers.stream += sent[tick / 100] }
       if let due = line.deadline, now >= due { got += try Self.read(line, room: room, at: now) }
     }
-    #expect(got == said.flatMap(\.self))
+    #expect(got == sent.flatMap(\.self))
     #expect(registers.transfers < 400, "\(registers.transfers)")
   }
 
@@ -96,7 +96,7 @@ struct I2CLineTests {
   }
 
   @Test("A missing device at the address is reported with the next step")
-  func nobody() throws {
+  func noDevice() throws {
     let registers = Registers()
     registers.isThere = false
     #expect {
@@ -138,16 +138,16 @@ struct I2CLineTests {
 
   @Test("An adapter with short transfers gets short reads")
   func shortTransfers() throws {
-    let said = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 1).flatMap(\.self)
+    let sent = VirtualLine.recording(startUTCSeconds: 1_780_000_000, seconds: 1).flatMap(\.self)
     let registers = Registers()
     let line = try I2CLine(registers, isWritable: true, at: Self.at(0))
     registers.longest = 100
-    registers.stream = said
+    registers.stream = sent
     var got: [UInt8] = []
     for tick in 0..<300 {
       let now = Self.at(UInt64(tick) * 10)
       if let due = line.deadline, now >= due { got += try Self.read(line, at: now) }
     }
-    #expect(got == said)
+    #expect(got == sent)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Assistance")
 struct AssistanceTests {
   private static func time(_ seconds: Int64) -> [UInt8] {
-    // 2026-05-28 20:26:40 is where the tests begin.
+    // The tests begin at 2026-05-28 20:26:40.
     let since = Int(seconds) + 26 * 60 + 40 + 20 * 3600
     return [0x10, 0, 0, 18] + Host.number(2026, 2)
       + [5, 28, UInt8(since / 3600), UInt8(since / 60 % 60), UInt8(since % 60), 0] + [UInt8](repeating: 0, count: 12)
@@ -61,7 +61,7 @@ struct AssistanceTests {
     #expect(other.ask(0x1380, record, for: 0x1360)?[2] == 4)
   }
 
-  @Test("Wrong sizes and unknown kinds are told")
+  @Test("Wrong sizes and unknown kinds are reported")
   func wrong() {
     var host = Host(.m10, hasRate: false)
     host.run(seconds: 1)
@@ -79,7 +79,7 @@ struct AssistanceTests {
     #expect(host.ask(0x0A04) != nil)
   }
 
-  @Test("UPD-SOS keeps orbits in flash over a loss of the battery, and only where there is flash")
+  @Test("UPD-SOS preserves orbits in flash without a battery, on models with flash only")
   func saveOnShutdown() {
     var host = Host(.m8, hasRate: false)
     host.run(seconds: 60)

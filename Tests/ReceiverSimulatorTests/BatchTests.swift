@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Batching")
 struct BatchTests {
-  /// A receiver that batches, with all else silent.
+  /// A receiver that batches and sends nothing else.
   private static func batching(_ model: ReceiverModel, entries: UInt64, flags: UInt8 = 0) -> Host {
     var host = Host(model, hasRate: false)
     host.run(seconds: 10)
@@ -25,7 +25,7 @@ struct BatchTests {
   }
 
   @Test(
-    "Epochs are kept in silence and come out oldest first, each once",
+    "Epochs are stored without output and returned oldest first, each once",
     arguments: [
       ReceiverModel.m8Batching, .m9, .m10,
     ])
@@ -51,7 +51,7 @@ struct BatchTests {
   }
 
   @Test(
-    "Sizes beyond the memory are refused",
+    "A batch larger than the memory is refused",
     arguments: [
       (ReceiverModel.m8Batching, 0, 300), (.m8Batching, 8, 221), (.m8Batching, 4, 156), (.m8Batching, 12, 132),
       (.m10, 0, 600), (.m10, 8, 443), (.m10, 4, 309), (.m10, 12, 261),
@@ -71,7 +71,9 @@ struct BatchTests {
     }
   }
 
-  @Test("Receivers without batching refuse it and are silent about it", arguments: [ReceiverModel.m6, .m8, .f9p, .f10])
+  @Test(
+    "Receivers without batching refuse it and do not reply to polls of it",
+    arguments: [ReceiverModel.m6, .m8, .f9p, .f10])
   func none(model: ReceiverModel) {
     var host = Host(model, hasRate: false)
     host.run(seconds: 1)
@@ -82,7 +84,7 @@ struct BatchTests {
     #expect(host.ask(0x0A32) == nil)
   }
 
-  @Test("A full buffer replaces the oldest, and the counters tell how many")
+  @Test("A full buffer drops its oldest epochs, and the counters report their number")
   func overrun() {
     var host = Self.batching(.m10, entries: 20)
     host.run(seconds: 60)
@@ -98,7 +100,7 @@ struct BatchTests {
     #expect(host.line.receiver.batchedEpochs == 17)
   }
 
-  @Test("A change of the batch, a reset and standby lose what it holds")
+  @Test("A change of the batch, a reset and standby clear the batch")
   func loss() {
     var host = Self.batching(.m10, entries: 50)
     host.run(seconds: 20)
@@ -111,7 +113,7 @@ struct BatchTests {
     #expect(host.line.receiver.batchedEpochs == 0)
   }
 
-  @Test("On a slow line the retrieval takes its time, and a second one meanwhile is ignored")
+  @Test("A retrieval on a slow line is slow, and a second one during it is ignored")
   func slow() {
     var host = Host(.m10)
     host.run(seconds: 10)
@@ -130,7 +132,7 @@ struct BatchTests {
     #expect(host.count(0x0A32) == 1)
   }
 
-  @Test("The log in flash: made, filled, told, searched, read in parts and erased")
+  @Test("The log in flash: creation, entries, report, search, partial retrieval and erasure")
   func flashLog() throws {
     var host = Host(.m9, hasRate: false)
     host.run(seconds: 10)

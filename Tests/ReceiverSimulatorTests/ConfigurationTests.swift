@@ -70,7 +70,7 @@ struct LegacyConfigurationTests {
     #expect(host.configure(0x0624, wanted) == false)
   }
 
-  @Test("The clone refuses CFG-NAV5, and hears nothing for a moment after CFG-PRT")
+  @Test("The clone refuses CFG-NAV5, and receives nothing for a moment after CFG-PRT")
   func clone() throws {
     var host = Host(.clone)
     host.run(seconds: 1)
@@ -175,7 +175,7 @@ struct ItemConfigurationTests {
     #expect(host.set(Array(repeating: (Self.period, 200), count: 65)) == false)
     #expect(host.line.receiver.epochMilliseconds == 1000)
     #expect(host.set(Array(repeating: (Self.period, 200), count: 64)) == true)
-    // Values are looked at only when RAM is written.
+    // Values are validated only when RAM is written.
     #expect(host.set([(Self.period, 10)], layers: 2) == true)
   }
 
@@ -274,7 +274,7 @@ struct ItemConfigurationTests {
     #expect(host.set([(0x4052_0001, 1200)]) == false)
   }
 
-  @Test("Models have the items of what they can: power save mode, batching, USB, flash log")
+  @Test("Models have the items of their capabilities: power save mode, batching, USB, flash log")
   func capabilities() {
     let items: [(UInt32, [ReceiverModel])] = [
       (0x20D0_0001, [.m9, .m10]), (0x1026_0013, [.m9, .m10]), (0x1065_0001, [.m9, .f9p]),

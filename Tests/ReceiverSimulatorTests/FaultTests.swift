@@ -11,7 +11,7 @@ struct FaultTests {
     return host
   }
 
-  @Test("Unplugged, the device is gone, nothing comes and nothing arrives; then it starts anew")
+  @Test("An unplugged device disappears and loses all bytes; then it starts again")
   func unplug() {
     var host = Self.running()
     host.line.inject(.unplug(for: Milliseconds(3000)), at: host.now)
@@ -35,7 +35,7 @@ struct FaultTests {
   }
 
   @Test(
-    "Changed and lost bytes break messages, and no longer than told",
+    "Changed and lost bytes break messages, for the given time only",
     arguments: [
       Fault.corrupt(share: 0.02, for: Milliseconds(20_000)), .drop(share: 0.02, for: Milliseconds(20_000)),
     ])
@@ -60,7 +60,7 @@ struct FaultTests {
     #expect(abs(good(host) - before) < 8)
   }
 
-  @Test("Frozen, it says and answers nothing and draws its current")
+  @Test("A frozen receiver neither sends nor replies, and draws its current")
   func freeze() {
     var host = Self.running()
     host.line.inject(.freeze(for: Milliseconds(5000)), at: host.now)
@@ -72,7 +72,7 @@ struct FaultTests {
     #expect(host.ask(0x0A04) != nil)
   }
 
-  @Test("It refuses everything, and says nothing to questions while it navigates")
+  @Test("A receiver refuses everything, or does not reply while it navigates")
   func refusal() {
     var host = Self.running()
     host.line.inject(.refuseEverything(for: Milliseconds(3000)), at: host.now)
@@ -95,7 +95,7 @@ struct FaultTests {
     #expect(host.ask(0x0A04) != nil)
   }
 
-  @Test("It changes its rate, or restarts, by itself")
+  @Test("A receiver changes its rate or restarts spontaneously")
   func byItself() {
     var host = Self.running()
     host.line.inject(.baudRateChange(to: 115_200), at: host.now)
@@ -107,7 +107,7 @@ struct FaultTests {
     #expect(host.line.receiver.baudRate == 38400)
   }
 
-  @Test("It does not sleep, does not wake, or wakes by itself")
+  @Test("A receiver does not sleep, does not wake, or wakes spontaneously")
   func sleep() {
     let request: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 8, 0, 0, 0]
     var host = Self.running()
@@ -128,7 +128,7 @@ struct FaultTests {
     #expect(host.line.receiver.powerState.isAwake)
   }
 
-  @Test("A message is cut off and then there is silence")
+  @Test("A message is cut off, followed by silence")
   func cutFrame() {
     var host = Self.running()
     host.line.inject(.cutFrame(silenceFor: Milliseconds(4000)), at: host.now)
@@ -138,7 +138,7 @@ struct FaultTests {
     #expect(host.sentences.count > 5)
   }
 
-  @Test("Faults of a scenario strike at their second")
+  @Test("The faults of a scenario begin at their second")
   func scenario() {
     var scenario = Scenario.hot
     scenario.addFault(.unplug(for: Milliseconds(1000)), atSeconds: 20)

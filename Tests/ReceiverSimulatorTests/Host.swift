@@ -4,9 +4,9 @@ import ReceiverStream
 import TestSupport
 import UBX
 
-/// A host at the other end of a line, in virtual time.
+/// A host at the far end of a line, in virtual time.
 struct Host {
-  /// A UBX message that came, and when its last byte did.
+  /// A received UBX message, and the time of its last byte.
   struct Message: Equatable {
     var identity: UInt16
     var payload: [UInt8]
@@ -15,7 +15,7 @@ struct Host {
 
   var line: VirtualLine
   var now = Instant.zero
-  /// What came, in order.
+  /// The received messages in order.
   var messages: [Message] = []
   var sentences: [String] = []
   var bytes = 0
@@ -30,7 +30,7 @@ struct Host {
       model: model, scenario: scenario ?? .hot, seed: seed, startUTCSeconds: Self.start, hasRate: hasRate)
   }
 
-  /// Lets time pass, and takes what comes.
+  /// Advances the time and collects the output.
   mutating func run(seconds: Double) {
     let end = now + Milliseconds(seconds: seconds)
     while let due = line.deadline, due <= end {
@@ -49,7 +49,7 @@ struct Host {
     parse()
   }
 
-  /// Cuts whole messages off the front; what is none is thrown away.
+  /// Removes whole messages from the front; bytes outside of messages are discarded.
   private mutating func parse() {
     var at = 0
     scan: while at < pending.count {
@@ -78,8 +78,8 @@ struct Host {
     line.send(Wire.ubx(UInt8(identity >> 8), UInt8(identity & 0xFF), payload), at: now)
   }
 
-  /// Sends, and waits for a message; nil when it does not come. The answer of a configuration message is followed by an
-  /// acknowledgement, which is waited for too.
+  /// Sends a message and waits for its reply; nil after a timeout. The reply to a configuration message is followed
+  /// by an acknowledgement, which is awaited too.
   mutating func ask(
     _ identity: UInt16, _ payload: [UInt8] = [], for answer: UInt16? = nil, within seconds: Double = 2
   ) -> [UInt8]? {
@@ -94,7 +94,7 @@ struct Host {
     return found ?? nil
   }
 
-  /// Sends a configuration message; true for ACK-ACK, false for ACK-NAK, nil for neither.
+  /// Sends a configuration message; true for ACK-ACK, false for ACK-NAK, nil after a timeout.
   mutating func configure(_ identity: UInt16, _ payload: [UInt8], within seconds: Double = 2) -> Bool? {
     let before = messages.count
     send(identity, payload)
@@ -106,7 +106,7 @@ struct Host {
     }
   }
 
-  /// Lets time pass until there is an answer.
+  /// Advances the time until there is a reply.
   private mutating func wait<Answer>(_ seconds: Double, _ answer: (Host) -> Answer?) -> Answer? {
     let end = now + Milliseconds(seconds: seconds)
     while let due = line.deadline, due <= end {
@@ -118,14 +118,14 @@ struct Host {
     return nil
   }
 
-  /// CFG-VALSET of pairs.
+  /// Sends CFG-VALSET with these pairs.
   mutating func set(_ pairs: [(UInt32, UInt64)], layers: UInt8 = 1) -> Bool? {
     var payload: [UInt8] = [0, layers, 0, 0]
     for (key, value) in pairs { payload += Self.pair(key, value) }
     return configure(0x068A, payload)
   }
 
-  /// The values of items in a layer; nil is a NAK.
+  /// Returns the values of items in a layer; nil for a NAK.
   mutating func get(_ keys: [UInt32], layer: UInt8 = 0, position: UInt16 = 0) -> [UInt32: UInt64]? {
     var request: [UInt8] = [0, layer, UInt8(position & 0xFF), UInt8(position >> 8)]
     for key in keys { request += Self.number(key, 4) }
@@ -143,7 +143,7 @@ struct Host {
     (0..<size).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
   }
 
-  /// Forgets what came so far.
+  /// Discards the messages so far.
   mutating func forget() {
     messages = []
     sentences = []
@@ -162,14 +162,14 @@ extension RawSpan {
 }
 
 extension Scenario {
-  /// An antenna under an open sky, and a receiver that was just used.
+  /// An antenna under an open sky, and a receiver that was used a moment ago.
   static var hot: Scenario {
     var scenario = cold
     scenario.beginsHot = true
     return scenario
   }
 
-  /// The same, and a receiver that knows nothing but an almanac.
+  /// The same, with a receiver that has only an almanac.
   static var cold: Scenario {
     Scenario(stayingAt: Place(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056, altitudeMetres: 512))
   }

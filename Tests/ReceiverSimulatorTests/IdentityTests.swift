@@ -2,7 +2,7 @@ import MonotonicTime
 import ReceiverSimulator
 import Testing
 
-@Suite("Who a simulated receiver says that it is")
+@Suite("The identity of a simulated receiver")
 struct IdentityTests {
   private static let ublox = ReceiverModel.allCases.filter { $0 != .nmea }
 
@@ -32,7 +32,7 @@ struct IdentityTests {
     #expect((version.count - 40) % 30 == 0)
   }
 
-  @Test("SEC-UNIQID is there in its version, and is another one for another seed", arguments: ublox)
+  @Test("SEC-UNIQID has the model's version, and differs for another seed", arguments: ublox)
   func uniqueID(model: ReceiverModel) {
     var ids: [[UInt8]?] = []
     for seed in [1, 1, 2] as [UInt64] {
@@ -48,7 +48,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("A fresh receiver tells its version in text and then sends the usual sentences", arguments: ublox)
+  @Test("A fresh receiver sends its version as text and then its default sentences", arguments: ublox)
   func defaults(model: ReceiverModel) {
     var host = Host(model)
     host.run(seconds: 6)
@@ -71,7 +71,7 @@ struct IdentityTests {
     #expect(Set(host.sentences.map { $0.dropFirst(3).prefix(3) }) == ["GGA", "GSA", "GSV", "RMC"])
   }
 
-  @Test("What a model does not know stays without an answer, and a configuration that it does not know is refused")
+  @Test("Unknown polls get no reply, and an unknown configuration is refused")
   func unknown() {
     var m6 = Host(.m6)
     m6.run(seconds: 1)
@@ -84,7 +84,7 @@ struct IdentityTests {
     #expect(m10.configure(0x0624, []) == false)
   }
 
-  @Test("The same seed gives the same bytes, another one others")
+  @Test("The same seed gives the same bytes, another seed gives others")
   func determinism() {
     let run = { (seed: UInt64) -> [String] in
       var host = Host(.m9, seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The line between host and receiver")
 struct LineTests {
-  @Test("A message takes ten bits a byte", arguments: [9600, 38400, 115_200] as [UInt64])
+  @Test("A message takes ten bits for each byte", arguments: [9600, 38400, 115_200] as [UInt64])
   func pacing(rate: UInt64) throws {
     var host = Host(.m10)
     host.run(seconds: 1)
@@ -16,7 +16,7 @@ struct LineTests {
     let arrivals = host.messages.filter { $0.identity == 0x0107 }.map(\.at)
     #expect(arrivals.count == 10)
     for arrival in arrivals {
-      // The epoch is at a whole second; some tens of milliseconds later the first byte leaves.
+      // The epoch is at a whole second; its first byte leaves some tens of milliseconds later.
       let milliseconds = Double(arrival.nanoseconds % 1_000_000_000) / 1e6
       let wire = 100 * 10 * 1000 / Double(rate)
       #expect(milliseconds > wire + 39 && milliseconds < wire + 50, "\(milliseconds)")
@@ -24,7 +24,7 @@ struct LineTests {
   }
 
   @Test(
-    "At different rates nothing is understood in either direction", arguments: [4800, 19200, 38400, 115_200, 460_800])
+    "At different rates no message is received in either direction", arguments: [4800, 19200, 38400, 115_200, 460_800])
   func garbling(rate: UInt32) {
     var host = Host(.m8)
     host.run(seconds: 3)
@@ -39,7 +39,7 @@ struct LineTests {
     #expect(host.ask(0x0A04, within: 3) != nil)
   }
 
-  @Test("Rates that differ by less than the tolerance of a UART are the same")
+  @Test("Rates within the tolerance of a UART are equivalent")
   func tolerance() {
     var host = Host(.m9)
     host.line.hostRate = 38_800
@@ -47,7 +47,7 @@ struct LineTests {
     #expect(host.ask(0x0A04) != nil)
   }
 
-  @Test("More than a hundred frame errors in a second switch reading off until its end, and it is told")
+  @Test("More than a hundred frame errors in a second switch reading off until its end, with a text")
   func frameErrors() {
     var host = Host(.m9)
     host.run(seconds: 1.05)
@@ -61,7 +61,7 @@ struct LineTests {
     #expect(host.ask(0x0A04) != nil)
   }
 
-  @Test("A line that is too slow loses whole messages")
+  @Test("A line that is too slow drops whole messages")
   func overflow() {
     var host = Host(.m8)
     host.run(seconds: 5)
@@ -78,7 +78,7 @@ struct LineTests {
     #expect(host.bytes > 17_000)
   }
 
-  @Test("On USB the rate does not matter and bytes come at once")
+  @Test("On USB the rate has no effect and bytes arrive at once")
   func usb() throws {
     var host = Host(.m9, hasRate: false)
     host.line.hostRate = 4800
@@ -86,7 +86,7 @@ struct LineTests {
     #expect(host.ask(0x0A04, within: 0.01) != nil)
   }
 
-  @Test("Bytes come whole, and none while the line is quiet: the deadline is the end of a message")
+  @Test("Whole messages arrive, and none on an idle line: the deadline is the end of a message")
   func deadlines() {
     var host = Host(.m10)
     host.run(seconds: 5)
@@ -97,7 +97,7 @@ struct LineTests {
       _ = host.line.takeReceived()
       wakes += 1
     }
-    // Some ten messages an epoch.
+    // About ten messages in an epoch.
     #expect(wakes < 10 * 25)
   }
 }

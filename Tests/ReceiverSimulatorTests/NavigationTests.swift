@@ -7,21 +7,22 @@ import UBX
 
 @Suite("Fixes of a simulated receiver")
 struct NavigationTests {
-  /// Metres between a fix and where the receiver really is.
+  /// The distance between a fix and the true position, metres.
   private static func error(_ fix: Fix, _ truth: Truth) -> Double {
     let north = ((fix.latitudeDegrees ?? 0) - truth.latitudeDegrees) * 111_195
     let east = ((fix.longitudeDegrees ?? 0) - truth.longitudeDegrees) * 111_195 * 0.667
     return (north * north + east * east).squareRoot()
   }
 
-  @Test("What it sends is read without a complaint, and the fixes are where it is", arguments: ReceiverModel.allCases)
+  @Test(
+    "The output decodes without an error, and the fixes are at the true position", arguments: ReceiverModel.allCases)
   func truth(model: ReceiverModel) throws {
     var line = VirtualLine(model: model, startUTCSeconds: Host.start)
     var playback = Playback()
     for second in 1...120 as ClosedRange<UInt64> {
       line.advance(to: .zero + Milliseconds(second * 1000))
       let bytes = line.takeReceived()
-      playback.hear(bytes)
+      playback.receive(bytes)
     }
     let (rejected, counters) = (playback.rejectedFields, playback.counters)
     #expect(rejected == 0)
@@ -36,7 +37,7 @@ struct NavigationTests {
     }
   }
 
-  @Test("The accuracy that is told is what the error is", arguments: [SkyView.open, .urban])
+  @Test("The reported accuracy matches the error", arguments: [SkyView.open, .urban])
   func accuracy(sky: SkyView) throws {
     var scenario = Scenario.hot
     scenario.setSky(sky, fromSeconds: 0)
@@ -74,7 +75,7 @@ struct NavigationTests {
   }
 
   @Test(
-    "CFG-RST tells what is forgotten: hot, warm and cold starts",
+    "CFG-RST selects the cleared data: hot, warm and cold starts",
     arguments: [
       (0x0000, StartKind.hot), (0x0001, .warm), (0xFFFF, .cold),
     ] as [(UInt16, StartKind)])
@@ -87,7 +88,7 @@ struct NavigationTests {
     #expect(host.count(0x0501) == 0 && host.count(0x0500) == 0)
   }
 
-  @Test("Without a sky there is no fix; when it is back, the fix is")
+  @Test("Without a sky there is no fix; it returns with the sky")
   func noSky() {
     var scenario = Scenario.hot
     scenario.setSky(.none, fromSeconds: 60)
@@ -103,7 +104,7 @@ struct NavigationTests {
     #expect(host.line.receiver.hasFix)
   }
 
-  @Test("Orbits are collected in half a minute and are of no use after four hours")
+  @Test("Orbits are collected in half a minute and expire after four hours")
   func ephemerides() {
     var host = Host(.m10, .cold)
     host.run(seconds: 120)

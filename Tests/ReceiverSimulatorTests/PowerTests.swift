@@ -17,7 +17,7 @@ struct PowerTests {
   }
 
   @Test(
-    "Each state draws what the data sheet says, to the last millisecond",
+    "Each state draws the current of the data sheet, to the millisecond",
     arguments: [
       (ReceiverModel.m6, 47.0, 39.0), (.m8, 32, 29), (.m9, 50, 36), (.m10, 12, 9), (.f9p, 90, 85), (.f10, 26, 21),
       (.x20, 68, 64),
@@ -41,7 +41,7 @@ struct PowerTests {
     #expect(abs(Self.charge(&host, seconds: 100) - 750) < 1e-9)
   }
 
-  @Test("RXM-PMREQ sleeps for its time in the forms that the model has", arguments: ReceiverModel.allCases)
+  @Test("RXM-PMREQ sleeps for its time in the forms that the model supports", arguments: ReceiverModel.allCases)
   func sleepRequest(model: ReceiverModel) {
     let short = Host.number(60_000, 4) + Host.number(2, 4)
     for (payload, models) in [
@@ -63,7 +63,7 @@ struct PowerTests {
     }
   }
 
-  @Test("Asleep an M10 draws 46 microamperes, and time is jumped over")
+  @Test("A sleeping M10 draws 46 microamperes, and its sleep needs no computation")
   func standby() {
     var host = Host(.m10)
     host.run(seconds: 10)
@@ -73,13 +73,13 @@ struct PowerTests {
     #expect(abs(Self.charge(&host, seconds: 86_400) - 0.046 * 86_400) < 1e-6)
   }
 
-  @Test("A byte wakes it and is lost, with those that follow until the oscillator runs")
+  @Test("A byte wakes the receiver and is lost, with all bytes until the oscillator runs")
   func wake() {
     var host = Host(.m10)
     host.run(seconds: 10)
     host.send(0x0241, Self.request(milliseconds: 0))
     host.run(seconds: 2)
-    // The whole question is among what is lost.
+    // The whole poll is among the lost bytes.
     #expect(host.ask(0x0A04, within: 0.15) == nil)
     #expect(host.line.receiver.powerState == .starting)
     host.run(seconds: 0.4)
@@ -89,7 +89,7 @@ struct PowerTests {
     #expect(host.line.receiver.hasFix && host.line.receiver.startKind == .hot)
   }
 
-  @Test("What it knew before its sleep is no answer after it: until the first epoch there is neither fix nor uptime")
+  @Test("The state before a sleep is not reported after it: until the first epoch there is neither fix nor uptime")
   func wakesWithoutFix() {
     for model in ReceiverModel.allCases where model != .nmea {
       var host = Host(model)
@@ -108,7 +108,7 @@ struct PowerTests {
     }
   }
 
-  @Test("Without UART among the sources no byte wakes it")
+  @Test("Without UART as a wake-up source no byte wakes the receiver")
   func deaf() {
     var host = Host(.m10)
     host.run(seconds: 10)
@@ -119,7 +119,7 @@ struct PowerTests {
     #expect(host.line.receiver.powerState == .standby)
   }
 
-  @Test("After standby the settings of RAM are gone, those in battery-backed RAM are there")
+  @Test("Standby loses the settings in RAM and keeps those in battery-backed RAM")
   func configuration() {
     var host = Host(.m10, hasRate: false)
     host.run(seconds: 10)
@@ -133,7 +133,7 @@ struct PowerTests {
     #expect(host.count(0x0135) == 3)
   }
 
-  @Test("M10's own cycle: a fix each minute, asleep between, for a fraction of the charge")
+  @Test("M10's own cycle: a fix each minute and sleep between, for a fraction of the charge")
   func onOff() {
     var host = Host(.m10, hasRate: false)
     host.run(seconds: 120)
@@ -149,7 +149,7 @@ struct PowerTests {
     #expect(states.isSuperset(of: [.inactive, .starting, .acquisition, .tracking]))
   }
 
-  @Test("Cyclic tracking begins when the orbits are there, and draws what the data sheet says")
+  @Test("Cyclic tracking begins after the collection of orbits, with the current of the data sheet")
   func cyclic() {
     var host = Host(.m10, .cold, hasRate: false)
     host.run(seconds: 1)
@@ -172,12 +172,12 @@ struct PowerTests {
     save.replaceSubrange(8..<12, with: Host.number(30_000, 4))
     #expect(host.configure(0x063B, save) == true)
     #expect(host.configure(0x0611, [0, 1]) == true)
-    // Saved, as the settings of RAM do not outlive the first sleep.
+    // The settings are saved, because the first sleep clears RAM.
     #expect(host.configure(0x0609, [0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0]) == true)
     host.run(seconds: 40)
     #expect(Self.charge(&host, seconds: 3000) < 0.4 * 29 * 3000)
     #expect(host.line.receiver.powerLog.contains { $0.state == .inactive })
-    // A byte wakes it, then it is set back to full power.
+    // A byte wakes the receiver, then it is set to full power.
     host.line.send([0xFF], at: host.now)
     host.run(seconds: 0.6)
     #expect(host.configure(0x0686, [0, 0, 0, 0, 0, 0, 0, 0]) == true)
@@ -186,7 +186,7 @@ struct PowerTests {
     #expect(host.configure(0x0686, [0, 2, 4, 0, 1, 0, 0, 0]) == false)
   }
 
-  @Test("Without a sky the search is given up and tried again")
+  @Test("Without a sky the search ends and is repeated")
   func retries() {
     var scenario = Scenario.hot
     scenario.setSky(.none, fromSeconds: 30)
@@ -195,7 +195,7 @@ struct PowerTests {
     #expect(host.set([(0x40D0_0002, 60), (0x40D0_0003, 300), (0x20D0_0001, 1)], layers: 3) == true)
     host.run(seconds: 100)
     let charge = Self.charge(&host, seconds: 3600)
-    // Some 15 of each 300 seconds.
+    // About 15 of each 300 seconds.
     #expect(charge > 0.03 * 12 * 3600 && charge < 0.1 * 12 * 3600)
   }
 
@@ -206,7 +206,7 @@ struct PowerTests {
     #expect(host.set([(0x20D0_0001, 1)]) == false)
   }
 
-  @Test("The power switch: backup draws what it draws, and the start is hot")
+  @Test("The power switch: backup draws the backup current, and the start is hot")
   func powerSwitch() {
     var host = Host(.m8)
     host.run(seconds: 60)

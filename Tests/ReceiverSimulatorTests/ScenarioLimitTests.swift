@@ -4,10 +4,10 @@ import UBX
 
 @testable import ReceiverSimulator
 
-@Suite("What no receiver can live through is refused, and whatever is not refused runs")
+@Suite("Scenarios beyond the limits of receivers are refused, and all others run")
 struct ScenarioLimitTests {
   @Test(
-    "Values beyond what a receiver works with are refused with the line and the cure",
+    "Values beyond the limits are refused with the line and the correction",
     arguments: [
       ("start 48,11 2200km", "line 1: no receiver works there; a height is between -5km and 80km"),
       ("start 48,11 -2200km", "line 1: no receiver works there"), ("start 48,11 1e30km", "line 1: no receiver works"),
@@ -46,7 +46,7 @@ struct ScenarioLimitTests {
   }
 
   @Test(
-    "What lies at a limit is taken",
+    "Values at a limit are accepted",
     arguments: [
       "start 48,11 80km", "start 48,11 -5km", "start 48,11\ndrive by 1km,0m at 500m/s",
       "start 48,11\ndrive by 1km,0m at 1800km/h",
@@ -63,7 +63,7 @@ struct ScenarioLimitTests {
     #expect(abs(back.durationSeconds - 22.26) < 0.1)
   }
 
-  @Test("Windows' line ends and a byte order mark are no part of the words")
+  @Test("Windows line ends and a byte order mark are ignored")
   func lineEnds() throws {
     let text = "start 48,11 500m\nstay 1min\nwalk by 140m,0m\nstay forever\n"
     let scenario = try Scenario(parsing: text)
@@ -73,9 +73,9 @@ struct ScenarioLimitTests {
     }
   }
 
-  /// Every message and sentence, from a place where nothing is.
+  /// Every message and sentence, from an impossible place.
   @Test(
-    "Truths that no text can say are told as far as the fields go",
+    "Positions beyond any text are limited to the range of the fields",
     arguments: [1e30, -1e30, .infinity, 2.2e6, -2.2e6])
   func absurd(metres: Double) {
     for model in ReceiverModel.allCases {
@@ -84,7 +84,7 @@ struct ScenarioLimitTests {
     }
   }
 
-  @Test("Whatever the parser takes runs, on every receiver, with every message")
+  @Test("Every accepted scenario runs, on every receiver, with every message")
   func random() {
     var draw = Draw(random: SeededRandomNumberGenerator(seed: 2026))
     var taken = 0
@@ -119,7 +119,7 @@ struct ScenarioLimitTests {
     [0x01, 0x02, 0x03, 0x04, 0x06, 0x07, 0x09, 0x11, 0x12, 0x14, 0x20, 0x21, 0x30, 0x35, 0x36].map { (0x01, $0) }
     + (0...0x0D).map { (0xF0, UInt8($0)) } + [(0xF1, 0x00)]
 
-  /// CFG-MSG: with each epoch.
+  /// CFG-MSG for each epoch.
   private static func enabling(_ identity: (UInt8, UInt8)) -> [UInt8] {
     var frame: [UInt8] = [0xB5, 0x62, 0x06, 0x01, 3, 0, identity.0, identity.1, 1]
     var (a, b) = (UInt8(0), UInt8(0))
@@ -131,7 +131,7 @@ struct ScenarioLimitTests {
     return frame
   }
 
-  /// Draws a scenario that may be one: its words in the places where they belong, many of their values possible ones.
+  /// Draws a possible scenario: its words in valid places, many of them with valid values.
   private struct Draw {
     var random: SeededRandomNumberGenerator
 

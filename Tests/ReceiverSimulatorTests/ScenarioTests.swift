@@ -13,7 +13,7 @@ struct ScenarioTests {
     }
   }
 
-  @Test("Each built-in scenario is read, and lies on the Earth for two days", arguments: Scenario.names)
+  @Test("Each built-in scenario parses, and stays on the Earth for two days", arguments: Scenario.names)
   func builtIn(name: String) throws {
     let scenario = try Scenario(parsing: try #require(Scenario.text(named: name)))
     var before = scenario.truth(atSeconds: 0)
@@ -21,13 +21,13 @@ struct ScenarioTests {
       let truth = scenario.truth(atSeconds: second)
       let north = (truth.latitudeDegrees - before.latitudeDegrees) * 111_195
       let east = (truth.longitudeDegrees - before.longitudeDegrees) * 111_195 * 0.67
-      // Nobody jumps: the way of five seconds is what the speed allows.
+      // The path is continuous: the distance within five seconds is limited by the speed.
       #expect(abs(north) < 150 && abs(east) < 150, "\(name) \(second)")
       before = truth
     }
   }
 
-  @Test("Movements follow each other with the speeds that are told")
+  @Test("Movements follow each other with the speeds of the text")
   func motion() throws {
     let scenario = try Scenario(
       parsing: """
@@ -51,7 +51,7 @@ struct ScenarioTests {
     #expect(scenario.truth(atSeconds: 1e6).speedMetresPerSecond == 0)
   }
 
-  @Test("What moves as it says it does", arguments: ["walk", "drive", "delivery-round"])
+  @Test("The speed equals the change of the position", arguments: ["walk", "drive", "delivery-round"])
   func speed(name: String) throws {
     let scenario = try #require(Scenario.named(name))
     for second in stride(from: 0.0, to: 40_000, by: 7) {
@@ -61,7 +61,7 @@ struct ScenarioTests {
     }
   }
 
-  @Test("A scenario that repeats begins anew, its sky too")
+  @Test("A scenario that repeats restarts, with its sky")
   func repetition() throws {
     let scenario = try Scenario(
       parsing: "start 48,11\nstay 10min\nsky none\nwalk by 100m,0m\nsky urban\nwalk home\nrepeat")
@@ -76,20 +76,20 @@ struct ScenarioTests {
   }
 
   @Test(
-    "Errors name the line and the cure",
+    "Errors name the line and the correction",
     arguments: [
       ("", "the scenario is empty"),
       ("stay 5min", "line 1: a scenario begins with `start"),
       ("start 48 11", "line 1: a place is LATITUDE,LONGITUDE"),
       ("start 148,11", "line 1: a place is"),
       ("start 48,11\nstart 48,11", "line 2: there is one `start` already"),
-      ("start 48,11\n\nfly to 49,11", "line 3: `fly` is no word of a scenario; there are start"),
+      ("start 48,11\n\nfly to 49,11", "line 3: `fly` is not a scenario command; use start"),
       ("start 48,11\nstay", "line 2: a time is such as 90s"),
       ("start 48,11\nstay 5m", "line 2: a time is such as 90s"),
       ("start 48,11\nstay 0s", "line 2: the time is more than 0"),
       ("start 48,11\nstay forever\nwalk home", "line 3: the movement before goes on for ever"),
       ("start 48,11\nstay 2h\nstay until 01:00", "line 3: it is 02:00:00 already"),
-      ("start 48,11\nwalk 49,11", "line 2: say where"),
+      ("start 48,11\nwalk 49,11", "line 2: name a place"),
       ("start 48,11\nwalk to 58,11", "line 2: the place is more than 500 km"),
       ("start 48,11\nwalk by 5,5", "line 2: a way is NORTH,EAST in metres"),
       ("start 48,11\nwalk by 5m,5m at 3", "line 2: a speed is above 0 and has a unit"),
@@ -110,7 +110,7 @@ struct ScenarioTests {
   }
 
   @Test(
-    "Every fault can be written",
+    "Every fault can be written in a scenario",
     arguments: [
       ("unplug 5s", Fault.unplug(for: Milliseconds(5000))),
       ("power-cycle 1s without-backup", .powerCycle(for: Milliseconds(1000), losingBackup: true)),

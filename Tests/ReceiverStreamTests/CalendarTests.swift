@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("Which day it is")
+@Suite("The date of a fix")
 struct CalendarTests {
-  /// The times of the epochs that RMC's date and GGA's time of day give: RMC in the first epoch alone.
+  /// The times of the epochs from RMC's date and GGA's time of day: only the first epoch has an RMC.
   private func times(date: String, first: String, then: [String]) -> [UTCTime?] {
     var playback = Playback()
-    playback.hear(rmc(first, date: date))
-    for time in then { playback.hear(gga(time)) }
+    playback.receive(rmc(first, date: date))
+    for time in then { playback.receive(gga(time)) }
     playback.finish()
     return playback.fixes.map(\.time)
   }
@@ -26,43 +26,43 @@ struct CalendarTests {
     #expect(times == [day + 86_399, next, next + 1])
   }
 
-  @Test("An epoch before midnight that comes late is of the day before")
+  @Test("A late epoch from before midnight belongs to the day before")
   func lateEpoch() {
     let midnight = UTCTime(2025, 12, 10)
     #expect(times(date: "101225", first: "000000", then: ["235959"]) == [midnight, midnight + -1])
   }
 
-  @Test("The date goes on by the times of day alone, for days")
+  @Test("The times of day advance the date, for days")
   func longRun() {
     let hours = (0..<60).map { (11 + $0) % 24 }
     let times = times(date: "091225", first: "100000", then: hours.map { "\($0 < 10 ? "0" : "")\($0)0000" })
     #expect(times == (0...60).map { UTCTime(2025, 12, 9, 10) + $0 * 3600 })
   }
 
-  @Test("Without a date there is a position and no time; the time of day makes none")
+  @Test("Without a date there is a position and no time; the time of day is not sufficient")
   func noDate() {
     var playback = Playback()
-    playback.hear(gga("101112"))
+    playback.receive(gga("101112"))
     playback.finish()
     #expect(playback.lastFix?.time == nil)
     #expect(playback.lastFix?.hasPosition == true)
   }
 
-  @Test("ZDA's date is as good as RMC's; a day that does not exist is rejected")
+  @Test("ZDA's date is equivalent to RMC's; an invalid day is rejected")
   func zdaDate() {
     var playback = Playback()
-    playback.hear(gga("101112"), zda("101112", 31, 12, 2025))
-    playback.hear(gga("101113"), zda("101113", 31, 2, 2025))
+    playback.receive(gga("101112"), zda("101112", 31, 12, 2025))
+    playback.receive(gga("101113"), zda("101113", 31, 2, 2025))
     playback.finish()
     #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 31, 10, 11, 12), UTCTime(2025, 12, 31, 10, 11, 13)])
     #expect(playback.rejectedFields == 1)
   }
 
-  @Test("A leap second is the first of the next day, twice, and an epoch of its own")
+  @Test("A leap second is the first second of the next day, twice, and an epoch of its own")
   func leapSecond() {
     var playback = Playback()
     for (time, date) in [("235959", "311216"), ("235960", "311216"), ("000000", "010117"), ("000001", "010117")] {
-      playback.hear(rmc(time, date: date), gga(time))
+      playback.receive(rmc(time, date: date), gga(time))
     }
     playback.finish()
     let newYear = UTCTime(2017, 1, 1)
@@ -72,101 +72,102 @@ struct CalendarTests {
   @Test("A leap second in NAV-PVT")
   func leapSecondPVT() {
     var playback = Playback()
-    playback.hear(navPVT(23, 59, 59) { $0.day(31) })
+    playback.receive(navPVT(23, 59, 59) { $0.day(31) })
     let leapSecond = navPVT(23, 59, 59) {
       $0.iTOW(5)
       $0.day(31)
       $0.sec(60)
     }
-    playback.hear(leapSecond)
+    playback.receive(leapSecond)
     playback.finish()
     #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 31, 23, 59, 59), UTCTime(2026, 1, 1)])
   }
 
-  @Test("Nanoseconds below zero are of the second before")
+  @Test("Negative nanoseconds belong to the second before")
   func negativeNanoseconds() {
     var playback = Playback()
-    playback.hear(navPVT(12) { $0.nano(-250_000) })
+    playback.receive(navPVT(12) { $0.nano(-250_000) })
     playback.finish()
     let second = UTCTime(2025, 12, 9, 10, 11, 12)
     #expect(playback.lastFix?.time?.nanosecondsSince1970 == second.nanosecondsSince1970 - 250_000)
   }
 
-  @Test("A date that is 1024 weeks before the computer's is mended, from RMC, ZDA and NAV-PVT")
+  @Test("A date 1024 weeks before the computer's is corrected, from RMC, ZDA and NAV-PVT")
   func rolledOver() {
     let rolled = UTCTime(2006, 4, 25, 10, 11, 12)
     let today = UTCTime(2025, 12, 9, 10, 11, 12)
     #expect(today.day.since1970 - rolled.day.since1970 == 7168)
     var playback = Playback(reference: UTCTime(2025, 12, 9, 23))
-    playback.hear(rmc("101112", date: "250406"))
-    playback.hear(zda("101113", 25, 4, 2006))
+    playback.receive(rmc("101112", date: "250406"))
+    playback.receive(zda("101113", 25, 4, 2006))
     let rolledPVT = navPVT(14) {
       $0.year(2006)
       $0.month(4)
       $0.day(25)
     }
-    playback.hear(rolledPVT)
+    playback.receive(rolledPVT)
     playback.finish()
     #expect(playback.fixes.map(\.time) == [today, today + 1, today + 2])
   }
 
-  @Test("So is one that is 2048 weeks before")
+  @Test("A date 2048 weeks before is corrected too")
   func rolledTwice() {
     var playback = Playback(reference: UTCTime(2025, 12, 10))
-    playback.hear(rmc("101112", date: "090986"))
+    playback.receive(rmc("101112", date: "090986"))
     playback.finish()
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 12))
   }
 
-  @Test("GPS weeks 1024 too few are mended to the second, leap seconds and all")
+  @Test("GPS weeks 1024 too low are corrected to the second, with leap seconds")
   func rolledWeek() {
     var playback = Playback(reference: UTCTime(2025, 12, 9, 12))
-    for second in 12...13 { playback.hear(solution(week: 2396 - 1024, second)) }
+    for second in 12...13 { playback.receive(solution(week: 2396 - 1024, second)) }
     playback.finish()
     #expect(playback.fixes.map(\.time) == [12, 13].map { UTCTime(2025, 12, 9, 10, 11, $0) })
   }
 
-  @Test("A mended receiver that finds the right date itself is followed")
+  @Test("A corrected receiver that later sends the correct date is followed")
   func unrolled() {
     var playback = Playback(reference: UTCTime(2025, 12, 9))
-    playback.hear(rmc("101112", date: "250406"), rmc("101113", date: "250406"))
-    playback.hear(rmc("101114", date: "091225"), rmc("101115", date: "091225"))
+    playback.receive(rmc("101112", date: "250406"), rmc("101113", date: "250406"))
+    playback.receive(rmc("101114", date: "091225"), rmc("101115", date: "091225"))
     playback.finish()
     #expect(playback.fixes.map(\.time) == (12...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
   }
 
-  @Test("The week number rolls over in mid-stream: the date goes on", arguments: [nil, UTCTime(2025, 12, 9)])
+  @Test(
+    "A rollover of the week number in mid-stream does not interrupt the date", arguments: [nil, UTCTime(2025, 12, 9)])
   func rollsOver(reference: UTCTime?) {
     var playback = Playback(reference: reference)
-    playback.hear(rmc("235958", date: "060419"), rmc("235959", date: "060419"))
-    playback.hear(rmc("000000", date: "220899"), rmc("000001", date: "220899"), rmc("000000", date: "230899"))
+    playback.receive(rmc("235958", date: "060419"), rmc("235959", date: "060419"))
+    playback.receive(rmc("000000", date: "220899"), rmc("000001", date: "220899"), rmc("000000", date: "230899"))
     playback.finish()
     let rollover = UTCTime(2019, 4, 7)
     #expect(playback.fixes.map(\.time) == [-2, -1, 0, 1, 86_400].map { rollover + $0 })
   }
 
-  @Test("A recording of another time is left alone")
+  @Test("A recording of another time is not changed")
   func replay() {
     var playback = Playback(reference: UTCTime(2025, 12, 9))
-    playback.hear(rmc("101112", date: "091202"), rmc("101113", date: "250405"))
+    playback.receive(rmc("101112", date: "091202"), rmc("101113", date: "250405"))
     playback.finish()
     #expect(playback.fixes.map(\.time) == [UTCTime(2002, 12, 9, 10, 11, 12), UTCTime(2005, 4, 25, 10, 11, 13)])
   }
 
-  @Test("A year beyond all clocks is not believed", arguments: [1, 1979, 2263, 9999, 65_535])
+  @Test("A year outside the plausible range is rejected", arguments: [1, 1979, 2263, 9999, 65_535])
   func absurdYear(year: Int) {
     var playback = Playback()
-    playback.hear(navPVT(12) { $0.year(UInt16(year)) })
-    if year >= 1980, year <= 9999 { playback.hear(zda("101112", 9, 12, year)) }
+    playback.receive(navPVT(12) { $0.year(UInt16(year)) })
+    if year >= 1980, year <= 9999 { playback.receive(zda("101112", 9, 12, year)) }
     playback.finish()
     #expect(playback.fixes.allSatisfy { $0.time == nil })
     #expect(playback.rejectedFields >= 1)
   }
 
-  @Test("GPS week and time of week give UTC, by the receiver's leap seconds or the table's")
+  @Test("GPS week and time of week give UTC, with the receiver's leap seconds or the table's")
   func gpsTime() {
     var playback = Playback()
-    playback.hear(solution(week: 2396, 12))
+    playback.receive(solution(week: 2396, 12))
     let time = ubx {
       NavTIMEGPS.encode(into: &$0) {
         $0.iTOW(timeOfWeek(10, 11, 13))
@@ -175,7 +176,7 @@ struct CalendarTests {
         $0.valid(7)
       }
     }
-    playback.hear(time)
+    playback.receive(time)
     playback.finish()
     #expect(playback.fixes.map(\.time) == [UTCTime(2025, 12, 9, 10, 11, 12), UTCTime(2025, 12, 9, 10, 11, 14)])
     #expect(playback.lastFix?.leapSeconds == 17)
@@ -223,7 +224,7 @@ struct DayTests {
   }
 
   @Test(
-    "Years that no count of days has room for are none", arguments: [Int.min, -1_000_000_001, 1_000_000_001, Int.max])
+    "Years outside the range of day numbers are rejected", arguments: [Int.min, -1_000_000_001, 1_000_000_001, Int.max])
   func noYear(year: Int) {
     for month in [1, 2, 12] { #expect(Day(year: year, month: month, day: 1) == nil) }
   }
@@ -238,7 +239,7 @@ struct DayTests {
     #expect(LeapSeconds.on(try #require(Day(year: year, month: month, day: day))) == seconds)
   }
 
-  @Test("Times before 1970 and at midnight are of their day")
+  @Test("Times before 1970 and at midnight belong to their day")
   func parts() {
     #expect(UTCTime(nanosecondsSince1970: -1).day.since1970 == -1)
     #expect(UTCTime(nanosecondsSince1970: -1).nanosecondsOfDay == 86_399_999_999_999)
@@ -247,7 +248,7 @@ struct DayTests {
   }
 }
 
-/// Seconds later.
+/// Adds seconds.
 func + (time: UTCTime, seconds: Int) -> UTCTime {
   UTCTime(nanosecondsSince1970: time.nanosecondsSince1970 + Int64(seconds) * 1_000_000_000)
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("Which messages make an epoch")
+@Suite("The messages of an epoch")
 struct EpochTests {
   @Test(
     "Whatever the order, one epoch a second comes out, whole",
@@ -18,7 +18,7 @@ struct EpochTests {
   private func inOrder(_ names: [String], _ isSilentBetween: Bool) {
     var playback = Playback()
     for second in 10...15 {
-      for name in names { playback.say(name, "1011\(second)") }
+      for name in names { playback.receiveSentence(name, at: "1011\(second)") }
       if isSilentBetween { playback.idle() }
     }
     playback.finish()
@@ -29,64 +29,64 @@ struct EpochTests {
     #expect(playback.fixes.allSatisfy { ($0.heightAboveSeaLevelMetres == 499.6) == names.contains("GGA") })
   }
 
-  @Test("Time and satellites alone are no word that there is no position")
-  func untoldKind() {
+  @Test("Time and satellites do not imply that there is no position")
+  func unreportedKind() {
     for (sentences, tells) in [
       ([zda("101112")] + gsv, false), ([rmc("101112", status: "V")], true), ([gga("101112", quality: 0)], true),
       (["GPGSA,A,1,,,,,,,,,,,,,,,"], true), ([rmc("101112")], true),
     ] {
       var playback = Playback()
-      for sentence in sentences { playback.hear(sentence) }
+      for sentence in sentences { playback.receive(sentence) }
       playback.finish()
-      #expect(playback.lastFix?.tellsKind == tells, "\(sentences)")
+      #expect(playback.lastFix?.reportsKind == tells, "\(sentences)")
     }
     var playback = Playback()
-    playback.hear(navPVT(12) { $0.fixType(0) })
+    playback.receive(navPVT(12) { $0.fixType(0) })
     playback.finish()
-    #expect(playback.lastFix?.tellsKind == true)
+    #expect(playback.lastFix?.reportsKind == true)
   }
 
-  @Test("The next epoch's first message closes the one before")
+  @Test("The first message of the next epoch completes the epoch")
   func nextCloses() {
     var playback = Playback()
-    playback.hear(rmc("101112"), gga("101112"))
+    playback.receive(rmc("101112"), gga("101112"))
     #expect(playback.reports.isEmpty)
     #expect(playback.isOpen == true)
-    playback.hear(rmc("101113"))
+    playback.receive(rmc("101113"))
     #expect(playback.reports.count == 1)
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 12))
   }
 
-  @Test("Silence closes an epoch, and what comes then without a time is of the next one")
+  @Test("Silence completes an epoch, and later messages without a time belong to the next one")
   func idle() {
     var playback = Playback()
-    playback.hear(rmc("101112"), gga("101112"))
+    playback.receive(rmc("101112"), gga("101112"))
     playback.idle()
     #expect(playback.reports.count == 1)
     playback.idle()
     #expect(playback.reports.count == 1)
-    playback.hear(vtg, rmc("101113"))
+    playback.receive(vtg, rmc("101113"))
     playback.idle()
     #expect(playback.epochs == 2)
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 13))
     #expect(playback.lastFix?.courseDegrees == 77.5)
   }
 
-  @Test("The end of the stream closes an epoch")
+  @Test("The end of the stream completes an epoch")
   func finish() {
     var playback = Playback()
-    playback.hear(gga("101112"))
+    playback.receive(gga("101112"))
     playback.finish()
     #expect(playback.reports.count == 1)
   }
 
-  @Test("From the third epoch on the learned last sentence closes at once")
+  @Test("From the third epoch on the learned last sentence completes an epoch at once")
   func learned() {
     var playback = Playback()
-    for second in 12...13 { playback.hear(rmc("1011\(second)"), gga("1011\(second)"), gsa3D) }
-    playback.hear(rmc("101114"), gga("101114"))
+    for second in 12...13 { playback.receive(rmc("1011\(second)"), gga("1011\(second)"), gsa3D) }
+    playback.receive(rmc("101114"), gga("101114"))
     #expect(playback.reports.count == 2)
-    playback.hear(gsa3D)
+    playback.receive(gsa3D)
     #expect(playback.reports.count == 3)
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 14))
   }
@@ -94,117 +94,118 @@ struct EpochTests {
   @Test("A receiver of one message an epoch is learned like any other", arguments: ["RMC", "GLL", "GGA"])
   func learnedSingle(name: String) {
     var playback = Playback()
-    for second in 12...14 { playback.say(name, "1011\(second)") }
+    for second in 12...14 { playback.receiveSentence(name, at: "1011\(second)") }
     #expect(playback.reports.count == 3)
-    playback.say(name, "101115")
+    playback.receiveSentence(name, at: "101115")
     #expect(playback.reports.count == 4)
   }
 
-  @Test("A receiver of NAV-PVT alone too")
+  @Test("A receiver with only NAV-PVT completes at once too")
   func learnedPVT() {
     var playback = Playback()
-    for second in 12...15 { playback.hear(navPVT(second)) }
+    for second in 12...15 { playback.receive(navPVT(second)) }
     #expect(playback.reports.count == 4)
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 9, 10, 11, 15))
   }
 
-  @Test("A GSV group of varying length is still known to be the end")
+  @Test("A GSV group of varying length is still recognized as the end")
   func learnedGroup() {
     var playback = Playback()
     for second in 12...17 {
       let sentences = second % 2 == 0 ? 2 : 3
-      playback.hear(rmc("1011\(second)"))
+      playback.receive(rmc("1011\(second)"))
       for number in 1...sentences {
         #expect(second < 14 || playback.epochs == second - 12)
-        playback.hear("GPGSV,\(sentences),\(number),01,0\(number),40,083,46")
+        playback.receive("GPGSV,\(sentences),\(number),01,0\(number),40,083,46")
       }
       #expect(second < 14 || playback.epochs == second - 11)
     }
   }
 
-  @Test("The last GSV of a signal is not taken for the last one of another signal")
+  @Test("The last GSV of a signal is not confused with that of another signal")
   func learnedSignals() {
     var playback = Playback()
     for second in 12...17 {
-      playback.hear(rmc("1011\(second)"))
+      playback.receive(rmc("1011\(second)"))
       for signal in [1, 6] {
         for number in 1...2 {
           #expect(playback.reports.count == second - 12)
-          playback.hear("GPGSV,2,\(number),02,0\(number),40,083,46,\(signal)")
+          playback.receive("GPGSV,2,\(number),02,0\(number),40,083,46,\(signal)")
         }
       }
       #expect(second < 14 || playback.reports.count == second - 11)
     }
   }
 
-  @Test("A sentence behind the learned end is reported as an update, and the end is learned anew")
+  @Test("A sentence after the learned end is reported as an update, and the end is learned again")
   func late() {
     var playback = Playback()
-    for second in 12...14 { playback.hear(rmc("1011\(second)"), gsa3D) }
+    for second in 12...14 { playback.receive(rmc("1011\(second)"), gsa3D) }
     #expect(playback.reports.map(\.isUpdate) == [false, false, false])
-    playback.hear(gga("101114"))
+    playback.receive(gga("101114"))
     #expect(playback.reports.map(\.isUpdate) == [false, false, false, true])
     #expect(playback.lastFix?.heightAboveSeaLevelMetres == 499.6)
-    for second in 15...17 { playback.hear(rmc("1011\(second)"), gsa3D, gga("1011\(second)")) }
+    for second in 15...17 { playback.receive(rmc("1011\(second)"), gsa3D, gga("1011\(second)")) }
     #expect(playback.epochs == 6)
     #expect(playback.reports.filter(\.isUpdate).count == 1)
   }
 
-  @Test("A late sentence that says nothing new is no update")
+  @Test("A late sentence without new data is no update")
   func lateAndEqual() {
     var playback = Playback()
-    playback.hear(rmc("101112"), gga("101112"))
+    playback.receive(rmc("101112"), gga("101112"))
     playback.idle()
-    playback.hear(gga("101112"))
+    playback.receive(gga("101112"))
     #expect(playback.reports.count == 1)
   }
 
-  @Test("NAV-EOE closes at once")
+  @Test("NAV-EOE completes an epoch at once")
   func endOfEpoch() {
     var playback = Playback()
-    playback.hear(navPVT(12), navEOE(12))
+    playback.receive(navPVT(12), navEOE(12))
     #expect(playback.reports.count == 1)
-    playback.hear(navPVT(13))
+    playback.receive(navPVT(13))
     #expect(playback.reports.count == 1)
-    playback.hear(navEOE(13))
+    playback.receive(navEOE(13))
     #expect(playback.reports.count == 2)
   }
 
-  @Test("HNR-PVT is a fix at once, and an epoch that it comes into stays one")
+  @Test("HNR-PVT is a fix at once, and does not split an epoch")
   func highRate() {
     var playback = Playback()
     for second in 12...15 {
-      for tenth in 0...4 { playback.hear(hnrPVT(second, nano: tenth * 100_000_000)) }
-      playback.hear(navPVT(second), hnrPVT(second, nano: 500_000_000), navSAT([5, 9], second: second), navEOE(second))
-      for tenth in 6...9 { playback.hear(hnrPVT(second, nano: tenth * 100_000_000)) }
+      for tenth in 0...4 { playback.receive(hnrPVT(second, nano: tenth * 100_000_000)) }
+      playback.receive(
+        navPVT(second), hnrPVT(second, nano: 500_000_000), navSAT([5, 9], second: second), navEOE(second))
+      for tenth in 6...9 { playback.receive(hnrPVT(second, nano: tenth * 100_000_000)) }
     }
     playback.finish()
     #expect(playback.reports.count == 44)
     #expect(playback.fixes.allSatisfy { $0.hasPosition })
     #expect(playback.reports.allSatisfy { !$0.isUpdate })
-    // The epoch, with its satellites, is after the fix that came into it.
+    // The epoch with its satellites follows the fix within it.
     let epochs = playback.reports.indices.filter { playback.reports[$0].skyChanged }
     #expect(epochs == [6, 17, 28, 39])
     #expect(epochs.map { playback.fixes[$0].time } == (12...15).map { UTCTime(2025, 12, 9, 10, 11, $0) })
     #expect(epochs.allSatisfy { playback.fixes[$0].satellitesUsed == 12 })
   }
 
-  @Test("HNR-PVT without a fix has no place, and takes none of the epoch's")
+  @Test("HNR-PVT without a fix has no position, and does not use that of the epoch")
   func highRateWithoutFix() {
     var playback = Playback()
-    playback.hear(rmc("101112.00"), gga("101112.00"))
-    playback.hear(hnrPVT(12, nano: 0) { $0.gpsFix(0) })
+    playback.receive(rmc("101112.00"), gga("101112.00"))
+    playback.receive(hnrPVT(12, nano: 0) { $0.gpsFix(0) })
     #expect(playback.fixes.map(\.hasPosition) == [false])
     playback.finish()
     #expect(playback.fixes.map(\.hasPosition) == [false, true])
   }
 
-  @Test("NMEA and UBX of one epoch are one epoch, and UBX's position stands")
+  @Test("NMEA and UBX of one epoch are one epoch, with the position of UBX")
   func mixed() {
     var playback = Playback()
     for second in 12...14 {
-      playback.hear(navPVT(second))
-      playback.hear(rmc("1011\(second).00"), gga("1011\(second).00", latitude: "4717.2"), gsa3D)
+      playback.receive(navPVT(second))
+      playback.receive(rmc("1011\(second).00"), gga("1011\(second).00", latitude: "4717.2"), gsa3D)
       playback.idle()
     }
     #expect(playback.epochs == 3)
@@ -213,25 +214,25 @@ struct EpochTests {
     #expect(playback.fixes.map(\.time) == (12...14).map { UTCTime(2025, 12, 9, 10, 11, $0) })
   }
 
-  @Test("So they are around midnight and the begin of the week, when NMEA comes first too")
+  @Test("This also holds around midnight and the beginning of the week, with NMEA first too")
   func mixedMidnight() {
     var playback = Playback()
     for second in 58...59 {
-      playback.hear(rmc("2359\(second).00"))
-      playback.hear(navPVT(23, 59, second))
+      playback.receive(rmc("2359\(second).00"))
+      playback.receive(navPVT(23, 59, second))
       playback.idle()
     }
-    playback.hear(rmc("000000.00", date: "101225"))
-    playback.hear(navPVT(0, 0, 0, day: 10))
+    playback.receive(rmc("000000.00", date: "101225"))
+    playback.receive(navPVT(0, 0, 0, day: 10))
     playback.idle()
     #expect(playback.epochs == 3)
     #expect(playback.lastFix?.time == UTCTime(2025, 12, 10))
   }
 
-  @Test("Two talkers' GGA are of one epoch")
+  @Test("GGA of two talkers belong to one epoch")
   func talkers() {
     var playback = Playback()
-    playback.hear(gga("101112", talker: "GP"), gga("101112", talker: "GL"), rmc("101112", talker: "GN"))
+    playback.receive(gga("101112", talker: "GP"), gga("101112", talker: "GL"), rmc("101112", talker: "GN"))
     playback.finish()
     #expect(playback.reports.count == 1)
   }
@@ -242,7 +243,7 @@ struct EpochTests {
     for index in 0..<count {
       let hundredths = index * milliseconds / 10
       let time = "101112.\(hundredths < 10 ? "0" : "")\(hundredths)"
-      playback.hear(rmc(time), gga(time))
+      playback.receive(rmc(time), gga(time))
     }
     playback.finish()
     #expect(playback.epochs == count)
@@ -256,23 +257,23 @@ struct EpochTests {
     var playback = Playback()
     for index in 0..<25 {
       let hundredths = index * 4
-      playback.hear(navPVT(10, 11, 12, nano: index * 40_000_000))
-      playback.hear(gga("101112.\(hundredths < 10 ? "0" : "")\(hundredths)"))
+      playback.receive(navPVT(10, 11, 12, nano: index * 40_000_000))
+      playback.receive(gga("101112.\(hundredths < 10 ? "0" : "")\(hundredths)"))
     }
     playback.finish()
     #expect(playback.epochs == 25)
   }
 
-  @Test("A preview is what the end reports, and the last fix while nothing more was collected; it changes nothing")
+  @Test("A preview equals the report of the end, and the last fix without new messages; it changes nothing")
   func preview() {
     var playback = Playback()
     #expect(!playback.preview().fix.hasPosition)
     for second in 10...14 {
-      playback.hear(rmc("1011\(second)"))
+      playback.receive(rmc("1011\(second)"))
       let early = playback.preview()
       #expect(early.fix.time == UTCTime(2025, 12, 9, 10, 11, second))
       #expect(early.fix.heightAboveSeaLevelMetres == nil)
-      playback.hear(gga("1011\(second)"))
+      playback.receive(gga("1011\(second)"))
       let whole = playback.preview()
       #expect(playback.preview() == whole)
       playback.idle()
@@ -294,12 +295,12 @@ struct EpochTests {
       if random.oneIn(4) { bytes[random.int(0...bytes.count - 1)] ^= random.byte() }
     }
     var whole = Playback()
-    whole.hear(bytes)
+    whole.receive(bytes)
     whole.finish()
     var cut = Playback()
     while !bytes.isEmpty {
       let count = min(bytes.count, random.int(1...90))
-      cut.hear(Array(bytes[..<count]))
+      cut.receive(Array(bytes[..<count]))
       bytes.removeFirst(count)
       _ = cut.preview()
     }
@@ -308,34 +309,34 @@ struct EpochTests {
     #expect(cut.counters == whole.counters)
   }
 
-  @Test("A step back in time is a new epoch and no trouble")
+  @Test("A step back in time is a new epoch and no fault")
   func backwards() {
     var playback = Playback()
     for second in [12, 13, 14, 11, 12] {
-      playback.hear(rmc("1011\(second)"))
+      playback.receive(rmc("1011\(second)"))
       playback.idle()
     }
     #expect(playback.fixes.map(\.time) == [12, 13, 14, 11, 12].map { UTCTime(2025, 12, 9, 10, 11, $0) })
   }
 
-  @Test("RTCM tells nothing of an epoch")
+  @Test("RTCM does not affect epochs")
   func rtcm() {
     var playback = Playback()
-    playback.hear(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
+    playback.receive(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
     playback.finish()
     #expect(playback.reports.isEmpty)
-    playback.hear(rmc("101112"))
-    playback.hear(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
+    playback.receive(rmc("101112"))
+    playback.receive(Wire.rtcm3([0x3E, 0xD0, 0, 1, 2]))
     playback.finish()
     #expect(playback.reports.count == 1)
   }
 
-  @Test("Unknown sentences and messages change nothing and end nothing")
+  @Test("Unknown sentences and messages change nothing and complete nothing")
   func unknown() {
     var playback = Playback()
     for second in 12...15 {
-      playback.hear(rmc("1011\(second)"), gsa3D, "GPTXT,01,01,02,hello", "PXYZ,1")
-      playback.hear(Wire.ubx(0x0A, 0x09, [1, 2, 3]))
+      playback.receive(rmc("1011\(second)"), gsa3D, "GPTXT,01,01,02,hello", "PXYZ,1")
+      playback.receive(Wire.ubx(0x0A, 0x09, [1, 2, 3]))
     }
     #expect(playback.reports.count == 4)
     #expect(playback.rejectedFields == 0)
@@ -343,15 +344,15 @@ struct EpochTests {
 }
 
 extension Playback {
-  mutating func say(_ name: String, _ time: String) {
+  mutating func receiveSentence(_ name: String, at time: String) {
     switch name {
-    case "RMC": hear(rmc(time))
-    case "GGA": hear(gga(time))
-    case "GLL": hear(gll(time))
-    case "ZDA": hear(zda(time))
-    case "VTG": hear(vtg)
-    case "GSA": hear(gsa3D)
-    default: for sentence in gsv { hear(sentence) }
+    case "RMC": receive(rmc(time))
+    case "GGA": receive(gga(time))
+    case "GLL": receive(gll(time))
+    case "ZDA": receive(zda(time))
+    case "VTG": receive(vtg)
+    case "GSA": receive(gsa3D)
+    default: for sentence in gsv { receive(sentence) }
     }
   }
 }

@@ -3,19 +3,19 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("What a fix says")
+@Suite("The contents of a fix")
 struct FixTests {
   /// The last fix after these sentences.
   private func lastFix(_ sentences: String...) -> Fix? {
     var playback = Playback()
-    for sentence in sentences { playback.hear(sentence) }
+    for sentence in sentences { playback.receive(sentence) }
     playback.finish()
     return playback.lastFix
   }
 
   private func lastFix(_ frames: [UInt8]...) -> Fix? {
     var playback = Playback()
-    for frame in frames { playback.hear(frame) }
+    for frame in frames { playback.receive(frame) }
     playback.finish()
     return playback.lastFix
   }
@@ -31,13 +31,13 @@ struct FixTests {
     #expect(lastFix(rmc("101112", status: "V"))?.time == UTCTime(2025, 12, 9, 10, 11, 12))
   }
 
-  @Test("A status of V with a position beside it gives none either")
+  @Test("Status V gives no position even beside a position")
   func invalidWithPosition() {
     #expect(lastFix("GPRMC,101112,V,4717.1,N,00833.9,E,0,0,091225,,,N")?.hasPosition == false)
     #expect(lastFix("GPGGA,101112,4717.1,N,00833.9,E,0,08,1.0,5,M,4,M,,")?.hasPosition == false)
   }
 
-  @Test("RMC or GLL alone is 2D; GGA's height makes 3D; GSA's word counts")
+  @Test("RMC or GLL alone is 2D; GGA's height makes it 3D; GSA decides")
   func dimensions() {
     #expect(lastFix(rmc("101112"))?.kind == .twoD)
     #expect(lastFix(gll("101112"))?.kind == .twoD)
@@ -46,27 +46,27 @@ struct FixTests {
     #expect(lastFix(gga("101112"), "GPGSA,A,2,05,09,12,,,,,,,,,,1.8,1.0,1.5")?.kind == .twoD)
   }
 
-  @Test("The position with the most digits stands, the later one where they are equal")
+  @Test("The position with the most digits is used, the later one if they are equal")
   func digits() {
     let coarse = "GPRMC,101112,A,4717.1,N,00833.9,E,0,0,091225,,,A"
     #expect(lastFix(gga("101112"), coarse)?.latitudeDegrees == 283_711_437.0 / 6_000_000)
     #expect(lastFix(gga("101112", latitude: "4717.2"), rmc("101112"))?.latitudeDegrees == 283_711_437.0 / 6_000_000)
   }
 
-  @Test("Knots become metres a second; a course is true")
+  @Test("Knots become metres per second; a course is true")
   func motion() throws {
     let fix = try #require(lastFix(rmc("101112", speed: "19.438445"), "GPVTG,90.0,T,,M,,N,,K,A"))
     #expect(abs((fix.speedMetresPerSecond ?? 0) - 10) < 1e-6)
     #expect(fix.courseDegrees == 90)
   }
 
-  @Test("A speed beyond belief is rejected")
+  @Test("An implausible speed is rejected")
   func absurdSpeed() {
     #expect(lastFix(rmc("101112", speed: "99999"))?.speedMetresPerSecond == nil)
     #expect(lastFix(navPVT(12) { $0.gSpeed(-1) })?.speedMetresPerSecond == nil)
   }
 
-  @Test("GNS with several systems' modes: the best counts, N alone is no fix")
+  @Test("GNS with several systems' modes: the best mode counts, N alone is no fix")
   func gns() {
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,AND,12,0.8,499.6,48.0,,")?.quality == .differential)
     #expect(lastFix("GNGNS,101112,4717.1,N,00833.9,E,NNN,12,0.8,499.6,48.0,,")?.hasPosition == false)
@@ -110,19 +110,19 @@ struct FixTests {
     #expect(fix.timeAccuracySeconds.map { abs($0 - 25e-9) < 1e-15 } == true)
   }
 
-  @Test("Positions off the globe and flagged as invalid are not taken")
+  @Test("Positions outside the valid range or flagged as invalid are rejected")
   func absurdPosition() {
     #expect(lastFix(navPVT(12) { $0.lat(900_000_001) })?.hasPosition == false)
     #expect(lastFix(navPVT(12) { $0.lon(-1_800_000_001) })?.hasPosition == false)
     #expect(lastFix(navPVT(12) { $0.flags3(1) })?.hasPosition == false)
   }
 
-  @Test("A fix outside the receiver's own limits says so")
+  @Test("A fix outside the receiver's own limits is marked")
   func limits() {
     #expect(lastFix(navPVT(12) { $0.flags(0) })?.isWithinLimits == false)
   }
 
-  @Test("NAV-HPPOSLLH is preferred to NAV-PVT, whichever comes first")
+  @Test("NAV-HPPOSLLH is preferred to NAV-PVT in any order")
   func highPrecision() {
     let precise = ubx {
       NavHPPOSLLH.encode(into: &$0) {
@@ -136,7 +136,7 @@ struct FixTests {
     }
     for frames in [[precise, navPVT(12)], [navPVT(12), precise]] {
       var playback = Playback()
-      for frame in frames { playback.hear(frame) }
+      for frame in frames { playback.receive(frame) }
       playback.finish()
       #expect(playback.lastFix?.latitudeDegrees.map { abs($0 - 47.2852394_58) < 1e-11 } == true)
       #expect(playback.lastFix?.horizontalAccuracyMetres.map { abs($0 - 0.0142) < 1e-9 } == true)
@@ -145,7 +145,7 @@ struct FixTests {
 
   // MARK: Accuracy
 
-  @Test("An accuracy from DOP says that it is an estimate")
+  @Test("An accuracy from DOP is marked as an estimate")
   func estimated() {
     let fix = lastFix(gga("101112", hdop: "2.0"), rmc("101112"))
     #expect(fix?.accuracySource == .estimated)
@@ -153,7 +153,7 @@ struct FixTests {
     #expect(fix?.verticalAccuracyMetres != nil)
   }
 
-  @Test("A better method has a better estimate; none is made without a position")
+  @Test("A better method has a better estimate; a fix without a position has no estimate")
   func estimatedByQuality() throws {
     let autonomous = try #require(lastFix(gga("101112", quality: 1))?.horizontalAccuracyMetres)
     let differential = try #require(lastFix(gga("101112", quality: 2))?.horizontalAccuracyMetres)
@@ -173,14 +173,14 @@ struct FixTests {
     #expect(lastFix(gga("101112"), "PGRME,3.5,M,6.5,M,8.0,M")?.horizontalAccuracyMetres == 3.5)
   }
 
-  @Test("NAV-PVT's largest accuracies stand for none, and then an estimate is one")
+  @Test("NAV-PVT's largest accuracies mean unknown, and an estimate is used")
   func noAccuracy() {
     #expect(lastFix(navPVT(12) { $0.hAcc(.max) })?.accuracySource == .estimated)
   }
 
-  // MARK: Receivers with habits of their own
+  // MARK: Special receivers
 
-  @Test("A timing receiver with a surveyed place has a position; without it only the time")
+  @Test("A timing receiver with a surveyed position has a position; without it only the time")
   func surveyed() {
     let place = lastFix(navPVT(12) { $0.fixType(5) })
     #expect(place?.kind == .surveyed)
@@ -196,7 +196,7 @@ struct FixTests {
   }
 
   @Test(
-    "An epoch whose status says no position has none, whatever the other messages hold, in any order", arguments: 0..<6)
+    "An epoch with a status of no position has none, with any other messages in any order", arguments: 0..<6)
   func noPlace(order: Int) throws {
     let messages = [
       ubx {
@@ -219,18 +219,18 @@ struct FixTests {
     ]
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
     var playback = Playback()
-    for index in orders[order] { playback.hear(messages[index]) }
+    for index in orders[order] { playback.receive(messages[index]) }
     playback.finish()
     let last = playback.lastFix
     let fix = try #require(last)
     var expected = Fix()
     (expected.time, expected.leapSeconds) = (fix.time, fix.leapSeconds)
-    (expected.tellsKind, expected.isWithinLimits, expected.quality) = (true, false, .autonomous)
+    (expected.reportsKind, expected.isWithinLimits, expected.quality) = (true, false, .autonomous)
     (expected.satellitesUsed, expected.pdop) = (fix.satellitesUsed, fix.pdop)
     #expect(fix == expected && fix.time != nil)
   }
 
-  @Test("A sentence whose status is void leaves no place and no speed behind")
+  @Test("A sentence with a void status leaves neither position nor speed")
   func voidSentence() throws {
     let fix = try #require(lastFix("GPRMC,101112.00,V,4717.11,N,00833.91,E,0.0,12.0,091225,,,N"))
     #expect(fix.latitudeDegrees == nil && fix.longitudeDegrees == nil && fix.speedMetresPerSecond == nil)
@@ -256,7 +256,7 @@ struct FixTests {
   }
 
   @Test(
-    "NAV-SOL alone: earth-centred coordinates become a place",
+    "NAV-SOL alone: earth-centred coordinates become a position",
     arguments: [
       (637_813_700, 0, 0, 0, 0), (0, 637_813_700, 0, 0, 90), (-637_813_700, 0, 0, 0, 180), (0, -637_813_700, 0, 0, -90),
       (0, 0, 635_675_231, 90, 0), (0, 0, -635_675_231, -90, 0), (428_650_720, 64_563_560, 466_348_040, 47.2852, 8.5652),
@@ -271,7 +271,7 @@ struct FixTests {
     #expect(fix.time == UTCTime(2025, 12, 9, 10, 11, 12))
   }
 
-  @Test("NAV-SOL alone: the velocity in the directions of the place")
+  @Test("NAV-SOL alone: the velocity in the local directions")
   func earthCentredVelocity() throws {
     let fix = try #require(lastFix(solution(637_813_700, 0, 0, SIMD3(50, 300, 400))))
     #expect(abs((fix.speedMetresPerSecond ?? 0) - 5) < 1e-6)
@@ -279,12 +279,12 @@ struct FixTests {
     #expect(abs((fix.climbMetresPerSecond ?? 0) - 0.5) < 1e-6)
   }
 
-  @Test("The earth's centre is no place")
+  @Test("The centre of the Earth is no position")
   func centre() {
     #expect(lastFix(solution(0, 0, 0))?.hasPosition == false)
   }
 
-  @Test("A geoid fills in the height that the receiver leaves out")
+  @Test("A geoid provides the height that the receiver omits")
   func heights() throws {
     let fix = try #require(lastFix("GPGGA,101112,4717.1,N,00833.9,E,1,08,1.0,499.6,M,,M,,"))
     let separation = try #require(fix.geoidSeparationMetres)
@@ -295,46 +295,46 @@ struct FixTests {
 
 @Suite("Satellites")
 struct SkyTests {
-  private func heard(_ sentences: [String]) -> Playback.Heard? {
+  private func received(_ sentences: [String]) -> Playback.Received? {
     var playback = Playback()
-    for sentence in sentences { playback.hear(sentence) }
+    for sentence in sentences { playback.receive(sentence) }
     playback.finish()
     return playback.last
   }
 
-  @Test("A GSV group is the satellites in view; GSA marks the used ones")
+  @Test("A GSV group contains the satellites in view; GSA marks the used ones")
   func group() {
-    let heard = heard([rmc("101112"), gsa3D] + gsv)
-    #expect(heard?.skyChanged == true)
-    #expect(heard?.satellites.map(\.number) == [5, 9, 14, 30, 2, 4])
-    #expect(heard?.satellites.filter(\.isUsed).map(\.number) == [5, 9])
-    #expect(heard?.satellites.first?.elevationDegrees == 40)
-    #expect(heard?.satellites.first?.azimuthDegrees == 83)
-    #expect(heard?.satellites.first?.signalDecibelHertz == 46)
-    #expect(heard?.satellites.last?.signalDecibelHertz == 0)
-    #expect(heard?.fix.satellitesInView == 6)
+    let received = received([rmc("101112"), gsa3D] + gsv)
+    #expect(received?.skyChanged == true)
+    #expect(received?.satellites.map(\.number) == [5, 9, 14, 30, 2, 4])
+    #expect(received?.satellites.filter(\.isUsed).map(\.number) == [5, 9])
+    #expect(received?.satellites.first?.elevationDegrees == 40)
+    #expect(received?.satellites.first?.azimuthDegrees == 83)
+    #expect(received?.satellites.first?.signalDecibelHertz == 46)
+    #expect(received?.satellites.last?.signalDecibelHertz == 0)
+    #expect(received?.fix.satellitesInView == 6)
   }
 
-  @Test("A BeiDou talker's ids from 201 on are BeiDou's, where others mean QZSS")
+  @Test("A BeiDou talker's ids from 201 on belong to BeiDou, those of others to QZSS")
   func beiDouFrom201() {
-    let heard = heard([
+    let received = received([
       rmc("101112"), "BDGSV,1,1,03,201,40,083,46,202,17,308,41,212,07,344,39", "GPGSV,1,1,01,202,22,228,45",
       "BDGSA,A,3,202,,,,,,,,,,,,1.8,1.0,1.5",
     ])
-    #expect(heard?.satellites.map(\.system) == [.beiDou, .beiDou, .beiDou, .qzss])
-    #expect(heard?.satellites.map(\.number) == [1, 2, 12, 10])
-    #expect(heard?.satellites.map(\.isUsed) == [false, true, false, false])
+    #expect(received?.satellites.map(\.system) == [.beiDou, .beiDou, .beiDou, .qzss])
+    #expect(received?.satellites.map(\.number) == [1, 2, 12, 10])
+    #expect(received?.satellites.map(\.isUsed) == [false, true, false, false])
   }
 
-  @Test("GSA marks the used satellites wherever it comes in the epoch")
+  @Test("GSA marks the used satellites at any place in the epoch")
   func marks() {
     let orders = [[gsa3D] + gsv, gsv + [gsa3D], [gsv[0], gsa3D, gsv[1]]]
     for order in orders {
       var playback = Playback()
-      // The epoch before named others as used, and they are forgotten.
-      playback.hear(rmc("101111"), "GPGSA,A,3,14,30,02,,,,,,,,,,1.8,1.0,1.5", gsv[0], gsv[1])
-      playback.hear(rmc("101112"))
-      for sentence in order { playback.hear(sentence) }
+      // The used satellites of the epoch before are cleared.
+      playback.receive(rmc("101111"), "GPGSA,A,3,14,30,02,,,,,,,,,,1.8,1.0,1.5", gsv[0], gsv[1])
+      playback.receive(rmc("101112"))
+      for sentence in order { playback.receive(sentence) }
       playback.finish()
       #expect(playback.reports.first?.satellites.filter(\.isUsed).map(\.number) == [14, 30, 2])
       #expect(playback.last?.satellites.filter(\.isUsed).map(\.number) == [5, 9])
@@ -342,51 +342,51 @@ struct SkyTests {
     }
   }
 
-  @Test("Each system's numbers are its own")
+  @Test("Each system has its own numbers")
   func systems() {
-    let heard = heard([
+    let received = received([
       rmc("101112"), "GPGSV,1,1,02,05,40,083,46,40,10,200,30", "GLGSV,1,1,01,70,40,083,46", "GAGSV,1,1,01,05,40,083,46",
       "GBGSV,1,1,01,05,40,083,46", "GNGSA,A,3,05,,,,,,,,,,,,1.8,1.0,1.5,3",
     ])
-    #expect(heard?.satellites.map(\.system) == [.gps, .sbas, .glonass, .galileo, .beiDou])
-    #expect(heard?.satellites.map(\.number) == [5, 127, 6, 5, 5])
-    #expect(heard?.satellites.map(\.isUsed) == [false, false, false, true, false])
+    #expect(received?.satellites.map(\.system) == [.gps, .sbas, .glonass, .galileo, .beiDou])
+    #expect(received?.satellites.map(\.number) == [5, 127, 6, 5, 5])
+    #expect(received?.satellites.map(\.isUsed) == [false, false, false, true, false])
   }
 
-  @Test("A group that is cut in the middle leaves what it said")
+  @Test("A group that is cut in the middle keeps its first satellites")
   func cut() {
     var playback = Playback()
-    playback.hear(rmc("101112"), gsv[0], rmc("101113"), gsv[0], gsv[1], rmc("101114"))
+    playback.receive(rmc("101112"), gsv[0], rmc("101113"), gsv[0], gsv[1], rmc("101114"))
     #expect(playback.reports.map(\.satellites.count) == [4, 6])
   }
 
-  @Test("An epoch without satellites' sentences leaves them as they were")
+  @Test("An epoch without sentences of satellites keeps them")
   func kept() {
     var playback = Playback()
-    playback.hear(rmc("101112"), gsv[0], gsv[1], rmc("101113"), rmc("101114"))
+    playback.receive(rmc("101112"), gsv[0], gsv[1], rmc("101113"), rmc("101114"))
     #expect(playback.reports.map(\.skyChanged) == [true, false])
     #expect(playback.reports.map(\.satellites.count) == [6, 6])
   }
 
-  @Test("NAV-SAT's satellites win over GSV's")
+  @Test("NAV-SAT's satellites replace GSV's")
   func navSATWins() {
     var playback = Playback()
-    playback.hear(navPVT(12), navSAT([1, 2, 3]))
-    for sentence in [rmc("101112.00")] + gsv { playback.hear(sentence) }
+    playback.receive(navPVT(12), navSAT([1, 2, 3]))
+    for sentence in [rmc("101112.00")] + gsv { playback.receive(sentence) }
     playback.finish()
     #expect(playback.last?.satellites.map(\.number) == [1, 2, 3])
     #expect(playback.last?.satellites.map(\.isUsed) == [false, true, false])
   }
 
-  @Test("Angles out of their range are unknown", arguments: [-128, -91, 91, 127] as [Int8])
+  @Test("Angles outside their range are unknown", arguments: [-128, -91, 91, 127] as [Int8])
   func angles(elevation: Int8) {
     var playback = Playback()
-    playback.hear(navSAT([1], elevation: elevation))
+    playback.receive(navSAT([1], elevation: elevation))
     playback.finish()
     #expect(playback.last?.satellites.first?.elevationDegrees == Satellite.unknownAngle)
   }
 
-  @Test("So are those of NAV-SVINFO")
+  @Test("Angles of NAV-SVINFO outside their range are unknown")
   func legacyAngles() {
     var playback = Playback()
     let channels = ubx {
@@ -397,15 +397,15 @@ struct SkyTests {
         $0.channel_azim(0, .min)
       }
     }
-    playback.hear(channels)
+    playback.receive(channels)
     playback.finish()
     #expect(playback.last?.satellites.first == Satellite(system: .glonass, number: 6))
   }
 
-  @Test("Satellites beyond the room are counted, not kept")
+  @Test("Satellites beyond the capacity are counted, not stored")
   func crowded() {
     var playback = Playback()
-    playback.hear(navSAT(Array(1...200)))
+    playback.receive(navSAT(Array(1...200)))
     playback.finish()
     #expect(playback.last?.satellites.count == Sky.capacity)
   }

@@ -2,7 +2,7 @@ import ReceiverStream
 import TestSupport
 import Testing
 
-/// A frame as the stream handed it out.
+/// A frame from the stream.
 struct FoundFrame: Equatable {
   var kind: Frame.Kind
   var offset: UInt64
@@ -15,13 +15,13 @@ struct FoundFrame: Equatable {
   }
 }
 
-/// All that a stream makes of bytes.
+/// The complete output of a stream.
 struct Outcome: Equatable {
   var frames: [FoundFrame] = []
   var counters = StreamCounters()
   var offset: UInt64 = 0
 
-  /// The bytes arrive in pieces of the lengths that `next` gives.
+  /// Feeds the bytes in pieces with the lengths that `next` gives.
   init(_ bytes: [UInt8], pieces next: () -> Int) {
     var stream = FrameStream()
     var at = 0
@@ -35,7 +35,7 @@ struct Outcome: Equatable {
     offset = stream.offset
   }
 
-  /// The bytes arrive at once.
+  /// Feeds the bytes at once.
   init(_ bytes: [UInt8]) { self.init(bytes) { bytes.count } }
 }
 
@@ -114,7 +114,7 @@ struct FramingTests {
   private let good = Wire.ubx(1, 0x61, [1, 2, 3, 4])
   private let sentence = Wire.nmea("GPGLL,4717.1,N,00833.9,E,101112.00,A,A")
 
-  @Test("A header with an absurd length does not swallow what is behind it")
+  @Test("A header with an absurd length does not consume the bytes after it")
   func absurdLength() {
     let outcome = Outcome([0xB5, 0x62, 0x01, 0x07, 0xFF, 0xFF] + good + sentence)
     #expect(outcome.frames.map(\.bytes) == [good, sentence])
@@ -132,20 +132,20 @@ struct FramingTests {
     #expect(Outcome(bytes) { 17 } == outcome)
   }
 
-  @Test("A $ inside a UBX payload is no sentence, even where a whole one stands there")
+  @Test("A $ inside a UBX payload starts no sentence, even before a complete one")
   func sentenceInPayload() {
     let frame = Wire.ubx(4, 2, sentence)
     #expect(Outcome(frame + frame).frames.map(\.bytes) == [frame, frame])
   }
 
-  @Test("A sentence that another one breaks is dropped, the other is not")
+  @Test("A sentence that is interrupted by another is dropped, the other is found")
   func brokenSentence() {
     let outcome = Outcome(sentence[..<20] + sentence)
     #expect(outcome.frames.map(\.bytes) == [sentence])
     #expect(outcome.counters.brokenSentences == 1)
   }
 
-  @Test("Lines without checksum and with a wrong one are told apart")
+  @Test("Lines without a checksum and with a wrong one are distinguished")
   func counted() {
     let outcome = Outcome(ascii("$GPGLL,1,2\r\n$GPGLL,1,2*00\r\n") + sentence)
     #expect(outcome.counters.withoutChecksum == 1)
@@ -166,7 +166,7 @@ struct FramingTests {
     #expect(Outcome(good + sentence.dropLast(2)).counters.nmeaFrames == 1)
   }
 
-  @Test("A frame that stalled does not swallow the next one")
+  @Test("A frame that stalled does not consume the next one")
   func stalled() {
     var stream = FrameStream()
     var frames: [FoundFrame] = []
@@ -180,7 +180,7 @@ struct FramingTests {
     #expect(stream.counters.cutFrames == 1)
   }
 
-  @Test("A stall gives out what stands whole behind the false start")
+  @Test("A stall releases the whole frames after the false start")
   func stalledFalseStart() {
     var stream = FrameStream()
     var frames: [FoundFrame] = []
@@ -190,7 +190,7 @@ struct FramingTests {
     #expect(frames.map(\.bytes) == [good, sentence])
   }
 
-  @Test("Forgetting a frame that has begun keeps the places right")
+  @Test("Discarding a partial frame keeps the offsets correct")
   func reset() {
     var stream = FrameStream()
     var frames: [FoundFrame] = []
@@ -201,7 +201,7 @@ struct FramingTests {
     #expect(stream.counters.skippedBytes == 8)
   }
 
-  @Test("Empty pieces are nothing")
+  @Test("Empty pieces have no effect")
   func empty() {
     var stream = FrameStream()
     stream.receive([UInt8]().raw) { _ in }

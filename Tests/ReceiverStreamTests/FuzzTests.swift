@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import UBX
 
-/// Inputs that no receiver sends. After each of them every byte is in a frame or counted as skipped, every fix is within its
-/// bounds, and the next epochs of a working receiver give its position.
-@Suite("No input does harm")
+/// Inputs that no receiver sends. After each input every byte is in a frame or counted as skipped, every fix is
+/// within its bounds, and the next epochs of a working receiver give its position.
+@Suite("No input causes harm")
 struct FuzzTests {
-  /// Bytes through the whole way: stream, assembler, lines.
+  /// The complete decoder: stream, assembler, lines.
   private struct Pipeline: ~Copyable {
     private var stream = FrameStream()
     private var assembler = EpochAssembler(reference: UTCTime(2025, 12, 9))
@@ -32,7 +32,7 @@ struct FuzzTests {
       streamBytes += UInt64(bytes.count)
     }
 
-    /// Receives a frame that is known to be one, without a stream around it.
+    /// Receives a known frame without a stream.
     mutating func receive(frame bytes: [UInt8]) {
       var cursor = FrameCursor(bytes.raw)
       while let frame = cursor.next() { receive(frame) }
@@ -55,7 +55,7 @@ struct FuzzTests {
       self.complaint = self.complaint ?? complaint
     }
 
-    /// Checks the invariants, after a working receiver was connected for some epochs.
+    /// Checks the invariants, after some epochs of a working receiver.
     mutating func check() {
       for second in 20...25 { receive(navPVT(second) + navEOE(second)) }
       var stream = FrameStream()
@@ -136,7 +136,7 @@ struct FuzzTests {
 }
 
 extension Fix {
-  /// The value that is outside the bounds which the assembler promises; nil if there is none.
+  /// Returns the value that violates the assembler's bounds; nil without a violation.
   var complaint: String? {
     if abs(latitudeDegrees ?? 0) > 90 || abs(longitudeDegrees ?? 0) > 180 { return "position of \(self)" }
     for angle in [courseDegrees, headingDegrees, magneticHeadingDegrees] where !(0...360).contains(angle ?? 0) {

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("Where the bow points to")
+@Suite("The heading")
 struct HeadingTests {
   private func lastFix(_ frames: [UInt8]...) -> Fix? {
     var playback = Playback()
-    for frame in frames { playback.hear(frame) }
+    for frame in frames { playback.receive(frame) }
     playback.finish()
     return playback.lastFix
   }
 
   private func lastFix(_ sentences: String...) -> Fix? {
     var playback = Playback()
-    for sentence in sentences { playback.hear(sentence) }
+    for sentence in sentences { playback.receive(sentence) }
     playback.finish()
     return playback.lastFix
   }
@@ -34,14 +34,14 @@ struct HeadingTests {
   /// gnssFixOK, diffSoln, relPosValid, carrSoln 2, isMoving, relPosHeadingValid.
   private let movingBase: UInt32 = 0b1_0011_0111
 
-  @Test("A course is no heading: it takes a message that tells one")
+  @Test("A course is no heading: a heading needs its own message")
   func course() {
     #expect(lastFix(navPVT(12))?.headingSource == Fix.HeadingSource.none)
     #expect(lastFix(navPVT(12))?.headingDegrees == nil)
     #expect(lastFix(rmc("101112"), vtg)?.headingDegrees == nil)
   }
 
-  @Test("NAV-PVT's heading of the vehicle counts when it is marked as valid, with its accuracy")
+  @Test("NAV-PVT's heading of the vehicle is used if it is marked as valid, with its accuracy")
   func vehicle() {
     let fix = lastFix(
       navPVT(12) {
@@ -53,18 +53,18 @@ struct HeadingTests {
     #expect(lastFix(navPVT(12) { $0.headVeh(9_000_000) })?.headingDegrees == nil)
   }
 
-  @Test("Two antennas on one vehicle give a heading; a base station's direction is none")
+  @Test("Two antennas on one vehicle give a heading; the direction to a base station does not")
   func relativePosition() {
     let fix = lastFix(navPVT(12), relative(movingBase))
     #expect(fix?.headingDegrees == 45 && fix?.headingAccuracyDegrees == 0.3)
-    // Each flag is needed: fix, relative position, heading, moving base, carrier solution.
+    // Each flag is required: fix, relative position, heading, moving base, carrier solution.
     for bits: UInt32 in [1, 1 << 2, 1 << 8, 1 << 5, 3 << 3] {
       #expect(lastFix(navPVT(12), relative(movingBase & ~bits))?.headingDegrees == nil)
     }
     #expect(lastFix(navPVT(12), relative(movingBase, heading: 90_000_000))?.headingDegrees == nil)
   }
 
-  @Test("NAV-ATT's heading counts when it has an accuracy")
+  @Test("NAV-ATT's heading is used if it has an accuracy")
   func attitude() {
     func attitude(_ accuracy: UInt32) -> [UInt8] {
       ubx {
@@ -79,7 +79,7 @@ struct HeadingTests {
     #expect(lastFix(navPVT(12), attitude(0))?.headingDegrees == nil)
   }
 
-  @Test("HDT and THS are true; THS with V is none")
+  @Test("HDT and THS are true headings; THS with V is ignored")
   func trueHeading() {
     #expect(lastFix(rmc("101112"), "HEHDT,360.0,T")?.headingDegrees == 0)
     #expect(lastFix(rmc("101112"), "GNTHS,77.5,A")?.headingDegrees == 77.5)
@@ -87,7 +87,7 @@ struct HeadingTests {
     #expect(lastFix(rmc("101112"), "HEHDT,361.0,T")?.headingDegrees == nil)
   }
 
-  @Test("HDM is magnetic; HDG too, less its deviation, and true with its variation")
+  @Test("HDM is magnetic; HDG is corrected by its deviation, and true with its variation")
   func compass() {
     let simple = lastFix(rmc("101112"), "HCHDM,10.5,M")
     #expect(
@@ -98,7 +98,7 @@ struct HeadingTests {
     #expect(plain?.magneticHeadingDegrees == 101.5 && plain?.headingDegrees == nil)
   }
 
-  @Test("The better source stands, whatever comes last")
+  @Test("The better source is used in any order")
   func precedence() {
     let sentences = lastFix(rmc("101112"), "HEHDT,20.0,T", "HCHDG,15.0,,,4.0,E")
     #expect(sentences?.headingDegrees == 20 && sentences?.magneticHeadingDegrees == 15)

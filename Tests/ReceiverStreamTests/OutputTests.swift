@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("Which of a receiver's outputs the fix is made of")
+@Suite("The receiver outputs that a fix uses")
 struct OutputTests {
   private func secondOutput(_ frame: [UInt8]) -> [UInt8] { Wire.ubx(0x29, frame[3], Array(frame[6..<frame.count - 2])) }
 
   private func fixes(_ frames: [[UInt8]]) -> [Fix] {
     var playback = Playback()
-    for frame in frames { playback.hear(frame) }
+    for frame in frames { playback.receive(frame) }
     playback.finish()
     return playback.reports.map(\.fix)
   }
@@ -21,7 +21,7 @@ struct OutputTests {
     #expect(fixes(first).count == 20)
   }
 
-  @Test("Where NAV tells a place NAV2 changes nothing, whichever comes first in an epoch")
+  @Test("If NAV contains a position, NAV2 changes nothing, in any order within an epoch")
   func bothOutputs() {
     let first = (0..<20).map { navPVT($0) }
     let second = (0..<20).map { second in secondOutput(navPVT(second) { $0.lat(100_000_000) }) }
@@ -29,7 +29,7 @@ struct OutputTests {
     #expect(fixes(mixed) == fixes(first))
   }
 
-  @Test("When NAV falls silent NAV2 stands in after ten epochs of other messages")
+  @Test("If NAV stops, NAV2 replaces it after ten epochs of other messages")
   func firstOutputEnds() {
     let both = (0..<3).map { navPVT($0) } + (3..<20).flatMap { [navEOE($0), secondOutput(navPVT($0))] }
     let places = fixes(both).map(\.hasPosition)
@@ -77,7 +77,7 @@ struct OutputTests {
     #expect(fix.time == fixes([navPVT(12)]).last?.time)
   }
 
-  @Test("NAV-HPPOSECEF is taken to the tenth of a millimetre, and NAV-POSECEF behind it does not undo that")
+  @Test("NAV-HPPOSECEF has a resolution of a tenth of a millimetre, and a later NAV-POSECEF does not reduce it")
   func earthCentred() throws {
     let status = ubx {
       NavSTATUS.encode(into: &$0) {
@@ -114,10 +114,10 @@ struct OutputTests {
 
   // MARK: Satellites
 
-  @Test("A satellite without a number that its system has is none: a GLONASS slot that is not known, an empty channel")
+  @Test("A satellite without a valid number is ignored: an unknown GLONASS slot, an empty channel")
   func nameless() {
     var playback = Playback()
-    playback.hear(
+    playback.receive(
       ubx {
         NavSAT.encode(into: &$0, length: 8 + 12 * 4) {
           $0.iTOW(timeOfWeek(10, 11, 12))
@@ -132,7 +132,7 @@ struct OutputTests {
     playback.finish()
     #expect(playback.last?.satellites.map(\.system) == [.glonass] && playback.last?.satellites.map(\.number) == [7])
     playback = Playback()
-    playback.hear(
+    playback.receive(
       ubx {
         NavSVINFO.encode(into: &$0, length: 8 + 12 * 3) {
           $0.iTOW(timeOfWeek(10, 11, 12))
@@ -147,14 +147,14 @@ struct OutputTests {
   @Test("A direction is below the horizon or above it, and north is 0°")
   func directions() {
     var playback = Playback()
-    playback.hear("GPGSV,1,1,04,05,91,083,46,06,90,360,41,07,-91,359,40,08,,,39", rmc("101112"))
+    playback.receive("GPGSV,1,1,04,05,91,083,46,06,90,360,41,07,-91,359,40,08,,,39", rmc("101112"))
     playback.finish()
     #expect(playback.last?.satellites.map(\.elevationDegrees) == [-128, 90, -128, -128])
     #expect(playback.last?.satellites.map(\.azimuthDegrees) == [83, 0, 359, -128])
   }
 
   @Test(
-    "Who says Galileo means Galileo, and who says BeiDou BeiDou",
+    "The talker and the range of the id determine the system",
     arguments: [
       ("GA", "02", Satellite.System.galileo, 2), ("GA", "36", .galileo, 36), ("GA", "102", .galileo, 2),
       ("GA", "136", .galileo, 36), ("GA", "305", .galileo, 5), ("GB", "201", .beiDou, 1), ("GB", "19", .beiDou, 19),
@@ -163,24 +163,24 @@ struct OutputTests {
     ] as [(String, String, Satellite.System, UInt8)])
   func numbers(talker: String, id: String, system: Satellite.System, number: UInt8) {
     var playback = Playback()
-    playback.hear("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
+    playback.receive("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
     playback.finish()
     #expect(playback.last?.satellites.map(\.system) == [system] && playback.last?.satellites.map(\.number) == [number])
   }
 
   @Test(
-    "An id that the talker's system does not have is none", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
+    "An id outside the talker's system is ignored", arguments: [("GA", "201"), ("GB", "120"), ("GQ", "33")])
   func others(talker: String, id: String) {
     var playback = Playback()
-    playback.hear("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
+    playback.receive("\(talker)GSV,1,1,01,\(id),45,083,46", rmc("101112"))
     playback.finish()
     #expect(playback.last?.satellites == [])
   }
 
-  @Test("Quectel's own sentences tell of BeiDou's satellites")
+  @Test("Quectel's proprietary sentences contain BeiDou satellites")
   func quectel() {
     var playback = Playback()
-    playback.hear(
+    playback.receive(
       gga("101112"), "PQGSA,A,3,12,,,,,,,,,,,,1.2,0.9,0.9,4", "PQGSA,A,3,,,,,,,,,,,,,1.2,0.9,0.9,5",
       "PQGSV,2,1,05,02,20,116,,12,46,282,30,05,34,137,,07,06,045,,0,4", "PQGSV,2,2,05,29,,,33,0,4")
     playback.finish()
@@ -190,32 +190,32 @@ struct OutputTests {
     #expect(satellites.map(\.signalDecibelHertz) == [0, 30, 0, 0, 33])
   }
 
-  // MARK: What a report tells
+  // MARK: Reports
 
-  @Test("Satellites that come late change the satellites and not the fix")
+  @Test("Late satellites change the satellites and not the fix")
   func lateSatellites() {
     var playback = Playback()
-    playback.hear(navPVT(12))
+    playback.receive(navPVT(12))
     playback.idle()
-    playback.hear(navSAT([3, 4]))
+    playback.receive(navSAT([3, 4]))
     #expect(playback.reports.map(\.isUpdate) == [false, true])
     #expect(
       playback.reports.map(\.fixChanged) == [true, false] && playback.reports.map(\.skyChanged) == [false, true])
   }
 
-  @Test("Dilutions are told where no satellites are, once an epoch")
+  @Test("Dilutions without satellites are reported once in an epoch")
   func dilutionsAlone() {
     var playback = Playback()
-    for second in 12...14 { playback.hear(gga("1011\(second)"), gsa3D) }
+    for second in 12...14 { playback.receive(gga("1011\(second)"), gsa3D) }
     playback.finish()
     #expect(playback.reports.filter(\.hasDilutionsAlone).count == 3 && playback.reports.allSatisfy { !$0.skyChanged })
     playback = Playback()
-    for second in 12...14 { playback.hear(gga("1011\(second)"), gsa3D, gsv[0]) }
+    for second in 12...14 { playback.receive(gga("1011\(second)"), gsa3D, gsv[0]) }
     playback.finish()
     #expect(playback.reports.allSatisfy { !$0.hasDilutionsAlone })
   }
 
-  @Test("An accuracy that nothing tells of is assumed, one from dilutions is estimated")
+  @Test("An accuracy without a source is assumed, one from dilutions is estimated")
   func assumed() {
     #expect(
       fixes(["GPGLL,4717.11437,N,00833.91522,E,101112,A,A"].map { Wire.nmea($0) }).last?.accuracySource == .assumed)
@@ -231,7 +231,7 @@ struct OutputTests {
     #expect(unknown?.accuracySource == .assumed)
   }
 
-  @Test("A speed in kilometres an hour alone is one")
+  @Test("A speed in kilometres an hour is sufficient")
   func kilometresPerHour() {
     let fix = fixes([gga("101112"), "GPVTG,84.4,T,,M,,N,36.0,K,A"].map { Wire.nmea($0) }).last
     #expect(fix?.speedMetresPerSecond == 10)

@@ -1,9 +1,9 @@
 import ReceiverStream
 import Testing
 
-@Suite("A report that no assembler made")
+@Suite("A report that was not made by an assembler")
 struct ReportTests {
-  @Test("It is an epoch's first, unless it is said otherwise")
+  @Test("A report is the first of its epoch by default")
   func made() {
     var fix = Fix()
     fix.latitudeDegrees = 48

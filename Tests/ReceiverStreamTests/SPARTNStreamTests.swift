@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SPARTN in a stream")
 struct SPARTNStreamTests {
-  /// A message of areas as it was broadcast: from the tests of u-blox' ubxlib.
+  /// A broadcast message of areas, from the tests of u-blox' ubxlib.
   private let areas = hex(
     "73 04 07 E4 05 0A F0 6C 25 48 24 44 BC CF 80 36 4D E8 31 B7 5F 94 4B BF C8 BF A0 D7")
 
@@ -28,7 +28,7 @@ struct SPARTNStreamTests {
     return written(room: SPARTNFrame.longest) { encodeFrame(header, payload: payload.raw, into: &$0) }
   }
 
-  @Test("It is found among other protocols, when it is asked for")
+  @Test("A frame is found among other protocols, if it is enabled")
   func asked() {
     let gga = Wire.nmea("GPGGA,1,2,3")
     let all = frames(gga + areas + gga)
@@ -39,7 +39,7 @@ struct SPARTNStreamTests {
     #expect(all.counters.skippedBytes == 0)
   }
 
-  @Test("Else it is skipped, byte by byte")
+  @Test("Otherwise it is skipped, byte by byte")
   func notAsked() {
     let gga = Wire.nmea("GPGGA,1,2,3")
     let receivers = frames(gga + areas + gga, .ofReceivers)
@@ -92,8 +92,8 @@ struct SPARTNStreamTests {
     }
   }
 
-  @Test("Text with the letter s costs no sentence, and no sentence waits for what is behind it")
-  func letters() {
+  @Test("Text with the character s loses no sentence, and no sentence waits for later bytes")
+  func textWithPreamble() {
     let text = ascii("sssss passes s\r\nless is s") + [0x73]
     var stream = FrameStream(protocols: .ofReceiversAndSPARTN)
     var sentences = 0

@@ -4,12 +4,12 @@ import Testing
 
 @testable import ReceiverStream
 
-/// The numbers of GSV and GSA are read at once, and up to four satellites are added to the sky at a time. Sentences that the fast
-/// path does not take must give the same result on the slow path.
+/// The fast path reads the numbers of GSV and GSA at once, and adds up to four satellites to the sky at a time.
+/// Sentences outside the fast path must give the same result on the slow path.
 @Suite("Satellites on the fast path and on the slow path")
 struct SatelliteFastPathTests {
   private static let talkers = ["GP", "GP", "GN", "GN", "GL", "GA", "GB", "BD", "GQ", "QZ", "GI", "II", "XX"]
-  /// Manufacturers whose own sentences are called as if these were talkers.
+  /// Manufacturers with proprietary sentences whose names begin like a talker.
   private static let manufacturers = ["PQ", "PA"]
   private static let surprises = ascii("$*,A0.-\r\n ") + [0x7F, 0x80]
 
@@ -24,25 +24,25 @@ struct SatelliteFastPathTests {
     return (fields.prefix(2).map(String.init) + numbers).joined(separator: ",")
   }
 
-  /// The reports of a stream, and the number of rejected fields in a last one. Nil is a silence of the line.
-  private func reports(_ pieces: [[UInt8]?]) -> [Playback.Heard] {
+  /// The reports of a stream, and the number of rejected fields in a last report. Nil is a silence of the line.
+  private func reports(_ pieces: [[UInt8]?]) -> [Playback.Received] {
     var stream = FrameStream()
     var assembler = EpochAssembler()
-    var reports: [Playback.Heard] = []
+    var reports: [Playback.Received] = []
     for piece in pieces {
       if let piece {
         stream.receive(piece.raw) { frame in
-          assembler.receive(frame) { report, sky in reports.append(Playback.Heard(report, sky)) }
+          assembler.receive(frame) { report, sky in reports.append(Playback.Received(report, sky)) }
         }
       } else {
-        assembler.idle { report, sky in reports.append(Playback.Heard(report, sky)) }
+        assembler.idle { report, sky in reports.append(Playback.Received(report, sky)) }
       }
     }
     stream.finish { frame in
-      assembler.receive(frame) { report, sky in reports.append(Playback.Heard(report, sky)) }
+      assembler.receive(frame) { report, sky in reports.append(Playback.Received(report, sky)) }
     }
-    assembler.finish { report, sky in reports.append(Playback.Heard(report, sky)) }
-    var rejected = Playback.Heard(EpochAssembler.Report(fix: Fix()), Sky())
+    assembler.finish { report, sky in reports.append(Playback.Received(report, sky)) }
+    var rejected = Playback.Received(EpochAssembler.Report(fix: Fix()), Sky())
     rejected.fix.satellitesInView = assembler.rejectedFields
     return reports + [rejected]
   }
@@ -56,7 +56,7 @@ struct SatelliteFastPathTests {
       var lines = [rmc("1011\(second)"), gga("1011\(second)")]
       for _ in 0..<random.int(0...3) { lines.append(gsa(&random)) }
       for _ in 0..<random.int(0...6) { lines.append(gsv(&random)) }
-      // GSA may come behind GSV too, and either before the time.
+      // GSA may also follow GSV, and both may precede the time.
       for _ in 0..<2 where random.oneIn(3) { lines.swapAt(random.int(0...(lines.count - 1)), lines.count - 1) }
       for line in lines {
         var bytes = Wire.nmea(line)
@@ -83,15 +83,15 @@ struct SatelliteFastPathTests {
     #expect(fast.count > 30)
   }
 
-  @Test("The satellites of an epoch are those that its sentences name, each once, its strongest signal, in their order")
+  @Test("The satellites of an epoch are those of its sentences, each once with its strongest signal, in their order")
   func sky() {
     var random = SeededRandomNumberGenerator(seed: 7)
     var found = 0
     for _ in 0..<600 {
       let used = (0..<random.int(0...3)).map { _ in gsa(&random, isProper: true) }
-      let said = (0..<random.int(1...40)).map { _ in gsv(&random, isProper: true) }
-      let expected = Self.sky(of: said, used: used)
-      let lines = [rmc("101112")] + used + said
+      let sentences = (0..<random.int(1...40)).map { _ in gsv(&random, isProper: true) }
+      let expected = Self.sky(of: sentences, used: used)
+      let lines = [rmc("101112")] + used + sentences
       for path in [lines, lines.map(Self.padded)] {
         let report = reports(path.map { Wire.nmea($0) })[0]
         #expect(report.satellites == expected)
@@ -103,12 +103,12 @@ struct SatelliteFastPathTests {
   }
 
   private static func talker(_ line: String) -> Talker {
-    let letters = Array(line.utf8)
-    return Talker(code: UInt16(letters[0]) << 8 | UInt16(letters[1]))
+    let characters = Array(line.utf8)
+    return Talker(code: UInt16(characters[0]) << 8 | UInt16(characters[1]))
   }
 
-  /// The satellites of sentences, one after the other.
-  private static func sky(of said: [String], used: [String]) -> [Satellite] {
+  /// The satellites of the sentences in order.
+  private static func sky(of sentences: [String], used: [String]) -> [Satellite] {
     var marked: Set<[UInt8]> = []
     for line in used {
       let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -120,7 +120,7 @@ struct SatelliteFastPathTests {
       }
     }
     var sky: [Satellite] = []
-    for line in said {
+    for line in sentences {
       let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       let system = Satellite.system(Self.talker(line))
       for block in stride(from: 4, to: fields.count - 3, by: 4) {
@@ -141,7 +141,7 @@ struct SatelliteFastPathTests {
     return sky
   }
 
-  /// A GSA as a receiver writes it, or with fields that are missing or wrong.
+  /// A GSA in the form of a receiver, or with missing or wrong fields.
   private func gsa(_ random: inout SeededRandomNumberGenerator, isProper: Bool = false) -> String {
     let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 300])
@@ -161,7 +161,7 @@ struct SatelliteFastPathTests {
     return "\(talker)GSA," + fields.joined(separator: ",")
   }
 
-  /// A GSV likewise. Satellites come more than once, as those with several signals do.
+  /// A GSV in the same way. Satellites occur more than once, as those with several signals do.
   private func gsv(_ random: inout SeededRandomNumberGenerator, isProper: Bool = false) -> String {
     let talker = random.element(of: Self.talkers + (isProper ? [] : Self.manufacturers))
     let base = random.element(of: [0, 0, 0, 64, 64, 192, 300, 400])

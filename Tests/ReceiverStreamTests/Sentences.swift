@@ -32,15 +32,15 @@ let gsv = [
   "GPGSV,2,1,06,05,40,083,46,09,17,308,41,14,07,344,39,30,22,228,45", "GPGSV,2,2,06,02,13,172,30,04,02,010,",
 ]
 
-/// A UBX frame that `write` encodes.
+/// Encodes a UBX frame with `write`.
 func ubx(_ write: (inout MutableRawSpan) -> Int) -> [UInt8] { written(room: 9000, write) }
 
-/// NAV-PVT of the same receiver at 2025-12-09 10:11:`second`, with a 3D fix; `change` changes what is to be different.
+/// NAV-PVT of the same receiver at 2025-12-09 10:11:`second`, with a 3D fix; `change` sets the differences.
 func navPVT(_ second: Int, _ change: (inout NavPVT.Writer) -> Void = { _ in }) -> [UInt8] {
   navPVT(10, 11, second, change)
 }
 
-/// The same at another time of the month.
+/// NAV-PVT at another time of the month.
 func navPVT(
   _ hour: Int, _ minute: Int, _ second: Int, nano: Int = 0, day: Int = 9,
   _ change: (inout NavPVT.Writer) -> Void = { _ in }
@@ -79,7 +79,7 @@ func timeOfWeek(_ hour: Int, _ minute: Int, _ second: Int, nano: Int = 0, day: I
   UInt32(((day - 7) * 86_400 + hour * 3600 + minute * 60 + second + 18) * 1000 + nano / 1_000_000)
 }
 
-/// HNR-PVT of a moment of the second, with the position of `navPVT`.
+/// HNR-PVT within a second, with the position of `navPVT`.
 func hnrPVT(_ second: Int, nano: Int, _ change: (inout HnrPVT.Writer) -> Void = { _ in }) -> [UInt8] {
   ubx {
     HnrPVT.encode(into: &$0) {

@@ -3,35 +3,35 @@ import TestSupport
 import Testing
 import UBX
 
-@Suite("Times that nobody can mean")
+@Suite("Times outside the plausible range")
 struct TimeRangeTests {
   @Test("A GPS week beyond all clocks is rejected", arguments: [11_500, 14_728, 20_000, 32_767] as [Int16])
   func absurdWeek(week: Int16) {
     for frame in [timeGPS(week: week), solution(week: week)] {
       var playback = Playback()
-      playback.hear(frame, navEOE(12))
-      playback.hear(navPVT(13), navEOE(13))
+      playback.receive(frame, navEOE(12))
+      playback.receive(navPVT(13), navEOE(13))
       playback.finish()
       #expect(playback.fixes.map(\.time) == [nil, UTCTime(2025, 12, 9, 10, 11, 13)])
       #expect(playback.rejectedFields == 1)
     }
   }
 
-  @Test("The last week that is believed ends with the year 2199")
+  @Test("The last accepted week ends with the year 2199")
   func lastWeek() {
     // 2199-12-31 is a Tuesday, as 2025-12-09 is: 9,082 weeks later.
     for (week, time) in [(2396 + 9082, UTCTime(2199, 12, 31, 10, 11, 12)), (2396 + 9083, nil)] {
       var playback = Playback()
-      playback.hear(timeGPS(week: Int16(week)), navEOE(12))
+      playback.receive(timeGPS(week: Int16(week)), navEOE(12))
       playback.finish()
       #expect(playback.fixes.map(\.time) == [time])
     }
   }
 
-  @Test("A leap second at the end of the last year that is believed, and nanoseconds before the first, are rejected")
+  @Test("A leap second at the end of the last accepted year, and nanoseconds before the first, are rejected")
   func edges() {
     var playback = Playback()
-    playback.hear(
+    playback.receive(
       navPVT(12) {
         $0.year(2199)
         $0.day(31)
@@ -39,7 +39,7 @@ struct TimeRangeTests {
         $0.min(59)
         $0.sec(60)
       }, navEOE(12))
-    playback.hear(
+    playback.receive(
       navPVT(13) {
         $0.year(1980)
         $0.month(1)
@@ -57,9 +57,9 @@ struct TimeRangeTests {
   @Test("PUBX,04's leap seconds are believed as the others are", arguments: ["999999999999999", "61"])
   func absurdLeapSeconds(text: String) {
     var playback = Playback()
-    playback.hear("PUBX,04,101112.00,091225,209490.00,2396,\(text),0,0.0,21")
-    playback.hear(rmc("101112"), gga("101112"))
-    playback.hear(navEOE(13), navEOE(14))
+    playback.receive("PUBX,04,101112.00,091225,209490.00,2396,\(text),0,0.0,21")
+    playback.receive(rmc("101112"), gga("101112"))
+    playback.receive(navEOE(13), navEOE(14))
     playback.finish()
     #expect(playback.rejectedFields == 1)
     #expect(playback.lastFix?.leapSeconds == nil)
@@ -72,8 +72,8 @@ struct TimeRangeTests {
     var random = SeededRandomNumberGenerator(seed: seed)
     var playback = Playback(reference: random.oneIn(2) ? UTCTime(2025, 12, 9) : nil)
     for _ in 0..<4000 {
-      playback.hear(Self.anyMessage(&random))
-      if random.oneIn(8) { playback.hear(rmc("235960", date: random.element(of: ["311279", "010180", "290200"]))) }
+      playback.receive(Self.anyMessage(&random))
+      if random.oneIn(8) { playback.receive(rmc("235960", date: random.element(of: ["311279", "010180", "290200"]))) }
       if random.oneIn(8) { playback.idle() }
     }
     playback.finish()
@@ -82,7 +82,7 @@ struct TimeRangeTests {
     #expect(playback.rejectedFields > 100)
   }
 
-  /// A message that bears a time, each of whose fields is at an end of its range, near one, or as it may be.
+  /// A message with a time, whose fields are at an end of their range, near one, or normal.
   private static func anyMessage(_ random: inout SeededRandomNumberGenerator) -> [UInt8] {
     let iTOW = random.element(of: [0, 17_999, 209_490_000, 604_799_999, 604_800_000, .max] as [UInt32])
     let year = random.element(of: [0, 1979, 1980, 2006, 2025, 2025, 2199, 2200, .max] as [UInt16])

@@ -119,13 +119,13 @@ struct AssistanceTests {
     #expect(AssistanceAge.accuracyMetres(of: place, at: now) == metres)
   }
 
-  @Test("A place that is too old or from the future is none", arguments: [29 * 86_400, -3600] as [Int64])
+  @Test("A place that is too old or from the future is rejected", arguments: [29 * 86_400, -3600] as [Int64])
   func tooOld(_ seconds: Int64) {
     let (place, now) = place(secondsAgo: seconds)
     #expect(AssistanceAge.accuracyMetres(of: place, at: now) == nil)
   }
 
-  @Test("A file that is cut or damaged is none")
+  @Test("A file that is cut or damaged is rejected")
   func damaged() throws {
     var record = AssistanceRecord(key: AssistanceRecord.Key(text: "0102 SPG 5.10"))
     record.place = place(secondsAgo: 0).0

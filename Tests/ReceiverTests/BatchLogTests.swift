@@ -81,7 +81,7 @@ struct BatchLogTests {
     #expect(numbers == [0, 1, 2, 3, 7, 8, 9] && lost == 3 && journal.lost == 3)
   }
 
-  @Test("Damage in a log costs the frames it hits, and a log of something else is none")
+  @Test("Damage in a log costs only the damaged frames, and a file of another kind is rejected")
   func damaged() {
     var bytes = BatchLog.header("a") + (0..<5).flatMap { Self.frame(Self.payload(UInt16($0), second: Int($0))) }
     bytes[11 + 108 + 50] ^= 1

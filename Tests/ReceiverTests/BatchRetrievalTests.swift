@@ -151,7 +151,7 @@ struct BatchRetrievalTests {
   }
 
   @Test(
-    "Unplugged in the middle: it is told, nothing comes twice, and what was on its way is counted", arguments: models)
+    "An unplugged receiver is reported, no fix comes twice, and the fixes in transfer are counted", arguments: models)
   func unplugged(_ model: ReceiverModel) {
     let scene = Self.batching(model, 120)
     var journal = Self.journal(scene)
@@ -214,7 +214,7 @@ struct BatchRetrievalTests {
     #expect(Self.steps(before + after).allSatisfy { $0 > 0 })
   }
 
-  @Test("A journal is one line, and half of one is none")
+  @Test("A journal is one line, and half of one is rejected")
   func journalText() {
     var journal = BatchJournal()
     #expect(BatchJournal(journal.text) == journal)

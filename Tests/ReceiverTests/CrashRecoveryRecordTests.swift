@@ -86,9 +86,9 @@ struct CrashRecoveryRecordTests {
     }
   }
 
-  @Test("Another receiver is not changed, and an incomplete record is none")
+  @Test("Another receiver is not changed, and an incomplete record is rejected")
   func others() {
-    #expect(CrashRecoverySettings("of somebody\nitem 1 2\nwhole")?.text == "of somebody\nitem 1 2\nwhole")
+    #expect(CrashRecoverySettings("of another\nitem 1 2\nwhole")?.text == "of another\nitem 1 2\nwhole")
     for text in [
       "", "item 1 2", "of a\nitem 1", "of a\nitem x 1", "of a\nmessage 1 x0 rate 1", "of a\nmessage 1 x rate 999",
     ] {

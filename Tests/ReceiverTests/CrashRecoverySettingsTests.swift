@@ -36,7 +36,7 @@ struct CrashRecoverySettingsTests {
     #expect(CrashRecoverySettings(text) == nil)
   }
 
-  @Test("A file that was changed anywhere is read or is none", arguments: 1...4 as ClosedRange<UInt64>)
+  @Test("A file that was changed anywhere is read or rejected", arguments: 1...4 as ClosedRange<UInt64>)
   func mutated(seed: UInt64) {
     var random = SeededRandomNumberGenerator(seed: seed)
     let tokens = [

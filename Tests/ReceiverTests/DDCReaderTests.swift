@@ -70,7 +70,7 @@ struct DDCReaderTests {
     return (bytes, transfers)
   }
 
-  @Test("The stream comes whole, with its 0xFF, and whatever the count hides", arguments: [false, true])
+  @Test("The stream is read completely, with its 0xFF, for every error of the count", arguments: [false, true])
   func whole(hidesTail: Bool) {
     var bank = RegisterBank(epoch: epoch)
     bank.hidesTail = hidesTail

@@ -43,7 +43,7 @@ struct FaultMatrixTests {
   struct Seen {
     /// Seconds from the fault's end to the next position.
     var position: Double?
-    /// Seconds from the fault's end to the configured state; nil where it was not lost, or is none.
+    /// Seconds from the fault's end to the configured state; nil if it was not lost or did not return.
     var configured: Double?
     var isConfigured = false
     /// The reports meanwhile.

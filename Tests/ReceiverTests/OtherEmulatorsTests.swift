@@ -330,7 +330,7 @@ struct OtherEmulatorsTests {
   }
 
   @Test(
-    "Who cannot be kept from writing sentences is told of once, and asked more and more seldom",
+    "A receiver that continues to send sentences is reported once, and polled less and less often",
     arguments: [true, false])
   func sentencesForEver(isAcknowledged: Bool) {
     var port = [UInt8](repeating: 0, count: 20)
@@ -381,7 +381,7 @@ struct OtherEmulatorsTests {
   }
 
   @Test(
-    "Firmware of all kinds is told apart",
+    "Firmware of all kinds is distinguished",
     arguments: [
       (["ROM SPG 5.10 (7b202e)", "000A0000", "FWVER=SPG 5.10", "PROTVER=34.10"], "SPG 5.10", "M10"),
       (["EXT CORE 1.00 (3fda8e)", "00190000", "FWVER=HPG 1.32", "PROTVER=27.31", "MOD=ZED-F9P"], "HPG 1.32", "F9"),

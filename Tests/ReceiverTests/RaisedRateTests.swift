@@ -54,7 +54,7 @@ struct RaisedRateTests {
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
   }
 
-  @Test("An end that could not put everything back is told of, once", arguments: [ReceiverModel.m6, .m8, .m10])
+  @Test("An end that could not restore everything is reported once", arguments: [ReceiverModel.m6, .m8, .m10])
   func notPutBack(_ model: ReceiverModel) {
     let scene = Self.scene(model)
     scene.line.inject(.refuseEverything(for: Milliseconds(60_000)), at: scene.now)
@@ -76,7 +76,9 @@ struct RaisedRateTests {
     #expect(scene.line.receiver.baudRate == 9600)
   }
 
-  @Test("It goes back though what tells it is lost", arguments: [ReceiverModel.m6, .m8, .m9, .m10], [300, 900, 1800])
+  @Test(
+    "The rate is restored although the replies are lost", arguments: [ReceiverModel.m6, .m8, .m9, .m10],
+    [300, 900, 1800])
   func backAfterLoss(_ model: ReceiverModel, _ milliseconds: UInt64) {
     let scene = Self.scene(model)
     scene.line.inject(.drop(share: 1, for: Milliseconds(milliseconds)), at: scene.now)
@@ -175,7 +177,7 @@ struct RaisedRateTests {
 
 @Suite("A line that is full of the receiver's own messages")
 struct FullLineTests {
-  /// A receiver that somebody set to five fixes a second at 9600 baud.
+  /// A receiver that was set to five fixes a second at 9600 baud.
   private static func scene(_ model: ReceiverModel, seed: UInt64 = 1) throws -> SessionScene {
     let scene = SessionScene(model, baud: 115_200, intent: .identify, seed: seed) { $0.desired = { _ in .nothing } }
     #expect(scene.run(20) { $0.isSteady })

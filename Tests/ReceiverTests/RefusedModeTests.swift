@@ -7,7 +7,7 @@ import Testing
 @Suite("A power save mode that the receiver refuses")
 struct RefusedModeTests {
   @Test(
-    "Nothing of it is put back, and nothing is said to be left", arguments: [ReceiverModel.f9p, .x20],
+    "A refused mode is not restored, and nothing is reported as not restored", arguments: [ReceiverModel.f9p, .x20],
     [PowerSave.onOff(periodSeconds: 30), .cyclic(everySeconds: 2)])
   func refused(_ model: ReceiverModel, _ mode: PowerSave) {
     let scene = SessionScene(model, baud: 115_200, intent: .identify) { settings in

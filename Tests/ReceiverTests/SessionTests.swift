@@ -216,7 +216,7 @@ struct SessionTests {
     #expect(scene.sentBytes == sent)
   }
 
-  @Test("Read-only sends not one byte, whatever comes", arguments: ReceiverModel.allCases)
+  @Test("A read-only session sends no byte, for any input", arguments: ReceiverModel.allCases)
   func readOnly(_ model: ReceiverModel) {
     let scene = SessionScene(model, baud: 38400, intent: .readOnly)
     scene.run(20)

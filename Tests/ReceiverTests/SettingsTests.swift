@@ -80,7 +80,7 @@ struct SettingsTests {
     #expect(names == (Self.withItems.contains(model) ? ["0.2", "4"] : ["200", "4"]))
   }
 
-  @Test("A name that several settings make is told where they are shown")
+  @Test("A name of several settings is refused with the command that shows them")
   func severalSettings() {
     do throws(SettingProblem) {
       _ = try SettingName("constellations")
@@ -108,7 +108,7 @@ struct SettingsTests {
     #expect(scene.line.receiver.epochMilliseconds == 250)
   }
 
-  @Test("A wish for nothing sends nothing that changes", arguments: withItems + withMessages)
+  @Test("An empty configuration sends no change", arguments: withItems + withMessages)
   func nothing(_ model: ReceiverModel) throws {
     let scene = SessionScene.configuring(model)
     #expect(scene.memory == nil || scene.reports.contains { $0.report == .configured(refused: 0) })
@@ -125,7 +125,7 @@ struct SettingsTests {
     #expect(scene.line.receiver.systems == [.gps, .galileo])
   }
 
-  @Test("A constellation that the receiver does not have is told")
+  @Test("A constellation that the receiver does not have is reported")
   func missingConstellation() throws {
     let scene = SessionScene.configuring(.m8)
     let systems = scene.line.receiver.systems
@@ -263,7 +263,7 @@ struct SettingsTests {
     #expect(!names.contains { $0.contains("reserved") || $0.hasSuffix(".mask") })
   }
 
-  @Test("A name that the receiver does not have is told, the others are read")
+  @Test("A name that the receiver does not have is reported, the others are read")
   func partly() throws {
     let scene = SessionScene.configuring(.m10)
     let description = try #require(scene.description)
@@ -274,7 +274,7 @@ struct SettingsTests {
     #expect(reading.values.map(\.name) == ["CFG-RATE-MEAS", "CFG-RATE-NAV"])
   }
 
-  @Test("Which port's rate is the line's own is decided when the receiver has told its port")
+  @Test("The port whose rate is that of the line is known once the receiver has reported its port")
   func rates() throws {
     let serial = SessionScene.configuring(.m8)
     func edit(_ word: String, in scene: SessionScene, hasRate: Bool) throws -> SettingsEdit {
@@ -318,7 +318,7 @@ struct SettingsTests {
     #expect(scene.line.hostRate == scene.line.receiver.baudRate)
   }
 
-  @Test("A setting without an answer is told as such, and not as one that the receiver does not have")
+  @Test("A setting without a reply is reported as such, and not as one that the receiver does not have")
   func unanswered() throws {
     let scene = SessionScene.configuring(.m6)
     let description = try #require(scene.description)
@@ -348,7 +348,7 @@ struct SettingsTests {
 
   // MARK: Files
 
-  @Test("What a file for another generation has is left out by name, and the reason told once")
+  @Test("Settings of a file for another generation are skipped by name, with the reason once")
   func otherGeneration() throws {
     let scene = SessionScene.configuring(.m10)
     let file = try ConfigurationFile(

@@ -323,10 +323,12 @@ final class WhimsicalScene {
   private func take(_ report: SessionReport) {
     switch report {
     case .silent, .notUnderstood:
-      if hasFault { fail("trouble is told once", "\(report)") }
+      if hasFault { fail("a failure is reported once", "\(report)") }
       hasFault = true
     case .back:
-      if !hasFault, !violations.contains(where: { $0.hasPrefix("back") }) { fail("back is told after trouble", "") }
+      if !hasFault, !violations.contains(where: { $0.hasPrefix("back") }) {
+        fail("back is reported after a failure", "")
+      }
       hasFault = false
     case .doesNotWake: hasFault = true
     case .notIdentified(isOtherVendor: true): isOtherMaker = true

@@ -116,7 +116,7 @@ struct FrameTests {
     }
   }
 
-  @Test("The longest frame is as long as is said")
+  @Test("The longest frame has the documented length")
   func longest() {
     let encryption = SPARTNHeader.Encryption(
       keyID: 0, sequence: 0, authenticationIndicator: 2, authenticationLength: 4)
@@ -136,7 +136,7 @@ struct FrameTests {
     }
   }
 
-  @Test("Every beginning of a frame says how much it needs, and never too much", arguments: corrections)
+  @Test("Every beginning of a frame gives the number of bytes it needs, and never too many", arguments: corrections)
   func prefixes(bytes: [UInt8]) {
     var most = 0
     for count in 0..<bytes.count {

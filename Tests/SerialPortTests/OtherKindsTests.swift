@@ -118,7 +118,7 @@ struct OtherKindsTests {
     let failures = [
       failure { () throws(SerialPortError) in try port.setBaudRate(9600) },
       failure { () throws(SerialPortError) in _ = try port.unsentByteCount() },
-      failure { () throws(SerialPortError) in try port.setReadPolicy(minimum: 1, timeoutDeciseconds: 0) },
+      failure { () throws(SerialPortError) in try port.setReadThreshold(minimum: 1, timeoutDeciseconds: 0) },
       failure { () throws(SerialPortError) in try port.discardInput() },
       failure { () throws(SerialPortError) in try port.drain() },
       failure { () throws(SerialPortError) in try port.sendBreak() },

@@ -89,7 +89,7 @@ struct RefusalTests {
     #expect(error.exitCode == 66)
   }
 
-  @Test("A node without permission names the group to join, or reports that there is none")
+  @Test("A node without permission names the group to join, or reports that no group has access")
   func permission() {
     let closed = SerialPortError(
       cause: .noPermission(group: "dialout"), operation: .open, path: "/dev/ttyUSB0", errno: EACCES)

@@ -36,7 +36,7 @@ struct TerminalTests {
     let before = try LineSettings(of: device.fileDescriptor)
     do {
       let port = try SerialPort(opening: device.path, access: .readWrite, baud: 115_200)
-      try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 3)
+      try port.setReadThreshold(minimum: 100, timeoutDeciseconds: 3)
       #expect(try LineSettings(of: device.fileDescriptor) != before)
     }
     #expect(try LineSettings(of: device.fileDescriptor) == before)
@@ -85,7 +85,7 @@ struct TerminalTests {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
     #expect(try port.readOnce() == .wouldBlock)
-    try port.setReadPolicy(minimum: 0, timeoutDeciseconds: 0)
+    try port.setReadThreshold(minimum: 0, timeoutDeciseconds: 0)
     #expect(try port.readOnce() == .wouldBlock, "a policy of nothing must not read like a hang-up")
   }
 
@@ -143,10 +143,10 @@ struct TerminalTests {
   }
 
   @Test("Below the minimum a poller is not notified; the bytes can be read nevertheless")
-  func readPolicy() throws {
+  func readThreshold() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
-    try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 0)
+    try port.setReadThreshold(minimum: 100, timeoutDeciseconds: 0)
     var poller = try Poller()
     try poller.add(port.fileDescriptor, token: line)
     #expect(try device.send([UInt8](repeating: 1, count: 99)) == 99)
@@ -165,12 +165,12 @@ struct TerminalTests {
   func smallerMinimum() throws {
     let device = try PseudoTerminal()
     let port = try SerialPort(opening: device.path, access: .readWrite, baud: nil)
-    try port.setReadPolicy(minimum: 100, timeoutDeciseconds: 0)
+    try port.setReadThreshold(minimum: 100, timeoutDeciseconds: 0)
     var poller = try Poller()
     try poller.add(port.fileDescriptor, token: line)
     #expect(try device.send([1, 2, 3]) == 3)
     #expect(try poller.wait(deadline: SystemClock.monotonic.nanoseconds) == [.timeout])
-    try port.setReadPolicy(minimum: 1, timeoutDeciseconds: 0)
+    try port.setReadThreshold(minimum: 1, timeoutDeciseconds: 0)
     #expect(try poller.wait(deadline: generousDeadline()) == [.readable(line)])
   }
 

@@ -5,7 +5,7 @@ extension [UInt8] {
   }
 }
 
-/// The bytes that `write` leaves at the start of a buffer of `room` zeros.
+/// Returns the bytes that `write` leaves at the start of a buffer of `room` zeros.
 public func written(room: Int = 1024, _ write: (inout MutableRawSpan) -> Int) -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: room)
   var elements = bytes.mutableSpan

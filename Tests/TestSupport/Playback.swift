@@ -1,9 +1,9 @@
 import ReceiverStream
 
-/// Plays bytes to an assembler as a receiver would send them, and stores the reports.
+/// Feeds bytes to an assembler like a receiver, and stores the reports.
 public struct Playback: ~Copyable {
   /// A report with its satellites.
-  public struct Heard: Sendable, Equatable {
+  public struct Received: Sendable, Equatable {
     public var fix: Fix
     public var isUpdate: Bool
     public var fixChanged: Bool
@@ -12,7 +12,7 @@ public struct Playback: ~Copyable {
     public var satellites: [Satellite]
   }
 
-  public private(set) var reports: [Heard] = []
+  public private(set) var reports: [Received] = []
   private var stream = FrameStream()
   private var assembler: EpochAssembler
 
@@ -21,61 +21,61 @@ public struct Playback: ~Copyable {
   public var fixes: [Fix] { reports.map(\.fix) }
   /// The reports that are not updates of an earlier epoch.
   public var epochs: Int { reports.filter { !$0.isUpdate }.count }
-  public var last: Heard? { reports.last }
+  public var last: Received? { reports.last }
   public var lastFix: Fix? { reports.last?.fix }
   public var rejectedFields: Int { assembler.rejectedFields }
   public var counters: StreamCounters { stream.counters }
   public var isOpen: Bool { assembler.isOpen }
 
-  /// Sentences without `$` and checksum. A sentence that only its CR LF ends is complete at once.
-  public mutating func hear(_ sentences: String...) {
-    for sentence in sentences { hear(Wire.nmea(sentence)) }
+  /// Receives sentences without `$` and checksum. A sentence that ends only with its CR LF is complete at once.
+  public mutating func receive(_ sentences: String...) {
+    for sentence in sentences { receive(Wire.nmea(sentence)) }
   }
 
-  public mutating func hear(_ frames: [UInt8]...) {
-    for bytes in frames { hear(bytes: bytes) }
+  public mutating func receive(_ frames: [UInt8]...) {
+    for bytes in frames { receive(bytes: bytes) }
   }
 
-  private mutating func hear(bytes: [UInt8]) {
-    var heard: [Heard] = []
+  private mutating func receive(bytes: [UInt8]) {
+    var received: [Received] = []
     var assembler = EpochAssembler()
     swap(&assembler, &self.assembler)
     stream.receive(bytes.raw) { frame in
-      assembler.receive(frame) { report, sky in heard.append(Heard(report, sky)) }
+      assembler.receive(frame) { report, sky in received.append(Received(report, sky)) }
     }
     swap(&assembler, &self.assembler)
-    reports += heard
+    reports += received
   }
 
   /// The epoch as it would be if it ended now.
-  public mutating func preview() -> Heard {
-    var heard: Heard?
-    assembler.preview { report, sky in heard = Heard(report, sky) }
-    return heard!
+  public mutating func preview() -> Received {
+    var received: Received?
+    assembler.preview { report, sky in received = Received(report, sky) }
+    return received!
   }
 
-  /// The line becomes silent.
+  /// Ends the epoch by silence on the line.
   public mutating func idle() {
-    var heard: [Heard] = []
-    assembler.idle { report, sky in heard.append(Heard(report, sky)) }
-    reports += heard
+    var received: [Received] = []
+    assembler.idle { report, sky in received.append(Received(report, sky)) }
+    reports += received
   }
 
-  /// The stream ends.
+  /// Ends the stream.
   public mutating func finish() {
-    var heard: [Heard] = []
+    var received: [Received] = []
     var assembler = EpochAssembler()
     swap(&assembler, &self.assembler)
     stream.finish { frame in
-      assembler.receive(frame) { report, sky in heard.append(Heard(report, sky)) }
+      assembler.receive(frame) { report, sky in received.append(Received(report, sky)) }
     }
-    assembler.finish { report, sky in heard.append(Heard(report, sky)) }
+    assembler.finish { report, sky in received.append(Received(report, sky)) }
     swap(&assembler, &self.assembler)
-    reports += heard
+    reports += received
   }
 }
 
-extension Playback.Heard {
+extension Playback.Received {
   public init(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     fix = report.fix
     isUpdate = report.isUpdate

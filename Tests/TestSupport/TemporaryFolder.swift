@@ -1,7 +1,7 @@
 import FileSystem
 import Glibc
 
-/// A folder of its own for one test, removed with all that is in it.
+/// A folder for one test, removed with its contents.
 public struct TemporaryFolder: ~Copyable {
   public let path: String
 
@@ -24,7 +24,7 @@ public struct TemporaryFolder: ~Copyable {
   /// The names in the folder, sorted.
   public var names: [String] { FileLookup.names(in: path) }
 
-  /// Makes a file; its path.
+  /// Creates a file; returns its path.
   public func file(_ name: String, _ bytes: [UInt8] = []) throws -> String {
     let path = "\(path)/\(name)"
     let file = try AppendOnlyFile(path, permissions: 0o600)
@@ -33,14 +33,14 @@ public struct TemporaryFolder: ~Copyable {
     return path
   }
 
-  /// Makes a FIFO; its path.
+  /// Creates a FIFO; returns its path.
   public func fifo(_ name: String) throws -> String {
     let path = "\(path)/\(name)"
     _ = try retryOnInterrupt { unsafe mkfifo(path, 0o600) }
     return path
   }
 
-  /// Makes a symbolic link; its path.
+  /// Creates a symbolic link; returns its path.
   public func link(_ name: String, to target: String) throws -> String {
     let path = "\(path)/\(name)"
     try Syscalls.link(target, at: path)

@@ -1,4 +1,4 @@
-/// Frames made by the simplest code that follows the descriptions of the protocols, to check the modules against.
+/// Frames from the simplest code that follows the protocol descriptions, as a reference for the modules.
 public enum Wire {
   /// `$`, `content`, checksum, CR LF.
   public static func nmea(_ content: String, ending: String = "\r\n") -> [UInt8] {

@@ -81,13 +81,13 @@ struct ParserTests {
     #expect(message?.fixedSize == (times == "3" ? 11 : 2))
   }
 
-  @Test("Comments and empty lines are passed over")
+  @Test("Comments and empty lines are ignored")
   func comments() throws {
     #expect(try parse("# a comment\n\n\(head)  # inside\n  U1 a\n").count == 1)
   }
 
   @Test(
-    "What is wrong is told with its line",
+    "Errors are reported with their line",
     arguments: [
       ("  U1 a", 1), ("message TST 01\n", 1), ("message TST-ONE 01 XX output\n", 1),
       ("message TST-ONE 01 02 as X\n", 1),
@@ -99,7 +99,7 @@ struct ParserTests {
   }
 
   @Test(
-    "So is what is wrong in a field or group",
+    "Errors in a field or group are reported too",
     arguments: [
       "U9 a", "U1[0] a", "U1[x] a", "U1", "U1 a\n b8 x", "U1[2] a\n b0 x", "b0 x", "R4 a\n b0 x", "repeat n as X",
       "U1 n\n repeat n.k as X", "repeat 2\n end", "end", "repeat 2 as X\n repeat 2 as Y", "U1 a\n U1 a",

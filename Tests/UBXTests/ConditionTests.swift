@@ -120,7 +120,7 @@ struct ConditionTests {
     "\(layout.name) \(layout.conditions) \(layout.directions)"
   }
 
-  @Test("What a body sets, it sets: also what tells its layout from others")
+  @Test("A body overwrites also the fields that distinguish its layout from others")
   func overwritten() {
     let time = written { MgaINI_TIME_UTC.encode(into: &$0) { $0.year(2026) } }
     #expect(payload(of: time)?.first == 0x10)

@@ -61,7 +61,7 @@ struct FrameTests {
     #expect(scan([0xB5, 0x62, 1, 7, 0x00, 0x20]) == .needs(8200))
   }
 
-  @Test("Every beginning of a frame says how much it needs")
+  @Test("Every beginning of a frame gives the number of bytes it needs")
   func prefixes() {
     let bytes = Wire.ubx(5, 1, [6, 1])
     for count in 0..<6 { #expect(scan(Array(bytes[..<count])) == .needs(8), "\(count) bytes") }

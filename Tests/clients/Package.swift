@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of somebody else, who uses the product CoreLocation by its path: programs of the usual forms, which compile
+// A client package that uses the product CoreLocation by its path. Its programs have the usual forms, and compile
 // unchanged in both language modes and without a warning.
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
@@ -12,7 +12,7 @@ func program(_ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSettin
     swiftSettings: strict + [.swiftLanguageMode(mode)] + settings)
 }
 
-/// As new projects have it: what is not marked belongs to the main actor.
+/// As in new projects: unmarked declarations belong to the main actor.
 let mainActor: [SwiftSetting] = [
   .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The public names of module CoreLocation, with their types, against the list that is kept beside this file.
+"""The public names of module CoreLocation, with their types, against the list in api.txt.
 
 usage: api.py FOLDER [--write]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles floors 0 and 1 as Embedded Swift for three targets without an operating system, and tells their size.
+# Compiles layers 0 and 1 as Embedded Swift for three targets without an operating system, and prints their size.
 # usage: compile.sh FOLDER (for the objects); `make embedded` calls it.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)

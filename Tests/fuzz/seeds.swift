@@ -43,7 +43,7 @@ enum Seeds {
     ]
   }
 
-  /// Each layout, its payload zeros but for the bytes by which versions are told apart, as short as it may be and with
+  /// Each layout, its payload zeros but for the bytes that distinguish versions, as short as it may be and with
   /// counts of one behind which there is room.
   private static func messages(_ folder: String) {
     for (number, layout) in MessageLayout.all.enumerated() {

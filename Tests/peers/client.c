@@ -1,6 +1,6 @@
-// A program's client as compare_latency.py needs it: it waits in read(), and notes when each piece came. It says so when the
-// program has ended: for each piece the nanoseconds of the monotonic clock and the length, eight bytes each, and the bytes.
-// An interpreter in its place takes the longer to wake the longer it has slept, which is no doing of the program before it.
+// The client of a program for compare_latency.py: it waits in read() and records the time of each piece. When the program has
+// ended, it writes for each piece the nanoseconds of the monotonic clock and the length, eight bytes each, and the bytes.
+// A client in an interpreted language takes longer to wake after a longer sleep, which would distort the measurement.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@ usage: compare_latency.py SEXTANT [--epochs N] [--rounds N] [--json]
 Both read a pseudo-terminal that is fed as a 115200 baud line is: 12 bytes a millisecond, epochs at 5 Hz, in UBX and in
 NMEA. Latency is from the write of an epoch's last byte to the epoch's last TPV or SKY line at the client (a pipe for
 sextant, a TCP connection for gpsd). CPU time is the kernel's run time of the process, wake-ups are its voluntary context switches.
-gpsd is skipped, with a message, if it is not installed. The floor is floor.c, a program that only reads and writes: no program
-can be faster here. The client is client.c, which records when each piece comes.
+gpsd is skipped, with a message, if it is not installed. The baseline is baseline.c, a program that only reads and writes: no
+program can be faster here. The client is client.c, which records when each piece comes.
 """
 import argparse, calendar, json, os, pty, shutil, socket, struct, subprocess, sys, tempfile, termios, threading, time, tty
 
@@ -249,7 +249,7 @@ def main():
         programs = {"sextant": start_into_pipe(arguments.sextant, "watch", "--json", "--device")}
         if has_gpsd:
             programs["gpsd"] = start_gpsd
-        programs["floor"] = start_into_pipe(compiled("floor", folder))
+        programs["baseline"] = start_into_pipe(compiled("baseline", folder))
         client = compiled("client", folder)
         for kind, make in (("UBX", ubx_epoch), ("NMEA", nmea_epoch)):
             rounds = {name: [] for name in programs}

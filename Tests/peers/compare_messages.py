@@ -33,12 +33,12 @@ import pynmeagps  # noqa: E402
 import pyubx2  # noqa: E402
 from pyubx2 import ubxtypes_core, ubxtypes_get, ubxtypes_poll, ubxtypes_set  # noqa: E402
 
-# Fields that the peer calls otherwise: (message, peer's name, ours), as regular expressions. The reason is behind each.
+# Fields with another name in the peer: (message, peer's name, ours), as regular expressions, each with its reason.
 RENAMED = [
-    (r"(NAV|NAV2|HNR)-PVT", "second", "sec"),  # the interface descriptions say sec
-    (r"(NAV|NAV2)-TIMEUTC", "validflags", "valid"),  # they say valid
-    (r"TIM-TP", "refinfo", "refInfo"),  # they say refInfo
-    (r"(ESF|HNR)-INS", "flags", "bitfield0"),  # they say bitfield0
+    (r"(NAV|NAV2|HNR)-PVT", "second", "sec"),  # sec in the interface descriptions
+    (r"(NAV|NAV2)-TIMEUTC", "validflags", "valid"),  # valid in the interface descriptions
+    (r"TIM-TP", "refinfo", "refInfo"),  # refInfo in the interface descriptions
+    (r"(ESF|HNR)-INS", "flags", "bitfield0"),  # bitfield0 in the interface descriptions
     (r"PGRMV", "velZ", "velU"),  # up, as east and north are E and N
 ]
 
@@ -55,7 +55,7 @@ DIFFERENT = [
     ("NMEA", r".*(RMC|GGA|GLL)", "lat|lon", "no place on earth: 60 minutes, or more than 180 degrees"),
 ]
 
-# Variants that the peer names on their own, and the message that they are of.
+# Variants with a name of their own in the peer, and their message.
 VARIANTS = {
     "AID-ALP-ACK": "AID-ALP", "AID-ALPSRV-REQ": "AID-ALPSRV", "AID-ALPSRV-SEND": "AID-ALPSRV",
     "CFG-DAT-NUM": "CFG-DAT", "CFG-NMEAv0": "CFG-NMEA", "CFG-NMEAvX": "CFG-NMEA", "CFG-TP5-TPX": "CFG-TP5",
@@ -401,7 +401,7 @@ def main():
             isGood = isGood and share >= SHARE and tally.named == tally.frames
             isGood = isGood and (protocol != "UBX" or tally.undecoded == 0)
         if protocol == "made":
-            # Names that no recording has met are spelt in many ways; the values tell whether a layout is right.
+            # The peer's names that occur in no recording have many spellings; the values show whether a layout is right.
             spelt = {key[1] for key in tally.differing if key[3] != "differs"}
             print(f"  messages with fields of another name or shape: {len(spelt)}: {', '.join(sorted(spelt))}")
             tally.differing = collections.Counter({k: c for k, c in tally.differing.items() if k[3] == "differs"})

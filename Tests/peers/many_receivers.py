@@ -3,8 +3,8 @@
 
 usage: many_receivers.py MANY_RECEIVERS [--seconds N]
 
-Feeds 1, 2, 4, 8 and 16 pseudo-terminals with UBX epochs at 10 Hz (an epoch is written at once: the feeding itself shall
-not be what is measured), and prints CPU time and wake-ups of the process that reads them, in all and for an epoch.
+Feeds 1, 2, 4, 8 and 16 pseudo-terminals with UBX epochs at 10 Hz (an epoch is written at once, so that the feeding itself is
+not measured), and prints CPU time and wake-ups of the process that reads them, in all and for an epoch.
 """
 import argparse, os, pty, signal, struct, subprocess, time, tty
 
@@ -50,7 +50,7 @@ def measure(program, count, seconds):
         if number == 20:
             before = usage(process.pid)
         data = epoch(number)
-        # The receivers are not in step: a real dozen of them is not either.
+        # The receivers are not synchronous, as real ones are not.
         for index, (master, _) in enumerate(ends):
             due = begin + number * 0.1 + index * 0.1 / count
             if due > time.monotonic():

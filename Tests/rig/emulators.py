@@ -136,7 +136,7 @@ class Trial:
         after = self.receiver.snapshot()
         other = [(hex(key) if isinstance(key, int) else key, before[key], after.get(key))
                  for key in before if before[key] != after.get(key)]
-        # A command has some seconds to restore them at its end, which a machine under heavy load may not give it; then it says so.
+        # A command has some seconds to restore them at its end, which a machine under heavy load may not give it; then it prints that.
         # That they are enough is checked in virtual time (ReceiverTests).
         self.expect(not other or matches(phrases.NOT_RESTORED, self.errors), f"{label} left other settings: {other[:3]}; {self.errors!r}")
 

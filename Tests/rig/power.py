@@ -70,7 +70,7 @@ def sleeps(folder, model):
         receiver.wait_for_state(*AWAKE)
         log = receiver.logged()
         expect_states(log, phrases.ASLEEP.format(8), phrases.AWAKE, phrases.ASLEEP_UNTIL_WOKEN, phrases.AWAKE)
-        # A request for its state wakes it up, and the command says so.
+        # A request for its state wakes it up, and the command prints that.
         found = receiver.power("status").output
         expect(matches(phrases.STATE_AWAKE, found), found)
         receiver.power("sleep", "0")

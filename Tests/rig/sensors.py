@@ -54,7 +54,7 @@ def calibration(folder):
     with track(folder, "--heading", "--device", "sim:walk", sysfs=sensor.root) as client:
         first = client.wait_for_event("didUpdateHeading")
         expect(first["headingAccuracy"] < 0 or first["headingAccuracy"] >= 45, f"uncalibrated it is sure: {first}")
-        # Turned around and around, 90 degrees a second, until it knows its field.
+        # Turned around repeatedly, 90 degrees a second, until its calibration is complete.
         for step in range(int(10 * harness.LIMIT)):
             sensor.turn(step * 9)
             time.sleep(0.1)

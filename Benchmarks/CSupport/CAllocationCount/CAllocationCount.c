@@ -12,8 +12,9 @@ static void tick(void) { atomic_fetch_add_explicit(&count, 1, memory_order_relax
 
 unsigned long c_allocation_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
-// What a thread frees it keeps for its next allocation, up to seven blocks of each size (glibc's thread cache), and mallinfo2
-// counts these as in use: over a day they come to tens of kilobytes. So all of them are taken, and left out, and given back.
+// A thread keeps up to seven freed blocks of each size for its next allocation (glibc's thread cache), and mallinfo2
+// counts these as in use: over a day they add up to tens of kilobytes. So all of them are allocated, subtracted, and
+// freed again.
 enum { cached_sizes = 64, cached_blocks = 7, smallest_block = 24, size_step = 16 };
 
 unsigned long c_allocated_bytes(void) {
@@ -35,7 +36,7 @@ unsigned long c_allocated_bytes(void) {
 
 #if __has_feature(address_sanitizer)
 
-// The sanitizer stands before the C library's functions itself, and calls this of every allocation.
+// The sanitizer replaces the C library's functions itself, and calls this hook for every allocation.
 void __sanitizer_malloc_hook(const volatile void *memory, size_t size);
 
 void __sanitizer_malloc_hook(const volatile void *memory, size_t size) {
@@ -46,7 +47,7 @@ void __sanitizer_malloc_hook(const volatile void *memory, size_t size) {
 
 #else
 
-// glibc's own names of the functions that the definitions below stand before.
+// glibc's internal names of the functions that the definitions below replace.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

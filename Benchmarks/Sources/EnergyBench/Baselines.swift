@@ -1,8 +1,8 @@
 import PowerControl
 
-/// What the same day costs without the policy.
+/// The charge of the same day without the policy.
 enum Baselines {
-  /// Full power all day: searching where there is no sky.
+  /// Full power all day: the receiver searches without a sky too.
   static func alwaysOn(_ day: Day, _ capabilities: ReceiverCapabilities) -> Double {
     let currents = capabilities.currents
     return integrate(day) { sky in
@@ -10,8 +10,8 @@ enum Baselines {
     } + (currents.acquisition - currents.tracking) * capabilities.startTimes.coldSeconds
   }
 
-  /// The receiver's own power save mode, switched on and left alone: cyclic tracking at one fix a second; without sky it
-  /// searches 15 s, rests 10 s, and so on (its defaults). Nil where it has none.
+  /// The receiver's own power save mode with its defaults: cyclic tracking at one fix a second. Without a sky it
+  /// searches for 15 s and sleeps for 10 s. Nil for a receiver without the mode.
   static func ownPowerSave(_ day: Day, _ capabilities: ReceiverCapabilities) -> Double? {
     let currents = capabilities.currents
     guard let cyclic = currents.cyclic else { return nil }

@@ -1,6 +1,6 @@
 import PowerControl
 
-/// A program of the day, and what it was promised. It stands for what `Positioning` does with fixes.
+/// A client of the day with its promise. It replaces the work of `Positioning` with fixes.
 struct BenchClient: Sendable {
   let id: ClientID
   let script: Day.Client
@@ -10,10 +10,10 @@ struct BenchClient: Sendable {
   private(set) var late = 0
   private(set) var delivered = 0
   private var lastFix: (seconds: Double, place: Path.Place)?
-  private var lastHeard = 0.0
-  /// An accelerometer watches: while paused nothing has to be fresh.
+  private var lastDelivery = 0.0
+  /// Whether an accelerometer detects movement: then no fix is needed during a pause.
   private let watchesMovement: Bool
-  /// On which side of its border the client is believed to be, and since when a fix has said otherwise.
+  /// The assumed side of the client's border, and the time since which fixes contradict it.
   private var isInside: Bool?
   private var otherSince: Double?
   private var wasPaused = false
@@ -33,7 +33,7 @@ struct BenchClient: Sendable {
     }
   }
 
-  /// The deferral has ended: updates come for an instant as they are made, then the next begins.
+  /// The deferral has ended: updates come for an instant as they are made, then the next deferral begins.
   func deferralEnded() -> [Demand] {
     guard case .deferring(let updates) = script.desired else { return [] }
     var plain = updates
@@ -41,7 +41,7 @@ struct BenchClient: Sendable {
     return [Demand(updates: plain), Demand(updates: updates)]
   }
 
-  /// A fix of a place; returns a new demand, if the fix changes it.
+  /// Handles a fix at a place; returns a new demand if the fix changes it.
   mutating func receive(
     _ place: Path.Place, truth: Path.Place, at seconds: Double, path: Path, isPaused: Bool, skySince: Double
   ) -> Demand? {
@@ -63,15 +63,15 @@ struct BenchClient: Sendable {
   private mutating func judge(
     _ demand: Demand, _ truth: Path.Place, at seconds: Double, _ path: Path, _ isPaused: Bool, _ skySince: Double
   ) {
-    defer { lastHeard = seconds }
+    defer { lastDelivery = seconds }
     guard let last = lastFix else {
       lastFix = (seconds, truth)
       delivered += 1
       return
     }
-    // While there is no sky nobody is promised anything but a fix after its return.
-    let hasHadSky = skySince <= lastHeard
-    let staleness = hasHadSky ? seconds - lastHeard : 0
+    // Without a sky the only promise is a fix after its return.
+    let hasHadSky = skySince <= lastDelivery
+    let staleness = hasHadSky ? seconds - lastDelivery : 0
     if let every = demand.everySeconds {
       delivered += 1
       worstStaleness = max(worstStaleness, staleness)
@@ -89,7 +89,7 @@ struct BenchClient: Sendable {
     lastFix = (seconds, truth)
   }
 
-  /// Seconds since the filter's distance was truly covered.
+  /// Seconds since the distance of the filter was reached.
   private func overdue(
     _ metres: Double, _ last: (seconds: Double, place: Path.Place), until seconds: Double, _ path: Path
   ) -> Double {
@@ -125,7 +125,7 @@ struct BenchClient: Sendable {
 }
 
 extension [BenchClient] {
-  /// When the next of them begins or ends by its script, seconds of the day.
+  /// The time of the next scripted start or end of a client, seconds of the day.
   func nextScripted(after seconds: Double) -> Double {
     reduce(.infinity) { next, client in
       client.isActive

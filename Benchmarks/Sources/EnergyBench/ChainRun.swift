@@ -5,10 +5,10 @@ import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
 
-/// The same day through all that stands between the policy and a receiver: director, session, a serial line at its own
-/// rate, and a simulated receiver that reckons its charge by itself. It says whether the plant of ``Run`` is like that.
+/// The same day with all layers between the policy and a receiver: coordinator, session, a serial line at its own
+/// rate, and a simulated receiver that computes its charge independently. It checks the plant of ``Run``.
 ///
-///     clients ─▶ PowerCoordinator ─ orders ─▶ ReceiverSession ─ bytes ─▶ VirtualLine: VirtualReceiver
+///     clients ─▶ PowerCoordinator ─ commands ─▶ ReceiverSession ─ bytes ─▶ VirtualLine: VirtualReceiver
 struct ChainRun: ~Copyable {
   let day: Day
   private var coordinator: PowerCoordinator
@@ -25,10 +25,10 @@ struct ChainRun: ~Copyable {
   private var lastSkyReturn: Double?
   private var skySince = 0.0
   private var readSinceReport = 0
-  /// UTC at the day's beginning, seconds since 1970.
+  /// UTC at the beginning of the day, seconds since 1970.
   private static let utc: Int64 = 1_780_000_000
 
-  /// - Parameter baud: the rate that the line is brought to; nil for the receiver's own.
+  /// - Parameter baud: The configured rate of the line; nil for the receiver's default.
   init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
     self.day = day
     line = VirtualLine(model: model, scenario: Scenario(day), seed: seed, startUTCSeconds: Self.utc)
@@ -50,9 +50,9 @@ struct ChainRun: ~Copyable {
 
   private var seconds: Double { now.seconds(since: .zero) }
 
-  /// Runs the day; what it came to.
+  /// Runs the day; returns its results.
   consuming func runDay() -> Metrics {
-    if day.hasAccelerometer { tell(.accelerometer(isPresent: true)) }
+    if day.hasAccelerometer { handle(.accelerometer(isPresent: true)) }
     while seconds < day.seconds { step() }
     metrics.chargeMilliampereSeconds =
       line.receiver.chargeMilliampereSeconds + line.receiver.pinChargeMilliampereSeconds
@@ -77,12 +77,12 @@ struct ChainRun: ~Copyable {
     if nextHint <= seconds {
       nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
       wakeHost()
-      tell(.movementHint(.accelerometer))
+      handle(.movementHint(.accelerometer))
     }
     receive(line.takeReceived())
     if let host, now >= host { wake() }
     work()
-    // What is due at this instant and stays due must not hold the day up.
+    // Work that stays due at this instant must not block the day.
     if now == before, let again = Instant.earlier(session.deadline, coordinator.deadline), again <= now {
       now = now + Milliseconds(1)
     }
@@ -91,7 +91,7 @@ struct ChainRun: ~Copyable {
   private mutating func receive(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     wakeHost()
-    // The session lends what it hands out; the director is another value.
+    // The session lends its output; the coordinator is another value.
     let span = bytes.span
     unsafe session.receive(span.bytes, at: now) { report, sky in
       coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
@@ -113,7 +113,7 @@ struct ChainRun: ~Copyable {
     hostBusyUntil = seconds
   }
 
-  // MARK: Both sides go on until neither has anything to do
+  // MARK: Work until neither side has anything to do
 
   private mutating func work() {
     for _ in 0..<64 {
@@ -147,7 +147,7 @@ struct ChainRun: ~Copyable {
   private mutating func take(_ output: CoordinatorOutput) {
     switch output {
     case .command(let command): apply(command)
-    case .report(let report): hear(report)
+    case .report(let report): receive(report)
     case .live(let fix, _): deliver(fix)
     case .batched:
       readSinceReport += 1
@@ -167,7 +167,7 @@ struct ChainRun: ~Copyable {
     case .sleep(let duration): session.sleep(for: duration, at: now)
     case .wakeUp: session.wakeUp(at: now)
     case .retrieveBatch(let journal): session.retrieveBatch(journal, at: now)
-    // The bench's receivers take orders, and none has a switch.
+    // The bench's receivers accept commands, and none has a power switch.
     case .listen, .supply: break
     }
   }
@@ -189,7 +189,7 @@ struct ChainRun: ~Copyable {
     }
   }
 
-  private mutating func hear(_ report: PowerReport) {
+  private mutating func receive(_ report: PowerReport) {
     switch report {
     case .resumed:
       for departure in pendingDepartures {
@@ -203,7 +203,7 @@ struct ChainRun: ~Copyable {
     }
   }
 
-  private mutating func tell(_ event: PowerEvent) {
+  private mutating func handle(_ event: PowerEvent) {
     coordinator.handle(event, at: now)
     work()
   }
@@ -217,10 +217,10 @@ struct ChainRun: ~Copyable {
       let script = clients[index].script
       if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
         clients[index].isActive = true
-        for demand in clients[index].opening() { tell(.demand(clients[index].id, demand)) }
+        for demand in clients[index].opening() { handle(.demand(clients[index].id, demand)) }
       } else if clients[index].isActive, script.untilSeconds <= seconds {
         clients[index].isActive = false
-        tell(.demand(clients[index].id, nil))
+        handle(.demand(clients[index].id, nil))
       }
     }
   }
@@ -228,7 +228,7 @@ struct ChainRun: ~Copyable {
   private mutating func depart(_ departure: Double) {
     departures.removeFirst()
     if day.hasAccelerometer { nextHint = seconds + 1 }
-    // Who is not paused is followed anyway.
+    // A client that is not paused receives every fix anyway.
     guard clients.contains(where: { $0.isActive && coordinator.power.isPaused($0.id) }) else { return }
     pendingDepartures.append(departure)
   }

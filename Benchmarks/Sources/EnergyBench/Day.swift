@@ -1,6 +1,6 @@
 import PowerControl
 
-/// One simulated day: where the receiver is, what sky it has, and what is asked of it when.
+/// A simulated day: the position, the sky and the requests over time.
 public struct Day: Sendable {
   public var name: String
   public var seconds: Double
@@ -26,7 +26,7 @@ public struct Day: Sendable {
     case open, urban, none
   }
 
-  /// What one program asks for, between two times.
+  /// The request of a client between two times.
   public struct Client: Sendable {
     public var fromSeconds: Double
     public var untilSeconds: Double
@@ -41,10 +41,10 @@ public struct Day: Sendable {
 
   public enum Request: Sendable {
     case demand(Demand)
-    /// A region; the client does what `Positioning` does: tells the distance to its border at each fix, and lets a crossing
-    /// dwell.
+    /// A region. The client does the work of `Positioning`: it reports the distance to the border at each fix, and
+    /// waits for the dwell time of a crossing.
     case region(centre: Path.Place, radiusMetres: Double)
-    /// Deferral again and again, as soon as one has ended.
+    /// Repeated deferral: the next begins as soon as one has ended.
     case deferring(Demand.Updates)
   }
 

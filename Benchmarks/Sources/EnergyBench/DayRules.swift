@@ -1,7 +1,7 @@
 import MonotonicTime
 import PowerControl
 
-/// What must hold on any day, checked from outside of the policy: by what it was told and what it did.
+/// The rules for any day, checked from the outside of the policy: by its events and its actions.
 final class DayRules {
   private(set) var violations: [String] = []
   private let isHonest: Bool
@@ -27,7 +27,7 @@ final class DayRules {
     violations.append("at \(Int(seconds)) s, \(capabilities.name): \(text)")
   }
 
-  func hear(_ event: PowerEvent, at seconds: Double) {
+  func receive(_ event: PowerEvent, at seconds: Double) {
     switch event {
     case .demand(let id, let demand):
       if demand == nil {
@@ -55,12 +55,12 @@ final class DayRules {
     }
   }
 
-  func hear(_ action: PowerAction, at seconds: Double) {
+  func receive(_ action: PowerAction, at seconds: Double) {
     switch action {
     case .enter(let wanted): entered(wanted, at: seconds)
     case .wakeAgain, .reset: lastTrouble = seconds
     case .retrieveBatch: break
-    case .report(let report): said(report, at: seconds)
+    case .report(let report): received(report, at: seconds)
     }
   }
 
@@ -72,14 +72,14 @@ final class DayRules {
       broken("power saving before the first fix", at: seconds)
     }
     if wanted.mode.isAsleep, wanted.batching != nil { broken("collecting asleep", at: seconds) }
-    if wanted.batching != nil, capabilities.batching == nil { broken("collecting without the ability", at: seconds) }
+    if wanted.batching != nil, capabilities.batching == nil { broken("collecting without the capability", at: seconds) }
     if case .cyclicTracking = wanted.mode, capabilities.cyclicLongestSeconds == nil {
-      broken("cyclic tracking without the ability", at: seconds)
+      broken("cyclic tracking without the capability", at: seconds)
     }
-    if case .backup = wanted.mode, capabilities.backup == nil { broken("backup without the ability", at: seconds) }
+    if case .backup = wanted.mode, capabilities.backup == nil { broken("backup without the capability", at: seconds) }
   }
 
-  private func said(_ report: PowerReport, at seconds: Double) {
+  private func received(_ report: PowerReport, at seconds: Double) {
     switch report {
     case .paused(let id, _): if !paused.insert(id).inserted { broken("paused twice", at: seconds) }
     case .resumed(let id): if paused.remove(id) == nil { broken("resumed but not paused", at: seconds) }
@@ -89,7 +89,7 @@ final class DayRules {
       skyLostSinceFound = true
     case .skyBack: break
     case .doesNotWake:
-      if isDeaf { broken("does not wake, said twice", at: seconds) }
+      if isDeaf { broken("does not wake, reported twice", at: seconds) }
       isDeaf = true
     case .answersAgain: isDeaf = false
     case .refused, .doesNotSleep, .wakesByItself, .batchGone: lastTrouble = seconds
@@ -102,10 +102,10 @@ final class DayRules {
     guard hasReceiver else { return }
     let mode = run.power.wanted.mode
     if case .backup(until: nil) = mode, capabilities.backup?.wakesByLine == false {
-      broken("asleep with nothing that wakes it", at: seconds)
+      broken("asleep without a wake-up source", at: seconds)
     }
     if !demands.isEmpty, !run.day.hasAccelerometer, isHonest, run.power.deadline == nil {
-      broken("somebody waits and nothing is planned", at: seconds)
+      broken("a demand waits and nothing is planned", at: seconds)
     }
     if let deadline = run.power.deadline, Double(deadline.nanoseconds) / 1e9 > seconds + 6 * 3600, !demands.isEmpty {
       broken("nothing is planned for hours", at: seconds)
@@ -113,7 +113,7 @@ final class DayRules {
     if isHonest { checkFix(run, at: seconds) }
   }
 
-  /// Whoever asks has a fix in bounded time, once sky and receiver have been well for two hours.
+  /// A request has a fix in bounded time, once sky and receiver have been good for two hours.
   private func checkFix(_ run: borrowing Run, at seconds: Double) {
     guard !demands.isEmpty, run.power.wanted.batching == nil, !run.day.hasAccelerometer else { return }
     let clouded = run.day.sky.last { $0.fromSeconds <= seconds && $0.sky == .none }
@@ -127,12 +127,12 @@ final class DayRules {
   }
 
   func close(_ run: borrowing Run, _ metrics: Metrics) {
-    if run.overruns > 0 { broken("went round in circles \(run.overruns) times", at: run.seconds) }
-    // The shortest sleep and the shortest start are four seconds together.
+    if run.overruns > 0 { broken("looped \(run.overruns) times", at: run.seconds) }
+    // The shortest sleep and the shortest start take four seconds together.
     if metrics.switchesInWorstHour > 1800 {
       broken("\(metrics.switchesInWorstHour) switches in an hour", at: run.seconds)
     }
-    if commands.worst > 2400 { broken("\(commands.worst) orders in an hour", at: run.seconds) }
+    if commands.worst > 2400 { broken("\(commands.worst) commands in an hour", at: run.seconds) }
     if isHonest, run.plant.overrun > 0 { broken("a batch overran by \(run.plant.overrun)", at: run.seconds) }
   }
 }

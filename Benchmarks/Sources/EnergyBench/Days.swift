@@ -1,12 +1,12 @@
 import PowerControl
 
-// The days of the bench. All are chosen so that what they ask for is plain; docs/reference/power.md describes them.
+// The days of the bench. Each has an obvious requirement; docs/reference/power.md describes them.
 extension Day {
   private static let hour = 3600.0
   private static let minute = 60.0
   private static let day = 86_400.0
 
-  /// By name; nil when there is none.
+  /// Returns a day by name; nil for an unknown name.
   public static func named(_ name: String) -> Day? { all.first { $0.name == name } }
 
   public static var all: [Day] {
@@ -46,7 +46,7 @@ extension Day {
     Day(name: "parked-van", seconds: day, path: van, clients: [Client(.demand(vanUpdates))])
   }
 
-  /// The same with an accelerometer.
+  /// The same day with an accelerometer.
   public static var parkedVanWithAccelerometer: Day {
     Day(
       name: "parked-van-accelerometer", seconds: day, path: van, clients: [Client(.demand(vanUpdates))],
@@ -81,7 +81,7 @@ extension Day {
       clients: [Client(.region(centre: Path.Place(east: 20_300, north: 0), radiusMetres: 300))])
   }
 
-  /// A region whose border is 400 m from where one rests, entered twice on foot.
+  /// A region whose border is 400 m from the resting place, entered twice on foot.
   public static var geofenceNear: Day {
     var path = Path()
     for start in [10 * hour, 16 * hour] {

@@ -1,14 +1,14 @@
 import PowerControl
 import ReceiverSimulator
 
-/// The energy bench: simulated days under the power policy, beside always on, the receiver's own power save mode and a lower
-/// bound.
+/// The energy bench: simulated days under the power policy, compared with a receiver that is always on, with the
+/// receiver's own power save mode and with a lower bound.
 public struct EnergyBench: Sendable {
   public var policy: PowerPolicy
   public var seed: UInt64
 
-  /// The bench compares equal receivers: the set of constellations stays as the currents' table names it, unless `policy`
-  /// says otherwise.
+  /// The bench compares equal receivers: the set of constellations is that of the table of currents, unless `policy`
+  /// changes it.
   public init(policy: PowerPolicy? = nil, seed: UInt64 = 1) {
     var standard = PowerPolicy.standard
     standard.mayReduceConstellations = false
@@ -16,7 +16,7 @@ public struct EnergyBench: Sendable {
     self.seed = seed
   }
 
-  /// The models of the table, and what they are reckoned with.
+  /// The models of the table, with their capabilities.
   public static let models: [ReceiverCapabilities] = [.m8, .m9, .m10, .f9]
 
   /// One day of one receiver.
@@ -26,9 +26,10 @@ public struct EnergyBench: Sendable {
     return row(day, capabilities, metrics)
   }
 
-  /// The same day through the session, the line and the simulated receiver; nil for a receiver that is not simulated.
+  /// Runs the same day with the session, the line and the simulated receiver; nil for a receiver that is not
+  /// simulated.
   ///
-  /// - Parameter baud: the rate that the line is brought to; nil for the receiver's own.
+  /// - Parameter baud: The configured rate of the line; nil for the receiver's default.
   public func runThroughReceiver(_ day: Day, _ capabilities: ReceiverCapabilities, baud: UInt32?) -> EnergyRow? {
     guard let model = Self.simulated[capabilities.name] else { return nil }
     return row(day, capabilities, ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud).runDay())
@@ -36,7 +37,7 @@ public struct EnergyBench: Sendable {
 
   private static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
 
-  /// The same, and its states over time as a picture (SVG).
+  /// Runs the same day; returns also its states over time as a picture (SVG).
   public func picture(_ day: Day, _ capabilities: ReceiverCapabilities) -> String {
     var run = Run(day: day, capabilities: capabilities, policy: policy, seed: seed, keepsLog: true)
     let metrics = run.runDay()
@@ -54,7 +55,7 @@ public struct EnergyBench: Sendable {
   }
 }
 
-/// One line of the bench's table.
+/// A line of the bench's table.
 public struct EnergyRow: Sendable {
   public var model: String
   public var scenario: String
@@ -62,13 +63,13 @@ public struct EnergyRow: Sendable {
   public var alwaysOnMilliamperes: Double
   public var ownPowerSaveMilliamperes: Double?
   public var oracleMilliamperes: Double
-  /// The bound of somebody who does not know the sky either.
+  /// The bound without knowledge of the sky.
   public var blindOracleMilliamperes: Double
 
   public var averageMilliamperes: Double { metrics.averageMilliamperes }
   public var shareOfAlwaysOn: Double { averageMilliamperes / alwaysOnMilliamperes }
   public var timesOracle: Double { averageMilliamperes / oracleMilliamperes }
   public var timesBlindOracle: Double { averageMilliamperes / blindOracleMilliamperes }
-  /// On a battery of 2,000 mAh, the receiver alone.
+  /// On a battery of 2,000 mAh, for the receiver only.
   public var batteryDays: Double { 2000 / averageMilliamperes / 24 }
 }

@@ -1,10 +1,10 @@
 import PowerControl
 
-// What the day's programs were promised against what they got.
+// Comparison of the promises to the day's clients with their results.
 extension Metrics {
-  /// Adds what the programs noted.
+  /// Adds the records of the clients.
   ///
-  /// - Parameter departures: those of paused clients that were not noticed by the end.
+  /// - Parameter departures: The departures of paused clients that were not detected by the end.
   mutating func judge(_ clients: [BenchClient], on day: Day, unnoticed departures: [Double]) {
     movementsMissed = departures.filter { day.seconds - $0 > 300 }.count
     for client in clients {
@@ -15,7 +15,7 @@ extension Metrics {
     }
   }
 
-  /// Reported crossings against the true ones that lasted.
+  /// Compares the reported crossings with the true ones that lasted.
   private mutating func judgeCrossings(_ client: BenchClient, on day: Day) {
     guard case .region(let centre, let radius) = client.script.desired else { return }
     var reported = client.crossings[...]
@@ -32,7 +32,7 @@ extension Metrics {
 }
 
 extension Day {
-  /// When a border is truly crossed.
+  /// The times of the true crossings of a border.
   fileprivate func crossings(_ centre: Path.Place, _ radius: Double) -> [Double] {
     var crossings: [Double] = []
     var inside = path.place(at: 0).metres(to: centre) < radius
@@ -46,7 +46,7 @@ extension Day {
     return crossings
   }
 
-  /// The last return of the sky that a time lies behind; nil before the first.
+  /// The last return of the sky before a time; nil before the first.
   func skyReturn(before seconds: Double) -> Double? {
     let last = sky.lastIndex { $0.fromSeconds <= seconds }
     guard let last, last > 0, sky[last].sky != .none, sky[last - 1].sky == .none else { return nil }

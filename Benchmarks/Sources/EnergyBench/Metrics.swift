@@ -1,4 +1,4 @@
-/// What a day came to, reckoned from what truly happened.
+/// The results of a day, computed from the true events.
 public struct Metrics: Sendable {
   public var chargeMilliampereSeconds = 0.0
   public var seconds = 0.0
@@ -6,27 +6,27 @@ public struct Metrics: Sendable {
   /// Fixes that came later than promised.
   public var fixesLate = 0
   public var fixesLost = 0
-  /// The longest time without a fix in which a client was promised one and the sky was there.
+  /// The longest time without a promised fix while the sky was visible, seconds.
   public var worstStalenessSeconds = 0.0
   public var hostWakeups = 0
-  /// The most in one hour, after the first, in which the receiver starts.
+  /// The most wake-ups in one hour, without the first hour, in which the receiver starts.
   public var hostWakeupsInWorstHour = 0
-  /// From the departure of a paused client until it was resumed; nil: there was none.
+  /// The time from the departure of a paused client until it was resumed; nil without a departure.
   public var worstMovementSeconds: Double?
-  /// Departures of a paused client that were never noticed.
+  /// Departures of a paused client that were never detected.
   public var movementsMissed = 0
-  /// From a crossing of a border until it was reported.
+  /// The time from a crossing of a border to its report.
   public var worstCrossingSeconds: Double?
   public var crossingsMissed = 0
-  /// From the sky's return until the fix.
+  /// The time from the return of the sky to the fix.
   public var worstSkyReturnSeconds: Double?
-  /// Changes between sleep and wakefulness in the worst hour of the clock.
+  /// Changes between sleep and activity in the worst hour of the clock.
   public var switchesInWorstHour = 0
 
   public var averageMilliamperes: Double { seconds > 0 ? chargeMilliampereSeconds / seconds : 0 }
 }
 
-/// Counts by the hour.
+/// Counts by hour.
 struct Hourly: Sendable {
   private var hour = -1
   private var count = 0

@@ -1,12 +1,12 @@
 import PowerControl
 
-/// The lower bound: the charge of somebody who keeps the same promises, knows the sky, every time to first fix and every
-/// position without error, but not when movement starts.
+/// The lower bound: the charge with the same promises, and with perfect knowledge of the sky, every time to first fix
+/// and every position, but not of the start of a movement.
 ///
-/// It looks at the last moment at which the promise allows it, pays the start as the data sheet has it and nothing else,
-/// renews orbits at the last moment or begins cold, whichever costs less, never searches where there is no sky, and comes
-/// back as late as it may when there is sky again. It shares with the policy what is promised (``PauseThresholds``, ``Reach``,
-/// the promise times of ``PowerPolicy``), and nothing of how it is kept.
+/// The oracle polls at the last possible moment, uses exactly the start time of the data sheet, renews orbits at the
+/// last moment or starts cold (whichever costs less), never searches without a sky, and ends a pause as late as
+/// possible after the sky returns. It shares the promises with the policy (``PauseThresholds``, ``Reach``, the
+/// promise times of ``PowerPolicy``), but not their implementation.
 struct Oracle {
   let day: Day
   let capabilities: ReceiverCapabilities
@@ -15,7 +15,7 @@ struct Oracle {
   private var charge = 0.0
   private var orbitsAt: Double?
   private var liveSince: Double?
-  /// Since when there has been no sky.
+  /// The start of the time without a sky.
   private var outageSince: Double?
   private var clients: [Client]
 
@@ -28,10 +28,10 @@ struct Oracle {
     var isActive = false
   }
 
-  /// What has to be searched before it can be said that there is no sky: the second of a hot start, in which all signals of
+  /// The search that is needed to detect the absence of the sky: the second of a hot start, in which all signals of
   /// an open sky are received.
   private static let searchSeconds = 1.0
-  /// Without it the bound has to search as everybody else: what is left where nobody can know the sky.
+  /// Without it the bound has to search like the policy: the bound without knowledge of the sky.
   private let knowsSky: Bool
 
   init(day: Day, capabilities: ReceiverCapabilities, policy: PowerPolicy, knowsSky: Bool) {
@@ -45,7 +45,7 @@ struct Oracle {
     }
   }
 
-  /// Uninterrupted reception that brings a whole set of orbits.
+  /// The uninterrupted reception for a complete set of orbits, seconds.
   private static let orbitsSeconds = 30.0
 
   private func hasOrbits(at time: Double) -> Bool { orbitsAt.map { time - $0 < Plant.orbitsSeconds } ?? false }
@@ -61,14 +61,14 @@ struct Oracle {
   }
   private var standby: Double { capabilities.backup == nil ? tracking : capabilities.standbyMilliamperes }
 
-  /// Milliampere seconds of the whole day.
+  /// The charge of the whole day, milliampere-seconds.
   mutating func run() -> Double {
     while seconds < day.seconds {
       observe()
       switch obligation() {
       case .nothing(let until): sleep(until: until)
       case .live(let milliamperes): live(milliamperes)
-      case .fix(let by): look(by: by)
+      case .fix(let by): poll(by: by)
       case .search(let from, let until):
         sleep(until: from)
         let search = min(hot, Plant.startSeconds + Self.searchSeconds)
@@ -80,14 +80,14 @@ struct Oracle {
 
   private enum Obligation {
     case nothing(until: Double)
-    /// Fixes as they are made, at this current.
+    /// Continuous fixes at this current.
     case live(Double)
     case fix(by: Double)
-    /// A search that begins then, as short as one can be that tells anything; none once the sky is back.
+    /// A search that begins at this time, of the minimum useful length; none once the sky is back.
     case search(from: Double, until: Double)
   }
 
-  /// What a fix at this moment tells.
+  /// The effect of a fix at this moment.
   private mutating func observe() {
     let place = day.path.place(at: seconds)
     let isMoving = day.path.speed(at: seconds) >= policy.movingMetresPerSecond
@@ -123,7 +123,7 @@ struct Oracle {
     }
   }
 
-  /// A client that was paused because there was no fix begins anew with the first one (rules PA-6 and PA-9).
+  /// A client that was paused without a fix resumes with the first one (rules PA-6 and PA-9).
   private mutating func noteOutage(at place: Path.Place) {
     if day.sky(at: seconds) == .none {
       outageSince = outageSince ?? seconds
@@ -142,9 +142,9 @@ struct Oracle {
   private func obligation() -> Obligation {
     guard day.sky(at: seconds) != .none else {
       let back = day.sky.first { $0.fromSeconds > seconds && $0.sky != .none }?.fromSeconds ?? day.seconds
-      // It knows when the sky is back, and may take its time then.
+      // The time of the sky's return is known, so that the start can be late.
       if knowsSky { return .nothing(until: back + policy.skyReturnSeconds - cold) }
-      // The sky may be back right after the last search: a start from now on is to be over in time.
+      // The sky may return right after the last search; a start from now on must be completed in time.
       let isHot = hasOrbits(at: seconds + policy.skyReturnSeconds)
       return .search(from: seconds + policy.skyReturnSeconds - (isHot ? hot : cold), until: back)
     }
@@ -162,7 +162,7 @@ struct Oracle {
       case .region(let centre, let radius):
         let place = day.path.place(at: seconds)
         let metres = abs(place.metres(to: centre) - radius)
-        // So long after the earliest crossing it must have been seen, for it dwells before it is told.
+        // A crossing is detected this long after its earliest time, because of the dwell time.
         let reach = Reach(speed: day.path.speed(at: seconds), bound: 50).earliestSeconds(metres)
         due = min(due, seconds + reach + policy.crossingSeconds - policy.dwellSeconds)
       case .deferring(let updates):
@@ -178,7 +178,7 @@ struct Oracle {
     _ updates: Demand.Updates, _ client: Client, _ due: inout Double, _ liveCurrent: inout Double?
   ) {
     if client.isPaused {
-      // An accelerometer tells in time; nothing else does.
+      // Only an accelerometer detects the movement in time.
       due = min(due, day.hasAccelerometer ? nextDeparture + 10 : seconds + policy.movementSeconds)
     } else if updates.deferral != nil {
       liveCurrent = max(liveCurrent ?? 0, updates.accuracy == .navigation ? tracking : cyclic)
@@ -209,7 +209,7 @@ struct Oracle {
     }
   }
 
-  // MARK: What it costs
+  // MARK: Charge
 
   private mutating func spend(_ milliamperes: Double, until: Double) {
     let end = min(until, day.seconds)
@@ -220,7 +220,7 @@ struct Oracle {
   private mutating func sleep(until: Double) {
     liveSince = nil
     let end = max(until, seconds + 0.01)
-    // Who sleeps until movement is told has promised a fix within ten seconds of it, and that takes usable orbits.
+    // A sleep until movement promises a fix within ten seconds, which requires usable orbits.
     while day.hasAccelerometer, let orbitsAt, orbitsAt + capabilities.sureOrbitsSeconds < min(end, day.seconds) {
       spend(standby, until: orbitsAt + capabilities.sureOrbitsSeconds - hot)
       spend(acquisition, until: seconds + hot)
@@ -232,7 +232,7 @@ struct Oracle {
 
   private mutating func live(_ milliamperes: Double) {
     if liveSince == nil {
-      // Before the first fix, unless it has just had one.
+      // A start before the first fix, unless a fix was just made.
       if !hasOrbits(at: seconds) { startCold() }
       liveSince = seconds
     }
@@ -240,16 +240,16 @@ struct Oracle {
     if let liveSince, seconds - liveSince >= Self.orbitsSeconds { orbitsAt = seconds }
   }
 
-  private mutating func look(by due: Double) {
+  private mutating func poll(by due: Double) {
     let cheapest = cyclic
-    // Whoever waits for an accelerometer keeps usable orbits all the time.
+    // A client with an accelerometer needs usable orbits all the time.
     let isHot = orbitsAt != nil && day.hasAccelerometer || hasOrbits(at: due)
     let wait = max(due - seconds, 0)
     if orbitsAt == nil {
       // The first fix of the day.
       return startCold()
     }
-    // Renewing now, for the next four hours, against beginning cold then.
+    // Renewal now, for the next four hours, against a later cold start.
     if !isHot {
       let renewal = tracking * Self.orbitsSeconds
       let instead = acquisition * (cold - hot) + tracking * max(0, hot + Self.orbitsSeconds - cold)
@@ -267,8 +267,8 @@ struct Oracle {
     if isHot { spend(acquisition, until: due) } else { startCold() }
   }
 
-  /// The signals are there after the time of a hot start, and a whole set of orbits thirty seconds later: by then a cold start
-  /// has its fix.
+  /// The signals are received after the time of a hot start, and a complete set of orbits thirty seconds later: a
+  /// cold start has its fix by then.
   private mutating func startCold() {
     let whole = seconds + max(cold, hot + Self.orbitsSeconds)
     spend(acquisition, until: seconds + cold)

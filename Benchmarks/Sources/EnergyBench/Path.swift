@@ -1,8 +1,8 @@
-/// Where something is at a time of the day: rests and straight ways, on a plane in metres, with the acceleration of ordinary
-/// traffic at both ends of a way.
+/// The position over the day: stops and straight ways on a plane in metres, with ordinary acceleration at both ends
+/// of a way.
 public struct Path: Sendable {
   private var legs: [Leg] = []
-  /// Where and when the path ends so far.
+  /// The place and time of the path's end.
   public private(set) var end = Place(east: 0, north: 0)
   public private(set) var endSeconds = 0.0
 
@@ -30,12 +30,12 @@ public struct Path: Sendable {
     var speed: Double
   }
 
-  /// Metres per second squared, speeding up and braking.
+  /// The acceleration and deceleration, m/s².
   private static let acceleration = 1.5
 
   public init(start: Place = Place(east: 0, north: 0)) { end = start }
 
-  /// Rests until that second of the day.
+  /// Stays until this second of the day.
   public mutating func rest(until seconds: Double) {
     guard seconds > endSeconds else { return }
     legs.append(Leg(from: end, to: end, startSeconds: endSeconds, seconds: seconds - endSeconds, metres: 0, speed: 0))
@@ -44,11 +44,11 @@ public struct Path: Sendable {
 
   public mutating func rest(for seconds: Double) { rest(until: endSeconds + seconds) }
 
-  /// Goes there; `speed` in metres per second is that between its ends.
+  /// Moves to a place; `speed` is the speed in m/s between acceleration and deceleration.
   public mutating func go(to place: Place, speed: Double) {
     let metres = end.metres(to: place)
     guard metres > 0 else { return }
-    // A way too short for its speed has a lower one.
+    // A short way has a lower maximum speed.
     let speed = min(speed, (metres * Self.acceleration).squareRoot())
     let seconds = metres / speed + speed / Self.acceleration
     legs.append(Leg(from: end, to: place, startSeconds: endSeconds, seconds: seconds, metres: metres, speed: speed))
@@ -56,7 +56,7 @@ public struct Path: Sendable {
     endSeconds += seconds
   }
 
-  /// Index of the leg at a time; legs are in order.
+  /// The index of the leg at a time; legs are in order of time.
   private func leg(at seconds: Double) -> Leg? {
     var low = 0
     var high = legs.count
@@ -91,10 +91,11 @@ public struct Path: Sendable {
     return leg.metres - acceleration * left * left / 2
   }
 
-  /// The beginnings of all ways, in seconds of the day.
+  /// The starts of all ways, in seconds of the day.
   public var departures: [Double] { legs.filter { $0.metres > 0 }.map(\.startSeconds) }
 
-  /// The path as straight pieces of even speed: the time, and where it is then. Where speed changes a piece is a second.
+  /// The path as straight pieces of constant speed, each with its start time and place. During acceleration a piece
+  /// is one second.
   var pieces: [(untilSeconds: Double, place: Place)] {
     var pieces: [(Double, Place)] = []
     for leg in legs {

@@ -1,21 +1,21 @@
 import PowerControl
 import ReceiverSimulator
 
-/// The receiver as it truly is: its state, what it draws, how long a start takes, what it collects. It knows nothing of the
-/// policy; the run carries the policy's actions to it. Times are seconds of the day.
+/// The true receiver: its state, its current, the duration of a start and its collected orbits. It does not depend on
+/// the policy; the run applies the policy's actions. Times are seconds of the day.
 struct Plant: Sendable {
-  /// Where the receiver is in its power states.
+  /// The power state of the receiver.
   enum State: Hashable, Sendable {
     case standby(until: Double?)
     case off(until: Double?)
-    /// The oscillator starts; nothing is heard or said.
+    /// The oscillator starts; the receiver neither receives nor sends.
     case starting(until: Double)
     case acquiring
     case tracking
     case cyclic
   }
 
-  /// What can go wrong; each is drawn anew where it applies.
+  /// The probabilities of faults; each is drawn where it applies.
   struct Faults: Hashable, Sendable {
     var ignoresSleep = 0
     var ignoresWake = 0
@@ -29,11 +29,11 @@ struct Plant: Sendable {
   private(set) var chargeMilliampereSeconds = 0.0
   private(set) var log: [(seconds: Double, state: State)] = []
   let capabilities: ReceiverCapabilities
-  /// The wake-up's first part, in which the oscillator starts.
+  /// The first part of the wake-up, in which the oscillator starts.
   static let startSeconds = 0.3
-  /// From the order to sleep until it sleeps.
+  /// The time from the command until the receiver sleeps.
   static let orderSeconds = 0.1
-  /// How much longer a start takes between houses.
+  /// The factor of the duration of a start between houses.
   static let urbanHotFactor = 2.5
   static let urbanColdFactor = 1.3
   static let orbitsSeconds = 4.0 * 3600
@@ -48,7 +48,7 @@ struct Plant: Sendable {
   private var collectedUntil = 0.0
   private var chargedUntil = 0.0
   private var nextEpoch = 0.0
-  /// When the search will have its fix under the present sky; infinite under none.
+  /// The time of the search's fix under the present sky; infinite without a sky.
   private var fixAt = Double.infinity
   private var searchedSky = Day.SkyView.none
   private var searchBegan = 0.0
@@ -58,11 +58,11 @@ struct Plant: Sendable {
   private(set) var readOutEnds: Double?
   private var random: SeededRandomNumberGenerator
   let keepsLog: Bool
-  /// Searches that began without usable orbits.
+  /// The number of searches without usable orbits.
   private(set) var coldStarts = 0
-  /// Fixes that the batch lost by itself, not by an injected fault.
+  /// The number of fixes that the batch lost without an injected fault.
   private(set) var overrun = 0
-  /// For random days: after forty seconds of tracking fixes come only this often, so that a day is short to reckon.
+  /// The interval of fixes after forty seconds of tracking on random days, to keep the computation short.
   var sparseSeconds: Double?
   private var trackingSince = 0.0
 
@@ -72,7 +72,7 @@ struct Plant: Sendable {
     random = SeededRandomNumberGenerator(seed: seed)
   }
 
-  /// What the receiver draws now.
+  /// The current of the receiver now.
   private var milliamperes: Double {
     let currents = isReduced ? capabilities.reducedCurrents ?? capabilities.currents : capabilities.currents
     switch state {
@@ -81,7 +81,7 @@ struct Plant: Sendable {
     case .starting, .acquiring: return currents.acquisition + currents.inputOutput
     case .tracking: return currents.tracking + currents.inputOutput
     case .cyclic:
-      // Thirty seconds of full tracking in half an hour for its orbits; V_IO is a tenth less.
+      // Thirty seconds of full tracking in half an hour for the orbits; V_IO is a tenth less.
       let cyclic = (currents.cyclic ?? currents.tracking) + currents.inputOutput * 0.9
       let tracking = currents.tracking + currents.inputOutput
       return cyclic + (tracking - cyclic) * 30 / 1800
@@ -102,9 +102,9 @@ struct Plant: Sendable {
     state = new
   }
 
-  // MARK: Orders
+  // MARK: Commands
 
-  /// Carries out a wanted state. False: the order was ignored.
+  /// Applies a wanted state; returns false if the receiver ignores the command.
   mutating func apply(_ wanted: WantedState, at seconds: Double) -> Bool {
     charge(until: seconds)
     switch wanted.mode {
@@ -153,7 +153,7 @@ struct Plant: Sendable {
     nextEpoch = min(nextEpoch, seconds + period)
   }
 
-  /// Bytes on its line, or its supply.
+  /// Wakes the receiver with bytes on its line, or with its supply.
   mutating func wake(at seconds: Double) {
     switch state {
     case .standby, .off:
@@ -173,7 +173,7 @@ struct Plant: Sendable {
     enter(.starting(until: seconds + 1), at: seconds)
   }
 
-  /// A restart by itself.
+  /// A spontaneous restart.
   mutating func reboot(at seconds: Double) {
     batch = nil
     readOutEnds = nil
@@ -181,7 +181,7 @@ struct Plant: Sendable {
     enter(.starting(until: seconds + 1), at: seconds)
   }
 
-  /// Its supply is cut: nothing is drawn, nothing is kept but what the backup supply keeps.
+  /// Cuts the supply: no current flows, and only the memory on the backup supply is kept.
   mutating func unplug(at seconds: Double) {
     batch = nil
     readOutEnds = nil
@@ -189,7 +189,7 @@ struct Plant: Sendable {
     enter(.off(until: nil), at: seconds)
   }
 
-  // MARK: What happens by itself
+  // MARK: Internal events
 
   enum Occurrence: Sendable {
     case woke
@@ -199,7 +199,7 @@ struct Plant: Sendable {
     case readOutCut
   }
 
-  /// The next time at which something happens by itself.
+  /// The time of the next internal event.
   var next: Double {
     if let readOutEnds { return readOutEnds }
     switch state {
@@ -210,7 +210,7 @@ struct Plant: Sendable {
     }
   }
 
-  /// Lets the time pass to `next` or earlier.
+  /// Advances the time to `next` or earlier.
   mutating func advance(to seconds: Double, in day: Day) -> Occurrence? {
     charge(until: seconds)
     let sky = day.sky(at: seconds)
@@ -252,7 +252,7 @@ struct Plant: Sendable {
     if sky != searchedSky { beginSearch(at: seconds, sky) }
     if fixAt <= seconds {
       enter(wantsCyclic ? .cyclic : .tracking, at: seconds)
-      // Signals are received from a hot start's time on, also where the fix has to wait for the orbits.
+      // Signals are received from the time of a hot start on, also if the fix waits for orbits.
       collectingOrbitsSince = min(seconds, searchBegan + capabilities.startTimes.hotSeconds)
       trackingSince = seconds
       nextEpoch = seconds + period
@@ -260,7 +260,7 @@ struct Plant: Sendable {
     }
     guard nextEpoch <= seconds else { return nil }
     nextEpoch = seconds + 1
-    // A satellite that is there is received within a second or two of the search.
+    // A visible satellite is received within a second or two of the search.
     let seen = seconds - searchBegan >= 0.9
     switch sky {
     case .open: return .noFix(satellites: seen ? 9 : 0, strong: seen ? 8 : 0)
@@ -280,7 +280,7 @@ struct Plant: Sendable {
       collectingOrbitsSince = since
       if seconds - since >= 30 { orbitsAt = seconds }
     } else if let orbitsAt, let cyclicSince, seconds - cyclicSince >= 1800 {
-      // It renews them about every half hour by itself.
+      // The receiver renews them about every half hour.
       self.orbitsAt = max(orbitsAt, seconds - 1800)
     }
     guard batch == nil, nextEpoch <= seconds else { return nil }
@@ -329,7 +329,7 @@ struct Plant: Sendable {
     return .readOut(count: collected, lost: lostInBatch)
   }
 
-  /// Whether there is a fix in the state and under the sky of now.
+  /// Whether there is a fix in the current state and under the current sky.
   var hasFix: Bool { state == .tracking || state == .cyclic }
 
   var isAsleep: Bool {

@@ -2,11 +2,11 @@ import MonotonicTime
 import PowerControl
 import ReceiverSimulator
 
-/// A day of chance: demands, ways, sky, receiver and faults are drawn from a seed, and what must always hold is checked.
+/// A random day: demands, ways, sky, receiver and faults are drawn from a seed, and the invariants are checked.
 ///
-/// What must hold: the policy never goes round in circles; it never sleeps without an end or a way to be woken; whoever asks
-/// for something has a fix in bounded time as soon as sky and receiver allow, or was told why not; it does not flap; each
-/// report is said once for what it tells of; a batch never overruns; nothing is saved before the first fix.
+/// The invariants: the policy never loops; it never sleeps without an end or a wake-up source; every request has a
+/// fix in bounded time as soon as sky and receiver allow, or a reported reason; it does not flap; each report is made
+/// once; a batch never overruns; no power is saved before the first fix.
 public struct RandomDay {
   private let seed: UInt64
   private var random: SeededRandomNumberGenerator
@@ -16,7 +16,7 @@ public struct RandomDay {
     random = SeededRandomNumberGenerator(seed: seed)
   }
 
-  /// Runs the day; returns what was broken, in order: nothing.
+  /// Runs the day; returns the violated invariants in order.
   public func run() -> [String] {
     var drawn = self
     let day = drawn.day()
@@ -26,8 +26,8 @@ public struct RandomDay {
     run.plant.sparseSeconds = 15
     run.disturbances = drawn.disturbances(isHonest: isHonest)[...]
     let rules = DayRules(isHonest: isHonest, capabilities: capabilities)
-    run.onEvent = { rules.hear($0, at: $1) }
-    run.onAction = { rules.hear($0, at: $1) }
+    run.onEvent = { rules.receive($0, at: $1) }
+    run.onAction = { rules.receive($0, at: $1) }
     run.onStep = { rules.check($0) }
     let metrics = run.runDay()
     rules.close(run, metrics)
@@ -123,7 +123,7 @@ public struct RandomDay {
     }
   }
 
-  /// Any event at all, true or not.
+  /// Any event, true or false.
   private mutating func nonsense() -> PowerEvent {
     switch random.int(0...15) {
     case 0:

@@ -1,7 +1,7 @@
 import Glibc
 import ReceiverSimulator
 
-/// Distributions of the simulated days, one or two draws each, so that the same seed makes the same day.
+/// Distributions for the simulated days, with one or two draws each, so that the same seed makes the same day.
 extension SeededRandomNumberGenerator {
   /// An exponentially distributed number.
   mutating func exponential(mean: Double) -> Double { -mean * log(1 - unit()) }

@@ -2,7 +2,7 @@ import MonotonicTime
 import PowerControl
 import ReceiverSimulator
 
-/// One day with one receiver under the policy: the plant, the clients and the policy, carried from event to event in virtual
+/// One day of one receiver under the policy: the plant, the clients and the policy, from event to event in virtual
 /// time.
 struct Run {
   let day: Day
@@ -16,25 +16,25 @@ struct Run {
   private var hostBusyUntil = -1.0
   private var switches = Hourly()
   private var wasAsleep = true
-  /// Departures of paused clients that have not been noticed yet.
+  /// Departures of paused clients that are not detected yet.
   private var pendingDepartures: [Double] = []
   private var departures: ArraySlice<Double>
   /// Accelerometer hints that are due.
   private var nextHint = Double.infinity
   private var skySince = 0.0
   private var lastSkyReturn: Double?
-  /// What a test wants to hear.
+  /// Observers for tests.
   var onAction: ((PowerAction, Double) -> Void)?
   var onEvent: ((PowerEvent, Double) -> Void)?
-  /// Called after each step with the policy as it stands.
+  /// Called after each step with the current policy.
   var onStep: ((borrowing Run) -> Void)?
-  /// What is thrown in between, in order.
+  /// Injected events, in order of time.
   var disturbances: ArraySlice<(seconds: Double, disturbance: Disturbance)> = []
   private var pluggedInAt = Double.infinity
   private var spins = 0
 
   enum Disturbance: Sendable {
-    /// An event that need not be true.
+    /// An event that may be false.
     case event(PowerEvent)
     case reboot
     case unplug(seconds: Double)
@@ -56,9 +56,9 @@ struct Run {
 
   mutating func runDay() -> Metrics {
     plant.wake(at: 0)
-    if day.hasAccelerometer { tell(.accelerometer(isPresent: true)) }
-    tell(.receiverFound(plant.capabilities))
-    // A receiver that was never told anything runs at full power.
+    if day.hasAccelerometer { handle(.accelerometer(isPresent: true)) }
+    handle(.receiverFound(plant.capabilities))
+    // A receiver without any command runs at full power.
     _ = plant.apply(power.wanted, at: 0)
     while seconds < day.seconds { step() }
     plant.charge(until: day.seconds)
@@ -78,7 +78,7 @@ struct Run {
     seconds = max(coming.min() ?? day.seconds, before)
     guard seconds < day.seconds else { return }
     spins = seconds > before ? 0 : spins + 1
-    // An event at an instant may lead to a few more at the same; a hundred are a policy that goes round in circles.
+    // An event may cause a few more at the same instant; a hundred mean that the policy loops.
     if spins > 100 {
       seconds += 0.001
       overruns += 1
@@ -89,14 +89,14 @@ struct Run {
     if nextHint <= seconds {
       nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
       wakeHost()
-      tell(.movementHint(.accelerometer))
+      handle(.movementHint(.accelerometer))
     }
     if let next = disturbances.first, next.seconds <= seconds {
       disturbances.removeFirst()
       suffer(next.disturbance)
     }
     if pluggedInAt <= seconds { plugIn() }
-    if let occurrence = plant.advance(to: seconds, in: day) { hear(occurrence) }
+    if let occurrence = plant.advance(to: seconds, in: day) { receive(occurrence) }
     if deadline <= seconds {
       wakeHost()
       carryOut(power.wake(at: now))
@@ -105,7 +105,7 @@ struct Run {
     onStep?(self)
   }
 
-  /// How often the policy went round in circles: never.
+  /// The number of detected loops of the policy; 0 in a correct run.
   private(set) var overruns = 0
 
   private mutating func noteSwitch() {
@@ -123,7 +123,7 @@ struct Run {
     lastSkyReturn = change.fromSeconds
   }
 
-  /// The host works for an instant. What follows within half a second, or while a batch streams in, is the same wake-up.
+  /// Records a wake-up of the host. Work within half a second, or while a batch is read, belongs to the same wake-up.
   private mutating func wakeHost() {
     if seconds - hostBusyUntil > 0.5 {
       wakeups.count(at: seconds)
@@ -131,21 +131,21 @@ struct Run {
     hostBusyUntil = max(seconds, plant.readOutEnds ?? seconds)
   }
 
-  // MARK: What is thrown in between
+  // MARK: Injected events
 
   private mutating func suffer(_ disturbance: Disturbance) {
     switch disturbance {
-    case .event(let event): tell(event)
+    case .event(let event): handle(event)
     case .faults(let faults): plant.faults = faults
     case .reboot:
       guard !plant.isAsleep else { return }
       plant.reboot(at: seconds)
-      tell(.rebooted)
+      handle(.rebooted)
     case .unplug(let length):
       guard pluggedInAt == .infinity else { return }
       plant.unplug(at: seconds)
       pluggedInAt = seconds + length
-      tell(.receiverLost)
+      handle(.receiverLost)
     }
   }
 
@@ -153,7 +153,7 @@ struct Run {
     pluggedInAt = .infinity
     plant.faults = Plant.Faults()
     plant.reset(at: seconds)
-    tell(.receiverFound(plant.capabilities))
+    handle(.receiverFound(plant.capabilities))
   }
 
   // MARK: The script
@@ -165,10 +165,10 @@ struct Run {
       let script = clients[index].script
       if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
         clients[index].isActive = true
-        for demand in clients[index].opening() { tell(.demand(clients[index].id, demand)) }
+        for demand in clients[index].opening() { handle(.demand(clients[index].id, demand)) }
       } else if clients[index].isActive, script.untilSeconds <= seconds {
         clients[index].isActive = false
-        tell(.demand(clients[index].id, nil))
+        handle(.demand(clients[index].id, nil))
       }
     }
   }
@@ -176,29 +176,29 @@ struct Run {
   private mutating func depart(_ departure: Double) {
     departures.removeFirst()
     if day.hasAccelerometer { nextHint = seconds + 1 }
-    // Who is not paused is followed anyway.
+    // A client that is not paused receives every fix anyway.
     guard clients.contains(where: { $0.isActive && power.isPaused($0.id) }) else { return }
     pendingDepartures.append(departure)
   }
 
   // MARK: From the plant to the policy and back
 
-  private mutating func hear(_ occurrence: Plant.Occurrence) {
+  private mutating func receive(_ occurrence: Plant.Occurrence) {
     let isUnread = if case .unread = power.wanted.mode { true } else { false }
     if isUnread { return }
     wakeHost()
     switch occurrence {
-    case .woke: tell(.wakeConfirmed)
+    case .woke: handle(.wakeConfirmed)
     case .noFix(let satellites, let strong):
-      tell(.noFix(SignalObservation(satellites: satellites, strongSatellites: strong)))
+      handle(.noFix(SignalObservation(satellites: satellites, strongSatellites: strong)))
     case .fix: deliverFix()
     case .readOut(let count, let lost):
       metrics.fixesLost += lost
       for index in clients.indices where clients[index].isActive { clients[index].receiveBatch(count, at: seconds) }
-      // The newest of the batch tells the policy where it is, before it decides what comes next.
-      if plant.hasFix, count > 0 { tell(.fix(facts(of: measured()))) }
-      tell(.batchRetrieved(count: count, lost: lost))
-    case .readOutCut: tell(.retrievalCut)
+      // The newest fix of the batch reports the position before the policy decides.
+      if plant.hasFix, count > 0 { handle(.fix(observation(of: measured()))) }
+      handle(.batchRetrieved(count: count, lost: lost))
+    case .readOutCut: handle(.retrievalCut)
     }
   }
 
@@ -208,13 +208,13 @@ struct Run {
       metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
       lastSkyReturn = nil
     }
-    tell(.fix(facts(of: place)))
+    handle(.fix(observation(of: place)))
     let truth = day.path.place(at: seconds)
     for index in clients.indices where clients[index].isActive {
       let demand = clients[index].receive(
         place, truth: truth, at: seconds, path: day.path, isPaused: power.isPaused(clients[index].id),
         skySince: skySince)
-      if let demand { tell(.demand(clients[index].id, demand)) }
+      if let demand { handle(.demand(clients[index].id, demand)) }
     }
   }
 
@@ -227,7 +227,7 @@ struct Run {
 
   private var errorMetres: Double { day.sky(at: seconds) == .open ? 2.5 : 8 }
 
-  private mutating func facts(of place: Path.Place) -> FixObservation {
+  private mutating func observation(of place: Path.Place) -> FixObservation {
     let isOpen = day.sky(at: seconds) == .open
     let metresPerDegree = 111_195.0
     let speedError = isOpen ? 0.1 : 0.4
@@ -238,7 +238,7 @@ struct Run {
       speedErrorMetresPerSecond: speedError)
   }
 
-  mutating func tell(_ event: PowerEvent) {
+  mutating func handle(_ event: PowerEvent) {
     onEvent?(event, seconds)
     carryOut(power.handle(event, at: now))
   }
@@ -253,18 +253,18 @@ struct Run {
       case .retrieveBatch:
         plant.readOut(at: seconds, in: day)
         hostBusyUntil = max(hostBusyUntil, plant.readOutEnds ?? seconds)
-      case .report(let report): hear(report)
+      case .report(let report): receive(report)
       }
     }
   }
 
   private mutating func apply(_ wanted: WantedState) {
-    if wanted.batching != nil, plant.faults.refusesBatching { return tell(.refused(.batching)) }
-    if case .cyclicTracking = wanted.mode, plant.faults.refusesCyclic { return tell(.refused(.cyclicTracking)) }
-    if plant.apply(wanted, at: seconds), !wanted.mode.isAsleep, !plant.isAsleep { tell(.entered(wanted.mode)) }
+    if wanted.batching != nil, plant.faults.refusesBatching { return handle(.refused(.batching)) }
+    if case .cyclicTracking = wanted.mode, plant.faults.refusesCyclic { return handle(.refused(.cyclicTracking)) }
+    if plant.apply(wanted, at: seconds), !wanted.mode.isAsleep, !plant.isAsleep { handle(.entered(wanted.mode)) }
   }
 
-  private mutating func hear(_ report: PowerReport) {
+  private mutating func receive(_ report: PowerReport) {
     switch report {
     case .resumed:
       for departure in pendingDepartures {
@@ -273,7 +273,7 @@ struct Run {
       pendingDepartures = []
     case .deferralDue(let id):
       guard let client = clients.first(where: { $0.id == id }) else { return }
-      for demand in client.deferralEnded() { tell(.demand(id, demand)) }
+      for demand in client.deferralEnded() { handle(.demand(id, demand)) }
     default: break
     }
   }

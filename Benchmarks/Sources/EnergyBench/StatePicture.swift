@@ -1,4 +1,4 @@
-/// The states of a receiver over a day, as SVG: one band, dearer states higher.
+/// The states of a receiver over a day as SVG: one band, states with a higher current higher.
 struct StatePicture {
   let row: EnergyRow
   let log: [(seconds: Double, state: Plant.State)]
@@ -31,7 +31,7 @@ struct StatePicture {
 
   private func x(_ time: Double) -> Double { left + time / seconds * width }
 
-  /// One bar a state; what is narrower than half a pixel joins its neighbours of the same level.
+  /// One bar for each state; bars narrower than half a pixel are joined with their neighbours of the same level.
   private func bars() -> String {
     var text = ""
     for wanted in Self.names.indices {
@@ -76,7 +76,7 @@ struct StatePicture {
     }
   }
 
-  /// A number with so many decimals.
+  /// A number with this many decimals.
   private func fixed(_ value: Double, _ digits: Int) -> String {
     var factor = 1
     for _ in 0..<digits { factor *= 10 }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import MonotonicTime
 
-/// `sextant bench decoder`, and `sextant bench` without more: how fast the decoder is on this machine, as ratios that other machines can be compared with.
+/// `sextant bench decoder`, and `sextant bench` without a subcommand: the speed of the decoder as ratios that are
+/// comparable between machines.
 struct BenchDecoder: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decoder", abstract: "Measure the decoder against a newline scan of the same bytes.",
@@ -29,7 +30,7 @@ struct BenchDecoder: ParsableCommand {
     }
   }
 
-  /// All stages of all inputs, again and again for at least this long: a machine that others use is slow for seconds.
+  /// The minimum duration of the repeated measurement: a shared machine can be slow for seconds.
   private static let leastSeconds = 3.0
 
   private func measure(_ inputs: [BenchInput]) -> [StageResult] {

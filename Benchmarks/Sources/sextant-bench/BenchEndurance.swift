@@ -25,7 +25,7 @@ struct BenchEndurance: ParsableCommand {
   @Option(help: "Determines what is random.")
   var seed: UInt64 = 1
 
-  /// What memory may differ between two moments at rest: buffers have grown to the longest burst by the end of the first
+  /// The allowed difference in memory between two idle states: buffers reach their maximum at the end of the first
   /// hour or a little later.
   private static let heapSlack = 32 * 1024
   private static let residentSlack = 512 * 1024
@@ -73,7 +73,7 @@ struct BenchEndurance: ParsableCommand {
 
 extension ReceiverModel: @retroactive ExpressibleByArgument {}
 
-/// What memory this process uses.
+/// The memory of this process.
 struct MemoryReading {
   /// Allocated and not freed.
   var allocatedBytes: Int

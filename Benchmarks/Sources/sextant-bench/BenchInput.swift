@@ -2,11 +2,11 @@ import ReceiverSimulator
 import ReceiverStream
 import Recording
 
-/// Bytes to measure with.
+/// The input of a measurement.
 struct BenchInput {
   var name: String
   var bytes: [UInt8]
-  /// What the bytes consist of.
+  /// The content of the bytes.
   var counters: StreamCounters
 
   init(name: String, bytes: [UInt8]) {
@@ -18,7 +18,7 @@ struct BenchInput {
     counters = stream.counters
   }
 
-  /// The bytes of a receiver's stream in a file, which holds them plainly or is a recording of `sextant record`.
+  /// The bytes of a receiver's stream from a file, which is raw or a recording of `sextant record`.
   init(file: String) throws {
     let contents = try readAll(file)
     var recorded = RecordedBytes()
@@ -43,7 +43,7 @@ struct BenchInput {
     self.init(name: file, bytes: bytes)
   }
 
-  /// Ten minutes of the simulator, by protocol and mixed.
+  /// Ten minutes of the simulator's output, by protocol and mixed.
   static func simulated() -> [BenchInput] {
     let mixed = VirtualLine.recording(startUTCSeconds: 1_767_225_600, seconds: 600).flatMap(\.self)
     var nmea: [UInt8] = []

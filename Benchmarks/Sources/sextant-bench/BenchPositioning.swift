@@ -5,7 +5,7 @@ import Positioning
 import ReceiverStream
 import SerialPort
 
-/// `sextant bench positioning`: what a fix costs an app with many managers and all its regions.
+/// `sextant bench positioning`: the cost of a fix for an app with many managers and the maximum number of regions.
 struct BenchPositioning: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "positioning", abstract: "Measure what a fix costs with many clients of Core Location.",
@@ -46,14 +46,15 @@ struct BenchPositioning: ParsableCommand {
   }
 }
 
-/// An app's clients, and what it asks of them.
+/// The clients of an app, with their requests.
 private struct ClientLoad {
   var name: String
   var managers: Int
   var regions: Int
   var distanceFilterMetres: Double
 
-  /// The contract's load, once with everybody told and once with everybody filtered, and the parts alone.
+  /// The contract's load, once with every client served and once with every client filtered, and each part
+  /// separately.
   static let all = [
     ClientLoad(name: "all told", managers: 100, regions: 20, distanceFilterMetres: -1),
     ClientLoad(name: "all filtered", managers: 100, regions: 20, distanceFilterMetres: 1e6),
@@ -68,7 +69,7 @@ private struct ClientLoad {
 
   private static let fixes = 1000
 
-  /// A walk to the north, 1.4 m a second.
+  /// A walk to the north at 1.4 m/s.
   private static func location(_ number: Int) -> Location {
     Location(
       Coordinate(latitudeDegrees: 48 + Double(number) * 1.4 / 111_200, longitudeDegrees: 11),
@@ -112,7 +113,7 @@ private struct ClientLoad {
     var allocations = UInt64.max
     for _ in 0..<20 {
       var engine = engine()
-      // The first fix goes to everybody.
+      // The first fix is delivered to every client.
       engine.receive(locations[0], at: Self.moment(0))
       engine.outputs.removeAll(keepingCapacity: true)
       let before = UInt64(c_allocation_count())

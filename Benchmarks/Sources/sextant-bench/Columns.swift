@@ -1,4 +1,4 @@
-/// The cells of the tables that people read.
+/// The cells of the printed tables.
 
 /// Left-aligned text.
 func pad(_ text: String, _ width: Int) -> String {

@@ -3,31 +3,30 @@ import Receiver
 import ReceiverSimulator
 import ReceiverStream
 
-/// A session at a virtual receiver's line to which something happens every ten minutes or so. Nothing is collected but
-/// counts.
+/// A session on a virtual receiver's line with a fault about every ten minutes. The run stores only counts.
 final class EnduranceRun {
   private(set) var faults = 0
   /// Fixes with a position.
   private(set) var fixes = 0
-  /// Fixes that are further from the truth than their own accuracy allows.
+  /// Fixes whose error exceeds their own accuracy.
   private(set) var wrongFixes = 0
   private(set) var missedRecoveries = 0
 
   private var line: VirtualLine
   private var random: SeededRandomNumberGenerator
   private var held: Held?
-  /// An optional of the session itself cannot be borrowed through.
+  /// An optional of the session itself cannot be borrowed.
   private struct Held: ~Copyable { var session: ReceiverSession }
   private let settings = SessionSettings(intent: .serve, line: .serial)
   private var memory: SessionMemory?
   private var now = Instant.zero
-  private var nextLook = Instant.zero
+  private var nextPoll = Instant.zero
   private let isIdentifiable: Bool
 
   private static let rates: [UInt32] = [9600, 38_400, 115_200]
-  /// How often a device that is gone is looked for.
-  private static let looking = Milliseconds(500)
-  /// A cold start takes half a minute, and one that only looks like a u-blox receiver is asked again after a minute.
+  /// The interval between two searches for a device that is gone.
+  private static let pollInterval = Milliseconds(500)
+  /// A cold start takes half a minute, and a receiver with an incomplete identity is polled again after a minute.
   private static let recovery = Milliseconds(100_000)
 
   init(_ model: ReceiverModel, seed: UInt64) {
@@ -38,7 +37,7 @@ final class EnduranceRun {
     _ = pass(Milliseconds(60_000))
   }
 
-  /// Lets an hour pass, and what is begun by then: at its end the session is at rest.
+  /// Runs an hour, and completes recoveries that have begun: the session is idle at the end.
   func passHour() {
     let end = now + Milliseconds(3_600_000)
     while now < end {
@@ -76,13 +75,13 @@ final class EnduranceRun {
   }
 
   private var deadline: Instant? {
-    if held == nil { return nextLook }
+    if held == nil { return nextPoll }
     return held!.session.deadline
   }
 
   // MARK: Time
 
-  /// Lets time pass, until `condition` holds; whether it did.
+  /// Advances the time until `condition` holds; returns whether it did.
   private func pass(_ length: Milliseconds, until condition: (EnduranceRun) -> Bool = { _ in false }) -> Bool {
     let end = now + length
     while now < end {
@@ -96,7 +95,7 @@ final class EnduranceRun {
     return condition(self)
   }
 
-  /// The shell's part when bytes came or the session's time has come.
+  /// The runtime's part after received bytes or at the session's deadline.
   private func work(wasAt: Instant) {
     let bytes = line.takeReceived()
     guard held != nil else { return }
@@ -110,16 +109,16 @@ final class EnduranceRun {
     carryOut()
   }
 
-  /// The shell's part when the device goes and comes.
+  /// The runtime's part when the device disappears or appears.
   private func plug() {
     if held != nil, !line.isPresent {
       held!.session.lost { report, _ in take(report) }
       carryOut()
       memory = held!.session.memory
       held = nil
-      nextLook = now + Self.looking
-    } else if held == nil, now >= nextLook {
-      nextLook = now + Self.looking
+      nextPoll = now + Self.pollInterval
+    } else if held == nil, now >= nextPoll {
+      nextPoll = now + Self.pollInterval
       guard line.isPresent else { return }
       var settings = settings
       settings.memory = memory
@@ -147,7 +146,7 @@ final class EnduranceRun {
     fixes += 1
     let truth = line.receiver.truth(at: now)
     let north = (latitude - truth.latitudeDegrees) * 111_200
-    // The walk's scenario is at 48 degrees north, whose cosine this is.
+    // The walk's scenario is at 48 degrees north; this is its cosine.
     let east = (longitude - truth.longitudeDegrees) * 111_200 * 0.67
     let error = (north * north + east * east).squareRoot()
     // Ten standard deviations, and a second of motion.

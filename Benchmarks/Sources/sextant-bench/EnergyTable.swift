@@ -32,7 +32,7 @@ struct EnergyTable {
   }
 }
 
-/// The bench's plant beside the real chain, a line for each day.
+/// The simulated plant compared with the simulated receiver, a line for each day.
 struct EnergyComparison {
   let json: Bool
   private var hasHeading = false

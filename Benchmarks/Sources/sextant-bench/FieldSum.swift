@@ -2,12 +2,12 @@ import NMEA
 import ReceiverStream
 import UBX
 
-/// Reads every field of a frame and adds them up, so that none can be left out.
+/// Adds up every field of a frame, so that the optimizer cannot remove a read.
 struct FieldSum {
   private(set) var value: Int64 = 0
   private var rejected = 0
 
-  // Inlined, so that a frame is looked at where it was found and not written to memory for the call.
+  // Inlined, so that a frame is read in place and is not written to memory for the call.
   @inline(__always)
   mutating func add(_ frame: borrowing Frame) {
     switch frame.kind {
@@ -33,7 +33,7 @@ struct FieldSum {
   }
 
   private mutating func add<Content: SentenceContent>(_: Content.Type, _ sentence: NMEA.Sentence) {
-    // Each field is read and kept as a value; nothing of it can be left out, as its address is handed out.
+    // Each field is stored as a value. The optimizer cannot remove any, because the address is passed on.
     keep(sentence.decode(Content.self, rejected: &rejected))
   }
 

@@ -1,10 +1,10 @@
 /// Files, standard output and standard error.
 ///
-/// The one place of the benchmarks that calls the C library for them. Its calls take pointers to memory that is lent for
-/// the call, which is the reason for `unsafe`.
+/// The only file of the benchmarks with calls of the C library for them. The calls take pointers to memory that is
+/// lent for the call, which is the reason for `unsafe`.
 import Glibc
 
-/// Why a benchmark ends: a line for people with the next step, and an exit code after sysexits.h.
+/// The failure of a benchmark: a line with the next step, and an exit code of sysexits.h.
 struct BenchFailure: Error, CustomStringConvertible {
   var exitCode: Int32
   var description: String
@@ -32,7 +32,7 @@ struct BenchFailure: Error, CustomStringConvertible {
   }
 }
 
-/// All bytes of a file; `-` is standard input.
+/// Reads all bytes of a file; `-` is standard input.
 func readAll(_ path: String) throws -> [UInt8] {
   let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw BenchFailure(file: path, errno, otherwise: BenchFailure.inputOutput) }
@@ -54,7 +54,7 @@ enum Output {
   /// Writes to standard output.
   static func write(_ text: String) throws { try write(text, to: STDOUT_FILENO, named: "standard output") }
 
-  /// Writes a file anew.
+  /// Writes a new file.
   static func write(_ text: String, to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw BenchFailure(file: path, errno, otherwise: BenchFailure.cannotCreate) }
@@ -69,7 +69,7 @@ enum Output {
       if count >= 0 {
         rest.removeFirst(count)
       } else if errno == EPIPE {
-        // The reader has seen enough, as `head` has.
+        // The reader of the pipe has ended, as `head` does.
         leave(with: 0)
       } else if errno != EINTR {
         throw BenchFailure(file: name, errno, otherwise: BenchFailure.cannotCreate)
@@ -78,7 +78,7 @@ enum Output {
   }
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 func printError(_ text: String) {
   let line = Array("sextant-bench: \(text)\n".utf8)
   _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -87,5 +87,5 @@ func printError(_ text: String) {
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
 
-/// A reader that has gone is then an error of `write` and does not kill the process.
+/// Turns a closed pipe into an error of `write`; by default it kills the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

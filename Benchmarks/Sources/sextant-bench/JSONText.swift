@@ -1,4 +1,4 @@
-/// JSON that is written field by field, in the order of the calls.
+/// A writer of JSON, field by field in the order of the calls.
 struct JSONText {
   private(set) var text = ""
   private var needsComma = false
@@ -33,14 +33,14 @@ struct JSONText {
     text += "\""
   }
 
-  /// Writes nothing for nil.
+  /// Writes a field; nothing for nil.
   mutating func field(_ key: String, _ value: Int?) {
     guard let value else { return }
     name(key)
     text += String(value)
   }
 
-  /// Writes a number with `digits` digits behind the point; nothing for one that is infinite or too large to have them.
+  /// Writes a number with `digits` digits behind the point; nothing for one that is infinite or too large.
   mutating func field(_ key: String, _ value: Double, digits: Int) {
     guard value.isFinite, abs(value) < 1e9 else { return }
     name(key)

@@ -1,7 +1,7 @@
 import CAllocationCount
 import MonotonicTime
 
-/// What was measured of a stage.
+/// The measurements of a stage.
 struct StageResult {
   var stage: Stage
   var input: String
@@ -16,7 +16,7 @@ struct StageResult {
   var megabytesPerSecond: Double { Double(bytes ?? 0) / bestSeconds / 1e6 }
   var nanosecondsPerMessage: Double { bestSeconds * 1e9 / Double(max(1, messages ?? 0)) }
 
-  /// Takes what another measurement of the same did better.
+  /// Takes the better values of another measurement of the same stage.
   mutating func join(_ other: StageResult) {
     bestSeconds = min(bestSeconds, other.bestSeconds)
     scanSeconds = min(scanSeconds, other.scanSeconds)
@@ -24,14 +24,14 @@ struct StageResult {
   }
 }
 
-/// Times stages over one input.
+/// Measures stages over one input.
 ///
-/// A stage and the newline scan take turns, so that both meet the machine in the same mood, and the best time of each
-/// counts: what disturbs a run only makes it slower.
+/// A stage and the newline scan alternate, so that both run under the same load of the machine. The best time of each
+/// counts: disturbances only make a run slower.
 struct Measurement {
   private let input: BenchInput
-  /// How often the input is gone through in one timing, so that it lasts about a millisecond: what lasts longer is
-  /// interrupted every time on a machine that others use.
+  /// The number of passes over the input in one timing, so that it takes about a millisecond: a longer one is
+  /// interrupted every time on a shared machine.
   private let rounds: Int
 
   init(_ input: BenchInput) {
@@ -53,7 +53,7 @@ struct Measurement {
       messages = 0
       for _ in 0..<rounds { messages += stage.run(input.bytes, &state) }
       let end = SystemClock.monotonic.nanoseconds
-      // The first turn sets up what is kept.
+      // The first pass allocates the state that is reused.
       if turn > 0 {
         best = min(best, end - start)
         allocations = max(allocations, Int(c_allocation_count() - before))

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Counts the line ends of `bytes` with the C library's memchr: what every other stage is compared with. It takes
-/// pointers into the array, which does not change meanwhile.
+/// Counts the line ends of `bytes` with the C library's memchr, as the reference of every other stage. It takes
+/// pointers into the array, which does not change during the call.
 ///
-/// - Parameter skip: bytes to leave out at the start. With another value in each round, the optimizer cannot do the
-///   rounds' work once.
+/// - Parameter skip: The number of bytes to skip at the start. A different value in each round prevents the optimizer
+/// from sharing the work of the rounds.
 @inline(never)
 func scanNewlines(_ bytes: [UInt8], skipping skip: Int) -> Int {
   unsafe bytes.withUnsafeBytes { buffer in
@@ -20,6 +20,6 @@ func scanNewlines(_ bytes: [UInt8], skipping skip: Int) -> Int {
   }
 }
 
-/// Makes the optimizer believe that `value` is needed.
+/// Prevents the optimizer from removing the computation of `value`.
 @inline(never)
 func keep<Value>(_ value: borrowing Value) {}

@@ -1,7 +1,6 @@
 import ArgumentParser
 
-/// The program behind `sextant bench`: measures the decoder, the power policy, the rules of clients, or a session over a
-/// day.
+/// The program of `sextant bench`: measures the decoder, the power policy, the client rules, or a session over a day.
 @main
 struct SextantBench: ParsableCommand {
   static let configuration = CommandConfiguration(

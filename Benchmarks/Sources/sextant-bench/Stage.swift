@@ -2,16 +2,16 @@ import NMEA
 import ReceiverStream
 import UBX
 
-/// What is measured: each stage does all that the one before it does.
+/// The measured stages. Each stage includes the work of the one before it.
 enum Stage: String, CaseIterable {
-  /// Frames found and their checksums verified.
+  /// Finds frames and verifies their checksums.
   case frames
-  /// Every field of every sentence that is typed, and of NAV-PVT and NAV-SAT, read.
+  /// Reads every field of every typed sentence, and of NAV-PVT and NAV-SAT.
   case fields
-  /// Bytes to fixes: the stream, the fields, the epochs.
+  /// Decodes bytes to fixes: the stream, the fields, the epochs.
   case fix
 
-  /// Whether the stage has something to do with the input.
+  /// Whether the stage applies to the input.
   func suits(_ input: BenchInput) -> Bool {
     switch self {
     case .frames: input.counters.frames > 0
@@ -19,7 +19,7 @@ enum Stage: String, CaseIterable {
     }
   }
 
-  /// Goes through the input once; how many frames there were.
+  /// Processes the input once; returns the number of frames.
   func run(_ bytes: [UInt8], _ state: inout StageState) -> Int {
     switch self {
     case .frames: state.frames(bytes)
@@ -29,7 +29,7 @@ enum Stage: String, CaseIterable {
   }
 }
 
-/// What the stages keep from run to run.
+/// The state that the stages reuse from run to run.
 struct StageState: ~Copyable {
   private var assembler = EpochAssembler()
   private var stream = FrameStream()

@@ -29,7 +29,7 @@ struct EnergyCommandTests {
     #expect(lines[0].utf8.count == lines[1].utf8.count)
   }
 
-  @Test("Each command says its name")
+  @Test("Each command prints its name")
   func names() {
     let commands: [any ParsableCommand.Type] = [SextantBench.self] + SextantBench.configuration.subcommands
     #expect(commands.count == 5)

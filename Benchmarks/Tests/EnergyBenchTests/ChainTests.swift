@@ -5,7 +5,7 @@ import Testing
 @Suite("The simulated days through the session, the line and a simulated receiver")
 struct ChainTests {
   @Test(
-    "An M10 keeps its shares and its promises on the real way too, and the bench's own receiver is like it",
+    "An M10 keeps its shares and its promises through the session too, and agrees with the bench's own receiver",
     arguments: [
       ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
       ("geofence-far", 0.03),
@@ -23,7 +23,7 @@ struct ChainTests {
   }
 
   @Test(
-    "The real way is within 1.3 times the lower bound too, on the days on which a look's length counts most",
+    "The charge through the session is within 1.3 times the lower bound on the days where the length of a poll matters most",
     arguments: [
       (ReceiverCapabilities.m8, "parked-van"), (.m8, "parked-van-accelerometer"), (.m8, "indoor"),
       (.m10, "geofence-near"),
@@ -37,7 +37,7 @@ struct ChainTests {
     #expect(chain.metrics.worstSkyReturnSeconds ?? 0 <= 360)
   }
 
-  @Test("A receiver that is not simulated has no such day")
+  @Test("A receiver that is not simulated has no simulated day")
   func unknown() throws {
     #expect(EnergyBench().runThroughReceiver(try #require(Day.named("indoor")), .plainNMEA, baud: nil)?.model == nil)
   }

@@ -10,7 +10,7 @@ struct EnergyTests {
     EnergyBench(seed: seed).run(try #require(Day.named(name)), capabilities)
   }
 
-  /// Currents of the main supply alone make standby dearer in proportion: what holds for both holds.
+  /// A rule must hold also without V_IO, where standby is a larger share of the charge.
   private static let m10s: [ReceiverCapabilities] = {
     var mainOnly = ReceiverCapabilities.m10
     mainOnly.currents = mainOnly.currents.mainSupplyOnly
@@ -18,7 +18,7 @@ struct EnergyTests {
   }()
 
   @Test(
-    "The shares of always on that are to be reached with an M10, by its whole supply and by its main supply alone",
+    "The share of always on stays below the limit with an M10, by its whole supply and by its main supply alone",
     arguments: [
       ("asset-tracker", 0.02), ("parked-van", 0.025), ("parked-van-accelerometer", 0.01), ("indoor", 0.04),
       ("geofence-far", 0.03), ("commuter", 0.25), ("hiker-deferral", 0.65),
@@ -30,7 +30,7 @@ struct EnergyTests {
     }
   }
 
-  @Test("Every promise is kept on every day with every receiver", arguments: EnergyBench.models)
+  @Test("Every promise holds on every day with every receiver", arguments: EnergyBench.models)
   func promises(capabilities: ReceiverCapabilities) throws {
     for day in Day.all {
       for seed in [1, 2, 3] as [UInt64] {
@@ -46,7 +46,7 @@ struct EnergyTests {
     }
   }
 
-  @Test("Never more than 1.3 times the lower bound, that of somebody who cannot know the sky where there is none")
+  @Test("The charge is at most 1.3 times the lower bound without knowledge of the sky")
   func bound() throws {
     for capabilities in EnergyBench.models {
       for day in Day.all {
@@ -58,7 +58,7 @@ struct EnergyTests {
     }
   }
 
-  @Test("Movement is noticed within ten seconds where an accelerometer tells")
+  @Test("Movement is detected within ten seconds with an accelerometer")
   func accelerometer() throws {
     let seconds = try #require(try row("parked-van-accelerometer").metrics.worstMovementSeconds)
     #expect(seconds <= 10)
@@ -71,7 +71,7 @@ struct EnergyTests {
     #expect(metrics.fixesDelivered > 17_000)
   }
 
-  @Test("A fix comes within six minutes of the sky's return, whenever that is")
+  @Test("A fix comes within six minutes after the sky returns at any time")
   func skyReturn() {
     for offset in stride(from: 0.0, to: 340, by: 23) {
       let day = Day(
@@ -82,7 +82,7 @@ struct EnergyTests {
     }
   }
 
-  @Test("A departure is noticed within five minutes, whenever it is")
+  @Test("A departure at any time is detected within five minutes")
   func departures() {
     for offset in stride(from: 0.0, to: 300, by: 23) {
       var path = Path()
@@ -96,14 +96,14 @@ struct EnergyTests {
     }
   }
 
-  @Test("The same seed is the same day")
+  @Test("The same seed gives the same day")
   func deterministic() throws {
     #expect(
       try row("commuter", seed: 7).metrics.chargeMilliampereSeconds
         == row("commuter", seed: 7).metrics.chargeMilliampereSeconds)
   }
 
-  @Test("Always on is what the data sheet says, and a share of it is a share")
+  @Test("Always on and its shares have the current of the data sheet")
   func baseline() throws {
     let row = try row("parked-van")
     #expect(abs(row.alwaysOnMilliamperes - 11.2) < 0.01)
@@ -119,11 +119,11 @@ struct EnergyTests {
   }
 }
 
-@Suite("Days of chance")
+@Suite("Random days")
 struct RandomDayTests {
-  @Test("What must always hold holds", arguments: 0..<6)
+  @Test("The invariants hold", arguments: 0..<6)
   func rules(part: Int) {
-    // Ten thousand of them run in CI, in release: see .ci.
+    // CI runs ten thousand of them in a release build; see .ci.
     for seed in 0..<25 {
       let seed = UInt64(part * 25 + seed) + 500_000
       #expect(RandomDay(seed: seed).run().isEmpty, "seed \(seed)")

@@ -1,6 +1,6 @@
 // The calls and constants of Linux that Swift cannot import: variadic ioctl(2); structures whose headers clash or have
 // nested arrays of pointers; headers that the Glibc module leaves out. Each function returns 0 (or the value it names) on
-// success and the negative errno on failure, unless it says otherwise. No function retries, keeps state or allocates.
+// success and the negative errno on failure, unless its comment differs. No function retries, keeps state or allocates.
 #ifndef SEXTANT_CLINUX_H
 #define SEXTANT_CLINUX_H
 
@@ -62,7 +62,7 @@ void cserial_set_rate(struct cserial_settings *settings, uint32_t rate);
 /// The output rate in baud.
 uint32_t cserial_rate(const struct cserial_settings *settings);
 /// VMIN and VTIME.
-void cserial_set_read_policy(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds);
+void cserial_set_read_threshold(struct cserial_settings *settings, uint8_t minimum, uint8_t deciseconds);
 /// Whether both ask for the same line.
 bool cserial_same_settings(const struct cserial_settings *one, const struct cserial_settings *other);
 
@@ -84,7 +84,7 @@ int cserial_switch_modem_lines(int descriptor, uint32_t lines, bool on);
 int cserial_send_break(int descriptor);
 /// TCSBRK with 1, as tcdrain(3): waits until the output has gone.
 int cserial_drain(int descriptor);
-/// TCFLSH with TCIFLUSH: forgets what came in and was not read.
+/// TCFLSH with TCIFLUSH: discards received bytes that were not read.
 int cserial_discard_input(int descriptor);
 /// TIOCOUTQ: the bytes that were written and have not gone yet, or -errno.
 int cserial_unsent(int descriptor);

@@ -1,5 +1,5 @@
-// The tutorial's one-shot: permission first, then one location; the request waits for the answer, which the delegate is
-// told. The labels are lines.
+// The tutorial's one-shot: permission first, then one location. The request waits for the answer, which the delegate
+// receives. The labels are lines.
 import CoreLocation
 
 final class ViewController: NSObject {
@@ -34,13 +34,13 @@ extension ViewController: CLLocationManagerDelegate {
     case .authorizedWhenInUse: print("allowed in the foreground")
     case .denied: print("refused")
     case .restricted: print("not the user's to allow")
-    case .notDetermined: print("nobody was asked yet")
+    case .notDetermined: print("no permission was requested yet")
     }
     if status == .authorizedWhenInUse || status == .authorizedAlways { manager.requestLocation() }
   }
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    // requestLocation() passes one location.
+    // requestLocation() delivers one location.
     guard let location = locations.first else { return }
     print("latitude \(location.coordinate.latitude)")
     print("longitude \(location.coordinate.longitude)")

@@ -1,11 +1,11 @@
-// The hiking program of the location guide: it defers updates until the goal is reached or something is to be said, and
-// defers anew after each delivery. In the foreground locations come one by one; in the background (SEXTANT_APP_STATE,
-// or a job of the shell) they are kept, and come as one array.
+// The hiking program of the location guide: it defers updates until the goal is reached or the next announcement is
+// due, and defers again after each delivery. In the foreground each location is delivered at once; in the background
+// (SEXTANT_APP_STATE, or a background job) the locations are collected and delivered as one array.
 //
 //     Hike [GOAL-METRES [SECONDS-BETWEEN-SPOKEN-WORDS]]
 import CoreLocation
 
-/// Where one has walked, and how far.
+/// The path so far and its length.
 final class Hike {
   let goal: CLLocationDistance
   private(set) var distance: CLLocationDistance = 0

@@ -1,4 +1,5 @@
-// The way of iOS 8: create, delegate, request, start, wait. What the user refused is told with the place to change it.
+// The sequence of iOS 8: create, delegate, request, start, wait. If the user refuses, the program prints where to
+// change the answer.
 import CoreLocation
 
 final class ViewController: NSObject, CLLocationManagerDelegate {

@@ -1,5 +1,5 @@
-// The listings of the location guide: the standard service for a program that cares about half kilometres, the
-// significant-change service, and a region; all with the one method that takes locations.
+// The listings of the location guide: the standard service for a program that needs a resolution of 500 m, the
+// significant-change service, and a region. All use the method that takes an array of locations.
 //
 //     LocationGuide standard | significant | region LATITUDE LONGITUDE RADIUS
 import CoreLocation
@@ -18,7 +18,7 @@ final class Guide: NSObject, CLLocationManagerDelegate {
   func startStandardUpdates() {
     let locationManager = manager()
     locationManager.desiredAccuracy = kCLLocationAccuracyKilometer
-    // A movement that is worth an event, metres.
+    // The minimum movement for an event, metres.
     locationManager.distanceFilter = 500
     locationManager.startUpdatingLocation()
   }
@@ -27,7 +27,7 @@ final class Guide: NSObject, CLLocationManagerDelegate {
     manager().startMonitoringSignificantLocationChanges()
   }
 
-  /// The radius is cut to what can be monitored, as the class reference has it.
+  /// The radius is limited to the maximum, as in the class reference.
   func registerRegion(center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String) {
     let locationManager = manager()
     let radius = min(radius, locationManager.maximumRegionMonitoringDistance)
@@ -37,7 +37,7 @@ final class Guide: NSObject, CLLocationManagerDelegate {
   }
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    // A cached location comes first; one of more than a quarter of a minute ago is of no use.
+    // A cached location is delivered first; one that is older than 15 s is ignored.
     guard let location = locations.last, abs(location.timestamp.timeIntervalSinceNow) < 15 else { return }
     print(
       String(
@@ -65,7 +65,7 @@ final class Guide: NSObject, CLLocationManagerDelegate {
     case .inside: print("inside \(region.identifier)")
     case .outside: print("outside \(region.identifier)")
     case .unknown:
-      // Nothing is known before the first fix: ask again.
+      // The state is unknown before the first fix: request it again.
       DispatchQueue.main.asyncAfter(deadline: .now() + 1) { manager.requestState(for: region) }
     }
   }

@@ -1,5 +1,5 @@
-// The query class of the iPhone OS 2 example: it makes a manager, is its delegate, logs what it is told, and stops. Here it
-// stops after five updates.
+// The query class of the iPhone OS 2 example: it creates a manager, is its delegate, logs the calls, and stops. Here
+// it stops after five updates.
 import CoreLocation
 
 final class MyCLQuery: NSObject, CLLocationManagerDelegate {

@@ -1,8 +1,8 @@
-// "Where you at?": the view controller of the iPhone OS 2 example, with the terminal for its text view. It is told by the
-// delegate's method of that time, a location with the one before it.
+// "Where you at?": the view controller of the iPhone OS 2 example, with the terminal as its text view. It uses the
+// delegate's method of that time, which takes a location and the previous one.
 import CoreLocation
 
-/// A text view that is printed whenever its text is set.
+/// A text view that prints its text at each change.
 final class TextView {
   var text = "" {
     didSet { print(text) }

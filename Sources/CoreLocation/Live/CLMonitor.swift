@@ -11,12 +11,12 @@ public actor CLMonitor {
   /// The changes of the conditions. A condition is not evaluated while an event of it was not taken (MO-4).
   public let events: Events
 
-  /// Opens the monitor of a name, which consists of letters, digits and underscores.
+  /// Opens the monitor of a name, which consists of ASCII alphanumerics and underscores.
   public init(_ name: String) async { self.init(name, service: Service.shared) }
 
   init(_ name: String, service: LocationService) {
     if name.isEmpty || !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-      service.log("CLMonitor(\"\(name)\"): a monitor's name consists of letters, digits and underscores")
+      service.log("CLMonitor(\"\(name)\"): a monitor's name consists of ASCII alphanumerics and underscores")
     }
     self.service = service
     self.name = name

@@ -185,7 +185,7 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   public override init() { number = 0 }
   init(_ number: Int) { self.number = number }
 
-  /// 0 is the ground floor.
+  /// 0 is the level of the street.
   open var level: Int { number }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

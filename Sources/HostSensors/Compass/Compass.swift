@@ -60,7 +60,7 @@ package struct Compass: Sendable {
     kept = calibration
   }
 
-  /// Returns the oldest event; nil if there is none.
+  /// Returns the oldest event; nil without an event.
   package mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   /// Takes a measurement.

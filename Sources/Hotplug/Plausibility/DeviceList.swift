@@ -51,7 +51,7 @@ public struct DeviceList: Sendable, Equatable {
     return list
   }
 
-  /// The line that decides on a device; nil if there is none.
+  /// The line that decides on a device; nil without a matching line.
   func entry(for attributes: DeviceAttributes) -> Entry? {
     entries.first { entry in
       entry.vendorID == attributes.vendorID && entry.productID == attributes.productID

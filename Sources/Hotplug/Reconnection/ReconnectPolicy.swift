@@ -74,7 +74,7 @@ public struct ReconnectPolicy: Sendable {
     decide(now)
   }
 
-  /// The next action; nil if there is none.
+  /// The next action; nil without one.
   public mutating func takeAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
   /// Takes an event of a device.

@@ -15,7 +15,7 @@ package struct AppDescription: Sendable {
   /// The identifier as the name of a folder.
   var folderName: String { Self.fileName(of: identifier) }
 
-  /// Returns a file name for a name of any bytes: letters, digits and `._-` stay, other bytes become %XX.
+  /// Returns a file name for a name of any bytes: ASCII alphanumerics and `._-` stay, other bytes become %XX.
   ///
   /// - Parameter dots: whether dots stay.
   static func fileName(of name: String, dots: Bool = true) -> String {

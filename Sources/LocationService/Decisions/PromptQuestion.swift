@@ -20,7 +20,7 @@ struct PromptQuestion: Sendable {
     }
   }
 
-  /// Returns the answer for a typed line; nil if it is none of the choices and the question is repeated.
+  /// Returns the answer for a typed line; nil, and the question is repeated, for any other text.
   func answer(_ line: String) -> Authorization.Answer? {
     let word = line.lowercased()
     switch prompt.request {

@@ -36,9 +36,9 @@ package struct ServiceSettings: Sendable, Equatable {
   package var others: [Source] = []
   /// The rate of the configuration file; nil to search for it.
   package var baud: UInt32?
-  /// SEXTANT_STATE_DIR, else the system's folder for state; nil where there is none, and nothing is stored.
+  /// SEXTANT_STATE_DIR, else the system's folder for state; nil, and nothing is stored, without either.
   package var stateFolder: String?
-  /// The folder in memory that has the newest location of every fix; nil where there is none.
+  /// The folder in memory that has the newest location of every fix; nil without such a folder.
   var runFolder: String?
   /// SEXTANT_APP_STATE; nil to find it out from the terminal.
   package var application: ApplicationState?

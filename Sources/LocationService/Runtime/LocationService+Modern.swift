@@ -93,7 +93,7 @@ extension LocationService {
     change { state, _ in state.core.change { $0.removeCondition(identifier, from: name) } }
   }
 
-  /// Takes the next event of a monitor; nil while there is none.
+  /// Takes the next event of a monitor; nil without an event.
   package func takeEvent(of name: String) -> Monitor.Event? {
     var event = change { state, now in
       var event: Monitor.Event?

@@ -240,7 +240,7 @@ final class ReceiverSource {
     }
   }
 
-  /// Returns the path of the receiver; nil while there is none, or while the simulator starts.
+  /// Returns the path of the receiver; nil without a receiver, or while the simulator starts.
   private func path(_ poller: inout Poller) throws -> String? {
     switch source {
     case .device(let path): return path

@@ -172,7 +172,7 @@ struct StateStore {
 
 /// The folder for state that a restart of the computer may discard.
 enum RunFolder {
-  /// Returns the folder's path, one for each state folder; nil where there is none.
+  /// Returns the folder's path, one for each state folder; nil without a folder.
   ///
   /// - Parameter variable: returns a variable of the environment; SEXTANT_RUN_DIR replaces /run and XDG_RUNTIME_DIR.
   static func path(isRoot: Bool, stateFolder: String?, _ variable: (String) -> String?) -> String? {

@@ -51,7 +51,7 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   /// The offset of the comma before the next field; of the `*` behind the last field.
   @inlinable public var position: Int { end }
 
-  /// Moves to the next field; false when there is none.
+  /// Moves to the next field; false after the last one.
   @inlinable @inline(__always)
   mutating func enter() -> Bool {
     if ends == 0 {
@@ -415,11 +415,11 @@ public struct FieldReader: FieldVisitor, ~Escapable {
   ) {
     guard enter() else { return }
     let minutes = minutes(degreeDigits: degreeDigits, most)
-    var letter: UInt8?
-    character("", &letter)
+    var hemisphere: UInt8?
+    character("", &hemisphere)
     guard let minutes else { return }
-    guard let letter, letter == positive || letter == negative else { return reject() }
-    value = Coordinate(minutes: minutes, hemisphere: letter)
+    guard let hemisphere, hemisphere == positive || hemisphere == negative else { return reject() }
+    value = Coordinate(minutes: minutes, hemisphere: hemisphere)
   }
 
   /// The field as minutes of arc: (d)ddmm.mmmmm.

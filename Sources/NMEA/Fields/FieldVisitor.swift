@@ -128,7 +128,7 @@ extension SentenceContent {
 }
 
 extension Sentence {
-  /// The whole number in the first field, in decimal; nil when there is none. It distinguishes a manufacturer's
+  /// The whole number in the first field, in decimal; nil without one. It distinguishes a manufacturer's
   /// sentences.
   @inlinable
   public var messageNumber: Int32? {

@@ -36,7 +36,7 @@ public struct FixedPoint: Hashable, Sendable {
 @inlinable @inline(__always)
 public func powerOfTen(_ digits: UInt8) -> Double { c_power_of_ten(digits) }
 
-/// A latitude or longitude as written: minutes of arc and a hemisphere letter.
+/// A latitude or longitude as written: minutes of arc and a hemisphere character.
 public struct Coordinate: Hashable, Sendable {
   /// The whole angle in minutes of arc, not negative, with up to 11 digits behind the point.
   public var minutes: FixedPoint

@@ -10,7 +10,7 @@ extension Sentence {
     case sentence(Int)
     /// The beginning of a sentence; the result depends on bytes that are still missing.
     case needsMore
-    /// No sentence: it does not begin with `$` or `!` and a letter.
+    /// No sentence: it does not begin with `$` or `!` and an alphabetic character.
     case noStart
     /// No sentence: a control character, a byte above 0x7E or a new `$` stands before the checksum, after this many bytes.
     case broken(Int)
@@ -180,6 +180,6 @@ func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
 func hexValue(_ byte: UInt8) -> UInt8 {
   let digit = byte &- UInt8(ascii: "0")
   if digit < 10 { return digit }
-  let letter = (byte | 0x20) &- UInt8(ascii: "a")
-  return letter < 6 ? letter &+ 10 : 255
+  let offset = (byte | 0x20) &- UInt8(ascii: "a")
+  return offset < 6 ? offset &+ 10 : 255
 }

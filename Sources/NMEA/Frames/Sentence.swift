@@ -1,16 +1,16 @@
 import WireBytes
 
-/// The talker of a sentence: the two letters behind the `$`, or `P` for a proprietary sentence.
+/// The talker of a sentence: the two characters behind the `$`, or `P` for a proprietary sentence.
 public struct Talker: Hashable, Sendable {
-  /// The letters as one number, the first in the high byte.
+  /// The characters as one number, the first in the high byte.
   public var code: UInt16
 
   @inlinable public init(code: UInt16) { self.code = code }
-  /// A talker by its two letters, such as "GP".
+  /// A talker by its two characters, such as "GP".
   @inlinable
-  public init(_ letters: StaticString) {
-    precondition(letters.utf8CodeUnitCount == 2)
-    self.code = unsafe UInt16(letters.utf8Start[0]) << 8 | UInt16(letters.utf8Start[1])
+  public init(_ characters: StaticString) {
+    precondition(characters.utf8CodeUnitCount == 2)
+    self.code = unsafe UInt16(characters.utf8Start[0]) << 8 | UInt16(characters.utf8Start[1])
   }
 
   @inlinable public static var gps: Talker { Talker(code: 0x4750) }
@@ -24,20 +24,22 @@ public struct Talker: Hashable, Sendable {
   @inlinable public static var navIC: Talker { Talker(code: 0x4749) }
   /// A solution of several constellations.
   @inlinable public static var combined: Talker { Talker(code: 0x474E) }
-  /// A proprietary sentence: the first letter is P.
+  /// A proprietary sentence: the first character is P.
   @inlinable public static var proprietary: Talker { Talker(code: 0x5000) }
 }
 
-/// The formatter of a sentence: the letters behind the talker. Up to four characters, the last in the low byte.
+/// The formatter of a sentence: the characters behind the talker. Up to four characters, the last in the low byte.
 public struct Formatter: Hashable, Sendable {
   public var code: UInt32
 
   @inlinable public init(code: UInt32) { self.code = code }
-  /// A formatter by its three letters, such as "RMC".
+  /// A formatter by its three characters, such as "RMC".
   @inlinable
-  public init(_ letters: StaticString) {
+  public init(_ characters: StaticString) {
     var code: UInt32 = 0
-    for index in 0..<min(4, letters.utf8CodeUnitCount) { code = unsafe code << 8 | UInt32(letters.utf8Start[index]) }
+    for index in 0..<min(4, characters.utf8CodeUnitCount) {
+      code = unsafe code << 8 | UInt32(characters.utf8Start[index])
+    }
     self.code = code
   }
 }
@@ -86,7 +88,7 @@ public struct Sentence: ~Escapable {
     self.init(checked: bytes)
   }
 
-  /// An address of a two-letter talker and a three-letter formatter as one number, the last character in the low byte;
+  /// An address of a talker of two characters and a formatter of three as one number, the last character in the low byte;
   /// 0 for other addresses and for proprietary sentences.
   @inlinable public var shortAddress: UInt64 {
     @inline(__always) get {
@@ -108,7 +110,7 @@ public struct Sentence: ~Escapable {
     return addressLength >= 2 ? Talker(code: bytes.bigEndian(1, as: UInt16.self)) : Talker(code: 0)
   }
 
-  /// The formatter: three letters, or three or four of a manufacturer; 0 when the address is too short.
+  /// The formatter: three characters, or three or four of a manufacturer; 0 when the address is too short.
   @inlinable @inline(__always)
   public var formatter: Formatter {
     if addressLength == 5, !isProprietary {

@@ -43,7 +43,7 @@ public struct GNS: SentenceContent {
   public var time: TimeOfDay?
   public var latitude: Coordinate?
   public var longitude: Coordinate?
-  /// A letter for each constellation (GPS, GLONASS, Galileo, BeiDou, QZSS, NavIC): N none, A autonomous,
+  /// A character for each constellation (GPS, GLONASS, Galileo, BeiDou, QZSS, NavIC): N none, A autonomous,
   /// D differential, P precise, R RTK fixed, F RTK float, E estimated, M manual, S simulator.
   public var positionModes: ShortText?
   /// The number of used satellites.

@@ -2,9 +2,9 @@ import MonotonicTime
 
 /// Whether the receiver's silence counts as an outage.
 public enum SourceActivity: Hashable, Sendable {
-  /// It is on, or there is none: missing fixes count.
+  /// The receiver is on or missing: the absence of fixes counts.
   case searching
-  /// It sleeps, or keeps its fixes in its memory, by plan.
+  /// The receiver sleeps, or stores its fixes in its memory, by plan.
   case idle
 }
 

@@ -179,7 +179,7 @@ extension PositioningEngine {
     }
   }
 
-  /// The reason why there is no location for a stream; empty if there is none.
+  /// The reason for the absence of a location for a stream; empty if a location is available.
   var diagnostic: Diagnostic {
     var diagnostic: Diagnostic = []
     switch authorization.status {
@@ -325,7 +325,7 @@ extension PositioningEngine {
     outputs.append(.store(.monitor(name)))
   }
 
-  /// Takes the next event for a client that iterates the monitor's events; nil when there is none yet.
+  /// Takes the next event for a client that iterates the monitor's events; nil when no event waits.
   public mutating func takeEvent(of name: String) -> Monitor.Event? {
     guard let index = monitors.firstIndex(where: { $0.name == name }), let event = monitors[index].take() else {
       return nil

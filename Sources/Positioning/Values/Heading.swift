@@ -2,7 +2,7 @@ import ReceiverStream
 
 /// The direction of the device's top from a magnetometer or a receiver with two antennas.
 public struct HeadingSample: Hashable, Sendable {
-  /// 0…360 from magnetic north; nil from a source that knows true north only.
+  /// 0…360 from magnetic north; nil from a source of true north only.
   public var magneticDegrees: Double?
   /// 0…360 from true north; nil from a compass.
   public var trueDegrees: Double?
@@ -58,7 +58,7 @@ public enum DeviceOrientation: Int, Sendable, CaseIterable {
   case faceUp = 5
   case faceDown = 6
 
-  /// Degrees from the device's top to the reference of this orientation (HD-12); nil where there is none (HD-10).
+  /// Degrees from the device's top to the reference of this orientation (HD-12); nil without a reference (HD-10).
   var offsetDegrees: Double? {
     switch self {
     case .portrait: 0

@@ -34,7 +34,7 @@ public struct Location: Hashable, Sendable {
   public var speedAccuracyMetresPerSecond = -1.0
   /// The time of the measurement, not of the delivery.
   public var timestamp: UTCTime
-  /// The storey of a mapped building, 0 the ground floor; no satellite receiver has it.
+  /// The storey of a mapped building, 0 at street level; no satellite receiver has it.
   public var floorLevel: Int?
   public var source: Source?
 

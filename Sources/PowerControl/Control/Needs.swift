@@ -51,7 +51,7 @@ extension PowerControl {
     let metres = border.distanceMetres - moved - fix.observation.errorMetres
     let speed = presentSpeed(fix.observation, bound: border.speedBoundMetresPerSecond)
     let reach = Reach(speed: speed, bound: border.speedBoundMetresPerSecond).earliestSeconds(metres)
-    // Where the fix cannot tell the side, the border may have been crossed already.
+    // If the fix does not determine the side, the border may have been crossed already.
     let after = metres > 0 ? borderSeconds : borderSeconds / 2
     need.addDue(fix.at + Milliseconds(seconds: reach + after))
   }
@@ -150,7 +150,7 @@ extension Demand.Updates {
     if case .metres(let metres) = accuracy { metres } else { 0 }
   }
 
-  /// The distance between fixes that the client can tell apart, in metres: its filter, and a tenth of an accuracy of a
+  /// The distance between fixes that the client can distinguish, in metres: its filter, and a tenth of an accuracy of a
   /// kilometre and more.
   public var spacingMetres: Double {
     max(distanceFilterMetres, coarsenessMetres >= 1000 ? coarsenessMetres / 10 : 0)

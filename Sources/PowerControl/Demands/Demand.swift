@@ -98,7 +98,7 @@ public struct Demand: Hashable, Sendable {
     /// The greatest plausible speed, in metres per second. A crossing is reported in time up to this speed; a fix with
     /// a greater speed raises it.
     public var speedBoundMetresPerSecond: Double
-    /// Seconds on the same side after which a detected crossing counts; nil when there is none.
+    /// Seconds on the same side after which a detected crossing counts; nil without a dwell time.
     public var dwellSeconds: Double?
 
     public init(distanceMetres: Double, speedBoundMetresPerSecond: Double = 50, dwellSeconds: Double? = nil) {

@@ -55,7 +55,7 @@ public struct AssistanceRecord: Sendable, Equatable {
 
     init(text: String) { self.text = text }
 
-    /// The key as a part of a file name: letters, digits, points and dashes.
+    /// The key as a part of a file name: ASCII alphanumerics, points and dashes.
     public var fileName: String {
       String(
         text.map { character in

@@ -29,7 +29,7 @@ public struct BatchConfiguration: Sendable, Hashable {
     return BatchConfiguration(epochs: min(epochs, most), isExtended: isExtended)
   }
 
-  /// The next smaller configuration; nil if there is none.
+  /// The next smaller configuration; nil for the smallest.
   var smaller: BatchConfiguration? {
     Self.sizes.first { $0 < epochs }.map { BatchConfiguration(epochs: $0, isExtended: isExtended) }
   }

@@ -72,10 +72,10 @@ public struct BatchRetrieval: Sendable {
   public var isOver: Bool { step == .over }
   /// When `wake` is due.
   public var deadline: Instant? { dueAt }
-  /// Returns the next result; nil if there is none yet.
+  /// Returns the next result; nil without one.
   public mutating func nextEvent() -> BatchEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-  /// Returns the next command; nil if there is none now.
+  /// Returns the next command; nil without one.
   public mutating func next() -> Command? {
     guard step == .requesting, !isReported else { return nil }
     isReported = true

@@ -1,6 +1,6 @@
 import UBX
 
-/// The names of the messages that a receiver can be told to write, UBX and NMEA alike.
+/// The names of the messages that a receiver can be configured to send, UBX and NMEA alike.
 public enum MessageNames {
   /// NMEA sentences have a class and an id for CFG-MSG (interface descriptions, "NMEA messages overview").
   private static let sentences: [(name: String, id: UInt8)] = [
@@ -17,7 +17,7 @@ public enum MessageNames {
   /// Classes of messages that come by themselves: NAV, RXM, MON, AID, TIM, ESF, HNR.
   private static let classes: Set<UInt8> = [0x01, 0x02, 0x0A, 0x0B, 0x0D, 0x10, 0x28]
 
-  /// All that CFG-MSG may know, in the order of class and id.
+  /// All messages that CFG-MSG may support, in the order of class and id.
   package static let all: [(name: String, identity: MessageIdentity)] = {
     var all: [(String, MessageIdentity)] = []
     var last: MessageIdentity?

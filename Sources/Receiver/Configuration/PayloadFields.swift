@@ -85,14 +85,14 @@ package enum PayloadFields {
     return field.layout.isArray ? "[" + values.joined(separator: ",") + "]" : values.first ?? ""
   }
 
-  /// The values of all fields by their names in small letters.
+  /// The values of all fields by their names in lower case.
   package static func texts(_ identity: MessageIdentity, _ payload: [UInt8]) -> [String: String] {
     var texts: [String: String] = [:]
     for field in list(identity, payload) { texts[field.path.lowercased()] = text(field, payload) }
     return texts
   }
 
-  /// Sets a field to what `text` says; `element` names one of several values.
+  /// Sets a field to the value of `text`; `element` names one of several values.
   package static func set(
     _ field: Field, element: Int?, _ text: String, in payload: inout [UInt8]
   ) throws(WireText.Problem) {

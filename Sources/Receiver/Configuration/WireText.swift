@@ -7,7 +7,7 @@ package enum WireText {
     case notANumber
     /// It does not fit the field.
     case outOfRange(lowest: String, highest: String)
-    /// The wire cannot say it: its steps are this wide.
+    /// The wire format cannot represent the value: this is its resolution.
     case tooFine(step: String)
   }
 

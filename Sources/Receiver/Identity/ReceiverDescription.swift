@@ -11,7 +11,7 @@ public struct ReceiverDescription: Sendable, Equatable {
   public var protocolVersionText: String?
   /// The hardware version, such as 000A0000.
   public var hardware: String
-  /// The chip's id by SEC-UNIQID; nil if there is none.
+  /// The chip's id by SEC-UNIQID; nil without one.
   public var uniqueID: [UInt8]?
   public var capabilities: [Capability] = []
   /// The strings of MON-VER, as received.

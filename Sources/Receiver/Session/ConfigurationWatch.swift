@@ -21,7 +21,7 @@ struct ConfigurationWatch: Sendable {
 
   /// - Parameters:
   ///   - desired: the applied configuration.
-  ///   - wanted: a periodic message with its rate; nil if there is none.
+  ///   - wanted: a periodic message with its rate; nil without one.
   ///   - start: when the watch begins.
   init(_ desired: DesiredConfiguration, message wanted: DesiredConfiguration.MessageRate?, from start: Instant) {
     message = wanted?.message

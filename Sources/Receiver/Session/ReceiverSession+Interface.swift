@@ -111,7 +111,7 @@ extension ReceiverSession {
   /// Whether requests from outside are refused.
   private var isClosed: Bool { settings.intent == .readOnly || end.isRequested || isAsleep }
 
-  /// Ends the session in order: restores what was changed. `isEnded` tells when it is over.
+  /// Ends the session in order: restores what was changed. `isEnded` is true when it is complete.
   public mutating func finish(at now: Instant) {
     guard !end.isRequested else { return }
     end.request(at: now)

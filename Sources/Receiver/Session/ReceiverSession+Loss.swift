@@ -41,7 +41,7 @@ extension ReceiverSession {
   }
 
   /// Whether the received bytes are garbage: much of it, or a little for long, as a burst at a rate far too low is a few
-  /// bytes. A long frame is none.
+  /// bytes. A long frame does not count as garbage.
   func isGarbage(at now: Instant) -> Bool {
     guard !end.isRequested, !listener.isSearching, now >= health.lastFrame + Self.garbageTime else { return false }
     let skipped = Int(listener.counters.skippedBytes - listener.skippedAtLastFrame)

@@ -1,9 +1,9 @@
 import UBX
 
-/// The configuration of a receiver with items: layers of values over the defaults, written by CFG-VALSET and CFG-VALDEL,
-/// read by CFG-VALGET (interface descriptions, "configuration interface").
+/// The configuration of a receiver with items: layers of values over the defaults. CFG-VALSET and CFG-VALDEL write
+/// them, CFG-VALGET reads them (interface descriptions, "configuration interface").
 struct ItemConfiguration: Sendable {
-  /// A memory layer, as CFG-VALSET's mask numbers it.
+  /// A memory layer, with its number in CFG-VALSET's mask.
   enum Layer: UInt8, CaseIterable, Sendable {
     case ram = 1
     case bbr = 2
@@ -32,11 +32,11 @@ struct ItemConfiguration: Sendable {
   /// The value in force.
   func value(_ key: UInt32) -> UInt64 { ram[key] ?? database.defaults[key] ?? 0 }
 
-  /// Sets a value in force, for what writes items by other ways.
+  /// Sets a value in force, for messages other than CFG-VALSET.
   mutating func set(_ key: UInt32, _ bits: UInt64) { ram[key] = bits }
 
-  /// Sets values in force by other ways; false, and nothing is changed, when they are not possible. Items that the model
-  /// does not have are passed over.
+  /// Sets values in force, for messages other than CFG-VALSET. Returns false, and changes nothing, if they are
+  /// invalid. Items that the model does not have are skipped.
   mutating func setInForce(_ pairs: [(UInt32, UInt64)]) -> Bool {
     let known = pairs.filter { database.contains($0.0) }.map { (key: $0.0, bits: $0.1) }
     guard isValid(known) else { return false }
@@ -44,22 +44,22 @@ struct ItemConfiguration: Sendable {
     return true
   }
 
-  /// Builds the RAM layer anew, as at each start: flash over the defaults, battery-backed RAM over both.
+  /// Rebuilds the RAM layer, as at each start: flash over the defaults, battery-backed RAM over both.
   mutating func restart() {
     ram = flash
     for (key, bits) in bbr { ram[key] = bits }
     transaction = nil
   }
 
-  /// The battery is empty.
-  mutating func forgetBackup() { bbr = [:] }
+  /// Clears battery-backed memory: the battery is empty.
+  mutating func clearBackup() { bbr = [:] }
 
-  /// Any other configuration message ends a transaction.
+  /// Ends a transaction, as any other configuration message does.
   mutating func abortTransaction() { transaction = nil }
 
   // MARK: - Writing
 
-  /// CFG-VALSET; false is a NAK, and nothing is changed.
+  /// CFG-VALSET; returns false for a NAK, and then nothing is changed.
   mutating func set(_ payload: [UInt8]) -> Bool {
     guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: Layer.allCases) else { return refuse() }
     guard var pairs = pairs(of: payload) else { return refuse() }
@@ -87,7 +87,7 @@ struct ItemConfiguration: Sendable {
     return true
   }
 
-  /// CFG-VALDEL; false is a NAK.
+  /// CFG-VALDEL; returns false for a NAK.
   mutating func delete(_ payload: [UInt8]) -> Bool {
     guard payload.count >= 4, payload[0] <= 1, hasLayers(payload[1], of: [.bbr, .flash]), var keys = keys(of: payload)
     else { return refuse() }
@@ -113,7 +113,7 @@ struct ItemConfiguration: Sendable {
     return true
   }
 
-  /// CFG-CFG: above protocol version 23.01 a mask's bit stands for everything.
+  /// CFG-CFG: above protocol version 23.01 any bit of a mask selects all settings.
   mutating func clearSaveLoad(_ payload: [UInt8]) -> Bool {
     guard payload.count == 12 || payload.count == 13 else { return refuse() }
     abortTransaction()
@@ -165,7 +165,7 @@ struct ItemConfiguration: Sendable {
     return keys.allSatisfy { !database.expand($0).isEmpty } ? keys : nil
   }
 
-  /// Whether the values in force would be possible with these.
+  /// Whether these values are valid together with the others in force.
   private func isValid(_ pairs: [(key: UInt32, bits: UInt64)]) -> Bool {
     var wanted = self
     for pair in pairs {
@@ -191,7 +191,7 @@ struct ItemConfiguration: Sendable {
     case 0x2052_0004, 0x2053_0004: bits <= 2
     case Key.nmeaVersion: [21, 23, 40, 41, 42].contains(bits)
     case Key.powerMode: bits <= 2
-    // Periods end where a week does.
+    // The longest period is a week.
     case Key.updatePeriod: bits == 0 || 5...604_800 ~= bits
     case Key.searchPeriod: bits <= 604_800
     default: true
@@ -200,7 +200,7 @@ struct ItemConfiguration: Sendable {
 
   // MARK: - Reading
 
-  /// CFG-VALGET: the answer's payload; nil is a NAK.
+  /// CFG-VALGET; returns the payload of the reply, nil for a NAK.
   func get(_ payload: [UInt8]) -> [UInt8]? {
     guard payload.count > 4, payload[0] == 0, let keys = keys(of: payload) else { return nil }
     let layer = payload[1]
@@ -236,7 +236,7 @@ struct ItemConfiguration: Sendable {
     }
   }
 
-  // MARK: - Meaning
+  // MARK: - Settings
 
   private var batch: Settings.Batch {
     Settings.Batch(
@@ -245,7 +245,7 @@ struct ItemConfiguration: Sendable {
       warning: Int(value(Key.batchWarning)), usesPin: value(Key.batchPin) != 0)
   }
 
-  /// What the values in force mean for a port.
+  /// The settings of a port by the values in force.
   func settings(port: Int) -> Settings {
     var settings = Settings()
     settings.baudRate = UInt32(value(port == 2 ? Key.uart2BaudRate : Key.uart1BaudRate))
@@ -317,7 +317,7 @@ struct ItemConfiguration: Sendable {
 }
 
 extension Settings.Batch {
-  /// Whether the receiver can hold what is asked for (interface descriptions, CFG-BATCH).
+  /// Whether the receiver's memory is large enough for the batch (interface descriptions, CFG-BATCH).
   func fits(_ traits: ModelTraits) -> Bool {
     guard isEnabled else { return true }
     guard let capacity = traits.batch else { return false }

@@ -1,6 +1,6 @@
 import UBX
 
-/// Which items a model has, and what they are on a fresh one.
+/// The configuration items of a model, with their defaults.
 struct ItemDatabase: Sendable {
   /// The model's items, by key in ascending order.
   let keys: [UInt32]
@@ -23,7 +23,8 @@ struct ItemDatabase: Sendable {
 
   func contains(_ key: UInt32) -> Bool { known.contains(key) }
 
-  /// The keys that one of a request stands for: itself, all of its group (item 0xFFFF), or all (group 0xFFF).
+  /// The keys that a key of a request selects: the item itself, all items of its group (item 0xFFFF), or all items
+  /// (group 0xFFF).
   func expand(_ key: UInt32) -> ArraySlice<UInt32> {
     guard key & 0xFFFF == 0xFFFF else {
       guard let index = keys.firstIndex(of: key) else { return [] }
@@ -33,7 +34,7 @@ struct ItemDatabase: Sendable {
     return group == 0xFFF ? keys[...] : keys.filter { $0 >> 16 & 0xFFF == group & 0xFFF }[...]
   }
 
-  // MARK: - Which items
+  // MARK: - Items of a model
 
   private static func has(_ key: UInt32, _ traits: ModelTraits) -> Bool {
     switch key >> 16 & 0xFF {
@@ -61,15 +62,15 @@ struct ItemDatabase: Sendable {
     return silent.contains { (0x2091_0000 | $0...0x2091_0000 | $0 + 4) ~= key }
   }
 
-  /// CFG-MSGOUT of messages that receivers of all these families have and that are never sent here: GBS, GRS, VLW,
-  /// NAV-TIMEGLO, -TIMEBDS, -TIMEGAL, -SBAS, -GEOFENCE, TIM-TM2, TIM-TP, RXM-MEASX, RXM-SFRBX, RXM-RLM, MON-MSGPP,
-  /// MON-TXBUF, MON-RXBUF, MON-IO, MON-HW3, MON-SPAN, NAV-SLAS.
+  /// CFG-MSGOUT of messages that all these receivers have and the simulator never sends: GBS, GRS, VLW, NAV-TIMEGLO,
+  /// -TIMEBDS, -TIMEGAL, -SBAS, -GEOFENCE, TIM-TM2, TIM-TP, RXM-MEASX, RXM-SFRBX, RXM-RLM, MON-MSGPP, MON-TXBUF,
+  /// MON-RXBUF, MON-IO, MON-HW3, MON-SPAN, NAV-SLAS.
   private static let silentOutputs: [UInt32] = [
     0xDD, 0xCE, 0xE7, 0x4C, 0x51, 0x56, 0x6A, 0xA1, 0x178, 0x17D, 0x204, 0x231, 0x25E, 0x196, 0x19B, 0x1A0, 0x1A5,
     0x354, 0x38B, 0x336,
   ]
 
-  /// The same of receivers of high precision: NAV-HPPOSECEF, NAV-SVIN, NAV-RELPOSNED, RXM-RAWX, RXM-RTCM, and RTCM 1005,
+  /// The same of high-precision receivers: NAV-HPPOSECEF, NAV-SVIN, NAV-RELPOSNED, RXM-RAWX, RXM-RTCM, and RTCM 1005,
   /// 1074, 1077, 1084, 1087, 1094, 1097, 1124, 1127, 1230, 4072.0.
   private static let silentOutputsOfHighPrecision: [UInt32] = [
     0x2E, 0x88, 0x8D, 0x2A4, 0x268, 0x2BD, 0x35E, 0x2CC, 0x363, 0x2D1, 0x368, 0x318, 0x36D, 0x2D6, 0x303, 0x2FE,
@@ -96,7 +97,7 @@ struct ItemDatabase: Sendable {
       defaults[uart & 0x0FFF_0000 | 0x1000_0005] = 1
     }
     for port in 0..<5 {
-      // F9P's UART2 speaks RTCM alone (interface description, "default configuration").
+      // F9P's UART2 has only RTCM (interface description, "default configuration").
       let isForCorrections = port == 2
       for item in [1, 2, 4] as [UInt32] {
         defaults[Key.input(port, item)] = isForCorrections ? (item == 4 ? 1 : 0) : 1

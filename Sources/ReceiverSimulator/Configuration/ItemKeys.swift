@@ -1,4 +1,5 @@
-/// Keys of the configuration database that the simulator acts on (interface descriptions, "configuration reference").
+/// Keys of the configuration items with an effect in the simulator (interface descriptions, "configuration
+/// reference").
 enum Key {
   static let measurement: UInt32 = 0x3021_0001
   static let cycles: UInt32 = 0x3021_0002

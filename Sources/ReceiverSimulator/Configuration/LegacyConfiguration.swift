@@ -1,10 +1,10 @@
-/// The configuration of a u-blox 6 or M8: the messages of class CFG, in force and as they were saved (interface
-/// descriptions, class CFG and CFG-CFG).
+/// The configuration of a u-blox 6 or M8: the messages of class CFG, in force and saved (interface descriptions,
+/// class CFG and CFG-CFG).
 struct LegacyConfiguration: Sendable {
-  /// What a configuration message does.
+  /// The effect of a configuration message.
   enum Outcome: Sendable, Equatable {
     case acknowledged
-    /// The message with this payload, and then an acknowledgement.
+    /// A reply with this payload, followed by an acknowledgement.
     case answer([UInt8])
     case refused
   }
@@ -34,16 +34,16 @@ struct LegacyConfiguration: Sendable {
   /// A message in force.
   func block(_ key: UInt16) -> [UInt8]? { current.blocks[key] }
 
-  /// What is in force after a start: what was saved over the defaults, battery-backed RAM before flash.
+  /// Restores the messages at a start: saved ones over the defaults, battery-backed RAM before flash.
   mutating func restart() {
     current = defaults
     load(Self.everything)
   }
 
-  /// The battery is empty.
-  mutating func forgetBackup() { bbr = Store() }
+  /// Clears battery-backed memory: the battery is empty.
+  mutating func clearBackup() { bbr = Store() }
 
-  /// A message of class CFG from the host, that came in at a port.
+  /// Handles a message of class CFG that the host sent to a port.
   mutating func receive(_ id: UInt8, _ payload: [UInt8], port: Int) -> Outcome {
     switch id {
     case 0x00: return receivePort(payload, port: port)
@@ -62,7 +62,7 @@ struct LegacyConfiguration: Sendable {
     }
   }
 
-  /// Sets a port's rate, for what changes it by other ways (PUBX,41).
+  /// Sets a port's rate for PUBX,41.
   mutating func setPort(_ port: Int, baudRate: UInt32, input: UInt16, output: UInt16) {
     guard var block = current.blocks[LegacyKey.port(UInt8(port))] else { return }
     block.set(baudRate, at: 8)
@@ -71,12 +71,12 @@ struct LegacyConfiguration: Sendable {
     if isValid(LegacyKey.port(UInt8(port)), block) { current.blocks[LegacyKey.port(UInt8(port))] = block }
   }
 
-  /// Sets a message's rates on all ports (PUBX,40).
+  /// Sets a message's rates on all ports for PUBX,40.
   mutating func setRates(_ identity: UInt16, _ rates: [UInt8]) {
     if current.rates[identity] != nil { current.rates[identity] = rates }
   }
 
-  // MARK: - Messages that select
+  // MARK: - Messages with a selector
 
   private mutating func receivePort(_ payload: [UInt8], port: Int) -> Outcome {
     if payload.count <= 1 {
@@ -125,9 +125,9 @@ struct LegacyConfiguration: Sendable {
     return .acknowledged
   }
 
-  // MARK: - What is allowed
+  // MARK: - Valid values
 
-  /// The new payload: messages with a mask change only what it names. Nil when the length is wrong.
+  /// The new payload: a message with a mask changes only the selected fields. Nil if the length is wrong.
   private func merged(_ key: UInt16, _ payload: [UInt8], into block: [UInt8]) -> [UInt8]? {
     switch key {
     case LegacyKey.systems:
@@ -146,7 +146,7 @@ struct LegacyConfiguration: Sendable {
     case LegacyKey.navigationExpert: return payload.count == 40 ? mergedExpert(payload, into: block) : nil
     case LegacyKey.logFilter:
       guard payload.count == 12 else { return nil }
-      // The thresholds are taken only with applyAllFilterSettings.
+      // The thresholds are used only with applyAllFilterSettings.
       return payload[1] & 4 != 0 ? payload : Array(payload[..<2]) + block[2...]
     default: return payload.count == block.count ? payload : nil
     }
@@ -190,7 +190,7 @@ struct LegacyConfiguration: Sendable {
   private func isValid(_ key: UInt16, _ block: [UInt8]) -> Bool {
     switch key {
     case 0x0100, 0x0200:
-      // Eight bits, no parity or one, and a rate that the UART can have: a record of zeros is refused.
+      // Eight bits, with or without parity, and a rate of the UART: a payload of zeros is refused.
       return block.u4(4) >> 6 & 3 == 3 && traits.baudRates ~= block.u4(8)
     case LegacyKey.rate:
       let hasCycles = traits.protocolVersion >= 1800
@@ -211,8 +211,8 @@ struct LegacyConfiguration: Sendable {
     }
   }
 
-  /// CFG-GNSS: reserved channels fit, each major system has four at least, GPS and QZSS go together, and three bands are
-  /// too many (GPS, SBAS, QZSS and Galileo share one).
+  /// CFG-GNSS: the reserved channels fit, each major system has at least four, GPS and QZSS are enabled together, and
+  /// at most two bands are used (GPS, SBAS, QZSS and Galileo share one).
   private func areSystemsValid(_ block: [UInt8]) -> Bool {
     var reserved = 0
     var on: Set<UInt8> = []
@@ -227,7 +227,7 @@ struct LegacyConfiguration: Sendable {
     return !on.isDisjoint(with: [0, 2, 3, 6]) && reserved <= Int(block[2]) && isPaired && bands <= 2
   }
 
-  /// A preset rewrites the settings of power save mode.
+  /// A preset overwrites the settings of power save mode.
   private mutating func applyPreset(_ preset: [UInt8]) {
     guard var save = current.blocks[LegacyKey.powerSave] else { return }
     let isInterval = preset[1] == 2
@@ -245,7 +245,7 @@ struct LegacyConfiguration: Sendable {
 
   private static let everything: UInt32 = 0xFFFF
 
-  /// The section of CFG-CFG's masks that a message belongs to.
+  /// The section of CFG-CFG's masks for a message.
   private static func section(of key: UInt16) -> UInt32 {
     switch key & 0xFF {
     case 0x00, 0x1B: 1 << 0
@@ -290,7 +290,7 @@ struct LegacyConfiguration: Sendable {
     for store in [flash, bbr] { for (key, rates) in store.rates { current.rates[key] = rates } }
   }
 
-  // MARK: - Meaning
+  // MARK: - Settings
 
   private func systems(of block: [UInt8]) -> SatelliteSystems {
     var systems: SatelliteSystems = []
@@ -312,7 +312,7 @@ struct LegacyConfiguration: Sendable {
       size: Int(block.u2(2)), warning: Int(block.u2(4)), usesPin: block[1] & 0x20 != 0)
   }
 
-  /// What is in force for a port.
+  /// The settings in force for a port.
   func settings(port: Int) -> Settings {
     var settings = Settings()
     let blocks = current.blocks
@@ -356,7 +356,7 @@ struct LegacyConfiguration: Sendable {
     save.mode = flags >> 17 & 3 == 0 ? .onOff : .cyclic
     save.updateSeconds = Double(block.u4(8)) / 1000
     save.searchSeconds = Double(block.u4(12)) / 1000
-    // Up to ten seconds the receiver goes on tracking (integration manuals, power save mode).
+    // Up to ten seconds the receiver continues to track (integration manuals, power save mode).
     if save.mode == .onOff, save.updateSeconds > 0, save.updateSeconds <= 10 { save.mode = .cyclic }
     save.gridOffsetSeconds = Double(block.u4(16)) / 1000
     save.onSeconds = Double(block.u2(20))

@@ -1,6 +1,6 @@
 /// The configuration messages of a fresh u-blox 6 or M8 as payloads (interface descriptions, class CFG).
 ///
-/// A key is the message id, and in the high byte what a poll selects by: a port, a time pulse or a protocol.
+/// A key is the message id, with the selector of a poll in the high byte: a port, a time pulse or a protocol.
 enum LegacyDefaults {
   static func blocks(_ traits: ModelTraits) -> [UInt16: [UInt8]] {
     var blocks: [UInt16: [UInt8]] = [:]
@@ -114,7 +114,7 @@ enum LegacyDefaults {
     return block
   }
 
-  /// GPS, SBAS, Galileo, BeiDou, QZSS, GLONASS as CFG-GNSS lists them.
+  /// GPS, SBAS, Galileo, BeiDou, QZSS and GLONASS in the order of CFG-GNSS.
   private static func systems(_ traits: ModelTraits) -> [UInt8] {
     var block: [UInt8] = [0, 32, 32, 0]
     let rows: [(id: UInt8, least: UInt8, most: UInt8, system: SatelliteSystems)] = [
@@ -130,7 +130,7 @@ enum LegacyDefaults {
   }
 }
 
-/// Keys of the messages that the simulator acts on.
+/// Keys of the messages with an effect in the simulator.
 enum LegacyKey {
   static let rate: UInt16 = 0x08
   static let power: UInt16 = 0x11

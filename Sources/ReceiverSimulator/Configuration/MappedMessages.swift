@@ -1,9 +1,9 @@
 import UBX
 
-// The old configuration messages on receivers with items: another way to write the same items (F9 interface
+// The old configuration messages on receivers with items, as an alternative for the same items (F9 interface
 // descriptions, "mapped cousins").
 extension ItemConfiguration {
-  /// CFG-PRT, -MSG, -INF, -RATE, -NAV5 and -NAVX5; others are refused.
+  /// Handles CFG-PRT, -MSG, -INF, -RATE, -NAV5 and -NAVX5; others are refused.
   mutating func receiveLegacy(_ id: UInt8, _ payload: [UInt8], port: Int) -> LegacyConfiguration.Outcome {
     switch id {
     case 0x00: return receivePort(payload, port)
@@ -34,7 +34,7 @@ extension ItemConfiguration {
     }
   }
 
-  /// Sets a port's rate and protocols (PUBX,41).
+  /// Sets a port's rate and protocols for PUBX,41.
   mutating func setPort(_ port: Int, rate: UInt32, input: UInt16, output: UInt16) {
     var pairs = [
       (Key.input(port, 1), UInt64(input & 1)), (Key.input(port, 2), UInt64(input >> 1 & 1)),
@@ -55,7 +55,7 @@ extension ItemConfiguration {
     return answer
   }
 
-  /// Where CFG-NAV5 has what items say.
+  /// The fields of CFG-NAV5 with their items.
   private var navigationPairs: [(bit: UInt16, at: Int, size: Int, key: UInt32)] {
     [
       (0x001, 2, 1, Key.dynamicModel), (0x004, 3, 1, 0x2011_0011), (0x004, 4, 4, 0x4011_00C1),
@@ -130,7 +130,7 @@ extension ItemConfiguration {
 }
 
 extension [UInt8] {
-  /// A number of so many bytes, least first.
+  /// Reads a little-endian number of this many bytes.
   fileprivate func number(_ at: Int, _ size: Int) -> UInt64 {
     (0..<size).reduce(0) { $0 | UInt64(self[at + $1]) << UInt64(8 * $1) }
   }

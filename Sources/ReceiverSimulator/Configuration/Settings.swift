@@ -1,4 +1,4 @@
-/// What a configuration means for the port that the host is at, whatever family it is written in.
+/// The settings of the host's port, from a configuration of any family.
 struct Settings: Sendable, Equatable {
   var baudRate: UInt32 = 9600
   var readsUBX = true
@@ -7,16 +7,16 @@ struct Settings: Sendable, Equatable {
   var sendsUBX = true
   var sendsNMEA = true
   var measurementMilliseconds: UInt32 = 1000
-  /// Measurements for each solution.
+  /// The number of measurements for each solution.
   var cycles: UInt32 = 1
-  /// How often each message is sent, in epochs, by its place in `OutputMessage.all`; those with 0 are not here.
+  /// The interval of each message in epochs, by its index in `OutputMessage.all`; messages that are off are absent.
   var rates: [OutputRate] = []
   /// Information messages, bits error, warning, notice, test, debug.
   var textNMEA: UInt8 = 7
   var textUBX: UInt8 = 0
   var acknowledgesAiding = false
   var systems: SatelliteSystems = .gps
-  /// 0x23 is 2.3, 0x4B is 4.11.
+  /// The NMEA version: 0x23 is 2.3, 0x4B is 4.11.
   var nmeaVersion: UInt8 = 0x40
   var powerSave = PowerSave()
   var batch = Batch()
@@ -33,15 +33,15 @@ struct Settings: Sendable, Equatable {
   struct PowerSave: Sendable, Equatable {
     enum Mode: Sendable, Equatable { case continuous, onOff, cyclic }
     var mode = Mode.continuous
-    /// From fix to fix; 0 for only when it is asked.
+    /// The interval between fixes; 0 for fixes on request only.
     var updateSeconds = 1.0
-    /// From a search that failed to the next; 0 for never.
+    /// The interval between a failed search and the next; 0 for no further search.
     var searchSeconds = 10.0
     var gridOffsetSeconds = 0.0
-    /// Tracking after a fix.
+    /// The duration of tracking after a fix.
     var onSeconds = 0.0
     var minimumAcquisitionSeconds = 0.0
-    /// 0 for no limit.
+    /// The limit of a search; 0 for no limit.
     var maximumAcquisitionSeconds = 0.0
     var waitsForTime = false
     var updatesEphemeris = true

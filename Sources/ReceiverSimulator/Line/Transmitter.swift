@@ -1,35 +1,35 @@
 import MonotonicTime
 
-/// A UART's sending side: messages wait in a buffer and leave at the line's rate. A message that does not fit is dropped
-/// whole, as receivers do (interface descriptions, MON-TXBUF).
+/// The sending side of a UART: messages wait in a buffer and leave at the line's rate. A message that does not fit is
+/// dropped as a whole, as receivers do (interface descriptions, MON-TXBUF).
 struct Transmitter: Sendable {
-  /// A message on its way.
+  /// A message in the buffer.
   struct Piece: Sendable {
     var bytes: [UInt8]
-    /// When its first bit leaves.
+    /// The time of its first bit.
     var start: Instant
     var byteNanoseconds: UInt64
-    /// The rate it is sent at; 0 where none matters.
+    /// Its rate in baud; 0 on USB.
     var rate: UInt32
-    /// Bytes that were taken off the line.
+    /// The number of bytes that were taken off the line.
     var taken = 0
 
     var end: Instant { Instant(nanoseconds: start.nanoseconds + UInt64(bytes.count) * byteNanoseconds) }
 
-    /// Bytes that are wholly sent by now.
+    /// The number of bytes that are completely sent.
     func sent(by now: Instant) -> Int {
       guard now > start else { return 0 }
       return min(bytes.count, Int((now.nanoseconds - start.nanoseconds) / byteNanoseconds))
     }
   }
 
-  /// Baud; what is put in from now on leaves at it.
+  /// The rate in baud of the messages that are added from now on.
   var rate: UInt32
-  /// Whether it is USB, where no rate matters.
+  /// Whether the port is USB, which has no rate.
   let isUSB: Bool
   private let capacity: Int
   private(set) var pieces: [Piece] = []
-  /// When all that waits is sent.
+  /// The time at which the buffer is empty.
   private(set) var freeAt = Instant.zero
   private(set) var droppedMessages = 0
   private(set) var sentBytes: UInt64 = 0
@@ -40,15 +40,16 @@ struct Transmitter: Sendable {
     self.capacity = capacity
   }
 
-  /// A start bit, eight data bits and a stop bit; full-speed USB as fast as its packets allow.
+  /// The duration of a byte: a start bit, eight data bits and a stop bit. Full-speed USB is as fast as its packets
+  /// allow.
   static func byteNanoseconds(rate: UInt32, isUSB: Bool) -> UInt64 {
     isUSB || rate == 0 ? 1000 : 10_000_000_000 / UInt64(rate)
   }
 
-  /// Bytes that wait or are being sent.
+  /// The number of bytes that are not sent yet.
   func pending(at now: Instant) -> Int { pieces.reduce(0) { $0 + $1.bytes.count - $1.sent(by: now) } }
 
-  /// Puts a message in; it is dropped when there is no room.
+  /// Adds a message, or drops it if there is no room.
   mutating func send(_ bytes: [UInt8], at now: Instant) {
     guard !bytes.isEmpty else { return }
     guard pending(at: now) + bytes.count <= capacity else { return droppedMessages += 1 }
@@ -61,7 +62,7 @@ struct Transmitter: Sendable {
     sentBytes += UInt64(bytes.count)
   }
 
-  /// Sending ends now, in the middle of a byte: what was not sent never is.
+  /// Stops sending now, possibly in the middle of a byte. The rest is lost.
   mutating func cut(at now: Instant) {
     pieces = pieces.compactMap { piece in
       var piece = piece
@@ -71,13 +72,13 @@ struct Transmitter: Sendable {
     freeAt = now
   }
 
-  /// The line is cut: what was sent and not taken is lost too.
-  mutating func forget(at now: Instant) {
+  /// Cuts the line: bytes that were sent and not taken are lost too.
+  mutating func discard(at now: Instant) {
     pieces = []
     freeAt = now
   }
 
-  /// Takes the bytes that were sent by now; `body` gets each message's part and the rate it was sent at.
+  /// Takes the bytes that were sent by now. `body` receives each message's part and its rate.
   mutating func take(by now: Instant, _ body: ([UInt8], UInt32) -> Void) {
     var finished = 0
     for index in pieces.indices {
@@ -91,6 +92,6 @@ struct Transmitter: Sendable {
     if finished > 0 { pieces.removeFirst(finished) }
   }
 
-  /// When the message that is being sent will be there.
+  /// The time at which the current message is complete.
   var deadline: Instant? { pieces.first?.end }
 }

@@ -1,24 +1,24 @@
-/// What a UART makes of bytes that come at another rate than its own.
+/// The result of a UART that reads bytes at another rate than their own.
 public enum UARTResampling {
-  /// Whether a receiver of rate `b` understands a sender of rate `a`: within 2.5 % (data sheets, UART tolerance).
+  /// Whether a receiver at rate `b` reads a sender at rate `a`: within 2.5 % (data sheets, UART tolerance).
   public static func agree(_ a: UInt32, _ b: UInt32) -> Bool {
     let (low, high) = (UInt64(min(a, b)), UInt64(max(a, b)))
     return low > 0 && high * 1000 <= low * 1025
   }
 
-  /// The bytes that are read, and in how many no stop bit stood where it should.
+  /// Returns the bytes that are read, and the number of bytes without a stop bit.
   ///
-  /// Sender and receiver count bits by their own clocks: the receiver waits for a falling edge and looks at the middle of
-  /// each of the ten bits that should follow. Bytes with an error of that kind are read too.
+  /// Sender and receiver count bits by their own clocks. The receiver waits for a falling edge and samples the middle
+  /// of each of the ten bits that follow. Bytes without a stop bit are read too.
   public static func receive(_ bytes: [UInt8], sentAt sender: UInt32, readAt receiver: UInt32) -> (
     bytes: [UInt8], errors: Int
   ) {
     guard sender > 0, receiver > 0 else { return ([], 0) }
-    // Bits of the sender for one of the receiver.
+    // The sender's bits in one bit of the receiver.
     let step = Double(sender) / Double(receiver)
     let total = Double(bytes.count * 10)
     let level = { (at: Double) -> Bool in
-      // The line is high when nothing is sent.
+      // The idle line is high.
       guard at >= 0, at < total else { return true }
       let bit = Int(at)
       switch bit % 10 {
@@ -31,7 +31,7 @@ public enum UARTResampling {
     var errors = 0
     var at = 0.0
     while at < total {
-      // The next falling edge; edges are at whole bits of the sender.
+      // The next falling edge. Edges are at whole bits of the sender.
       if level(at) {
         at = at.rounded(.down) + 1
         continue
@@ -45,7 +45,7 @@ public enum UARTResampling {
       read.append(byte)
       if !level(at + step * 9.5) { errors += 1 }
       at += step * 9.5
-      // After a missing stop bit the line has to rise before the next start bit.
+      // After a missing stop bit the line must be high before the next start bit.
       while at < total, !level(at) { at = at.rounded(.down) + 1 }
     }
     return (read, errors)

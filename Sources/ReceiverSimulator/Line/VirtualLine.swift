@@ -1,23 +1,23 @@
 import MonotonicTime
 import UBX
 
-/// A receiver at the end of a serial line, as its host sees it, in virtual time.
+/// A receiver at the end of a serial line, from its host's side, in virtual time.
 ///
-/// Bytes take their time in both directions, and come out garbled when the two sides' rates differ. It is a value: time
-/// and bytes go in, bytes and the next deadline come out.
+/// Bytes have a transfer time in both directions, and are garbled if the rates of the two sides differ. The line is a
+/// value: time and bytes go in, bytes and the next deadline come out.
 ///
 ///     var line = VirtualLine(model: .m10, startUTCSeconds: 1_800_000_000)
 ///     line.hostRate = 9600
 ///     line.send(poll, at: now)
 ///     while let due = line.deadline { now = due; line.advance(to: now); use(line.takeReceived()) }
 public struct VirtualLine: Sendable {
-  /// The rate that the host's side is set to, baud.
+  /// The rate of the host's side, baud.
   public var hostRate: UInt32
-  /// False while the device is unplugged.
+  /// Whether the device is plugged in.
   public private(set) var isPresent = true
   /// The receiver.
   public var receiver: VirtualReceiver
-  /// Bytes that have arrived at the host so far.
+  /// The number of bytes that have arrived at the host.
   public private(set) var arrivedBytes = 0
 
   private let hasRate: Bool
@@ -25,7 +25,7 @@ public struct VirtualLine: Sendable {
   private var random: SeededRandomNumberGenerator
   private var now: Instant
   private var received: [UInt8] = []
-  /// Bytes on their way to the receiver.
+  /// Bytes that are in transfer to the receiver.
   private var outgoing: [Transmitter.Piece] = []
   private var hostFreeAt = Instant.zero
   private var faults: [(at: Instant, fault: Fault)]
@@ -35,7 +35,7 @@ public struct VirtualLine: Sendable {
   private var corruption: (share: Double, until: Instant)?
   private var loss: (share: Double, until: Instant)?
 
-  /// Bytes of a piece in which what the host sends arrives: a piece is heard when its last byte is there.
+  /// The size in bytes of the pieces in which the host's bytes arrive: a piece arrives with its last byte.
   private static let pieceBytes = 16
 
   /// - Parameters:
@@ -60,7 +60,7 @@ public struct VirtualLine: Sendable {
     if scenario.repeats { faultsRepeatEvery = Milliseconds(seconds: scenario.durationSeconds) }
   }
 
-  /// The host writes. Bytes leave one after the other at the host's rate; those to an unplugged device are lost.
+  /// Sends bytes from the host, one after the other at the host's rate. Bytes to an unplugged device are lost.
   public mutating func send(_ bytes: [UInt8], at now: Instant) {
     advance(to: now)
     guard isPresent else { return }
@@ -78,12 +78,12 @@ public struct VirtualLine: Sendable {
     hostFreeAt = start
   }
 
-  /// Lets time pass.
+  /// Advances the time.
   public mutating func advance(to target: Instant) {
     while let next = nextEvent, next <= target {
       now = max(now, next)
       receiver.advance(to: now)
-      // What was sent by now was sent at the host's present rate.
+      // Bytes that were sent by now were sent at the host's present rate.
       collect()
       run()
     }
@@ -92,13 +92,13 @@ public struct VirtualLine: Sendable {
     collect()
   }
 
-  /// Takes what has arrived at the host since the last call.
+  /// Takes the bytes that have arrived at the host since the last call.
   public mutating func takeReceived() -> [UInt8] {
     defer { received = [] }
     return received
   }
 
-  /// When something next happens or arrives by itself.
+  /// The time of the next internal event or arrival.
   public var deadline: Instant? {
     if !received.isEmpty { return now }
     var next = Instant.earlier(nextEvent, receiver.deadline)
@@ -106,7 +106,7 @@ public struct VirtualLine: Sendable {
     return next
   }
 
-  /// Makes something go wrong.
+  /// Starts a fault.
   public mutating func inject(_ fault: Fault, at now: Instant) {
     advance(to: now)
     strike(fault)
@@ -132,7 +132,7 @@ public struct VirtualLine: Sendable {
     }
     if let piece = outgoing.first, now >= piece.end {
       outgoing.removeFirst()
-      receiver.hear(damaged(piece.bytes), rate: piece.rate, from: piece.start)
+      receiver.receive(damaged(piece.bytes), rate: piece.rate, from: piece.start)
     }
     if let due = faults.first, now >= due.at {
       faults.removeFirst()
@@ -149,7 +149,7 @@ public struct VirtualLine: Sendable {
       received = []
       pluggedInAt = now + time
       receiver.cutSupply(losingBackup: false)
-      receiver.transmitter.forget(at: now)
+      receiver.transmitter.discard(at: now)
     case .powerCycle(let time, let losingBackup):
       poweredAt = now + time
       receiver.cutSupply(losingBackup: losingBackup)
@@ -176,7 +176,7 @@ public struct VirtualLine: Sendable {
     }
   }
 
-  /// The bytes as they are after what the faults do to them.
+  /// The bytes after the faults of the line.
   private mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     if let (share, until) = loss, now < until { bytes.removeAll { _ in random.unit() < share } }

@@ -1,4 +1,4 @@
-/// A date and time of day, UTC, by the Gregorian calendar.
+/// A date and time of day in UTC (Gregorian calendar).
 struct CivilTime: Equatable {
   var year: Int
   var month: Int
@@ -39,7 +39,8 @@ struct CivilTime: Equatable {
   }
 }
 
-/// GPS time of a UTC millisecond since 1970. It began on 1980-01-06, and is 18 seconds ahead of UTC since 2017.
+/// GPS time of a UTC time in milliseconds since 1970. It began on 1980-01-06, and is 18 seconds ahead of UTC since
+/// 2017.
 struct GPSTime: Equatable {
   static let leapSeconds = 18
   static let epoch: Int64 = 315_964_800

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A satellite as an antenna would see it under an open sky.
+/// A satellite as seen by an antenna under an open sky.
 struct VisibleSatellite: Sendable, Equatable {
   /// The system's number in UBX: 0 GPS, 2 Galileo, 3 BeiDou, 6 GLONASS.
   var gnss: UInt8
@@ -17,21 +17,22 @@ struct VisibleSatellite: Sendable, Equatable {
     }
   }
 
-  /// Its place in tables of all satellites.
+  /// The index in tables of all satellites.
   var slot: Int { Int(gnss) * 32 + Int(number) - 1 }
   static let slots = 7 * 32
 }
 
-/// Where satellites are: circular orbits in evenly filled planes, near enough to the real systems for rising and setting.
+/// The positions of satellites: circular orbits in evenly filled planes. Rising and setting are similar to those of
+/// the real systems.
 enum Constellation {
   private struct Orbit {
     var gnss: UInt8
     var planes: Int
     var inPlane: Int
     var inclination: Double
-    /// Metres.
+    /// The radius of the orbit, metres.
     var radius: Double
-    /// Seconds for a revolution.
+    /// The period of the orbit, seconds.
     var period: Double
   }
 
@@ -70,7 +71,7 @@ enum Constellation {
         let x = orbit.radius * (cos(node) * along - sin(node) * across * cosTilt)
         let y = orbit.radius * (sin(node) * along + cos(node) * across * cosTilt)
         let z = orbit.radius * across * sinTilt
-        // From the antenna, in its own east, north and up.
+        // Relative to the antenna, in its east, north and up directions.
         let up = x * cosLat * cosLon + y * cosLat * sinLon + z * sinLat - earthRadius
         guard up > 0 else { continue }
         let east = -x * sinLon + y * cosLon

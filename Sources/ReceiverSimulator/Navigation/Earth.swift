@@ -36,7 +36,7 @@ enum Earth {
       z: north * cos(phi) + up * sin(phi))
   }
 
-  /// Latitude and longitude of a place, good to some metres (B. Bowring's formula).
+  /// Latitude and longitude of a place, accurate to a few metres (B. Bowring's formula).
   static func geodetic(_ place: Vector) -> (latitude: Double, longitude: Double) {
     let minor = axis * (1 - eccentricitySquared).squareRoot()
     let second = (axis * axis - minor * minor) / (minor * minor)

@@ -1,46 +1,46 @@
 import MonotonicTime
 
-/// How much a receiver knew when it began to search.
+/// The kind of a start, by the data that the receiver has.
 public enum StartKind: String, Sendable {
   case cold, warm, hot, aided
 }
 
-/// Finds and keeps satellites: from switching on to a fix, and how a fix is lost.
+/// Acquisition and tracking: the time to a fix, and the loss of a fix.
 ///
 ///     stopped ── start ──▶ searching ── progress is complete ──▶ fixed
 ///                             ▲                                    │
 ///                             └────────── no sky for a moment ─────┘
 ///
-/// The search goes on at a speed that the sky allows, so that the moment of the fix is known until the sky changes.
-/// The engine is told each change of the sky and each epoch; in between nothing happens.
+/// The sky determines the speed of the search, so that the time of the fix is known until the sky changes. The engine
+/// advances at each change of the sky and each epoch only.
 struct Engine: Sendable {
-  /// Seconds without a signal until a fix is given up.
+  /// Seconds without a signal until a fix is lost.
   static let holdSeconds = 1.5
 
   private(set) var isRunning = false
   private(set) var startKind = StartKind.cold
   private(set) var sky = SkyView.open
   private(set) var hasFix = false
-  /// When it began to search, or to search again.
+  /// The start of the current search.
   private(set) var searchingSince = Instant.zero
-  /// When the present fix began.
+  /// The start of the current fix.
   private(set) var fixedSince = Instant.zero
-  /// When the last signal was there.
+  /// The time of the last signal.
   private(set) var signalUntil = Instant.zero
-  /// The time to first fix of this start; nil until it is there.
+  /// The time to first fix of this start; nil before the fix.
   private(set) var timeToFirstFix: Milliseconds?
-  /// When it was switched on.
+  /// The time of the start.
   private(set) var startedAt = Instant.zero
-  /// Since when each satellite is tracked without a break.
+  /// The start of uninterrupted tracking of each satellite.
   private(set) var trackedSince = [Instant?](repeating: nil, count: VisibleSatellite.slots)
 
-  /// The share of the search that is done.
+  /// The completed share of the search.
   private var progress = 0.0
   private var progressAt = Instant.zero
-  /// Seconds that the search takes under an open sky.
+  /// The duration of the search under an open sky, seconds.
   private var neededSeconds = 1.0
 
-  /// When something happens by itself: the fix, or its loss.
+  /// The time of the next internal event: a fix, or its loss.
   var deadline: Instant? {
     guard isRunning else { return nil }
     if hasFix { return sky == .none ? signalUntil + Milliseconds(seconds: Self.holdSeconds) : nil }
@@ -68,7 +68,7 @@ struct Engine: Sendable {
     trackedSince = Array(repeating: nil, count: VisibleSatellite.slots)
   }
 
-  /// Begins to search with what is known now.
+  /// Begins a search with the data that is available.
   mutating func search(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, at now: Instant) {
     hasFix = false
     startKind = kind
@@ -85,7 +85,7 @@ struct Engine: Sendable {
     neededSeconds = seconds * spread
   }
 
-  /// The host told something: a search that is on goes on as one that knows more, if that is faster.
+  /// Uses new aiding data: a running search continues at the speed of the better start, if that is faster.
   mutating func improve(_ kind: StartKind, _ firstFix: ModelTraits.FirstFix, spread: Double, at now: Instant) {
     guard isRunning, !hasFix else { return }
     addProgress(at: now)
@@ -97,7 +97,7 @@ struct Engine: Sendable {
     searchingSince = since
   }
 
-  /// The sky is another one from now on.
+  /// Changes the sky.
   mutating func setSky(_ sky: SkyView, at now: Instant) {
     addProgress(at: now)
     if self.sky != .none { signalUntil = now }
@@ -105,7 +105,7 @@ struct Engine: Sendable {
     if sky == .none { trackedSince = Array(repeating: nil, count: VisibleSatellite.slots) }
   }
 
-  /// The deadline has come; whether the fix came or went.
+  /// Handles the deadline; returns whether a fix was gained or lost.
   enum Change { case none, fixed, lost }
   mutating func wake(at now: Instant) -> Change {
     guard let deadline, now >= deadline else { return .none }
@@ -120,19 +120,19 @@ struct Engine: Sendable {
     return .fixed
   }
 
-  /// Whether there is a signal at all.
+  /// Whether there is any signal.
   func hasSignal(at now: Instant) -> Bool { sky != .none }
 
-  /// Notes which satellites are heard; those that are no longer are forgotten.
-  mutating func track(_ heard: [Int], at now: Instant) {
+  /// Records the satellites that are received, and resets the others.
+  mutating func track(_ received: [Int], at now: Instant) {
     var next = [Instant?](repeating: nil, count: VisibleSatellite.slots)
-    for slot in heard { next[slot] = trackedSince[slot] ?? now }
+    for slot in received { next[slot] = trackedSince[slot] ?? now }
     trackedSince = next
   }
 
   private mutating func addProgress(at now: Instant) {
     if sky == .none {
-      // What was found is lost; what is known is not.
+      // The search restarts; the navigation memory stays.
       progress = 0
     } else if now > progressAt {
       progress = min(1, progress + now.seconds(since: progressAt) * speed / neededSeconds)
@@ -140,8 +140,8 @@ struct Engine: Sendable {
     progressAt = now
   }
 
-  /// How fast the search goes on, of 1 under an open sky. Orbits cannot be collected from signals as weak as indoors
-  /// (integration manuals: some 25 dBHz are needed).
+  /// The speed of the search, 1 under an open sky. Orbits cannot be collected from the weak signals indoors
+  /// (integration manuals: about 25 dBHz are needed).
   private var speed: Double {
     switch (sky, startKind) {
     case (.open, _): 1

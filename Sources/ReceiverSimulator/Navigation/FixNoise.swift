@@ -1,14 +1,14 @@
 import Glibc
 
-/// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it wanders over minutes as
-/// real ones do.
+/// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it changes over minutes
+/// like that of real receivers.
 struct FixNoise: Sendable {
   private var random: SeededRandomNumberGenerator
   private var north = 0.0
   private var east = 0.0
   private var up = 0.0
 
-  /// Seconds after which half of an error and more is another one.
+  /// The time constant in seconds of the random walk.
   private static let correlationSeconds = 60.0
 
   init(seed: UInt64) { random = SeededRandomNumberGenerator(seed: seed) }
@@ -22,7 +22,7 @@ struct FixNoise: Sendable {
     }
   }
 
-  /// The error of an epoch that is `seconds` behind the one before, for a deviation of one axis; metres.
+  /// The error of an epoch `seconds` after the last one, for a deviation of one axis; metres.
   mutating func next(after seconds: Double, deviation: Double) -> (north: Double, east: Double, up: Double) {
     let kept = exp(-seconds / Self.correlationSeconds)
     let fresh = deviation * max(0, 1 - kept * kept).squareRoot()
@@ -32,14 +32,14 @@ struct FixNoise: Sendable {
     return (north, east, up)
   }
 
-  /// A fix after a start has nothing to do with the one before.
+  /// Resets the error: fixes after a start are independent of those before.
   mutating func restart(deviation: Double) {
     north = deviation * random.normal()
     east = deviation * random.normal()
     up = 1.5 * deviation * random.normal()
   }
 
-  /// The error of a velocity's axis, metres per second.
+  /// The error of one axis of the velocity, metres per second.
   mutating func velocity(under sky: SkyView) -> Double { random.normal() * Self.velocityDeviation(under: sky) }
 
   static func velocityDeviation(under sky: SkyView) -> Double {

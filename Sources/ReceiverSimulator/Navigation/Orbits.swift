@@ -1,26 +1,26 @@
-/// What a receiver knows of the satellites and of itself: what battery-backed memory keeps.
+/// The contents of battery-backed memory: orbits, time and position.
 struct NavigationMemory: Sendable, Equatable {
-  /// UTC milliseconds at which each satellite's ephemeris was collected; nil where there is none.
+  /// UTC milliseconds at which each satellite's ephemeris was collected; nil without an ephemeris.
   var ephemeris = [Int64?](repeating: nil, count: VisibleSatellite.slots)
-  /// Those that the host gave.
+  /// Whether each ephemeris is from the host.
   var isFromHost = [Bool](repeating: false, count: VisibleSatellite.slots)
   var hasAlmanac = false
   /// Whether the clock has the time, from satellites or from the host.
   var hasTime = false
   var isTimeFromHost = false
-  /// Whether the leap seconds are known, so that the time is UTC without a doubt.
+  /// Whether the leap seconds are known, so that the time is exactly UTC.
   var hasLeapSeconds = false
-  /// Where the last fix was.
+  /// The position of the last fix, degrees.
   var position: (latitude: Double, longitude: Double)?
   var isPositionFromHost = false
-  /// Metres since the last cold start.
+  /// The distance since the last cold start, metres.
   var totalMetres = 0.0
 
-  /// How long an ephemeris can be used, seconds: four hours for GPS, half an hour for GLONASS (u-blox integration
-  /// manuals); the documents do not say it for the others, which are taken as GPS.
+  /// The validity of an ephemeris in seconds: four hours for GPS, half an hour for GLONASS (u-blox integration
+  /// manuals). The manuals have no figure for the other systems, which are treated as GPS.
   static func validSeconds(ofSlot slot: Int) -> Int64 { slot / 32 == 6 ? 1800 : 4 * 3600 }
 
-  /// Seconds of tracking without a break until a satellite's ephemeris is complete. GPS repeats it each 30 seconds.
+  /// Seconds of uninterrupted tracking until a satellite's ephemeris is complete. GPS repeats it each 30 seconds.
   static let collectionSeconds = 30.0
 
   func hasEphemeris(_ slot: Int, at utcMilliseconds: Int64) -> Bool {
@@ -29,7 +29,7 @@ struct NavigationMemory: Sendable, Equatable {
     return age >= 0 && age < Self.validSeconds(ofSlot: slot) * 1000
   }
 
-  /// Forgets by CFG-RST's mask (interface descriptions, CFG-RST, navBbrMask).
+  /// Clears by CFG-RST's mask (interface descriptions, CFG-RST, navBbrMask).
   mutating func clear(_ mask: UInt16) {
     if mask & 1 != 0 { ephemeris = Array(repeating: nil, count: VisibleSatellite.slots) }
     if mask & 2 != 0 { hasAlmanac = false }

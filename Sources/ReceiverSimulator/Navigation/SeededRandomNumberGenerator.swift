@@ -1,7 +1,7 @@
 import Glibc
 
-/// The random number generator of simulations and tests: SplitMix64 (S. Vigna). A seed determines the sequence, so that a run
-/// can be repeated on every machine.
+/// The random number generator of simulations and tests: SplitMix64 (S. Vigna). A seed determines the sequence, so
+/// that a run can be repeated on every machine.
 public struct SeededRandomNumberGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
   private var spare: Double?
@@ -16,7 +16,7 @@ public struct SeededRandomNumberGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ mixed >> 31
   }
 
-  /// A number in 0..<limit. The bias of small limits is of no account here.
+  /// A number in 0..<limit. The bias is negligible for small limits.
   public mutating func next(below limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
   /// A number in the range; see `next(below:)`.

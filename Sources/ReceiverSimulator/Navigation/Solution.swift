@@ -1,24 +1,24 @@
-/// A satellite in a receiver's tables.
+/// A satellite in the receiver's tables.
 struct SatelliteState: Sendable, Equatable {
   var satellite: VisibleSatellite
-  /// dBHz; 0 where nothing is heard.
+  /// dBHz; 0 without a signal.
   var signal: Int
   var isUsed: Bool
   var hasEphemeris: Bool
 }
 
-/// What a receiver says of an epoch, in whatever messages.
+/// The receiver's solution for an epoch, in any message.
 struct Solution: Sendable, Equatable {
   var utcMilliseconds: Int64 = 0
-  /// Since the receiver started.
+  /// Milliseconds since the receiver started.
   var uptimeMilliseconds: UInt32 = 0
-  /// Whether date and time are known, and without a doubt.
+  /// Whether date and time are known, and whether they are confirmed.
   var hasTime = false
   var isTimeResolved = false
   var hasFix = false
   var latitudeDegrees = 0.0
   var longitudeDegrees = 0.0
-  /// Above mean sea level.
+  /// The height above mean sea level, metres.
   var altitudeMetres = 0.0
   var velocityNorth = 0.0
   var velocityEast = 0.0
@@ -37,7 +37,7 @@ struct Solution: Sendable, Equatable {
   var odometerMetres = 0.0
   var totalMetres = 0.0
 
-  /// The geoid above the ellipsoid: the receiver's own coarse model has one value here.
+  /// The geoid above the ellipsoid, metres: the receiver's coarse model has this value here.
   static let geoidSeparation = 45.6
 
   var pdop: Double { hasFix ? (hdop * hdop + vdop * vdop).squareRoot() : 99.99 }

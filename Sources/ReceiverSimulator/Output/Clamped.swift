@@ -1,6 +1,5 @@
 extension FixedWidthInteger {
-  /// The whole number nearest to a value, as a field of a message has it: what is too much for the field is its largest number,
-  /// and what is no number is 0.
+  /// The nearest whole number to a value, limited to the range of the field; 0 for a value that is not a number.
   init(nearest value: Double) {
     let whole = value.rounded()
     if whole.isNaN {

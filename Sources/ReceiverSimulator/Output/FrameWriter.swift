@@ -1,24 +1,24 @@
 import NMEA
 import UBX
 
-// The one place of the module where arrays are lent to functions that take raw spans. Called unsafe because some types have
-// padding or invalid bit patterns; bytes have neither.
+// The only file of the module that lends arrays to functions with raw spans. This is marked unsafe because some types
+// have padding or invalid bit patterns; bytes have neither.
 
-/// Makes frames in memory that is kept.
+/// Encodes frames in a buffer that is reused.
 struct FrameWriter: Sendable {
   private var room = [UInt8](repeating: 0, count: 1024)
 
-  /// A sentence.
+  /// Encodes a sentence.
   mutating func sentence(_ content: some SentenceContent, _ talker: Talker) -> [UInt8] {
     frame(longestSentence) { content.encode(talker: talker, into: &$0) }
   }
 
-  /// A sentence with characters that its fields point to.
+  /// Encodes a sentence whose fields point to these characters.
   mutating func sentence(_ content: some SentenceContent, _ talker: Talker, texts: [UInt8]) -> [UInt8] {
     frame(longestSentence) { content.encode(talker: talker, texts: texts.raw, into: &$0) }
   }
 
-  /// What `body` writes into the room it is given; it returns how many bytes it used.
+  /// Returns the bytes that `body` writes into its buffer; `body` returns their number.
   mutating func frame(_ most: Int, _ body: (inout MutableRawSpan) -> Int) -> [UInt8] {
     if room.count < most { room += [UInt8](repeating: 0, count: most - room.count) }
     var used = 0
@@ -32,13 +32,13 @@ struct FrameWriter: Sendable {
 }
 
 extension [UInt8] {
-  /// The bytes as they lie in memory.
+  /// The bytes of a value in memory.
   var raw: RawSpan {
     @_lifetime(borrow self) get { unsafe span.bytes }
   }
 }
 
-/// A UBX frame around a payload.
+/// Encodes a UBX frame with a payload.
 func encoded(_ identity: MessageIdentity, _ payload: [UInt8]) -> [UInt8] {
   var frame = [UInt8](repeating: 0, count: payload.count + UBXFrame.overhead)
   do {

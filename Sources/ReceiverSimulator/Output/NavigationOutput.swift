@@ -7,14 +7,14 @@ func degreesOfCourse(_ solution: Solution) -> Double {
   return degrees < 0 ? degrees + 360 : degrees
 }
 
-/// Writes a solution as messages of class NAV.
+/// Encodes a solution as messages of class NAV.
 struct NavigationOutput {
   let solution: Solution
   let traits: ModelTraits
 
   private var timeOfWeek: UInt32 { solution.gps.millisecondOfWeek }
 
-  /// The message with a class and id; nothing for one that it does not have.
+  /// Writes the message with a class and id; writes nothing for an unsupported one.
   func write(_ identity: UInt16, _ writer: inout FrameWriter, _ frames: inout [[UInt8]]) {
     if let frame = frame(identity, &writer) { frames.append(frame) }
   }
@@ -77,7 +77,7 @@ struct NavigationOutput {
   private func centimetresPerSecond(_ value: Double) -> Int32 { Int32(nearest: value * 100) }
 
   private func writePVT(_ message: inout NavPVT.Writer) {
-    // Before it knows the time, a receiver counts from the start of GPS time.
+    // Before the receiver has the time, it counts from the start of GPS time.
     let civil =
       solution.hasTime
       ? solution.civil
@@ -197,7 +197,7 @@ struct NavigationOutput {
     message.iTOW(timeOfWeek)
     message.gpsFix(fixType)
     message.flags((solution.hasFix ? 1 : 0) | (solution.hasTime ? 0xC : 0))
-    // This message's code of power save mode is another one: acquisition, tracking, optimised tracking, inactive.
+    // This message has its own code of power save mode: acquisition, tracking, optimised tracking, inactive.
     message.flags2(solution.powerSaveState >= 2 ? solution.powerSaveState - 2 : 0)
     message.ttff(solution.timeToFirstFix)
     message.msss(solution.uptimeMilliseconds)
@@ -332,7 +332,7 @@ struct NavigationOutput {
   }
 }
 
-/// The accuracy of a course: sideways speed against speed, at most half a turn; 1e-5 degrees.
+/// The accuracy of a course, 1e-5 degrees: speed accuracy over speed, at most half a turn.
 func courseAccuracyOf(_ solution: Solution) -> UInt32 {
   guard solution.hasFix else { return 18_000_000 }
   return UInt32(min(180, atan2(solution.speedAccuracy, max(solution.speed, 0.001)) * 180 / .pi * 2) * 1e5)

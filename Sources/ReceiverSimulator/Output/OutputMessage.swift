@@ -1,29 +1,29 @@
 import UBX
 
-/// A message that a receiver sends by itself, at each epoch or every few.
+/// A periodic message, at each epoch or every few epochs.
 struct OutputMessage: Sendable {
-  /// Which receivers have it.
+  /// The receivers with the message.
   enum Availability: Sendable {
     case all
     /// Up to M8.
     case old
-    /// With NAV-EOE: protocol version 18 on.
+    /// With NAV-EOE: from protocol version 18.
     case eoe
-    /// From M8 on.
+    /// From M8.
     case fromM8
-    /// From M9 on.
+    /// From M9.
     case new
-    /// Receivers of high precision.
+    /// High-precision receivers.
     case highPrecision
     case geofence
   }
 
-  /// Class and id by which rates are set; sentences have class 0xF0, PUBX 0xF1.
+  /// The class and id in messages that set rates; sentences have class 0xF0, PUBX 0xF1.
   var identity: MessageIdentity
-  /// The key CFG-MSGOUT of its I2C port; the other ports follow. 0 where there is none.
+  /// The key of CFG-MSGOUT for the I2C port; the keys of the other ports follow. 0 without a key.
   var key: UInt32
   var availability: Availability
-  /// Whether a fresh receiver sends it.
+  /// Whether the message is on by default.
   var isDefault: Bool
 
   private init(
@@ -50,8 +50,8 @@ struct OutputMessage: Sendable {
     }
   }
 
-  /// All, in the order in which the firmware sends them within an epoch; NAV-EOE is the last. Keys: interface
-  /// descriptions, CFG-MSGOUT.
+  /// All messages, in the order of the firmware within an epoch; NAV-EOE is the last. Keys: interface descriptions,
+  /// CFG-MSGOUT.
   static let all: [OutputMessage] = sentences + messages
 
   private static let sentences = [
@@ -97,6 +97,6 @@ struct OutputMessage: Sendable {
     OutputMessage(0x01, 0x61, key: 0x015F, .eoe),  // NAV-EOE
   ]
 
-  /// The place of a message in `all`.
+  /// The index of a message in `all`.
   static func index(of identity: MessageIdentity) -> Int? { all.firstIndex { $0.identity == identity } }
 }

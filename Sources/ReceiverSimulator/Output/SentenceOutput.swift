@@ -1,16 +1,16 @@
 import NMEA
 
-/// Writes a solution as sentences, in the version of NMEA that is set.
+/// Encodes a solution as sentences of the configured NMEA version.
 struct SentenceOutput {
   let solution: Solution
   let version: UInt8
   let systems: SatelliteSystems
 
-  /// Fields of NMEA 4.10 and later.
+  /// Whether the sentences have the fields of NMEA 4.10 and later.
   private var hasSystemIDs: Bool { version >= 0x41 }
   private var hasFixMode: Bool { version != 0x21 }
 
-  /// The sentence with the id of class 0xF0 or 0xF1.
+  /// Writes the sentence with an id of class 0xF0 or 0xF1.
   func write(_ identity: UInt16, _ writer: inout FrameWriter, _ frames: inout [[UInt8]]) {
     switch identity {
     case 0xF000: frames.append(writer.sentence(gga(), talker))
@@ -55,7 +55,7 @@ struct SentenceOutput {
     return ShortDate(day: UInt8(civil.day), month: UInt8(civil.month), year: UInt8(civil.year % 100))
   }
 
-  /// The course, which is left empty below a walking pace as receivers do.
+  /// The course. It is empty below walking speed, as receivers do.
   private var course: FixedPoint? {
     guard solution.hasFix, solution.speed > 0.3 else { return nil }
     return FixedPoint(rounding: degreesOfCourse(solution), fractionDigits: 2)
@@ -162,7 +162,7 @@ struct SentenceOutput {
     return content
   }
 
-  /// Systems that NMEA of this version can number, and their talkers.
+  /// The systems that this version of NMEA can number, with their talkers.
   private var numbered: [(system: SatelliteSystems, id: Int32, talker: Talker)] {
     let all: [(system: SatelliteSystems, id: Int32, talker: Talker)] = [
       (.gps, 1, .gps), (.glonass, 2, .glonass), (.galileo, 3, .galileo), (.beiDou, 4, .beiDou),
@@ -170,7 +170,7 @@ struct SentenceOutput {
     return all.filter { systems.contains($0.system) && (hasSystemIDs || $0.id <= 2) }
   }
 
-  /// GLONASS is numbered from 65 on; the others count from 1.
+  /// GLONASS numbers begin at 65, those of other systems at 1.
   private func id(of satellite: VisibleSatellite) -> Int32 {
     Int32(satellite.number) + (satellite.gnss == 6 ? 64 : 0)
   }

@@ -1,8 +1,8 @@
 import UBX
 
-// Time, position and orbits that the host gives, and what the receiver gives to keep.
+// Aiding data from the host, and the navigation database that the host stores.
 extension VirtualReceiver {
-  /// Answers to assistance (interface descriptions, MGA-ACK).
+  /// The results of assistance (interface descriptions, MGA-ACK).
   private enum Verdict: UInt8 {
     case used = 0
     case noTime = 1
@@ -67,7 +67,7 @@ extension VirtualReceiver {
     guard abs(latitude) <= 90, abs(longitude) <= 180 else { return .notStored }
     if !engine.hasFix {
       let truth = truth(at: now)
-      // A position that is far off is of no help; the receiver finds that out by itself.
+      // A position that is far from the true one does not help; the receiver detects that by itself.
       let isNear = abs(latitude - truth.latitudeDegrees) < 3 && abs(longitude - truth.longitudeDegrees) < 5
       if memory.position == nil, isNear {
         memory.position = (latitude, longitude)
@@ -78,7 +78,7 @@ extension VirtualReceiver {
   }
 
   private mutating func take(secondsSince1970 seconds: Int64) -> Verdict {
-    // Orbits need the time to some ten seconds; a time that is further off is no help.
+    // Orbits need the time to about ten seconds; a time with a larger error does not help.
     if !memory.hasTime, abs(seconds - utcMilliseconds(at: now) / 1000) <= 10 {
       memory.hasTime = true
       memory.isTimeFromHost = true
@@ -100,7 +100,7 @@ extension VirtualReceiver {
 
   // MARK: - The navigation database
 
-  // A receiver's own form, which no one else reads: after twelve reserved bytes a mark, the kind and what it is about.
+  // The simulator's own format: after twelve reserved bytes a mark, the kind and the index.
   private static let databaseMark: UInt8 = 0x5D
 
   private mutating func sendDatabase() {
@@ -129,7 +129,7 @@ extension VirtualReceiver {
     record.append(index)
     record.append(UInt32(truncatingIfNeeded: value))
     record.append(UInt32(truncatingIfNeeded: value >> 32))
-    // Of this receiver alone.
+    // A database is valid for this receiver only.
     record += uniqueID
     return record + [UInt8](repeating: 0, count: padding)
   }
@@ -239,7 +239,7 @@ extension VirtualReceiver {
     return payload
   }
 
-  /// AID-EPH of a GPS satellite: eight bytes where there is none.
+  /// AID-EPH of a GPS satellite: eight bytes without an orbit.
   private func orbit(_ number: Int) -> [UInt8] {
     var payload: [UInt8] = []
     payload.append(UInt32(number))
@@ -251,7 +251,7 @@ extension VirtualReceiver {
 
   // MARK: - Saving on shutdown
 
-  /// UPD-SOS, which has an answer of its own.
+  /// UPD-SOS, which has a reply of its own.
   mutating func receiveSave(_ payload: [UInt8]) {
     guard traits.protocolVersion >= 1500 else { return }
     let identity = MessageIdentity(0x09, 0x14)
@@ -259,7 +259,7 @@ extension VirtualReceiver {
     guard payload.count == 4 else { return }
     switch payload[0] {
     case 0:
-      // It needs flash, and the search switched off.
+      // Saving needs flash, and a search that is switched off.
       let isDone = traits.hasFlash && !engine.isRunning
       if isDone { savedMemory = memory }
       answer(identity, [2, 0, 0, 0, isDone ? 1 : 0, 0, 0, 0])
@@ -268,7 +268,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// At a start without battery: orbits and position come back from flash; the time does not.
+  /// Restores orbits and position from flash after a start without a battery; the time is lost.
   mutating func restoreSavedMemory() {
     restoreResult = 0
     guard startCause == .power, let saved = savedMemory else { return }

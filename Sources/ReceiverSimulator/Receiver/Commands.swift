@@ -1,7 +1,7 @@
 import MonotonicTime
 import UBX
 
-// What the receiver does with a UBX message from its host.
+// The effect of UBX messages from the host.
 extension VirtualReceiver {
   mutating func receive(_ identity: MessageIdentity, _ payload: [UInt8]) {
     switch identity.key {
@@ -20,15 +20,15 @@ extension VirtualReceiver {
     }
   }
 
-  // MARK: - Answers
+  // MARK: - Replies
 
-  /// Sends bytes that were asked for.
+  /// Sends a reply.
   mutating func reply(_ bytes: [UInt8]) {
     guard !disturbances.isSilent(at: now) else { return }
     transmitter.send(bytes, at: now)
   }
 
-  /// Sends a UBX message that was asked for; nothing where UBX is not sent.
+  /// Sends a UBX message as a reply, if UBX output is enabled.
   mutating func answer(_ identity: MessageIdentity, _ payload: [UInt8]) {
     if settings.sendsUBX { reply(encoded(identity, payload)) }
   }
@@ -46,7 +46,7 @@ extension VirtualReceiver {
     switch configuration {
     case .none: break
     case .legacy(var legacy):
-      // What is sold as an M8 may know less than one.
+      // A counterfeit M8 may support less than an M8.
       if model == .clone, [0x24, 0x3E, 0x86, 0x57].contains(id) { return acknowledge(0x06, id, false) }
       let outcome = legacy.receive(id, payload, port: port)
       configuration = .legacy(legacy)
@@ -79,7 +79,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// The lock makes everything read only, until a restart if it is set in RAM.
+  /// The lock makes all items read-only; in RAM it ends with a restart.
   private func isLocked(_ items: ItemConfiguration, _ payload: [UInt8]) -> Bool {
     items.value(Key.configurationLock) != 0
   }
@@ -91,15 +91,15 @@ extension VirtualReceiver {
       answer(MessageIdentity(0x06, id), payload)
       acknowledge(0x06, id, true)
     case .acknowledged:
-      // The answer leaves by the settings that it was asked with.
+      // The reply leaves with the settings that were in force before.
       acknowledge(0x06, id, true)
       applyConfiguration()
-      // Such receivers set their whole port up anew once the answer is out, and are deaf meanwhile.
-      if model == .clone, id == 0x00 { hears.silentUntil = max(now, transmitter.freeAt) + Milliseconds(300) }
+      // Such receivers reset their whole port after the reply, and lose what they receive meanwhile.
+      if model == .clone, id == 0x00 { reception.silentUntil = max(now, transmitter.freeAt) + Milliseconds(300) }
     }
   }
 
-  /// Makes the settings what the configuration now says.
+  /// Applies the configuration.
   mutating func applyConfiguration() {
     let old = settings
     settings = configuration.settings(port: port, traits)
@@ -149,7 +149,7 @@ extension VirtualReceiver {
 
   // MARK: - Reset and sleep
 
-  /// CFG-RST, which is not answered.
+  /// CFG-RST, which has no reply.
   private mutating func receiveReset(_ payload: [UInt8]) {
     guard payload.count == 4 else { return acknowledge(0x06, 0x04, false) }
     memory.clear(payload.u2(0))
@@ -166,7 +166,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// RXM-PMREQ in both forms, which is not answered.
+  /// RXM-PMREQ in both forms, which has no reply.
   private mutating func receiveSleepRequest(_ payload: [UInt8]) {
     guard !disturbances.ignoresSleep(at: now) else { return }
     let (duration, flags, sources): (UInt32, UInt32, UInt32)
@@ -177,7 +177,7 @@ extension VirtualReceiver {
       (duration, flags, sources) = (payload.u4(4), payload.u4(8), payload.u4(12))
     default: return
     }
-    // Twelve days are the most; with a host on USB only force helps.
+    // The maximum is twelve days. With a host on USB only the force flag has an effect.
     guard flags & 2 != 0, duration <= 12 * 86_400_000, port != 3 || flags & 4 != 0 else { return }
     sleep(.standby, for: duration == 0 ? nil : Milliseconds(UInt64(duration)), byUART: sources & 8 != 0)
   }
@@ -189,17 +189,17 @@ extension VirtualReceiver {
 
   // MARK: - The batch
 
-  /// LOG-RETRIEVEBATCH, which is not answered but by what it asks for.
+  /// LOG-RETRIEVEBATCH. Its only reply is the batch.
   private mutating func retrieveBatch(_ payload: [UInt8]) {
     guard payload.count == 4, payload[0] == 0, traits.batch != nil else { return }
-    // A retrieval is on: another one is ignored.
+    // During a retrieval another one is ignored.
     guard !spool.contains(where: { if case .batch = $0 { true } else { false } }) else { return }
     let count = batch.count
     if payload[1] & 1 != 0, settings.sendsUBX { reply(batch.monitor(&writer)) }
     if count > 0 { spool.append(.batch(count)) }
   }
 
-  /// Sends the next of what waits for room.
+  /// Sends the next spooled message.
   mutating func sendSpooled() {
     guard !disturbances.isMute(at: now), !disturbances.isFrozen(at: now) else { return spool = [] }
     switch spool[0] {

@@ -1,7 +1,7 @@
-/// What a module draws from its main supply at 3.0 V, typical, in milliamperes.
+/// The typical current from a module's main supply at 3.0 V, milliamperes.
 ///
-/// Each table is of the data sheet of the module it is named after. A model without a row for the enabled systems takes
-/// the row of the fewest systems that has them all, and the last row if there is none.
+/// Each table is from the data sheet of the module in its name. A model without a row for the enabled systems uses
+/// the row with the fewest systems that contains all of them, or the last row.
 struct Currents: Sendable {
   struct Row: Sendable {
     var systems: SatelliteSystems
@@ -12,11 +12,11 @@ struct Currents: Sendable {
   }
 
   var rows: [Row]
-  /// Supply off, from the backup pin.
+  /// Current from the backup pin without a main supply.
   var hardwareBackup: Double
   /// Software standby, and the off phase of power save mode.
   var standby: Double
-  /// What the pins' supply (V_IO) draws besides while it runs; it is not in the figures above.
+  /// The additional current of the pins' supply (V_IO) while the receiver runs. The figures above exclude it.
   var pinSupply = 0.0
 
   func row(for systems: SatelliteSystems) -> Row {
@@ -27,7 +27,7 @@ struct Currents: Sendable {
     return best ?? rows[rows.count - 1]
   }
 
-  // NEO-6M, GPS; the standby figure is that of its backup pin, the data sheet has none.
+  // NEO-6M, GPS. The data sheet has no standby figure; this is that of the backup pin.
   static let neo6 = Currents(
     rows: [Row(systems: .gps, acquisition: 47, tracking: 39, cyclic: 11)], hardwareBackup: 0.022, standby: 0.022)
 
@@ -45,7 +45,7 @@ struct Currents: Sendable {
       Row(systems: .all, acquisition: 50, tracking: 36, cyclic: 21),
     ], hardwareBackup: 0.045, standby: 0.36)
 
-  // Where power save mode is not supported, it draws what tracking draws.
+  // Without power save mode the receiver draws the tracking current.
   static let samM10Q = Currents(
     rows: [
       Row(systems: .gps, acquisition: 8, tracking: 7.5, cyclic: 4.5),

@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// The faults that a receiver suffers from, and until when.
+/// The active faults of a receiver, each with its end.
 struct Disturbances: Sendable {
   private var frozenUntil: Instant?
   private var muteUntil: Instant?
@@ -12,11 +12,11 @@ struct Disturbances: Sendable {
   var floodUntil: Instant?
   var wakesByItselfAt: Instant?
 
-  /// Nothing at all is done.
+  /// The end of a freeze: the receiver does nothing.
   func isFrozen(at now: Instant) -> Bool { isOn(frozenUntil, now) }
-  /// Nothing is sent.
+  /// The end of a silence: the receiver sends nothing.
   func isMute(at now: Instant) -> Bool { isOn(muteUntil, now) }
-  /// Nothing is answered.
+  /// The end of a time without replies.
   func isSilent(at now: Instant) -> Bool { isOn(silentUntil, now) || isOn(muteUntil, now) }
   func refuses(at now: Instant) -> Bool { isOn(refusesUntil, now) }
   func ignoresSleep(at now: Instant) -> Bool { isOn(ignoresSleepUntil, now) }
@@ -24,13 +24,13 @@ struct Disturbances: Sendable {
 
   mutating func mute(until end: Instant) { muteUntil = end }
 
-  /// How long the silence is behind a cut frame that is due.
+  /// The length of the silence behind a cut frame that is due.
   mutating func takeCut() -> Milliseconds? {
     defer { cut = nil }
     return cut
   }
 
-  /// Takes a fault that only lasts; false for the others.
+  /// Starts a fault that has only a duration; returns false for other faults.
   mutating func add(_ fault: Fault, at now: Instant) -> Bool {
     switch fault {
     case .freeze(let time): frozenUntil = now + time
@@ -50,7 +50,7 @@ struct Disturbances: Sendable {
 }
 
 extension VirtualReceiver {
-  /// A fault of the receiver itself; those of the line are `VirtualLine`'s.
+  /// Applies a fault of the receiver itself; `VirtualLine` applies those of the line.
   mutating func suffer(_ fault: Fault) {
     if disturbances.add(fault, at: now) { return }
     switch fault {
@@ -62,7 +62,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// Fills the line with bytes without a sense.
+  /// Fills the line with random bytes.
   mutating func flood() {
     guard let end = disturbances.floodUntil else { return }
     if now >= end { return disturbances.floodUntil = nil }

@@ -1,4 +1,4 @@
-/// Numbers in payloads, least byte first, as UBX has them. Offsets lie within the array.
+/// Numbers in payloads in UBX's byte order, least significant byte first. Offsets are within the array.
 extension [UInt8] {
   func u2(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
   func u4(_ at: Int) -> UInt32 { UInt32(u2(at)) | UInt32(u2(at + 2)) << 16 }

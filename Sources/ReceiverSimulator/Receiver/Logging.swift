@@ -3,7 +3,7 @@ import UBX
 // The messages of the log in flash.
 extension VirtualReceiver {
   mutating func receiveLog(_ id: UInt8, _ payload: [UInt8]) {
-    // Any of them ends a retrieval.
+    // Any message of this class ends a retrieval.
     if id != 0x08 { spool.removeAll { if case .frame = $0 { true } else { false } } }
     switch id {
     case 0x03:
@@ -21,7 +21,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// LOG-RETRIEVE: up to 256 entries; refused when it is being written, or when there are none.
+  /// LOG-RETRIEVE: up to 256 entries. It is refused while the log records, or if the log has no such entry.
   private mutating func retrieve(_ payload: [UInt8]) {
     guard payload.count == 12, payload[8] == 0, !settings.logFilter.records else {
       return acknowledge(0x21, 0x09, false)

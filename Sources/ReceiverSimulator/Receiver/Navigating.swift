@@ -1,9 +1,9 @@
 import Glibc
 import MonotonicTime
 
-// Epochs: what is seen, what is computed, what is kept and sent.
+// Epochs: the satellites in view, the solution, the batch and log entries, and the output.
 extension VirtualReceiver {
-  /// How much is known for a search now.
+  /// The kind of a start with the aiding data that the receiver has now.
   var currentStartKind: StartKind {
     guard memory.hasTime, memory.position != nil else { return .cold }
     let utc = utcMilliseconds(at: now)
@@ -18,7 +18,7 @@ extension VirtualReceiver {
     return isAided ? .aided : .hot
   }
 
-  /// Knows what a receiver knows that was used a moment ago.
+  /// Sets the navigation memory to that of a receiver that was used a moment ago.
   mutating func rememberEverything() {
     let (utc, truth) = (utcMilliseconds(at: now), truth(at: now))
     memory.hasTime = true
@@ -29,7 +29,7 @@ extension VirtualReceiver {
     where satellite.elevationDegrees >= 5 { memory.ephemeris[satellite.slot] = utc }
   }
 
-  /// The next epoch is at the next multiple of the period in UTC.
+  /// Schedules the next epoch at the next multiple of the period in UTC.
   mutating func scheduleEpoch() {
     guard engine.isRunning else { return nextEpoch = nil }
     let period = Int64(settings.epochMilliseconds)
@@ -37,7 +37,7 @@ extension VirtualReceiver {
     nextEpoch = now + Milliseconds(UInt64(left))
   }
 
-  /// The first fix of a search: the orbits that it needed are there, the time and the place too.
+  /// Completes a search: stores the orbits that it needed, the time and the position.
   mutating func becomeFixed() {
     let utc = utcMilliseconds(at: now)
     refreshVisible(utc)
@@ -73,14 +73,14 @@ extension VirtualReceiver {
     if settings.powerSave.mode != .continuous || mode.isOptimised { advancePowerSave() }
   }
 
-  /// Notes which satellites are heard, and what they sent since.
+  /// Records the satellites in view, and the ephemerides that were collected from them.
   private mutating func observe() {
     let utc = utcMilliseconds(at: now)
     refreshVisible(utc)
-    let heard = visible.filter { signal(of: $0, utc) > 0 }.map(\.slot)
-    engine.track(heard, at: now)
+    let received = visible.filter { signal(of: $0, utc) > 0 }.map(\.slot)
+    engine.track(received, at: now)
     guard engine.sky == .open || engine.sky == .urban else { return }
-    for slot in heard {
+    for slot in received {
       guard let since = engine.trackedSince[slot] else { continue }
       guard now.seconds(since: since) >= NavigationMemory.collectionSeconds else { continue }
       memory.ephemeris[slot] = utc
@@ -88,7 +88,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// Satellites move by half a degree a minute.
+  /// The list is kept for 30 s: satellites move by half a degree a minute.
   private mutating func refreshVisible(_ utc: Int64) {
     if let visibleAt, now.seconds(since: visibleAt) < 30 { return }
     let truth = truth(at: now)
@@ -98,7 +98,7 @@ extension VirtualReceiver {
     visibleAt = now
   }
 
-  /// Carrier-to-noise density ratio, dBHz; 0 when it is not heard.
+  /// Carrier-to-noise density ratio, dBHz; 0 without a signal.
   private func signal(of satellite: VisibleSatellite, _ utc: Int64) -> Int {
     let (least, loss) =
       switch engine.sky {
@@ -112,7 +112,7 @@ extension VirtualReceiver {
     return Int(24 + 22 * sin(satellite.elevationDegrees * .pi / 180) - loss + flutter)
   }
 
-  /// Standard deviation of a horizontal axis, metres: a fresh fix settles.
+  /// Standard deviation of a horizontal axis, metres. It decreases after the first fix.
   private var deviation: Double {
     let age = now.seconds(since: engine.fixedSince)
     let settled = FixNoise.deviation(under: engine.sky, highPrecision: traits.hasHighPrecision)
@@ -153,7 +153,7 @@ extension VirtualReceiver {
     next.longitudeDegrees =
       truth.longitudeDegrees + error.east / (metresPerDegree * cos(truth.latitudeDegrees * .pi / 180))
     next.longitudeDegrees = TangentPlane.wrapped(next.longitudeDegrees)
-    // Whatever a scenario says, the fields of messages and sentences have an end.
+    // A scenario has no limits here; the fields of messages and sentences have.
     next.latitudeDegrees = max(-90, min(90, next.latitudeDegrees))
     next.altitudeMetres = max(-1e6, min(1e6, truth.altitudeMetres + error.up))
     next.velocityNorth = max(-1e4, min(1e4, truth.northMetresPerSecond + noise.velocity(under: engine.sky)))
@@ -172,7 +172,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// Sends what is due of the epoch, in the firmware's order.
+  /// Sends the messages of the epoch that are due, in the firmware's order.
   private mutating func sendEpoch() {
     guard !settings.rates.isEmpty, !disturbances.isMute(at: now), settings.sendsNMEA || settings.sendsUBX else {
       return
@@ -198,7 +198,7 @@ extension VirtualReceiver {
     emissions.append((begin, frames))
   }
 
-  /// A part of the first message of the epoch, and then nothing.
+  /// Sends a part of the first message of the epoch, and then nothing.
   private mutating func sendCut(_ frames: [[UInt8]], _ silence: Milliseconds, _ begin: Instant) {
     if let frame = frames.last(where: { $0.count > 20 }) {
       emissions.append((begin, [Array(frame[..<(frame.count / 2)])]))

@@ -1,9 +1,9 @@
 import NMEA
 import UBX
 
-// What the receiver tells of itself.
+// Replies to polls: version, status and the state of the hardware.
 extension VirtualReceiver {
-  /// A message with an empty payload asks for the message itself. What is not known stays without an answer.
+  /// Replies to a message with an empty payload, which polls the message itself. Unknown polls get no reply.
   mutating func poll(_ identity: MessageIdentity) {
     guard settings.sendsUBX else { return }
     if let frame = monitoring(identity.key) { return reply(frame) }
@@ -15,7 +15,7 @@ extension VirtualReceiver {
     for frame in frames { reply(frame) }
   }
 
-  /// Messages of class MON and SEC, as this model has them.
+  /// Messages of class MON and SEC, as far as this model has them.
   mutating func monitoring(_ identity: UInt16) -> [UInt8]? {
     let version = traits.protocolVersion
     switch identity {
@@ -121,7 +121,7 @@ extension VirtualReceiver {
 
   // MARK: - Texts
 
-  /// What is told after a start.
+  /// Sends the texts that follow a start.
   mutating func sendBootText() {
     guard traits.configuration != .none else { return }
     sendText("u-blox AG - www.u-blox.com", severity: 2)
@@ -135,7 +135,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// An information message: severity 0 error, 1 warning, 2 notice.
+  /// Sends an information message. Severity 0 is error, 1 warning, 2 notice.
   mutating func sendText(_ text: String, severity: Int) {
     let characters = Array(text.utf8)
     if settings.sendsNMEA, settings.textNMEA >> UInt8(severity) & 1 == 1 {
@@ -153,7 +153,7 @@ extension VirtualReceiver {
     }
   }
 
-  /// MON-RXR at the edges of sleep, where it is asked for.
+  /// Sends MON-RXR before sleep and after a wake-up, if it is enabled.
   mutating func sendAwake(_ isAwake: Bool) {
     guard settings.sendsUBX, rate(of: MessageIdentity(0x0A, 0x21)) > 0 else { return }
     transmitter.send(encodedFrame(0x0A21, [isAwake ? 1 : 0]), at: now)

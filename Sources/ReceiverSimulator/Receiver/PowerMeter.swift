@@ -1,10 +1,10 @@
 import MonotonicTime
 
-/// What a receiver is doing, as its current shows.
+/// The power states of a receiver.
 public enum VirtualPowerState: String, CaseIterable, Sendable {
   /// No supply and no backup.
   case off
-  /// No supply; the backup pin keeps the clock and the battery-backed memory.
+  /// No supply; the backup pin supplies the clock and the battery-backed memory.
   case hardwareBackup
   /// Asleep on request (RXM-PMREQ).
   case standby
@@ -12,15 +12,15 @@ public enum VirtualPowerState: String, CaseIterable, Sendable {
   case inactive
   /// The oscillator and the processor start.
   case starting
-  /// The processor runs, satellites are not listened to.
+  /// The processor runs; the satellite search is off.
   case stopped
-  /// Searching.
+  /// The receiver searches for satellites.
   case acquisition
   case tracking
   /// Tracking in intervals (power save mode).
   case optimisedTracking
 
-  /// Whether its processor runs, so that it reads and writes.
+  /// Whether the processor runs, so that the receiver reads and writes.
   public var isAwake: Bool {
     switch self {
     case .stopped, .acquisition, .tracking, .optimisedTracking: true
@@ -28,38 +28,38 @@ public enum VirtualPowerState: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it sleeps and can be woken.
+  /// Whether the receiver sleeps and can be woken.
   public var isAsleep: Bool { self == .standby || self == .inactive }
 }
 
-/// Adds up current over time, exactly: a state's current is constant.
+/// Integrates the current over time. The result is exact, since the current of a state is constant.
 struct PowerMeter: Sendable {
   private(set) var state: VirtualPowerState
-  /// Since the start, from the main or the backup supply.
+  /// The charge since the start, from the main or the backup supply.
   private(set) var chargeMilliampereSeconds = 0.0
-  /// The same of the pins' supply.
+  /// The charge since the start from the pins' supply.
   private(set) var pinChargeMilliampereSeconds = 0.0
-  /// The last states and when they began.
+  /// The latest states, each with its start.
   private(set) var log: [(since: Instant, state: VirtualPowerState)]
-  /// The states of the log that were dropped.
-  private(set) var forgotten = 0
+  /// The number of states that were dropped from the log.
+  private(set) var dropped = 0
   private var milliamperes = 0.0
   private var pinMilliamperes = 0.0
   private var since: Instant
 
-  /// Entries that the log keeps: a day of a wake-up each minute and more.
+  /// The capacity of the log: more than a day with a wake-up each minute.
   private static let longestLog = 8192
 
   init(_ state: VirtualPowerState, at now: Instant) {
     self.state = state
     since = now
     log = []
-    // At its full size from the start: who measures memory over a day sees no growth that is the simulator's.
+    // The full size is reserved at the start, so that the simulator's log adds no growth to a memory measurement.
     log.reserveCapacity(Self.longestLog + 1)
     log.append((now, state))
   }
 
-  /// Adds up until now.
+  /// Integrates until now.
   mutating func advance(to now: Instant) {
     guard now > since else { return }
     let seconds = now.seconds(since: since)
@@ -68,7 +68,7 @@ struct PowerMeter: Sendable {
     since = now
   }
 
-  /// Changes the state, and what it draws by the table.
+  /// Changes the state and the current.
   mutating func enter(_ state: VirtualPowerState, _ currents: Currents, _ systems: SatelliteSystems, at now: Instant) {
     advance(to: now)
     let row = currents.row(for: systems)
@@ -77,7 +77,7 @@ struct PowerMeter: Sendable {
     case .hardwareBackup: milliamperes = currents.hardwareBackup
     case .standby, .inactive: milliamperes = currents.standby
     case .starting, .acquisition: milliamperes = row.acquisition
-    // The data sheets do not tell what the processor draws alone; it is taken for half of tracking.
+    // The data sheets have no figure for the processor; it is taken as half of the tracking current.
     case .stopped: milliamperes = row.tracking / 2
     case .tracking: milliamperes = row.tracking
     case .optimisedTracking: milliamperes = row.cyclic
@@ -90,7 +90,7 @@ struct PowerMeter: Sendable {
     self.state = state
     log.append((now, state))
     if log.count > Self.longestLog {
-      forgotten += log.count / 2
+      dropped += log.count / 2
       log.removeFirst(log.count / 2)
     }
   }

@@ -1,23 +1,23 @@
 import MonotonicTime
 
-/// Where power save mode stands.
+/// The state of power save mode.
 ///
 ///     acquisition ── fix, and long enough ──▶ tracking ──▶ cyclic: optimised tracking
 ///         │                                       │
 ///         │ no fix in time, or no signal          └── on/off: on time is over ──▶ inactive until the next fix is due
 ///         └──▶ inactive until the next search is due
 struct PowerSaveState: Sendable {
-  /// When to look again whether it may sleep.
+  /// The next time to decide whether the receiver can sleep.
   var deadline: Instant?
   /// Whether satellites are tracked in intervals.
   var isOptimised = false
   var searchBegan = Instant.zero
 
-  /// Seconds without any signal after which a search is given up (integration manuals, power save mode).
+  /// Seconds without any signal after which a search ends (integration manuals, power save mode).
   static let silentSkySeconds = 15.0
-  /// Seconds from a fix until tracking in intervals begins, if all ephemerides are there.
+  /// Seconds from a fix until cyclic tracking begins, if all ephemerides are collected.
   static let settleSeconds = 10.0
-  /// Age of an ephemeris, seconds, from which on it is renewed when that is wanted: the receiver wakes each half hour.
+  /// The age in seconds at which an ephemeris is renewed, if updates are enabled: the receiver wakes each half hour.
   static let renewalSeconds: Int64 = 1800
 
   mutating func beginSearch(at now: Instant) {
@@ -28,14 +28,14 @@ struct PowerSaveState: Sendable {
 }
 
 extension VirtualReceiver {
-  /// NAV-PVT's code: 0 off, 1 enabled and not yet found, 2 acquisition, 3 tracking, 4 optimised tracking.
+  /// NAV-PVT's code: 0 off, 1 enabled without a fix, 2 acquisition, 3 tracking, 4 optimised tracking.
   var powerSaveCode: UInt8 {
     guard settings.powerSave.mode != .continuous else { return 0 }
     if !engine.hasFix { return engine.timeToFirstFix == nil ? 1 : 2 }
     return mode.isOptimised ? 4 : 3
   }
 
-  /// Decides at each epoch, and when a limit is reached, whether it may sleep.
+  /// Decides at each epoch, and at each limit, whether the receiver can sleep.
   mutating func advancePowerSave() {
     mode.deadline = nil
     let save = settings.powerSave
@@ -93,7 +93,7 @@ extension VirtualReceiver {
 
   /// Sleeps until the next point of the grid.
   private mutating func becomeInactive(_ period: Double?, _ save: Settings.PowerSave) {
-    // What is being said is said to its end.
+    // The output in progress is completed first.
     guard emissions.isEmpty, spool.isEmpty, transmitter.freeAt <= now else {
       return mode.deadline = max(now + Milliseconds(10), transmitter.freeAt)
     }
@@ -104,7 +104,7 @@ extension VirtualReceiver {
     sleep(.inactive, for: Milliseconds(UInt64(left)), byUART: true)
   }
 
-  /// Whether an ephemeris of each satellite in use is there, not older than so many seconds.
+  /// Whether an ephemeris of at most this age is available for each satellite in use.
   private func isEphemerisComplete(atMost seconds: Int64) -> Bool {
     let utc = utcMilliseconds(at: now)
     let used = solution.satellites.filter(\.isUsed)

@@ -1,6 +1,6 @@
-/// The configuration of a receiver, of whatever family.
+/// The configuration of a receiver of any family.
 enum ReceiverConfiguration: Sendable {
-  /// It is as it is.
+  /// A fixed configuration.
   case none
   case legacy(LegacyConfiguration)
   case items(ItemConfiguration)
@@ -13,7 +13,7 @@ enum ReceiverConfiguration: Sendable {
     }
   }
 
-  /// What is in force for a port.
+  /// The settings in force for a port.
   func settings(port: Int, _ traits: ModelTraits) -> Settings {
     switch self {
     case .legacy(let configuration): return configuration.settings(port: port)
@@ -25,7 +25,7 @@ enum ReceiverConfiguration: Sendable {
       settings.nmeaVersion = traits.nmeaVersion
       settings.sendsUBX = false
       settings.textNMEA = 0
-      // GGA, GSA, RMC each second, GSV each five.
+      // GGA, GSA and RMC each second, GSV every five seconds.
       for (index, message) in OutputMessage.all.enumerated() {
         let every: UInt8? =
           switch message.identity.key {
@@ -44,7 +44,7 @@ enum ReceiverConfiguration: Sendable {
     return configuration.value(key)
   }
 
-  /// Builds what is in force anew, as at each start.
+  /// Rebuilds the settings in force, as at each start.
   mutating func restart() {
     switch self {
     case .none: break
@@ -57,15 +57,15 @@ enum ReceiverConfiguration: Sendable {
     }
   }
 
-  /// The battery is empty.
-  mutating func forgetBackup() {
+  /// Clears battery-backed memory: the battery is empty.
+  mutating func clearBackup() {
     switch self {
     case .none: break
     case .legacy(var configuration):
-      configuration.forgetBackup()
+      configuration.clearBackup()
       self = .legacy(configuration)
     case .items(var configuration):
-      configuration.forgetBackup()
+      configuration.clearBackup()
       self = .items(configuration)
     }
   }

@@ -1,4 +1,4 @@
-/// The receivers that can be simulated, by the name that the command line knows.
+/// The receivers that can be simulated. The raw values are their names on the command line.
 public enum ReceiverModel: String, CaseIterable, Sendable {
   /// NEO-6M, firmware 7.03.
   case m6
@@ -18,11 +18,11 @@ public enum ReceiverModel: String, CaseIterable, Sendable {
   case x20
   /// A receiver of another vendor that sends NMEA at 4800 baud and never answers.
   case nmea
-  /// Something sold as an M8 that keeps no settings and loses bytes when its port changes.
+  /// A device that is sold as an M8, but stores no settings and loses bytes when its port changes.
   case clone
 }
 
-/// The systems of satellites.
+/// The satellite systems.
 public struct SatelliteSystems: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -34,16 +34,16 @@ public struct SatelliteSystems: OptionSet, Hashable, Sendable {
   public static let all: SatelliteSystems = [.gps, .galileo, .glonass, .beiDou]
 }
 
-/// What a model is and can: one table, from which everything else follows.
+/// The properties of a model.
 struct ModelTraits: Sendable {
-  /// How it is configured.
+  /// The method of configuration.
   enum Configuration: Sendable {
     case none, legacy, items
-    /// Items, and the old messages as another way to write them.
+    /// Items, and the old messages as an alternative.
     case itemsAndLegacy
   }
 
-  /// Epochs that fit into the batch, by what is kept of each.
+  /// The capacity of the batch in epochs, by the data that is kept of each.
   struct BatchCapacity: Sendable {
     var plain: Int
     var withOdometer: Int
@@ -62,16 +62,16 @@ struct ModelTraits: Sendable {
   var software: StaticString
   var hardware: StaticString
   var extensions: [StaticString]
-  /// Major version times 100 plus the minor one; 0 where there is none to tell.
+  /// Major version times 100 plus the minor one; 0 if the receiver reports none.
   var protocolVersion: Int
-  /// Bytes of SEC-UNIQID's id; 0 where it does not answer.
+  /// The length of SEC-UNIQID's id in bytes; 0 if the receiver does not reply to it.
   var uniqueIDLength: Int
   var configuration: Configuration
   var defaultBaudRate: UInt32
   var baudRates: ClosedRange<UInt32>
   var hasFlash: Bool
   var hasUSB: Bool
-  /// Whether battery-backed memory outlives a power cycle.
+  /// Whether battery-backed memory survives a power cycle.
   var hasBackup = true
   var batch: BatchCapacity?
   var hasPowerSave: Bool
@@ -82,33 +82,33 @@ struct ModelTraits: Sendable {
   var hasCorrections: Bool
   var hasHighPrecision: Bool
   var hasGeofence: Bool
-  /// NMEA version as CFG-NMEA has it: 0x23 is 2.3, 0x4B is 4.11.
+  /// The NMEA version as CFG-NMEA encodes it: 0x23 is 2.3, 0x4B is 4.11.
   var nmeaVersion: UInt8
   var systems: SatelliteSystems
   var defaultSystems: SatelliteSystems
   var fastestMilliseconds: UInt32
   var firstFix: FirstFix
-  /// From the supply, or a reset, to the first byte.
+  /// Milliseconds from the supply, or a reset, to the first byte.
   var bootMilliseconds: UInt64
-  /// From the edge that wakes it until it reads; the bytes before are lost.
+  /// Milliseconds from the wake-up edge until the receiver reads; earlier bytes are lost.
   var wakeMilliseconds: UInt64
-  /// From an epoch to its first byte.
+  /// Milliseconds from an epoch to its first byte.
   var latencyMilliseconds: UInt64
   var transmitBufferBytes: Int
   var currents: Currents
 
   var hasEOE: Bool { protocolVersion >= 1800 }
-  /// Whether NAV-SOL, NAV-SVINFO and the others of u-blox 6 to 8 are there.
+  /// Whether the receiver has NAV-SOL, NAV-SVINFO and the other messages of u-blox 6 to 8.
   var hasOldNavigation: Bool { protocolVersion < 2700 && configuration != .none }
   var hasItems: Bool { configuration == .items || configuration == .itemsAndLegacy }
   var hasFlashLog: Bool { hasFlash }
-  /// M6 sends the short NAV-PVT.
+  /// Whether NAV-PVT has the short form of u-blox 6.
   var hasShortPVT: Bool { protocolVersion < 1400 }
 }
 
 extension ReceiverModel {
-  /// The model's row of the table. Strings as such receivers send them (u-blox interface descriptions, MON-VER);
-  /// figures from their data sheets, the module of which is named.
+  /// The model's row of the table. The strings are those of real receivers (u-blox interface descriptions, MON-VER);
+  /// the figures are from the data sheet that is named.
   var traits: ModelTraits {
     switch self {
     case .m6: Self.m6Traits
@@ -150,7 +150,7 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 26, warm: 26, hot: 1, aided: 3),
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 60, transmitBufferBytes: 4096, currents: .samM8Q)
 
-  // No data sheet of a ZOE-M8B was at hand; its times and currents are those of the M8 above.
+  // No data sheet of a ZOE-M8B was available; its times and currents are those of the M8 above.
   private static let m8BatchingTraits = ModelTraits(
     software: "ROM SPG 3.51 (e69e84)", hardware: "00080000",
     extensions: ["FWVER=SPG 3.51", "PROTVER=23.01", "GPS;GLO;GAL;BDS", "SBAS;QZSS"],
@@ -163,7 +163,7 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 26, warm: 26, hot: 1, aided: 3),
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 60, transmitBufferBytes: 4096, currents: .samM8Q)
 
-  // NEO-M9N data sheet. Its interface description names no capacity of the batch but "up to 5 minutes" at 1 Hz.
+  // NEO-M9N data sheet. Its interface description gives the capacity of the batch as "up to 5 minutes" at 1 Hz.
   private static let m9Traits = ModelTraits(
     software: "EXT CORE 4.04 (7f89f7)", hardware: "00190000",
     extensions: [
@@ -235,7 +235,7 @@ extension ReceiverModel {
     bootMilliseconds: 300, wakeMilliseconds: 250, latencyMilliseconds: 40, transmitBufferBytes: 16384,
     currents: .zedX20P)
 
-  // Figures of a NEO-6, to have some.
+  // The figures are those of a NEO-6, as an example.
   private static let nmeaTraits = ModelTraits(
     software: "", hardware: "", extensions: [],
     protocolVersion: 0, uniqueIDLength: 0, configuration: .none,
@@ -246,7 +246,7 @@ extension ReceiverModel {
     firstFix: ModelTraits.FirstFix(cold: 35, warm: 34, hot: 2, aided: 2),
     bootMilliseconds: 500, wakeMilliseconds: 300, latencyMilliseconds: 100, transmitBufferBytes: 2048, currents: .neo6)
 
-  // What is sold under other names: no memory of any kind, and a port that takes its time.
+  // A counterfeit: no memory of any kind, and a port that is slow to change.
   private static let cloneTraits = ModelTraits(
     software: "ROM CORE 3.01 (107888)", hardware: "00080000",
     extensions: ["FWVER=SPG 3.01", "PROTVER=18.00", "GPS;GLO;GAL;BDS", "SBAS;IMES;QZSS"],

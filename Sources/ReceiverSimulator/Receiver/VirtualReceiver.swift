@@ -1,33 +1,34 @@
 import MonotonicTime
 import UBX
 
-/// A receiver: time and bytes go in, bytes come out. It has no clock, no file and no line; `VirtualLine` connects it.
+/// A simulated receiver: time and bytes go in, bytes come out. It has no clock, no file and no line; `VirtualLine`
+/// connects it.
 ///
 ///                        ┌── supply ──▶ starting ──▶ awake: acquisition ⇄ tracking ⇄ optimisedTracking
 ///     off, hardwareBackup┘                 ▲           │ (stopped: the processor alone)
 ///                                          └─ wake ── standby, inactive
 ///
-/// What happens by itself is told by `deadline`; `advance(to:)` lets it happen. In between nothing is computed, so that
-/// an hour of sleep costs nothing.
+/// `deadline` is the time of the next internal event; `advance(to:)` performs it. No work is done between two events,
+/// so that an hour of sleep costs nothing.
 public struct VirtualReceiver: Sendable {
-  /// Which one it is.
+  /// The receiver's model.
   public let model: ReceiverModel
-  /// Where it is and what it sees.
+  /// The position, the sky and the faults.
   public let scenario: Scenario
-  /// The moment to which it was advanced.
+  /// The instant to which the receiver was advanced.
   public internal(set) var now: Instant
 
   let traits: ModelTraits
   let origin: Instant
   let startUTCSeconds: Int64
-  /// The port that the host is at: 1 UART1, 3 USB.
+  /// The port that the host is connected to: 1 UART1, 3 USB.
   let port: Int
   let uniqueID: [UInt8]
 
   var configuration: ReceiverConfiguration
   var settings: Settings
   var memory = NavigationMemory()
-  /// What UPD-SOS saved in flash.
+  /// The navigation memory that UPD-SOS saved in flash.
   var savedMemory: NavigationMemory?
   var restoreResult: UInt8 = 0
   var engine = Engine()
@@ -39,7 +40,7 @@ public struct VirtualReceiver: Sendable {
   var noise: FixNoise
   var random: SeededRandomNumberGenerator
 
-  // Waking and sleeping.
+  // Wake-up and sleep.
   var hasSupply = true
   var startCause = StartCause.power
   var startsAt: Instant?
@@ -53,7 +54,7 @@ public struct VirtualReceiver: Sendable {
   var epochs: UInt64 = 0
   var solution = Solution()
   var lastEpoch: Instant?
-  /// Epochs that are computed and not handed to the transmitter yet.
+  /// Computed epochs that are not in the transmit buffer yet.
   var emissions: [(at: Instant, frames: [[UInt8]])] = []
   var odometerMetres = 0.0
   var bootedAt = Instant.zero
@@ -64,16 +65,16 @@ public struct VirtualReceiver: Sendable {
   var receiveRate: UInt32
   var pendingRate: (rate: UInt32, at: Instant)?
   var input = InputBuffer()
-  /// Since its start, whatever they were.
+  /// Bytes received since the start.
   var receivedBytes: UInt32 = 0
   var spool: [Spooled] = []
-  var hears = Hearing()
+  var reception = UARTReception()
   var disturbances = Disturbances()
 
-  /// A message that waits until the transmitter has room: what is longer than a buffer.
+  /// A message that waits for room in the transmit buffer.
   enum Spooled: Sendable {
     case frame([UInt8])
-    /// The next epoch of the batch, and so many more.
+    /// The next epoch of the batch, and the number of epochs after it.
     case batch(Int)
   }
 
@@ -102,61 +103,61 @@ public struct VirtualReceiver: Sendable {
     start(.power, after: Milliseconds(traits.bootMilliseconds))
   }
 
-  // MARK: - What tests and people may ask
+  // MARK: - State for tests and for display
 
-  /// What it draws its charge for, since the start, in milliampere-seconds; of the main or the backup supply.
+  /// The charge since the start, from the main or the backup supply, milliampere-seconds.
   public var chargeMilliampereSeconds: Double { meter.chargeMilliampereSeconds }
-  /// The charge of a supply that the data sheet gives apart (V_IO of M10).
+  /// The charge of a supply with its own figure in the data sheet (V_IO of M10).
   public var pinChargeMilliampereSeconds: Double { meter.pinChargeMilliampereSeconds }
   public var powerState: VirtualPowerState { meter.state }
-  /// The last states it was in, and since when.
+  /// The latest power states, each with its start.
   public var powerLog: [(since: Instant, state: VirtualPowerState)] { meter.log }
-  /// Whether it has a fix now.
+  /// Whether the receiver has a fix now.
   public var hasFix: Bool { engine.hasFix }
-  /// How the last search began.
+  /// The kind of the last start.
   public var startKind: StartKind { engine.startKind }
-  /// From the last start to its first fix.
+  /// The time from the last start to its first fix.
   public var timeToFirstFix: Milliseconds? { engine.timeToFirstFix }
-  /// The rate of its side of the line, baud.
+  /// The rate of the receiver's side of the line, baud.
   public var baudRate: UInt32 { receiveRate }
   /// Whether its port sends UBX.
   public var sendsUBX: Bool { settings.sendsUBX }
-  /// The time between solutions that is set.
+  /// The configured time between solutions.
   public var epochMilliseconds: UInt32 { settings.epochMilliseconds }
-  /// The systems that are on.
+  /// The enabled satellite systems.
   public var systems: SatelliteSystems { settings.systems }
-  /// Epochs in the batch.
+  /// The number of epochs in the batch.
   public var batchedEpochs: Int { batch.count }
-  /// Epochs that the batch lost since it was set up.
+  /// The number of epochs that the batch lost since its last configuration.
   public var lostEpochs: Int { batch.dropsAll }
-  /// Messages that the transmit buffer had no room for.
+  /// The number of messages that the transmit buffer had no room for.
   public var droppedMessages: Int { transmitter.droppedMessages }
-  /// Satellites of which an ephemeris is known that can be used now.
+  /// The number of satellites with a usable ephemeris.
   public var usableEphemerides: Int {
     let utc = utcMilliseconds(at: now)
     return (0..<VisibleSatellite.slots).count { memory.hasEphemeris($0, at: utc) }
   }
 
-  /// How often a message is sent on the host's port, in epochs; 0 for never.
+  /// The interval of a message on the host's port, in epochs; 0 if it is off.
   public func rate(of identity: MessageIdentity) -> Int {
     guard let index = OutputMessage.index(of: identity) else { return 0 }
     return Int(settings.rates.first { $0.message == index }?.every ?? 0)
   }
 
-  /// The value of a configuration item in force; nil on receivers without items or without this one.
+  /// The value of a configuration item in force; nil if the receiver does not have the item.
   public func value(ofItem key: UInt32) -> UInt64? { configuration.value(ofItem: key) }
 
-  /// What is really so at a moment.
+  /// The true state at an instant.
   public func truth(at instant: Instant) -> Truth { scenario.truth(atSeconds: instant.seconds(since: origin)) }
 
-  /// UTC of a moment, milliseconds since 1970.
+  /// UTC at an instant, milliseconds since 1970.
   public func utcMilliseconds(at instant: Instant) -> Int64 {
     startUTCSeconds * 1000 + Int64(instant.nanoseconds / 1_000_000) - Int64(origin.nanoseconds / 1_000_000)
   }
 
   // MARK: - Time
 
-  /// When something happens by itself.
+  /// The time of the next internal event.
   var deadline: Instant? {
     var next = Instant.earlier(startsAt, wakesAt)
     next = Instant.earlier(next, nextEpoch)
@@ -164,18 +165,18 @@ public struct VirtualReceiver: Sendable {
     next = Instant.earlier(next, skyChangesAt)
     next = Instant.earlier(next, emissions.first?.at)
     next = Instant.earlier(next, pendingRate?.at)
-    next = Instant.earlier(next, hears.silentUntil)
+    next = Instant.earlier(next, reception.silentUntil)
     next = Instant.earlier(next, mode.deadline)
     next = Instant.earlier(next, disturbances.wakesByItselfAt)
     if !spool.isEmpty { next = Instant.earlier(next, max(now, transmitter.freeAt)) }
     if let floodUntil = disturbances.floodUntil {
-      // One that sleeps sends nothing, and has nothing to send at any time before.
+      // A sleeping receiver sends nothing before it wakes.
       next = Instant.earlier(next, powerState.isAwake ? min(floodUntil, max(now, transmitter.freeAt)) : floodUntil)
     }
     return next
   }
 
-  /// Lets time pass.
+  /// Advances the time.
   mutating func advance(to target: Instant) {
     while let next = deadline, next <= target {
       now = max(now, next)
@@ -185,10 +186,10 @@ public struct VirtualReceiver: Sendable {
     meter.advance(to: now)
   }
 
-  /// Does what is due now.
+  /// Performs what is due now.
   private mutating func run() {
     if let at = pendingRate?.at, now >= at { applyPendingRate() }
-    if let at = hears.silentUntil, now >= at { hearAgain() }
+    if let at = reception.silentUntil, now >= at { resumeReception() }
     if let at = disturbances.wakesByItselfAt, now >= at {
       disturbances.wakesByItselfAt = nil
       if powerState.isAsleep { wake() }

@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// Why a receiver starts.
+/// The cause of a receiver's start.
 enum StartCause: Sendable {
   case power
   case reset
@@ -10,7 +10,7 @@ enum StartCause: Sendable {
   case inactive
 }
 
-// Starting, sleeping and waking.
+// Start, sleep and wake-up.
 extension VirtualReceiver {
   /// Starts the oscillator and the processor.
   mutating func start(_ cause: StartCause, after milliseconds: Milliseconds) {
@@ -21,20 +21,20 @@ extension VirtualReceiver {
     enter(.starting)
   }
 
-  /// The processor runs: the settings are read from where they are kept, and satellites are searched.
+  /// Completes a start: loads the stored settings and begins to search for satellites.
   mutating func finishStart() {
     startsAt = nil
     bootedAt = now
     odometerMetres = 0
     epochs = 0
-    // What was solved before was in RAM: until the first epoch a poll is answered with a clock's time at most.
+    // The last solution was in RAM: until the first epoch a poll returns at most the time of the clock.
     solution = Solution()
     solution.utcMilliseconds = utcMilliseconds(at: now)
     solution.hasTime = memory.hasTime
     mode = PowerSaveState()
     input = InputBuffer()
     receivedBytes = 0
-    hears = Hearing()
+    reception = UARTReception()
     configuration.restart()
     settings = configuration.settings(port: port, traits)
     receiveRate = settings.baudRate
@@ -59,7 +59,7 @@ extension VirtualReceiver {
     showPowerState()
   }
 
-  /// Switches it off; the processor goes on.
+  /// Switches the search off; the processor continues.
   mutating func stopEngine() {
     engine.stop()
     nextEpoch = nil
@@ -68,7 +68,7 @@ extension VirtualReceiver {
     lastEpoch = nil
   }
 
-  /// Everything stops at once: no byte more is sent, and what was in RAM is lost.
+  /// Stops everything at once: no further byte is sent, and the contents of RAM are lost.
   mutating func halt() {
     stopEngine()
     startsAt = nil
@@ -77,12 +77,12 @@ extension VirtualReceiver {
     spool = []
     emissions = []
     input = InputBuffer()
-    hears = Hearing()
+    reception = UARTReception()
     batch.clear()
     transmitter.cut(at: now)
   }
 
-  /// Sleeps for a time, or until it is woken.
+  /// Sleeps for a time, or until a wake-up.
   mutating func sleep(_ state: VirtualPowerState, for milliseconds: Milliseconds?, byUART: Bool) {
     halt()
     canWakeByUART = byUART
@@ -90,39 +90,39 @@ extension VirtualReceiver {
     enter(state)
   }
 
-  /// The time is over, or an edge came.
+  /// Wakes up at the end of the time, or at an edge.
   mutating func wake() {
     start(powerState == .standby ? .standby : .inactive, after: Milliseconds(traits.wakeMilliseconds))
   }
 
-  /// A reset: by the host, or because the watchdog bit.
+  /// A reset by the host or by the watchdog.
   mutating func reset() {
     halt()
     start(.reset, after: Milliseconds(traits.bootMilliseconds))
   }
 
-  /// The main supply is taken away.
+  /// Removes the main supply.
   mutating func cutSupply(losingBackup: Bool) {
     halt()
     hasSupply = false
     if losingBackup || !traits.hasBackup {
       memory = NavigationMemory()
       memory.hasAlmanac = false
-      configuration.forgetBackup()
+      configuration.clearBackup()
       enter(.off)
     } else {
       enter(.hardwareBackup)
     }
   }
 
-  /// The main supply is back.
+  /// Restores the main supply.
   mutating func restoreSupply() {
     if !hasSupply { start(.power, after: Milliseconds(traits.bootMilliseconds)) }
   }
 
   mutating func enter(_ state: VirtualPowerState) { meter.enter(state, traits.currents, settings.systems, at: now) }
 
-  /// The state that the engine's state means.
+  /// Enters the power state that follows from the engine's state.
   mutating func showPowerState() {
     guard startsAt == nil, hasSupply, !powerState.isAsleep || engine.isRunning else { return }
     if !engine.isRunning {
@@ -140,7 +140,7 @@ extension VirtualReceiver {
 
   mutating func changeSky() {
     let seconds = max(now.seconds(since: origin), 0)
-    // The change stands at this second; a little later it holds for certain.
+    // The addition ensures that the change is in force: it is at exactly this second.
     engine.setSky(scenario.sky(atSeconds: seconds + 1e-6), at: now)
     skyChangesAt = instant(ofSecond: scenario.nextSkyChange(afterSeconds: seconds + 1e-6))
     showPowerState()

@@ -1,13 +1,13 @@
 extension Scenario {
-  /// The names of the scenarios that are built in.
+  /// The names of the built-in scenarios.
   public static var names: [String] { builtIn.map(\.name) }
 
-  /// A scenario that is built in; nil for another name.
+  /// Returns a built-in scenario; nil for an unknown name.
   public static func named(_ name: String) -> Scenario? {
     text(named: name).flatMap { try? Scenario(parsing: $0) }
   }
 
-  /// A built-in scenario's text, to begin one's own from.
+  /// Returns the text of a built-in scenario, as a template for others.
   public static func text(named name: String) -> String? { builtIn.first { $0.name == name }?.text }
 
   private static let builtIn: [(name: String, text: String)] = [

@@ -1,7 +1,7 @@
 import MonotonicTime
 
 extension Words {
-  /// The rest of a line as a fault: the words of docs/reference/scenarios.md.
+  /// The rest of a line as a fault; see docs/reference/scenarios.md.
   mutating func fault() throws(ScenarioError) -> Fault {
     switch next() {
     case "unplug": return .unplug(for: try milliseconds())
@@ -46,7 +46,7 @@ extension Words {
 }
 
 extension Fault {
-  /// Reads a fault as a scenario has it, such as `unplug 5s`.
+  /// Parses a fault in the form of a scenario, such as `unplug 5s`.
   ///
   /// - Throws: ``ScenarioError`` of line 0.
   public init(parsing text: String) throws(ScenarioError) {

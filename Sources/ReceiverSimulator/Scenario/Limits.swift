@@ -1,19 +1,19 @@
-/// What a receiver can live through, and so what a scenario may say. u-blox receivers give no fix above 80 km or 500 m/s, and
-/// follow accelerations of up to 4 g (data sheets of M8 to F10, "operational limits").
+/// The limits of a scenario, which follow from those of receivers. u-blox receivers give no fix above 80 km or 500
+/// m/s, and follow accelerations of up to 4 g (data sheets of M8 to F10, "operational limits").
 enum ScenarioLimits {
-  /// Above and below sea level: the shores of the Dead Sea are 430 m below, mines reach 4 km.
+  /// Metres below and above sea level: the shores of the Dead Sea are 430 m below, mines reach 4 km.
   static let heightMetres = -5000.0...80_000.0
   static let metresPerSecond = 500.0
   static let metresPerSecondSquared = 4 * 9.80665
-  /// From the start: the plane that a scenario is told in is no farther good for anything.
+  /// Metres from the start: the tangent plane is not accurate beyond.
   static let reachMetres = 500_000.0
   static let latitudeDegrees = 89.0
-  /// Ten years, of any one time and of all movements together.
+  /// Ten years in seconds, for any single time and for all movements together.
   static let seconds = 3650 * 86_400.0
 }
 
 extension Words {
-  /// A height above sea level.
+  /// Checks a height above sea level.
   mutating func height() throws(ScenarioError) -> Double {
     let metres = try metres()
     guard ScenarioLimits.heightMetres.contains(metres) else {
@@ -24,7 +24,7 @@ extension Words {
 }
 
 extension ScenarioParser {
-  /// A place that a movement comes to.
+  /// Checks the end of a movement.
   func check(_ point: TangentPlane.Point, of scenario: Scenario) throws(ScenarioError) {
     let home = TangentPlane.Point(north: 0, east: 0)
     guard point.distance(to: home) < ScenarioLimits.reachMetres else {
@@ -35,7 +35,7 @@ extension ScenarioParser {
     }
   }
 
-  /// The edges of what is moved in, from where the last movement ended.
+  /// Checks the edges of a movement, relative to its start.
   func check(north: ClosedRange<Double>, east: Double, of scenario: Scenario) throws(ScenarioError) {
     let middle = scenario.end
     for edge in [north.lowerBound, north.upperBound] {
@@ -45,7 +45,7 @@ extension ScenarioParser {
     }
   }
 
-  /// Going round: how fast that is at most, and how much of it is sideways.
+  /// Checks a closed path: the maximum speed and the maximum lateral acceleration.
   func check(metresPerSecond speed: Double, metresPerSecondSquared acceleration: Double) throws(ScenarioError) {
     guard speed <= ScenarioLimits.metresPerSecond else {
       throw words.error(
@@ -59,11 +59,11 @@ extension ScenarioParser {
     }
   }
 
-  /// The movements so far.
+  /// The duration of the movements so far.
   func checkDuration(of scenario: Scenario) throws(ScenarioError) {
     let seconds = scenario.durationSeconds
     guard seconds <= ScenarioLimits.seconds || seconds == .infinity else {
-      throw words.error("the movements take more than ten years (3650d); go faster, or say `forever`")
+      throw words.error("the movements take more than ten years (3650d); go faster, or use `forever`")
     }
   }
 

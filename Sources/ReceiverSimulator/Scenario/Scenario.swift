@@ -1,22 +1,22 @@
 import Glibc
 
-/// Where the antenna is, what it sees, and what goes wrong: everything outside of the receiver, as a value.
+/// The environment of a receiver as a value: the antenna's position, the sky, and faults.
 ///
-/// A scenario begins at its second 0 and is asked for any second. `ScenarioParser` reads it from text, `named(_:)` has
-/// those that are built in.
+/// A scenario begins at its second 0 and has a state for every second. `ScenarioParser` reads it from text;
+/// `named(_:)` returns the built-in ones.
 public struct Scenario: Sendable, Equatable {
-  /// Where it begins.
+  /// The place of the start.
   public let start: Place
-  /// Seconds until the last movement ends; infinite when one goes on for ever.
+  /// Seconds until the last movement ends; infinite for a movement without an end.
   public var durationSeconds: Double { legs.last?.endSeconds ?? 0 }
-  /// Whether it begins anew at its end.
+  /// Whether the scenario repeats after its end.
   public internal(set) var repeats = false
-  /// Whether the receiver knows the time, its place and the orbits when it begins, so that its first start is a hot one.
+  /// Whether the receiver has time, position and orbits at the start, so that its first start is hot.
   public var beginsHot = false
-  /// Faults by the second at which they strike, in order.
+  /// The faults in order of time.
   public internal(set) var faults: [TimedFault] = []
 
-  /// A fault and the second at which it strikes.
+  /// A fault and its second.
   public struct TimedFault: Sendable, Equatable {
     public var atSeconds: Double
     public var fault: Fault
@@ -27,9 +27,9 @@ public struct Scenario: Sendable, Equatable {
     enum Course: Sendable, Equatable {
       case stay
       case straight(to: TangentPlane.Point)
-      /// Round a circle that begins at its southern end, counter-clockwise.
+      /// A circle that begins at its southern end, counter-clockwise.
       case circle(radius: Double, period: Double)
-      /// A figure of eight (a lemniscate, x = sin t, y = sin t cos t) whose middle is where it begins.
+      /// A figure of eight (a lemniscate, x = sin t, y = sin t cos t) that begins in its middle.
       case eight(reach: Double, period: Double)
     }
 
@@ -46,10 +46,10 @@ public struct Scenario: Sendable, Equatable {
 
   let plane: TangentPlane
   private(set) var legs: [Leg] = []
-  /// In the order of time; the first is at second 0.
+  /// The changes of the sky in order of time; the first is at second 0.
   private(set) var skyChanges = [SkyChange(atSeconds: 0, sky: .open)]
 
-  /// The walk in the park that is built in as `walk`.
+  /// The built-in scenario `walk`, a walk in the park.
   public init() { self = Self.named("walk")! }
 
   init(start: Place) {
@@ -57,31 +57,32 @@ public struct Scenario: Sendable, Equatable {
     plane = TangentPlane(at: start)
   }
 
-  /// The scenario that stays at a place under a sky.
+  /// Returns a scenario that stays at a place under a sky.
   public init(stayingAt place: Place, sky: SkyView = .open) {
     self.init(start: place)
     skyChanges[0].sky = sky
   }
 
-  /// Where the last movement ends.
+  /// The end of the last movement.
   var end: TangentPlane.Point {
     guard let leg = legs.last else { return TangentPlane.Point(north: 0, east: 0) }
     return motion(of: leg, at: leg.endSeconds.isFinite ? leg.endSeconds - leg.startSeconds : 0).point
   }
 
-  /// Adds a movement of a length in seconds.
+  /// Adds a movement with a duration in seconds.
   mutating func append(_ course: Leg.Course, seconds: Double) {
     let (from, now) = (end, durationSeconds)
     legs.append(Leg(startSeconds: now, endSeconds: now + seconds, from: from, course: course))
   }
 
-  /// Adds a movement straight to a place; nothing when it is there.
+  /// Adds a straight movement to a place; nothing if the place is already reached.
   mutating func append(to point: TangentPlane.Point, metresPerSecond speed: Double) {
     let distance = end.distance(to: point)
     if distance > 0 { append(.straight(to: point), seconds: distance / speed) }
   }
 
-  /// Adds a movement to a place that is so many metres north and east of the start; none when it is there already.
+  /// Adds a straight movement to a place in metres north and east of the start; nothing if the place is already
+  /// reached.
   public mutating func move(northMetres: Double, eastMetres: Double, seconds: Double) {
     let point = TangentPlane.Point(north: northMetres, east: eastMetres)
     append(end == point ? .stay : .straight(to: point), seconds: seconds)
@@ -93,7 +94,7 @@ public struct Scenario: Sendable, Equatable {
     return (point.north, point.east)
   }
 
-  /// Changes the sky from a second on. A change of the same second is replaced.
+  /// Changes the sky from a second on. It replaces a change at the same second.
   public mutating func setSky(_ sky: SkyView, fromSeconds seconds: Double) {
     let change = SkyChange(atSeconds: seconds, sky: sky)
     if let same = skyChanges.firstIndex(where: { $0.atSeconds == seconds }) {
@@ -110,7 +111,7 @@ public struct Scenario: Sendable, Equatable {
       at: faults.firstIndex { $0.atSeconds > seconds } ?? faults.endIndex)
   }
 
-  /// What is so at a second from the start.
+  /// The truth at a second from the start.
   public func truth(atSeconds seconds: Double) -> Truth {
     let seconds = folded(seconds)
     var (point, velocity) = (TangentPlane.Point(north: 0, east: 0), TangentPlane.Point(north: 0, east: 0))
@@ -131,7 +132,7 @@ public struct Scenario: Sendable, Equatable {
   /// The sky at a second from the start.
   func sky(atSeconds seconds: Double) -> SkyView { skyChanges[skyIndex(at: folded(seconds))].sky }
 
-  /// The second of the first change of the sky behind a second; nil when it stays.
+  /// The second of the next change of the sky; nil without one.
   func nextSkyChange(afterSeconds seconds: Double) -> Double? {
     let inside = folded(seconds)
     let next = skyIndex(at: inside) + 1
@@ -176,7 +177,7 @@ public struct Scenario: Sendable, Equatable {
     case .stay: return (leg.from, still)
     case .straight(let to):
       let length = leg.endSeconds - leg.startSeconds
-      // So short a way, so late, that the clock does not move.
+      // The way is too short for the resolution of the time.
       guard length > 0 else { return (to, still) }
       let velocity = TangentPlane.Point(
         north: (to.north - leg.from.north) / length, east: (to.east - leg.from.east) / length)

@@ -1,8 +1,8 @@
 import MonotonicTime
 
-/// Why a scenario's text was not understood: the line, what is wrong with it and what would be right.
+/// An error in a scenario's text: the line, the problem and the correction.
 public struct ScenarioError: Error, Equatable, CustomStringConvertible {
-  /// From 1; 0 for the text as a whole.
+  /// The line number from 1; 0 for the text as a whole.
   public var line: Int
   public var message: String
 
@@ -12,10 +12,10 @@ public struct ScenarioError: Error, Equatable, CustomStringConvertible {
 extension Scenario {
   /// Reads a scenario; the format is described in docs/reference/scenarios.md.
   ///
-  /// - Throws: ``ScenarioError`` at the first line that is not understood.
+  /// - Throws: ``ScenarioError`` at the first invalid line.
   public init(parsing text: String) throws(ScenarioError) {
     var parser = ScenarioParser()
-    // A byte order mark and Windows' line ends are what some editors write.
+    // Some editors write a byte order mark and the line ends of Windows.
     let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       try parser.read(line, number: index + 1)
@@ -24,7 +24,7 @@ extension Scenario {
   }
 }
 
-/// Reads lines into a scenario.
+/// Parses lines into a scenario.
 struct ScenarioParser {
   private var scenario: Scenario?
   private var hasRepeat = false
@@ -47,13 +47,13 @@ struct ScenarioParser {
     case "drive": try readWay(&scenario, metresPerSecond: 14)
     case "circle": try readCircle(&scenario)
     case "eight": try readEight(&scenario)
-    case "errand": try readErrand(&scenario)
+    case "errand": try readRandomStops(&scenario)
     case "at": try readEvent(&scenario)
     case "repeat":
       try readRepeat(&scenario)
     default:
       throw words.error(
-        "`\(verb)` is no word of a scenario; there are start, hot, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
+        "`\(verb)` is not a scenario command; use start, hot, seed, sky, stay, walk, ride, drive, circle, eight, errand, at "
           + "and repeat")
     }
     try words.expectEnd()
@@ -83,7 +83,7 @@ struct ScenarioParser {
       start: Place(latitudeDegrees: latitude, longitudeDegrees: longitude, altitudeMetres: height))
   }
 
-  /// The second that the movements so far have come to.
+  /// The end of the movements so far, in seconds from the start.
   private func motionTime(_ scenario: Scenario) throws(ScenarioError) -> Double {
     guard scenario.durationSeconds.isFinite else {
       throw words.error("the movement before goes on for ever; give it a length with `for DURATION`")
@@ -122,7 +122,7 @@ struct ScenarioParser {
     } else if words.take("to") {
       points.append(try point(scenario))
     } else {
-      throw words.error("say where: `to LATITUDE,LONGITUDE`, `by NORTHm,EASTm` or `home`")
+      throw words.error("name a place: `to LATITUDE,LONGITUDE`, `by NORTHm,EASTm` or `home`")
     }
     let speed = words.take("at") ? try words.speed() : usual
     for point in points { scenario.append(to: point, metresPerSecond: speed) }
@@ -146,7 +146,8 @@ struct ScenarioParser {
   private mutating func readEight(_ scenario: inout Scenario) throws(ScenarioError) {
     let (reach, period) = try sizeAndPeriod(scenario)
     try check(north: -reach / 2...reach / 2, east: reach, of: scenario)
-    // The fastest is the middle, where both parts of x = sin t, y = sin t cos t are; the most is pulled at the ends of y.
+    // The maximum speed is in the middle, where x = sin t and y = sin t cos t both contribute; the maximum
+    // acceleration is at the ends of y.
     let rate = 2 * Double.pi / period
     try check(
       metresPerSecond: reach * rate * 2.0.squareRoot(), metresPerSecondSquared: reach * rate * rate * 2.125)
@@ -169,8 +170,8 @@ struct ScenarioParser {
     scenario.append(course, seconds: try words.seconds())
   }
 
-  /// `within RADIUS stops N pause DURATION [at SPEED]`: from stop to stop at random, and back to where it began.
-  private mutating func readErrand(_ scenario: inout Scenario) throws(ScenarioError) {
+  /// `within RADIUS stops N pause DURATION [at SPEED]`: random stops, and then back to the start of the movement.
+  private mutating func readRandomStops(_ scenario: inout Scenario) throws(ScenarioError) {
     _ = try motionTime(scenario)
     try words.expect("within")
     let radius = try words.metres()

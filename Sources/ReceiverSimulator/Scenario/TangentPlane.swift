@@ -1,7 +1,7 @@
 import Glibc
 
-/// A plane that touches the Earth at a scenario's start: places as metres north and east of it, by the radii of curvature
-/// of the ellipsoid (WGS 84). A scenario's truth is what this plane says, so that it has no error of its own.
+/// A plane that touches the Earth at a scenario's start. Places are metres north and east of it, by the radii of
+/// curvature of the ellipsoid (WGS 84). The plane defines a scenario's truth, so that it has no error.
 struct TangentPlane: Sendable, Equatable {
   /// Metres north and east of the origin.
   struct Point: Sendable, Equatable {
@@ -29,7 +29,7 @@ struct TangentPlane: Sendable, Equatable {
   }
 
   func point(latitude: Double, longitude: Double) -> Point {
-    // The shorter way round.
+    // The shorter direction around the Earth.
     Point(
       north: (latitude - origin.latitudeDegrees) * metresPerDegreeNorth,
       east: Self.wrapped(longitude - origin.longitudeDegrees) * metresPerDegreeEast)
@@ -42,7 +42,7 @@ struct TangentPlane: Sendable, Equatable {
     )
   }
 
-  /// The longitude of a place on the other side of the date line, as receivers tell it.
+  /// The longitude of a place beyond the date line, in the range of receivers.
   static func wrapped(_ longitude: Double) -> Double {
     abs(longitude) <= 180 ? longitude : longitude - ((longitude + 180) / 360).rounded(.down) * 360
   }

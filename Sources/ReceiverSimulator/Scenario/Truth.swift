@@ -1,19 +1,19 @@
-/// How much of the sky the antenna sees.
+/// The view of the sky.
 public enum SkyView: String, CaseIterable, Sendable {
   case open, urban, indoor, none
 }
 
-/// What is really so at a moment.
+/// The true position, speed and sky at an instant.
 public struct Truth: Sendable, Equatable {
   public var latitudeDegrees: Double
   public var longitudeDegrees: Double
-  /// Above mean sea level.
+  /// The height above mean sea level, metres.
   public var altitudeMetres: Double
   public var northMetresPerSecond: Double
   public var eastMetresPerSecond: Double
   public var sky: SkyView
 
-  /// Over ground.
+  /// The speed over ground, metres per second.
   public var speedMetresPerSecond: Double {
     (northMetresPerSecond * northMetresPerSecond + eastMetresPerSecond * eastMetresPerSecond).squareRoot()
   }
@@ -23,7 +23,7 @@ public struct Truth: Sendable, Equatable {
 public struct Place: Sendable, Equatable {
   public var latitudeDegrees: Double
   public var longitudeDegrees: Double
-  /// Above mean sea level.
+  /// The height above mean sea level, metres.
   public var altitudeMetres: Double
 
   public init(latitudeDegrees: Double, longitudeDegrees: Double, altitudeMetres: Double = 0) {

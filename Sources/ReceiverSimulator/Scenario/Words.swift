@@ -1,6 +1,6 @@
 import MonotonicTime
 
-/// The words of a line, one after the other, as what they should be.
+/// Parses the words of a line, one after the other.
 struct Words {
   private let words: [Substring]
   private let line: Int
@@ -22,7 +22,7 @@ struct Words {
     return words[index]
   }
 
-  /// Takes the next word if it is this one.
+  /// Takes the next word if it equals this one.
   mutating func take(_ word: String) -> Bool {
     guard let peek, peek == word else { return false }
     index += 1
@@ -93,7 +93,7 @@ struct Words {
     return speed
   }
 
-  /// A length of time above 0.
+  /// A duration above 0.
   mutating func seconds() throws(ScenarioError) -> Double {
     let seconds = try time()
     guard seconds > 0 else { throw error("the time is more than 0") }
@@ -106,7 +106,7 @@ struct Words {
       throw error("a time is such as 90s, 5min, 1h30min, 250ms or 08:30")
     }
     guard seconds <= ScenarioLimits.seconds else {
-      throw error("a time is at most ten years (3650d); what does not end is `forever`")
+      throw error("a time is at most ten years (3650d); use `forever` for a movement without an end")
     }
     return seconds
   }

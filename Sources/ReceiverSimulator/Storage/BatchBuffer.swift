@@ -1,6 +1,6 @@
 import UBX
 
-/// Epochs that a receiver keeps while its host sleeps (interface descriptions, data batching).
+/// The epochs that a receiver stores while its host sleeps (interface descriptions, data batching).
 struct BatchBuffer: Sendable {
   struct Entry: Sendable {
     var solution: Solution
@@ -10,7 +10,7 @@ struct BatchBuffer: Sendable {
 
   private(set) var entries: [Entry] = []
   private var first = 0
-  /// Epochs that were replaced, since the buffer was set up and since the last MON-BATCH.
+  /// The number of epochs that were overwritten, since the configuration of the buffer and since the last MON-BATCH.
   private(set) var dropsAll = 0
   private(set) var dropsSinceMonitor = 0
   /// The number of the next LOG-BATCH.
@@ -18,13 +18,13 @@ struct BatchBuffer: Sendable {
 
   var count: Int { entries.count - first }
 
-  /// Adds an epoch; the oldest one makes room.
+  /// Adds an epoch; a full buffer drops its oldest one.
   mutating func append(_ entry: Entry, size: Int) {
     if count >= size { lose(1) }
     entries.append(entry)
   }
 
-  /// The oldest epochs are lost.
+  /// Drops the oldest epochs.
   mutating func lose(_ number: Int) {
     let number = min(number, count)
     first += number
@@ -33,7 +33,7 @@ struct BatchBuffer: Sendable {
     compact()
   }
 
-  /// Takes the oldest epoch out, with its number.
+  /// Removes and returns the oldest epoch, with its number.
   mutating func take() -> (entry: Entry, number: UInt16)? {
     guard count > 0 else { return nil }
     let entry = entries[first]
@@ -50,10 +50,10 @@ struct BatchBuffer: Sendable {
     }
   }
 
-  /// The buffer is set up anew, or its memory was without a supply.
+  /// Clears the buffer after a new configuration or without a supply.
   mutating func clear() { self = BatchBuffer() }
 
-  /// Tells how full it is, as MON-BATCH.
+  /// Encodes the fill level as MON-BATCH.
   mutating func monitor(_ writer: inout FrameWriter) -> [UInt8] {
     let (level, all, since, number) = (count, dropsAll, dropsSinceMonitor, nextNumber)
     dropsSinceMonitor = 0
@@ -69,7 +69,7 @@ struct BatchBuffer: Sendable {
 }
 
 extension BatchBuffer.Entry {
-  /// The epoch as LOG-BATCH.
+  /// Encodes the epoch as LOG-BATCH.
   func frame(number: UInt16, _ writer: inout FrameWriter) -> [UInt8] {
     writer.frame(108) { span in LogBATCH.encode(into: &span) { write(number, &$0) } }
   }

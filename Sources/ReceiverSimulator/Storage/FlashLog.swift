@@ -1,6 +1,6 @@
 import UBX
 
-/// Positions kept in flash (interface descriptions, logging). It outlives everything but an erasure.
+/// The log in flash (interface descriptions, logging). Only an erasure clears it.
 struct FlashLog: Sendable {
   enum Entry: Sendable {
     case position(Solution)
@@ -21,12 +21,12 @@ struct FlashLog: Sendable {
   private var lastPosition: Solution?
 
   private static let capacityBytes: UInt32 = 1_500_000
-  /// A position's bytes, typical (integration manuals, logging).
+  /// The typical size of a position in bytes (integration manuals, logging).
   private static let entryBytes = 11
   private static let circularOverhead: UInt32 = 40_000
   private static let linearOverhead: UInt32 = 8000
 
-  /// LOG-CREATE; false when there is a log already or the size does not fit.
+  /// LOG-CREATE; returns false if a log exists or the size does not fit.
   mutating func create(_ payload: [UInt8]) -> Bool {
     guard payload.count == 8, !isCreated, payload[3] <= 2 else { return false }
     let isCircular = payload[1] & 1 != 0
@@ -44,7 +44,8 @@ struct FlashLog: Sendable {
 
   mutating func erase() { self = FlashLog() }
 
-  /// Notes a fix if the filter lets it pass: not twice a second, and with thresholds only what passes one of them.
+  /// Stores a fix if the filter accepts it: at most one a second, and with thresholds only a fix that exceeds one of
+  /// them.
   mutating func record(_ solution: Solution, _ filter: Settings.LogFilter) {
     guard isCreated, filter.records, solution.hasFix else { return }
     if let last = lastPosition {
@@ -74,7 +75,7 @@ struct FlashLog: Sendable {
     entries.append(entry)
   }
 
-  /// The first entry of a time or later.
+  /// The index of the first entry at or after a time.
   func index(atOrAfter seconds: Int64) -> Int? { entries.firstIndex { $0.secondsSince1970 >= seconds } }
 
   /// LOG-INFO.
@@ -107,7 +108,7 @@ struct FlashLog: Sendable {
     message.newestSecond(UInt8(newest.second))
   }
 
-  /// An entry as LOG-RETRIEVEPOS or LOG-RETRIEVESTRING.
+  /// Encodes an entry as LOG-RETRIEVEPOS or LOG-RETRIEVESTRING.
   func frame(_ index: Int, _ writer: inout FrameWriter) -> [UInt8] {
     switch entries[index] {
     case .position(let solution):
@@ -117,7 +118,8 @@ struct FlashLog: Sendable {
     }
   }
 
-  /// Positions are kept coarsely: 1e-6 degrees, 0.1 m, 1 cm/s, a degree (integration manuals, logging).
+  /// Positions are stored with a coarse resolution: 1e-6 degrees, 0.1 m, 1 cm/s, 1 degree (integration manuals,
+  /// logging).
   private static func write(_ solution: Solution, _ index: Int, _ message: inout LogRETRIEVEPOS.Writer) {
     let civil = solution.civil
     message.entryIndex(UInt32(index))

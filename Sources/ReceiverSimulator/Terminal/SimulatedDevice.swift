@@ -1,20 +1,20 @@
 import MonotonicTime
 
-/// Something at the far end of a line, in a time of its own: a simulated receiver or a recording.
+/// A device at the far end of a line, with its own time: a simulated receiver or a recording.
 public protocol SimulatedDevice {
-  /// The rate that the host has set, baud.
+  /// The rate of the host's side, baud.
   var hostRate: UInt32 { get set }
-  /// The rate at which it understands the host, baud; nil if any rate will do.
+  /// The rate at which the device reads, baud; nil for any rate.
   var ownRate: UInt32? { get }
-  /// False while it is unplugged.
+  /// Whether the device is plugged in.
   var isPresent: Bool { get }
-  /// When something happens or arrives by itself.
+  /// The time of the next internal event or arrival.
   var deadline: Instant? { get }
-  /// The host writes.
+  /// Sends bytes from the host.
   mutating func send(_ bytes: [UInt8], at now: Instant)
-  /// Lets time pass.
+  /// Advances the time.
   mutating func advance(to now: Instant)
-  /// What has arrived at the host.
+  /// Takes the bytes that have arrived at the host.
   mutating func takeReceived() -> [UInt8]
 }
 

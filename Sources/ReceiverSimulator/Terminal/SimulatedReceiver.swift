@@ -2,30 +2,30 @@ import EventLoop
 import MonotonicTime
 import SerialPort
 
-/// A simulated device on a pseudo-terminal: what it writes takes the same way as a real one's bytes, and what is written
-/// to it reaches it at the rate that the program at the other end has set. Unplugged, its node is gone; it comes back
-/// as another one, under the same link.
+/// A simulated device on a pseudo-terminal. Its output takes the same way as the bytes of a real device, and bytes
+/// that a program writes reach it at the rate that the program has set. Unplugging removes the node; the device
+/// returns with another node under the same link.
 public final class SimulatedReceiver {
-  /// What became of the node.
+  /// A change of the node.
   public enum Change: Equatable, Sendable {
     case none
     case unplugged
     case pluggedIn(String)
   }
 
-  /// What is at the far end.
+  /// The device at the far end.
   public var device: any SimulatedDevice
   private var terminal: PseudoTerminal?
   private let link: String
-  /// Seconds of the device for each of the computer's.
+  /// Seconds of the device for each second of the computer.
   private let speed: Double
   private let started: Instant
   private var watched: Int32?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// - Parameters:
-  ///   - link: the name under which the device can be opened.
-  ///   - now: the moment at which the device's time begins.
+  ///   - link: The path under which the device can be opened.
+  ///   - now: The instant at which the device's time begins.
   public init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
     self.device = device
     self.link = link
@@ -34,10 +34,10 @@ public final class SimulatedReceiver {
     terminal = try Self.terminal(link, rate: device.hostRate)
   }
 
-  /// The node, as long as it is plugged in.
+  /// The node while the device is plugged in.
   public var path: String? { terminal?.path }
 
-  /// When it has something to do.
+  /// The time of the next work.
   public var deadline: Instant? {
     device.deadline.map { due in
       speed == 1 || due <= started
@@ -52,7 +52,7 @@ public final class SimulatedReceiver {
     return Instant(nanoseconds: started.nanoseconds + UInt64(nanoseconds))
   }
 
-  /// Takes what was written to it, and writes what is due. The poller watches its node.
+  /// Reads the bytes that were written to the device, and writes the output that is due. The poller watches the node.
   public func wake(_ poller: inout Poller, token: Poller.Token, at now: Instant) throws -> Change {
     let time = deviceTime(at: now)
     try receive(at: time)
@@ -60,12 +60,12 @@ public final class SimulatedReceiver {
     let change = try follow(&poller)
     try watch(&poller, token)
     let bytes = device.takeReceived()
-    // A reader that does not read loses bytes, as from a real line.
+    // A program that does not read loses bytes, as on a real line.
     if !bytes.isEmpty { _ = try unsafe terminal?.write(bytes.span.bytes) }
     return change
   }
 
-  /// The node goes and comes with the device.
+  /// Creates or removes the node with the device.
   private func follow(_ poller: inout Poller) throws -> Change {
     switch (device.isPresent, terminal == nil) {
     case (false, false):
@@ -93,16 +93,17 @@ public final class SimulatedReceiver {
     return terminal
   }
 
-  /// Reads what the host has written since the last wake, and then the rate that it has set; no change of it is announced.
+  /// Reads the bytes that the host has written since the last call, and then the rate that it has set. A
+  /// pseudo-terminal does not report a change of the rate.
   ///
-  /// A pseudo-terminal does not keep the rate at which bytes were written, and does not delay a change until they are read, as
-  /// a UART does. After a change, which a busy machine lets us see late, bytes may have been sent at the rate before it or at
-  /// the one after it: the device gets them at the one that it understands.
+  /// A pseudo-terminal does not store the rate at which bytes were written, and does not delay a change until they
+  /// are read, as a UART does. A busy machine detects a change late; the bytes may have been sent at the rate before
+  /// or after it. The device receives them at the rate that it can read.
   private func receive(at time: Instant) throws {
     var bytes: [UInt8] = []
     while terminal != nil {
       var span = buffer.mutableSpan
-      // Called unsafe because some types have invalid bit patterns; bytes have none.
+      // Marked unsafe because some types have invalid bit patterns; bytes have none.
       var piece = unsafe span.mutableBytes
       guard case .bytes(let count)? = try terminal?.read(into: &piece), count > 0 else { break }
       bytes += buffer[..<count]

@@ -47,7 +47,7 @@ struct NMEAEpoch: Sendable {
     _ kind: PositionSentence, _ talker: Talker, time: TimeOfDay?, date: ShortDate?, isTimed: Bool, isAfterSilence: Bool,
     hasMoved: Bool
   ) -> Bool {
-    if let date, let said = self.date, date != said { return true }
+    if let date, let previous = self.date, date != previous { return true }
     let all = positionSentences >> (8 * kind.rawValue) & 0xFF
     let isKnown = all & Self.bit(talker) != 0
     // A sentence is repeated without a time when the receiver has lost its time, never sends it, or is polled once a
@@ -63,7 +63,7 @@ struct NMEAEpoch: Sendable {
     if let date { self.date = date }
   }
 
-  /// One of eight bits, by the talker's second letter.
+  /// One of eight bits, by the talker's second character.
   @inline(__always)
   private static func bit(_ talker: Talker) -> UInt32 { 1 << UInt32(talker.code & 7) }
 
@@ -85,7 +85,7 @@ struct NMEAEpoch: Sendable {
   /// Completes the time and the kind of the fix, where no UBX message did.
   func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
     if fix.time == nil, let timeOfDay { fix.time = calendar.time(at: timeOfDay) }
-    if !isEmpty { fix.tellsKind = true }
+    if !isEmpty { fix.reportsKind = true }
     guard fix.kind == .none, !isEmpty else { return }
     let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil
     guard isValid ?? (fixMode ?? 1 > 1), fix.latitudeDegrees != nil else { return }
@@ -329,7 +329,7 @@ extension EpochAssembler {
     setTime(content.time)
     setDate(
       content.date.flatMap { Day(year: $0.fullYear, month: Int($0.month), day: Int($0.day)) }, content.time)
-    // A letter behind the number marks the default of the firmware.
+    // A character behind the number marks the default of the firmware.
     if let text = content.leapSeconds, let seconds = text.wholeNumber { setLeapSeconds(seconds) }
   }
 
@@ -360,7 +360,7 @@ extension EpochAssembler {
     if fix.headingSource == .none { fix.headingSource = .compass }
   }
 
-  /// An angle with a direction letter: east positive; nil when either is missing or invalid.
+  /// An angle with a direction character: east positive; nil when either is missing or invalid.
   private func signed(_ angle: FixedPoint?, _ direction: UInt8?) -> Double? {
     guard let degrees = angle?.value, degrees >= 0, degrees <= 180 else { return nil }
     switch direction {
@@ -516,14 +516,14 @@ extension EpochAssembler {
     startSky()
     let system = Satellite.system(talker: .proprietary, systemID: content.systemID.map(Int.init))
     for index in 0..<content.satelliteCount {
-      let said = content.satellites[index]
-      guard let id = said.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
+      let satellite = content.satellites[index]
+      guard let id = satellite.id, let (system, number) = Satellite.from(id: Int(id), of: system) else { continue }
       sky.add(
         Satellite(
           system: system, number: number,
-          elevationDegrees: Satellite.elevation(Int16(said.elevation ?? Int32(Int16.min))),
-          azimuthDegrees: Satellite.azimuth(Int16(said.azimuth ?? Int32(Int16.min))),
-          signalDecibelHertz: UInt8(said.signal ?? 0), isUsed: nmea.used.contains(system, number)))
+          elevationDegrees: Satellite.elevation(Int16(satellite.elevation ?? Int32(Int16.min))),
+          azimuthDegrees: Satellite.azimuth(Int16(satellite.azimuth ?? Int32(Int16.min))),
+          signalDecibelHertz: UInt8(satellite.signal ?? 0), isUsed: nmea.used.contains(system, number)))
     }
     fix.satellitesInView = sky.count
   }
@@ -644,10 +644,10 @@ extension EpochAssembler {
 extension Satellite {
   /// A satellite of GSV. Absent numbers are Int16.min.
   @inline(__always)
-  fileprivate init(_ system: System, _ number: UInt8, _ said: GSV.Satellite, isUsed: Bool) {
+  fileprivate init(_ system: System, _ number: UInt8, _ satellite: GSV.Satellite, isUsed: Bool) {
     self.init(
       system: system, number: number,
-      elevationDegrees: Satellite.elevation(said.raw(1)), azimuthDegrees: Satellite.azimuth(said.raw(2)),
-      signalDecibelHertz: UInt8(truncatingIfNeeded: max(said.raw(3), 0)), isUsed: isUsed)
+      elevationDegrees: Satellite.elevation(satellite.raw(1)), azimuthDegrees: Satellite.azimuth(satellite.raw(2)),
+      signalDecibelHertz: UInt8(truncatingIfNeeded: max(satellite.raw(3), 0)), isUsed: isUsed)
   }
 }

@@ -117,7 +117,7 @@ struct SatelliteNumbering {
   var most: UInt16
 
   /// - Parameters:
-  ///   - id: the first id of the sentence; negative when there is none.
+  ///   - id: the first id of the sentence; negative without satellites.
   ///   - system: the result of `Satellite.system(talker:systemID:)` for the sentence.
   /// - Returns: nil for systems whose ids need `Satellite.from(id:of:)` one by one.
   @inline(__always)

@@ -418,7 +418,7 @@ extension EpochAssembler {
   }
 
   private mutating func setKind(_ fixType: UInt8, isOK: Bool) {
-    fix.tellsKind = true
+    fix.reportsKind = true
     fix.isWithinLimits = isOK
     switch fixType {
     case 1: fix.kind = .deadReckoning

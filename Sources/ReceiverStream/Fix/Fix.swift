@@ -72,7 +72,7 @@ public struct Fix: Sendable, Equatable {
   public var kind = Kind.none
   /// Whether the receiver sent its kind of solution in this epoch. An epoch with only time and satellites does not mean that
   /// the receiver has no position.
-  public var tellsKind = false
+  public var reportsKind = false
   public var quality = Quality.unknown
   /// Whether the fix is within the receiver's own limits of accuracy and dilution (UBX gnssFixOK). A position outside of them
   /// may be displayed, but no decision should depend on it.

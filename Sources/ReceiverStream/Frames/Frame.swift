@@ -14,8 +14,8 @@ public struct Frame: ~Escapable {
   public enum Protocols: Sendable {
     /// NMEA, UBX and RTCM 3: the output of receivers.
     case ofReceivers
-    /// SPARTN too: data for receivers, or from a satellite. Its preamble is the letter s, so it is found only where it
-    /// is expected.
+    /// SPARTN too: data for receivers, or from a satellite. Its preamble is the character s, so the stream searches for it
+    /// only on request.
     case ofReceiversAndSPARTN
   }
 

@@ -112,7 +112,7 @@ public struct Replay: ~Copyable {
     add(added)
   }
 
-  /// Returns the next event that is due; nil if there is none.
+  /// Returns the next event that is due; nil without one.
   public mutating func play(at now: Instant) -> Event? {
     guard next < queue.count, now >= instant(queue[next].due) else { return nil }
     let event = queue[next].event

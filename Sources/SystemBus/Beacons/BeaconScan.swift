@@ -63,7 +63,7 @@ package struct BeaconScan: Sendable {
   /// The time of the next `wake`.
   package var deadline: Instant? { isConnected && isWanted ? retryAt : nil }
 
-  /// Returns the next output; nil if there is none.
+  /// Returns the next output; nil without one.
   package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   // MARK: Inputs

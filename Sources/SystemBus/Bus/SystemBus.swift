@@ -73,7 +73,7 @@ import SystemPackage
 
   /// Reads and writes what is due.
   ///
-  /// - Returns: the next message, `.some(nil)` if there may be more, nil if there is none for now.
+  /// - Returns: the next message, `.some(nil)` if there may be more, nil if no message waits.
   /// - Throws: ``Failure`` after the end of the connection.
   package mutating func process() throws(Failure) -> BusMessage?? {
     var pointer: UnsafeMutableRawPointer?

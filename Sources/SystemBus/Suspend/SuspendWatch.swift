@@ -37,7 +37,7 @@ package struct SuspendWatch: Sendable {
   /// The time of the next `wake`.
   package var deadline: Instant? { releaseAt }
 
-  /// Returns the next output; nil if there is none.
+  /// Returns the next output; nil without one.
   package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
 
   /// Handles the connection of the bus.

@@ -17,19 +17,19 @@ enum Source: Equatable {
     }
   }
 
-  /// The choice and what to tell the user of it.
+  /// The choice and the notice to the user.
   struct Choice: Equatable {
     var source: Source
     var note: String?
     /// The rate that the configuration binds.
     var baud: UInt32?
-    /// The configuration wants not one byte to be sent.
+    /// The configuration forbids sending any byte.
     var isReadOnly = false
   }
 
-  /// Decides: the device of the command line comes first, then GNSS_DEVICE, then the configuration file, then the first
-  /// receiver that is plugged in, then the simulator if `--demo` requests it. The configuration file applies to a receiver
-  /// that is not named.
+  /// Decides: what the user named comes first, then GNSS_DEVICE, then the configuration file, then the first receiver that is
+  /// plugged in, then the simulator. The file's settings of a receiver apply only if the command line and GNSS_DEVICE
+  /// name none.
   ///
   /// - Parameters:
   ///   - named: the device of the command line.
@@ -130,7 +130,7 @@ enum Source: Equatable {
     }
   }
 
-  /// Whether a device of the configuration can be opened now, as far as its name tells.
+  /// Whether a device of the configuration can be opened now, as far as its name shows.
   private static func isThere(_ name: String) -> Bool {
     if case .port(let path)? = try? LineAddress(name) { exists(path) } else { true }
   }

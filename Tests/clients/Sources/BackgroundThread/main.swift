@@ -1,4 +1,4 @@
-// A manager that belongs to a thread of its own, which runs its loop.
+// A manager that belongs to a thread with its own run loop.
 import CoreLocation
 import Foundation
 

@@ -1,4 +1,4 @@
-// A hike that asks for deferral at each delivery, as the guide of 2016 has it.
+// A hike that requests deferral at each delivery, as in the guide of 2016.
 import CoreLocation
 
 class HikeTracker: NSObject, CLLocationManagerDelegate {

@@ -1,4 +1,4 @@
-// A delegate that passes on what it hears, by calls of optional methods.
+// A delegate that forwards its calls as optional methods.
 import CoreLocation
 
 final class Proxy: NSObject, CLLocationManagerDelegate {
@@ -22,25 +22,25 @@ final class Proxy: NSObject, CLLocationManagerDelegate {
 }
 
 final class Listener: NSObject, CLLocationManagerDelegate {
-  /// Many classes have their manager under the name that the methods have.
+  /// Many classes store their manager under the name of the methods' first word.
   let locationManager = CLLocationManager()
-  var heard: [String] = []
+  var received: [String] = []
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
-    heard.append("\(locations.count) location, its own manager: \(manager === locationManager)")
+    received.append("\(locations.count) location, its own manager: \(manager === locationManager)")
   }
 
-  func locationManager(_ manager: CLLocationManager, didFailWithError error: Error) { heard.append("error") }
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: Error) { received.append("error") }
 
-  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) { heard.append("authorization") }
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) { received.append("authorization") }
 }
 
 let listener = Listener()
 let proxy = Proxy()
 proxy.next = listener
-let told: CLLocationManagerDelegate? = proxy
-told?.locationManager?(listener.locationManager, didUpdateLocations: [CLLocation(latitude: 1, longitude: 2)])
-told?.locationManager?(listener.locationManager, didFailWithError: CLError(.network))
-told?.locationManagerDidChangeAuthorization?(listener.locationManager)
-let calibrates = told?.locationManagerShouldDisplayHeadingCalibration?(listener.locationManager)
-print("heard \(listener.heard), calibrates: \(calibrates as Any)")
+let delegate: CLLocationManagerDelegate? = proxy
+delegate?.locationManager?(listener.locationManager, didUpdateLocations: [CLLocation(latitude: 1, longitude: 2)])
+delegate?.locationManager?(listener.locationManager, didFailWithError: CLError(.network))
+delegate?.locationManagerDidChangeAuthorization?(listener.locationManager)
+let calibrates = delegate?.locationManagerShouldDisplayHeadingCalibration?(listener.locationManager)
+print("heard \(listener.received), calibrates: \(calibrates as Any)")

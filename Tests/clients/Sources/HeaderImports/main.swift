@@ -1,4 +1,4 @@
-// Single declarations of the framework, and a header of it where there is one.
+// Single declarations of the framework, and an import of one of its headers.
 import Foundation
 
 import class CoreLocation.CLLocation

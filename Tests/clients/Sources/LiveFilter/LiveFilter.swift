@@ -1,4 +1,4 @@
-// Live updates through the operators of sequences, and a task that is cancelled.
+// Live updates through sequence operators, and a task that is cancelled.
 import CoreLocation
 
 @main

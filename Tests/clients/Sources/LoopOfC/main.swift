@@ -1,4 +1,4 @@
-// A tool of a page: it waits with the run loop's functions of C, and measures its time.
+// A tool that waits with the C functions of the run loop, and measures the time.
 import CoreLocation
 
 class Locator: NSObject, CLLocationManagerDelegate {
@@ -26,7 +26,7 @@ let began = CFAbsoluteTimeGetCurrent()
 let locator = Locator()
 autoreleasepool { CFRunLoopRun() }
 
-// A loop of another thread is stopped from there.
+// Stops the loop of another thread from that thread.
 let thread = Thread {
   _ = Timer.scheduledTimer(withTimeInterval: 0.01, repeats: false) { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
   CFRunLoopRun()

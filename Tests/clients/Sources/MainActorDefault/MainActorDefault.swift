@@ -1,4 +1,4 @@
-// A program of a project whose default isolation is the main actor: nothing is marked.
+// A program whose default isolation is the main actor, without any annotation.
 import CoreLocation
 
 final class LocationManager: NSObject, CLLocationManagerDelegate {
@@ -46,7 +46,7 @@ struct App {
         }
       }
     }
-    // After a wait another manager is made, on the same actor.
+    // After a wait another manager is created on the same actor.
     let second = LocationManager()
     second.start()
     while second.history.isEmpty { try await Task.sleep(for: .milliseconds(100)) }

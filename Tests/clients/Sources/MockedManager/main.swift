@@ -1,4 +1,4 @@
-// A class that is tested with a manager of its own making: protocols, subclasses, locations that are made up.
+// A class that is tested with a replacement of its manager: protocols, subclasses, constructed locations.
 import CoreLocation
 
 protocol LocationProviding: AnyObject {

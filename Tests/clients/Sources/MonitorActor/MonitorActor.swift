@@ -1,4 +1,4 @@
-// A monitor inside an actor of the program's own.
+// A monitor inside an actor of the program.
 import CoreLocation
 
 actor GeofenceStore {

@@ -42,7 +42,7 @@ struct Main {
   static func main() async {
     let model = LocationModel()
     model.toggle()
-    let told = await withCheckedContinuation { continuation in
+    let isReported = await withCheckedContinuation { continuation in
       Task { @MainActor in
         withObservationTracking {
           _ = model.location
@@ -52,6 +52,6 @@ struct Main {
       }
     }
     model.toggle()
-    print("observed \(told), updating \(model.isUpdating)")
+    print("observed \(isReported), updating \(model.isUpdating)")
   }
 }

@@ -34,9 +34,9 @@ final class OldClient: NSObject, CLLocationManagerDelegate {
   }
 
   func locationManager(_ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus) {
-    // Five cases and no default, as the tutorials have it.
+    // Five cases and no default, as in the tutorials.
     switch status {
-    case .notDetermined: print("nobody was asked")
+    case .notDetermined: print("no permission was requested")
     case .restricted: print("restricted")
     case .denied: print("denied")
     case .authorizedAlways: print("always")

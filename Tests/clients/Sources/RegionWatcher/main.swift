@@ -1,4 +1,4 @@
-// Geofences: the state that is asked for, entries and exits, and what cannot be monitored.
+// Geofences: a requested state, entries and exits, and a region that cannot be monitored.
 import CoreLocation
 
 class GeofenceManager: NSObject {

@@ -1,5 +1,5 @@
-// Asks for a place as if it were a function's value, by turning the main loop until it is there: from a block of the main queue,
-// and once more from inside the delegate's call.
+// Requests a location like a function's value, by running the main loop until it is delivered: from a block of the
+// main queue, and again inside the delegate's call.
 import CoreLocation
 import Foundation
 

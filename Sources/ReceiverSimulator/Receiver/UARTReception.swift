@@ -3,20 +3,20 @@ import NMEA
 import RTCM3
 import UBX
 
-/// The UART's receiving side: how many frame errors there were, and until when it is switched off.
-struct Hearing: Sendable {
-  /// While it is off because of frame errors, or because the port is set up anew.
+/// The receiving side of the UART: the count of frame errors, and the time until which it is switched off.
+struct UARTReception: Sendable {
+  /// The end of a pause after frame errors or after a change of the port; nil if the UART reads.
   var silentUntil: Instant?
-  /// Whether the text about frame errors follows.
-  var tellsOfErrors = false
+  /// Whether a text about frame errors follows the pause.
+  var reportsErrors = false
   private var errors = 0
   private var second: UInt64 = 0
 
-  /// Frame errors in one second after which reading stops until its end (interface descriptions, protocol version 18
-  /// on).
+  /// The number of frame errors in one second above which the UART stops reading until the end of the second
+  /// (interface descriptions, from protocol version 18).
   static let mostErrors = 100
 
-  /// Counts frame errors; true when they are too many.
+  /// Counts frame errors; returns true if there are too many.
   mutating func count(errors number: Int, at now: Instant) -> Bool {
     let second = now.nanoseconds / 1_000_000_000
     if second != self.second { (self.second, errors) = (second, 0) }
@@ -25,9 +25,9 @@ struct Hearing: Sendable {
   }
 }
 
-/// Bytes that came in and are no whole message yet.
+/// Received bytes that are not a whole message yet.
 struct InputBuffer: Sendable {
-  /// What was found at the front.
+  /// A message at the front of the buffer.
   enum Found {
     case ubx(MessageIdentity, [UInt8])
     case sentence([UInt8])
@@ -38,7 +38,7 @@ struct InputBuffer: Sendable {
   private(set) var skipped: UInt32 = 0
   private var lastByte = Instant.zero
 
-  /// After this silence the rest of a message is not waited for.
+  /// The silence after which an incomplete message is discarded.
   private static let patience = Milliseconds(2000)
 
   mutating func append(_ more: [UInt8], at now: Instant) {
@@ -47,7 +47,7 @@ struct InputBuffer: Sendable {
     bytes += more
   }
 
-  /// Takes the first whole message out.
+  /// Removes and returns the first whole message.
   mutating func next() -> Found? {
     var at = 0
     var found: (message: Found, length: Int)?
@@ -89,32 +89,32 @@ struct InputBuffer: Sendable {
 }
 
 extension VirtualReceiver {
-  /// Bytes come in whose first bit began at `start`; now the last is there.
-  mutating func hear(_ bytes: [UInt8], rate: UInt32, from start: Instant) {
+  /// Receives bytes. The first bit began at `start`, and the last byte is complete now.
+  mutating func receive(_ bytes: [UInt8], rate: UInt32, from start: Instant) {
     guard !bytes.isEmpty else { return }
     if powerState.isAsleep {
       guard canWakeByUART, !disturbances.ignoresWake(at: now) else { return }
-      // The edge wakes it; this byte and those until the oscillator runs are lost.
+      // The edge wakes the receiver. This byte and all others until the oscillator runs are lost.
       wake()
       return startsAt = max(now, start + Milliseconds(traits.wakeMilliseconds))
     }
-    guard powerState.isAwake, hears.silentUntil == nil, !disturbances.isFrozen(at: now),
+    guard powerState.isAwake, reception.silentUntil == nil, !disturbances.isFrozen(at: now),
       traits.configuration != .none
     else { return }
-    var heard = bytes
+    var received = bytes
     if !transmitter.isUSB, !UARTResampling.agree(rate, receiveRate) {
       let (read, errors) = UARTResampling.receive(bytes, sentAt: rate, readAt: receiveRate)
-      heard = read
-      if traits.protocolVersion >= 1800, hears.count(errors: errors, at: now) {
-        hears.tellsOfErrors = true
-        hears.silentUntil = Instant(nanoseconds: (now.nanoseconds / 1_000_000_000 + 1) * 1_000_000_000)
+      received = read
+      if traits.protocolVersion >= 1800, reception.count(errors: errors, at: now) {
+        reception.reportsErrors = true
+        reception.silentUntil = Instant(nanoseconds: (now.nanoseconds / 1_000_000_000 + 1) * 1_000_000_000)
         input = InputBuffer()
         return
       }
     }
-    receivedBytes &+= UInt32(heard.count)
-    input.append(heard, at: now)
-    while powerState.isAwake, hears.silentUntil == nil, let found = input.next() {
+    receivedBytes &+= UInt32(received.count)
+    input.append(received, at: now)
+    while powerState.isAwake, reception.silentUntil == nil, let found = input.next() {
       switch found {
       case .ubx(let identity, let payload): if settings.readsUBX { receive(identity, payload) }
       case .sentence(let bytes): if settings.readsNMEA { receiveSentence(bytes) }
@@ -123,14 +123,15 @@ extension VirtualReceiver {
     }
   }
 
-  /// It reads again.
-  mutating func hearAgain() {
-    let tells = hears.tellsOfErrors
-    hears = Hearing()
-    if tells { sendText("More than 100 frame errors, UART RX was disabled", severity: 1) }
+  /// Ends a pause of the UART.
+  mutating func resumeReception() {
+    let reportsErrors = reception.reportsErrors
+    reception = UARTReception()
+    if reportsErrors { sendText("More than 100 frame errors, UART RX was disabled", severity: 1) }
   }
 
-  /// The rate changes once what waits is sent: the acknowledgement leaves at the old rate.
+  /// Schedules a change of the rate for when the transmit buffer is empty: the acknowledgement leaves at the old
+  /// rate.
   mutating func changeRate(to rate: UInt32) {
     guard !transmitter.isUSB else { return }
     transmitter.rate = rate

@@ -1,5 +1,5 @@
-// The least that a program can do between a line and its client: it waits in read(), and writes a line for each piece.
-// What it takes is the kernel's and the harness's part of every latency that compare_latency.py prints.
+// The minimal program between a line and its client: it waits in read(), and writes a line for each piece. Its latency is
+// the part of the kernel and of the harness in every latency that compare_latency.py prints.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
