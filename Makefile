@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # make run    builds and watches the first receiver found; without one, the built-in simulator (--demo)
 # make test   runs all tests
 # Both install what they need on Debian; a second run installs nothing.

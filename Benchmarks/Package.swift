@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // The measurements of Sextant, apart from the product: `sextant-bench` replaces malloc to count allocations, and the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Vector operations that Swift does not have: the result of a comparison as an integer with a bit for each byte, and the sum of
 // all bytes. clang emits a few instructions for each on processors with vectors, and plain code on others.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Multiplication of polynomials over GF(2), "carry-less": one instruction on x86-64 (PCLMULQDQ, since 2010) and on ARMv8 (PMULL,
 // but not on a Raspberry Pi 3 or 4). The processor is asked at run time. Elsewhere C_CARRYLESS is not defined.
 

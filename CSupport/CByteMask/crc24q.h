@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The 24-bit cyclic redundancy check of RTCM 3: polynomial P = x^24 + ... = 0x1864CFB, start value 0, most significant bit first.
 // By carry-less multiplication where the processor has it (`carryless.h`), by tables elsewhere. Tests compare every length of
 // both with the definition, bit by bit.

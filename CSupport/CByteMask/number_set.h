@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Twelve small numbers as a set. Swift's vectors would be processed lane by lane.
 
 #ifndef C_NUMBER_SET_H

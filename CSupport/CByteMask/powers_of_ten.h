@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The powers of ten that are exact as a double. Swift would copy a table of its own at each read.
 
 #ifndef C_POWERS_OF_TEN_H

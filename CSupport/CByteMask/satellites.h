@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The satellites of a GSV sentence in the form of a sky. Swift's vectors would be processed lane by lane.
 
 #ifndef C_SATELLITES_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // All the small numbers of a sentence at once. Swift's vectors would be processed lane by lane.
 //
 // For each field the four characters up to its end are loaded, four fields to a vector. The digits directly before the end are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // For O_PATH and ptsname_r(3).
 #define _GNU_SOURCE
 

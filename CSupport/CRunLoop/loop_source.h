@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A source of version 0, which wakes a thread's run loop and is served by it, also inside a callback that runs the loop.
 // Foundation's own sockets and streams use such sources; its Swift module does not export them.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The C functions of the run loop, with which small programs wait: `CFRunLoopRun()`, and
 // `CFRunLoopStop(CFRunLoopGetCurrent())` once they have their location. Foundation on Linux contains them for its other
 // libraries; its Swift module does not export them.

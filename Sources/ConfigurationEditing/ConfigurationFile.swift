@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Receiver
 
 /// A configuration as a readable file; docs/guides/configuration.md describes the format.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Receiver
 
 /// Search for names: by a pattern, and by similarity to a name that does not exist.

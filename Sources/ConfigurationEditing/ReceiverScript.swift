@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Receiver
 
 /// A dialogue with a receiver as a value: it returns the next command, takes its outcome, and is over when `next()`

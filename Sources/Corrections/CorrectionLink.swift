@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The state of the connection to a source of corrections: when to connect, when to give up, and what to report.

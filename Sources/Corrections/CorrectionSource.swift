@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A source of corrections, as the user names it.
 package enum CorrectionSource: Equatable, Sendable {
   /// `file:PATH`: a recording, replayed at its times.

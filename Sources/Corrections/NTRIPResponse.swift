@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Parses the reply of a caster: its header, and the stream after it, chunked or plain.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Work that would block the thread of a poller: syncing a file, looking up a host.

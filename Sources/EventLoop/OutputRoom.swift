@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Waiting for space on an output. A reader of it may pause, as a pager at its first page or a stopped terminal. A
 /// write would then block, and a request to end is handled between writes only.
 ///

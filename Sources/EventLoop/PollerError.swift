@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// The failure of a poller: the system is out of descriptors or memory, or a descriptor was added twice.

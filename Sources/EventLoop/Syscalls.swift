@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The system calls of the poller. Each `unsafe` passes a pointer to memory that the call's own frame owns, and no pointer
 // leaves a call.
 import CLinux

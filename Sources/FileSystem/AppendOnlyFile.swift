@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// A file that is only added to. A process that is killed has done each of its writes or not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// An attribute of the kernel (/sys, /proc) that is read again and again: the kernel makes its content anew for each read from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// The reason why a file could not be read or written: the path, the error of the system, and the next step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// A file, FIFO or terminal that the user named, read in pieces into memory that is allocated once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// A file that is written piece by piece: the content that it has stays, and one program at a time writes to it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// A folder of state that is held open, so that its files are found in this very folder and not by a path that another

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// A file of a state folder with one record of a fixed size, rewritten in place by a single call: a process that is killed

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Every call of this module into the C library, and with it every `unsafe`.
 //
 // Each function lends the kernel memory for the length of one call and keeps no pointer. Buffers come with their length, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// Files that the user names: configurations, backups. Symbolic links are followed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A line of JSON that is written field by field into memory that is reused for each line.
 ///
 /// Numbers are written from integers, so that a value has exactly the digits of its source.

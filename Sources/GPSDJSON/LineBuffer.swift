@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Memory for lines. It is reused for each line and grows if a line needs more.
 ///
 /// This is the only file of the module that writes through pointers: an array would check at each byte whether it is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The environment, read through the C library: getenv(3) returns a pointer, the reason for `unsafe`. The text is copied at once.
 import Glibc
 

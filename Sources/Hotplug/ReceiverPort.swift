@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A port that a receiver may be connected to.
 public struct ReceiverPort: Sendable, Hashable {
   /// The kernel's class of a port.

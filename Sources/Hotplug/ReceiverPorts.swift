@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The ports of this machine.
 public enum ReceiverPorts {
   /// Returns every serial line with hardware behind it and every node of the kernel's GNSS class, sorted by likelihood:

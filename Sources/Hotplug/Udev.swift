@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // All calls of libudev and their `unsafe` are in this file.
 //
 // Objects of libudev are reference counted. This file owns them between `new` and `unref`; a parent is borrowed from

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A point on a clock that never steps: nanoseconds since some start. In tests the start is zero and the time is made up.
 ///
 /// The last one, 584 years after the start, is as good as never: what would be later is that.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A length of time in whole milliseconds: what deadlines are made of. One that would be too long to count is the longest.
 public struct Milliseconds: Hashable, Comparable, Sendable {
   public var count: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Reads fields of any number of bits, most significant bit first (RTCM 10403, "data types").

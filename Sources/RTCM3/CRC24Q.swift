@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
 /// The 24-bit cyclic redundancy check of RTCM 3: polynomial 0x1864CFB, start value 0, most significant bit first. Traps when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// A whole RTCM 3 frame with a right CRC: a view without a copy.

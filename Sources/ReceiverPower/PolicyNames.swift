@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 // Names for files that import other modules with clients and demands. The policy's type has the name of its module, so

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The receiver's sleep, as it was requested and as the session confirms it.
 ///
 ///     awake ─ request ─▶ requested ─ confirmed ─▶ asleep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FileSystem
 
 /// The configuration files: which receiver programs use by default, and how.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The folder of state that outlives a run.
 package enum StateFolder {
   /// Returns the path of the folder; nil if there is no place for it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The cyclic redundancy checks at the end of SPARTN messages, most significant bit first. The header selects one

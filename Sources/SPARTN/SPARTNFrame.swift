@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// A whole SPARTN frame with right checks: a view without a copy.

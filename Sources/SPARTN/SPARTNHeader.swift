@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The fields before the payload of a SPARTN frame (SPARTN 2.0 interface control document, TF002…TF015).

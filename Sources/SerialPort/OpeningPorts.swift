@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Opening a node: the direction by its type, refused types, and the exclusive lock.
 import FileSystem
 import Glibc

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The holders of a port: the owner of its lock if there is one, else all programs that have it open.
 import FileSystem
 

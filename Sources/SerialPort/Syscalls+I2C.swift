@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The calls on I2C adapters, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call.
 import CLinux
 import FileSystem

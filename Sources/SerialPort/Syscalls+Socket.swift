@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The calls on sockets, in the manner of Syscalls.swift: memory is lent to the kernel for the length of one call, and what
 // getaddrinfo(3) allocates is copied and freed.
 import FileSystem

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The room of the system calls: every call into the C library, and with it every `unsafe` of this module, stands here. The
 // calls on files are those of module FileSystem.
 //

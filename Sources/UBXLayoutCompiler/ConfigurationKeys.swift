@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An item of the configuration database, from a line of a `.keys` file.
 struct ConfigurationKey {
   var name: String

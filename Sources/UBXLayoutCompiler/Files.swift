@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads and writes whole files. The C library's streams are pointers, which is the only reason for `unsafe`; each is
 /// closed in the function that opened it.
 import Glibc

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The message reference: a table for each message.
 func markdown(_ messages: [Message]) -> String {
   var text = """

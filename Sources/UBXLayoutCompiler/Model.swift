@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A wire type of the UBX interface descriptions.
 enum WireType: String, CaseIterable {
   case u1 = "U1", u2 = "U2", u3 = "U3", u4 = "U4", u8 = "U8"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Parses layout files. The format is described in docs/reference/ubx-layouts.md.
 ///
 ///     message NAV-TIMELS 01 26 output poll ; Leap second event information

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The offset of each item of a message: a number, or an expression after a group of unknown count.
 struct Places {
   private let message: Message

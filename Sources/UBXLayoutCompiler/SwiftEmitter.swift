@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes the Swift of a message: a view for reading, a view for writing, and the table entry for names, JSON and
 /// documentation.
 struct SwiftEmitter {

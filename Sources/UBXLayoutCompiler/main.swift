@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The UBX layout compiler: `swift FOLDER FILE…` writes Swift, `markdown FILE FILE…` writes the message reference. The
 // files are layouts (*.ubx) and lists of configuration items (*.keys). It runs on the build machine, before module
 // UBX is compiled.

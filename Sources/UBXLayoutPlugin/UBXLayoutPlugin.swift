@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PackagePlugin
 
 /// Compiles the layout files (`*.ubx`) and the lists of configuration items (`*.keys`) of a target to Swift, before

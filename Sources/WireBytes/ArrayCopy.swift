@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
   extension [UInt8] {
     /// A copy of the bytes of a span. Allocates, so it is absent from the embedded build.

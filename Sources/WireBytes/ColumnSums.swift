@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Sixteen columns of bytes, summed side by side, each modulo 256: the basis of a Fletcher checksum.
 ///
 /// The bytes are rows of sixteen, and the first row is filled up with zeros in front, which change no sum. This file

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decimal digits, eight at a time. There is no loop, so no branch depends on the number of digits. The words are
 /// little-endian: the first character is in the low byte.
 public enum Digits {

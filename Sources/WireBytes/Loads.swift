@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Loads of integers from borrowed bytes: the only place where the wire formats load from memory.
 ///
 /// The loads of `RawSpan` are unsafe because some types have invalid bit patterns. The types below have none, and every

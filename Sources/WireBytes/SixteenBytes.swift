@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
 /// Operations on sixteen bytes at a time. A comparison gives a byte of ones where it is true, and of zeros where it is

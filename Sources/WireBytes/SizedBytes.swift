@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes with a stored count, for loops over long streams: for a span, the compiler calls a function for its count, several times a
 /// frame.
 ///

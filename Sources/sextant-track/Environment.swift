@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The environment, signals and output of the process, by calls of the C library. Their pointers are to strings that live as
 /// long as the call, which is the reason for `unsafe`.
 import EventLoop

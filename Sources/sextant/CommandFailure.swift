@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a command ends: one line for the user with the next step, and an exit code.
 struct CommandFailure: Error, CustomStringConvertible {
   /// The exit codes of sysexits.h.

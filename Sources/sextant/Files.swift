@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The command line's standard output and error, and its failures at files.
 ///
 /// The calls of the C library take pointers, which is the reason for

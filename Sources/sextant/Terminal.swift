@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The terminal and environment of the process. The functions of the C library take pointers to local values, which is
 /// the reason for `unsafe`.
 import FileSystem

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Spans of arrays for tests. Bytes have no padding and no invalid bit patterns, which is why their raw view is safe.
 extension [UInt8] {
   public var raw: RawSpan {

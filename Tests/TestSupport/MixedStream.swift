@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A random stream of frames of all protocols with noise between them, and the positions of its frames.
 public struct MixedStream: Sendable {
   public struct Piece: Sendable, Equatable {

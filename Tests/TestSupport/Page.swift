@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A page of docs/ with sections that tests generate, between `<!-- begin NAME -->` and `<!-- end NAME -->`. With

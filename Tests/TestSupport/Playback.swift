@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// Feeds bytes to an assembler like a receiver, and stores the reports.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Frames from the simplest code that follows the protocol descriptions, as a reference for the modules.
 public enum Wire {
   /// `$`, `content`, checksum, CR LF.

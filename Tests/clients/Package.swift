@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // A client package that uses the product CoreLocation by its path. Its programs have the usual forms, and compile

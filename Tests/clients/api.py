@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The public names of module CoreLocation, with their types, against the list in api.txt.
 
 usage: api.py FOLDER [--write]

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # run.sh FOLDER: builds the package of a client beside the project, in FOLDER, and runs its programs on the built-in simulator.
 # Prints ok, or the difference.
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Builds the documentation of the library products with the toolchain's DocC; a warning is an error.
 # usage: build.sh FOLDER (for the archives), after `swift build`; `make documentation` calls it.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the pages name only existing links, headings, source files, folders and make targets.
 
 usage: links.py; `make lint` calls it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the screen of `sextant watch` as docs/watch.svg.
 
 usage: screen-to-svg.py SEXTANT [DEVICE [SECONDS]]; `make picture` calls it.

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Compiles layers 0 and 1 as Embedded Swift for three targets without an operating system, and prints their size.
 # usage: compile.sh FOLDER (for the objects); `make embedded` calls it.
 set -euo pipefail

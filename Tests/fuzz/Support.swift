@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The code that the fuzz targets share. Each target is a program, compiled by run.sh from this file, its own, and the modules'
 // sources.
 import GPSDJSON

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Feeds the decoders arbitrary inputs, by libFuzzer and under the address sanitizer.
 # usage: run.sh FOLDER SECONDS [TARGET...]; `make fuzz` calls it.
 #

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Writes the first inputs of the fuzz targets with the project's own encoders: seeds FOLDER.
 import Glibc
 import NMEA

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Fails when a pure module reads a clock of the computer or imports the C library: what decides is handed bytes and the time.
 # A mathematical function may be imported by its name (`import func Glibc.cos`). `make lint` calls it.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails when a name in the sources has a word that the vocabulary replaces.
 
 CONTRIBUTING.md, "Language and names", has the table with the words to use instead. A name is checked

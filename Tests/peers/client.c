@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The client of a program for compare_latency.py: it waits in read() and records the time of each piece. When the program has
 // ended, it writes for each piece the nanoseconds of the monotonic clock and the length, eight bytes each, and the bytes.
 // A client in an interpreted language takes longer to wake after a longer sleep, which would distort the measurement.

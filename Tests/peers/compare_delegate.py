@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Latency of a delegate's first line against that of `sextant watch`, in one run.
 
 usage: compare_delegate.py FOLDER [--epochs N] [--limit RATIO]

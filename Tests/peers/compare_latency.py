@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Latency, CPU time, wake-ups and memory of `sextant watch --json` and of gpsd, in one run.
 
 usage: compare_latency.py SEXTANT [--epochs N] [--rounds N] [--json]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares `sextant decode --format messages` with pyubx2 and pynmeagps, field by field.
 
 usage: compare_messages.py SEXTANT LOG...

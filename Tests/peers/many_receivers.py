@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How the CPU time of one process grows with the number of receivers that it serves.
 
 usage: many_receivers.py MANY_RECEIVERS [--seconds N]

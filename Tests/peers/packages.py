@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The peers from PyPI, installed into .build/peers, once."""
 import pathlib
 import subprocess

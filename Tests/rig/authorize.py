@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Permission that is granted, denied, asked for and switched off while `sextant track` runs on a terminal.
 
 usage: authorize.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fixes kept in a simulated receiver, through a pseudo-terminal and the real commands.
 
 usage: batch.py FOLDER [CHECK...] [--kills N] [--seed S] [--speed X]      FOLDER holds sextant

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A message bus without a computer behind it, and on it BlueZ with an adapter and two beacons, or logind."""
 import os
 import select

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`sextant configure` at simulated receivers whose line is slow, or full.
 
 usage: configure.py FOLDER [CHECK...]      FOLDER holds sextant

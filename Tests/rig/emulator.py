@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output of the rigs' receivers: epochs of NMEA with a position, five of them a second."""
 import datetime
 import functools

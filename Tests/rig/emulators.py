@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The commands against receivers that share no code with Sextant (ublox.py), with quirks that make a driver fail.
 
 usage: emulators.py FOLDER [NAME...]      FOLDER holds sextant and sextant-track

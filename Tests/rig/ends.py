@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How commands end, and what they say when they cannot do what is requested.
 
 usage: ends.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track

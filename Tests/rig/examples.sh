@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+
 # examples.sh FOLDER: the programs of the package Examples from FOLDER at the built-in simulator, all at once. Prints ok, or the
 # difference from the output that the documents with these programs show.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The harness of the rigs: programs that are read all the while, the receiver simulator, and checks that run side by side.
 
 A wait is for an event: a line, a state of the receiver, the end of a process. `LIMIT` only ends a wait that would never end,

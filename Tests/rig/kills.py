@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kills a program two hundred times at random instants, and checks each time what the next one has read from its store.
 
 usage: kills.py FOLDER [--kills N] [--seed S]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A magnetometer of the kernel's, as files in a folder."""
 import math
 import os

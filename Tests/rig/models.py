@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every simulated model at every usual rate, through a pseudo-terminal and the real commands. Not part of CI.
 
 usage: models.py FOLDER [MODEL...] [--jobs N]      FOLDER holds sextant

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stable parts of the program's messages, as regular expressions (case does not matter): what happened, to what, and the
 code or name that belongs to it. A reworded message is changed here and in no rig.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`sextant power` on simulated receivers: a state is requested, seen at the receiver itself, and logged.
 
 usage: power.py FOLDER [CHECK...] [--speed X]      FOLDER holds sextant

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The computer's own sensors, without them: a compass in a folder, a receiver with a compass on a pseudo-terminal, BlueZ and
 logind on a private bus.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The service lets a simulated receiver sleep: `sextant track` at `sextant simulate`, on pseudo-terminals.
 
 usage: service.py FOLDER [CHECK...] [--seed S]      FOLDER holds sextant and sextant-track

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The events of `sextant track`, at a simulated M10 on a pseudo-terminal.
 
 usage: shows.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Receivers on a pseudo-terminal, written from u-blox's interface descriptions and pyubx2's tables.
 
 It shares nothing with the simulator of this project, so that an assumption of the one is not checked against itself. A

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`sextant track` on a terminal while its receiver goes, comes back, hands over, may not be opened, or is another program's.
 
 usage: unplug.py FOLDER [CHECK...]      FOLDER holds sextant and sextant-track; as root another user is played too

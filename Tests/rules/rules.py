@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/reference/rules.md: each rule of Core Location's behaviour, and the tests that bear its id.
 
 usage: rules.py [--check]

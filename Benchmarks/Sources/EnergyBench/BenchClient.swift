@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 /// A client of the day with its promise. It replaces the work of `Positioning` with fixes.

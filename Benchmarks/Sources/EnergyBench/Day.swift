@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 /// A simulated day: the position, the sky and the requests over time.

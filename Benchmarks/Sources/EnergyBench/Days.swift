@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 // The days of the bench. Each has an obvious requirement; docs/reference/power.md describes them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 // Comparison of the promises to the day's clients with their results.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The results of a day, computed from the true events.
 public struct Metrics: Sendable {
   public var chargeMilliampereSeconds = 0.0

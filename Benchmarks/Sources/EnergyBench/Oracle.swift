@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import PowerControl
 
 /// The lower bound: the charge with the same promises, and with perfect knowledge of the sky, every time to first fix

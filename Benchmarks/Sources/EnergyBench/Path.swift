@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The position over the day: stops and straight ways on a plane in metres, with ordinary acceleration at both ends
 /// of a way.
 public struct Path: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The states of a receiver over a day as SVG: one band, states with a higher current higher.
 struct StatePicture {
   let row: EnergyRow

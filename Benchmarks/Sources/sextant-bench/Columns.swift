@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The cells of the printed tables.
 
 /// Left-aligned text.

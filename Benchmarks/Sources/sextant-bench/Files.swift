@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Files, standard output and standard error.
 ///
 /// The only file of the benchmarks with calls of the C library for them. The calls take pointers to memory that is

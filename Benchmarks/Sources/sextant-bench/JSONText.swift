@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A writer of JSON, field by field in the order of the calls.
 struct JSONText {
   private(set) var text = ""

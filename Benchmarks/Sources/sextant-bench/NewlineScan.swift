@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Counts the line ends of `bytes` with the C library's memchr, as the reference of every other stage. It takes

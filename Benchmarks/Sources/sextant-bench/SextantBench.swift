@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// The program of `sextant bench`: measures the decoder, the power policy, the client rules, or a session over a day.

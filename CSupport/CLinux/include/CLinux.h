@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The calls and constants of Linux that Swift cannot import: variadic ioctl(2); structures whose headers clash or have
 // nested arrays of pointers; headers that the Glibc module leaves out. Each function returns 0 (or the value it names) on
 // success and the negative errno on failure, unless its comment differs. No function retries, keeps state or allocates.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The tutorial's one-shot: permission first, then one location. The request waits for the answer, which the delegate
 // receives. The labels are lines.
 import CoreLocation

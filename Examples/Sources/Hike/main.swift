@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The hiking program of the location guide: it defers updates until the goal is reached or the next announcement is
 // due, and defers again after each delivery. In the foreground each location is delivered at once; in the background
 // (SEXTANT_APP_STATE, or a background job) the locations are collected and delivered as one array.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The sequence of iOS 8: create, delegate, request, start, wait. If the user refuses, the program prints where to
 // change the answer.
 import CoreLocation

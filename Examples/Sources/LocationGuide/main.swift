@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The listings of the location guide: the standard service for a program that needs a resolution of 500 m, the
 // significant-change service, and a region. All use the method that takes an array of locations.
 //

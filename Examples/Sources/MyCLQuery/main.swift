@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The query class of the iPhone OS 2 example: it creates a manager, is its delegate, logs the calls, and stops. Here
 // it stops after five updates.
 import CoreLocation

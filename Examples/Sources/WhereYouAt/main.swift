@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // "Where you at?": the view controller of the iPhone OS 2 example, with the terminal as its text view. It uses the
 // delegate's method of that time, which takes a location and the previous one.
 import CoreLocation

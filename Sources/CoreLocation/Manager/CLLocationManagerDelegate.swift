@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The events of a manager. Every method is optional: each has an implementation here, which a class replaces by its own. A

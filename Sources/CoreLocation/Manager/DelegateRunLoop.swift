@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The run loop of the thread that made a manager, on which its delegate is called (TH-1), also when that loop sleeps, and

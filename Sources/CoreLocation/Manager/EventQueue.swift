@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// The events that wait for a manager's delegate, in order. Locations that wait for a busy loop are coalesced (SU-16), and if

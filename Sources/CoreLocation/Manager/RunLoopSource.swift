@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRunLoop.Source
 
 /// A source of a run loop. Any thread signals it and the loop's thread calls its body, in the next run of the loop; a loop

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Detects a thread that does not run its loop, so that the events of its manager wait.
 struct RunLoopStallDetector {
   /// The longest wait of events, as a callback of a program may take a while.

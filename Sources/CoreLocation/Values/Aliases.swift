@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Latitude or longitude in degrees, WGS 84; north and east are positive.

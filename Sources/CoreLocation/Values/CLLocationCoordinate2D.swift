@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// A place on the WGS 84 ellipsoid. It conforms only to `Sendable`, as programs add their own conformances.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The permission of the program for locations.
 public enum CLAuthorizationStatus: Int32, Sendable {
   /// The user was not asked yet.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The direction in which a device points, from the magnetic field and the vertical, both along its axes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The rate at which a compass is read: as high as its clients can use, and no higher than the sensor's.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The device's own magnetic field (hard iron), which turns with the device and is subtracted to get the earth's field.
 package struct FieldCalibration: Hashable, Sendable {
   /// Along the device's axes, microtesla.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A symmetric matrix of three rows: the scatter of points, and its main axes.
 struct SymmetricMatrix {
   private var rows = [SIMD3<Double>](repeating: SIMD3(), count: 3)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The descriptor of an accelerometer's events. The calls of the C library take pointers, which is the reason for `unsafe`
 // here; each pointer is to memory that a value in this file owns, and none leaves the call.
 import CLinux

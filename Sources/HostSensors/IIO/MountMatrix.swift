@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The rotation of a sensor in its device: three rows that the sensor's vector is multiplied with (mount-matrix.txt of the
 /// kernel's device tree bindings). In the device's frame x points to the right, y to the top, z out of the front.
 package struct MountMatrix: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A sensor of three axes of the kernel's industrial I/O, /sys/bus/iio: the scale, offset and axes of its numbers. It is made
 /// from the sensor's attributes and reads no file (Documentation/ABI/testing/sysfs-bus-iio).
 package struct TriaxialSensor: Hashable, Sendable {

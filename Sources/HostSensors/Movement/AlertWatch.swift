@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Detects movement by an accelerometer that reports changes itself: between two such events there is no measurement. After

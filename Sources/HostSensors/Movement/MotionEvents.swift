@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The files of an accelerometer's `events` folder, and the texts for them, that have its driver report a movement by itself
 /// (Documentation/ABI/testing/sysfs-bus-iio). It is made from the names of the files and the sensor's scale, and reads no
 /// file.

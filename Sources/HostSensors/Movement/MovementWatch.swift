@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Detects by an accelerometer that a stationary device is moved. It takes a measurement every `period`, and has no sensor

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The attributes of a node from udev: the only input of the decisions of this module.
 public struct DeviceAttributes: Sendable, Hashable {
   /// The device node, such as `/dev/ttyACM0`.

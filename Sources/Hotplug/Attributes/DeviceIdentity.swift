@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identity of a device, which stays the same if the device is unplugged and returns under another node.
 ///
 /// Compare identities for equality, or store ``description``: equal texts are equal identities.

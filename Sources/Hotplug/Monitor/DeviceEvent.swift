@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A change of a port.
 public struct DeviceEvent: Sendable, Hashable {
   public enum Change: Sendable, Hashable {

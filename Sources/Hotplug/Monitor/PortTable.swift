@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The present ports. Messages and complete lists of ports go in, changes come out.
 ///
 /// Messages may be missing, repeated, or older than a list. The changes are in order nevertheless: a port is added

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The user's list of devices that are receivers and of devices that are not. It overrides the built-in table.
 ///
 /// A line is one of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The table of USB devices: receivers, bridges to which a receiver may be connected, and others. The first row that
 // matches decides; a single product precedes its vendor.
 

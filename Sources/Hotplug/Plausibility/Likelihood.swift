@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension ReceiverPort.Likelihood {
   /// Decides on the attributes of a device. The user's list overrides all. A row of the table with a product overrides
   /// the name of the device, the name overrides that it is a bridge, and unknown bridges are recognised by their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The loss of a connected receiver, with the data to recognise it when it returns.

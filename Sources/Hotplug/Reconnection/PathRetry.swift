@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Decides when to reopen a port without udev events, such as a pseudo-terminal or a port on a bus, and which losses to

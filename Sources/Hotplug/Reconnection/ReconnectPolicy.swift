@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Decides which port to open for one receiver, and when: at the start, and each time that the receiver returns,

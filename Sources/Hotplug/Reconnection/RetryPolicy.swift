@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The delays before a port is reopened that could not be opened, or that hangs up repeatedly.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// The decisions outside the program about its permission, as the texts of three files; nil for a file that does not exist.

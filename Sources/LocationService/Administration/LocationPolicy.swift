@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
 ///
 /// A line is one of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// The text of the program's permission as it was read or stored last. The program and `sextant authorize` write the file.

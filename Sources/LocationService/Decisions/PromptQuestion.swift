@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// The question for permission as a terminal shows it, and the meaning of its answers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The choice between several receivers: the best present fix wins (SU-19), with hysteresis.

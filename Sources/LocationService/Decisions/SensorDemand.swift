@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The measurements that clients need of the computer's own sensors. A sensor without a demand is not read.
 struct SensorDemand: Hashable, Sendable {
   /// The smallest turn that is reported, degrees, 0 for every one; nil without a demand for a heading.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Positioning
 
 /// The reader of a stream of live updates, called on the service's thread.

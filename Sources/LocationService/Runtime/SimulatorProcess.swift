@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FileSystem
 
 /// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides beside this process: clients

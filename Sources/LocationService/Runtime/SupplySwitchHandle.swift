@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverRuntime
 
 /// The switch in a receiver's supply, open from the first use to the end of the program.

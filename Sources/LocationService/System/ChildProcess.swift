@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A program that runs beside this one, with pipes at its standard input, output and error.
 ///
 /// The one place of the module that starts a program. The calls of the C library take pointers to strings and to values of

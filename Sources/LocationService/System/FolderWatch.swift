@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A watch for changes of the files in some folders; inotify(7).
 ///
 /// For a folder that does not exist, the nearest existing folder above it is watched. The calls of the C library take

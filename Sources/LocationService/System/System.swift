@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The calls of the C library that the service needs: the environment, the terminal, the end of the process.
 ///
 /// The calls take pointers, which is the reason for `unsafe`. Each pointer is to memory that a value in this file owns, and

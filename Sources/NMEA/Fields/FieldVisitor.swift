@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Visits the fields of a sentence in the order of the wire.
 ///
 /// The fields of a sentence are declared once, in its `fields` function. A reader, a writer and a printer of names are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Four adjacent whole numbers of up to three digits, such as those of a satellite in GSV. Each may be absent. Most of

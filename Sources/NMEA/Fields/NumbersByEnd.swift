@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
 /// All small numbers of a sentence at once. C does the work (`small_numbers.h`), because Swift would process the lanes

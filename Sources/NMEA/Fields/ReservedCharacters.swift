@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The characters with a meaning in a sentence, and those that are not allowed: `$` and `!` begin it, `*` ends its
 /// content, commas separate its fields, `\` encloses a tag block, `^` begins a code, `~` is reserved; control
 /// characters and bytes that are not ASCII are not allowed (IEC 61162-1, table of reserved characters).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CByteMask
 
 /// A decimal number as written: `mantissa` / 10^`fractionDigits`.

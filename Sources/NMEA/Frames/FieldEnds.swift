@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The ends of a sentence's fields: a bit for each comma and the `*` among its first 128 characters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The longest sentence that is accepted, in bytes. The standard allows 82; PUBX,03 and sentences of other vendors are longer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The talker of a sentence: the two characters behind the `$`, or `P` for a proprietary sentence.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// DTM: the datum of the positions, and its offset from the reference datum.
 public struct DTM: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x44544D) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// HDT: true heading.
 public struct HDT: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x484454) }

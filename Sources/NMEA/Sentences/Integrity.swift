@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// GBS: detection of satellite faults (RAIM), with the errors that the most probably faulty satellite would cause.
 public struct GBS: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x474253) }

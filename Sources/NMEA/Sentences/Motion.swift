@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// VTG: course and speed over ground.
 public struct VTG: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x565447) }

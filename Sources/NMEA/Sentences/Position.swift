@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// GGA: time, position and fix of a GPS receiver.
 public struct GGA: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x474741) }

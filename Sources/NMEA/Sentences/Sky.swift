@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// GSV: satellites in view, up to four in a sentence, several sentences in a group.

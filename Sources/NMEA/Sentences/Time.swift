@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// ZDA: time and date, UTC.
 public struct ZDA: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x5A4441) }

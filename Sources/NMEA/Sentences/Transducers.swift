@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// XDR: measurements of transducers, any number in a sentence.
 public struct XDR: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x584452) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// VBW: speed through water and over ground, along and across the ship.
 public struct VBW: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x564257) }

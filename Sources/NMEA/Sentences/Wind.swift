@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// MWD: direction and speed of the wind over ground.
 public struct MWD: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x4D5744) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// PGRMV: Garmin's velocity in three dimensions (Garmin Proprietary NMEA 0183 Sentences, "3D velocity").
 public struct PGRMV: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x4752_4D56) }

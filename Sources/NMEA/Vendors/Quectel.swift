@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Quectel's sentences for systems without a talker of their own: GSV and GSA of the standard, followed by the system
 // (Quectel, "EC2x&EG9x&EG2x-G&EM05 Series GNSS Application Note", PQGSV and PQGSA).
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// PSTI,030: SkyTraq's recommended minimum in three dimensions (SkyTraq application note, "PSTI messages").
 public struct PSTI030: SentenceContent {
   @inlinable public static var formatter: Formatter { Formatter(code: 0x53_5449) }

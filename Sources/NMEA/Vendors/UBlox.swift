@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // PUBX: u-blox's sentences (u-blox interface descriptions, "NMEA PUBX messages"). The first field is the number of the
 // sentence. A sentence with this field alone is a poll.
 

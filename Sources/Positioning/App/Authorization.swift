@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An app's authorization for location; the raw values are those of CLAuthorizationStatus.
 public enum AuthorizationStatus: Int, Sendable, CaseIterable {
   case notDetermined = 0

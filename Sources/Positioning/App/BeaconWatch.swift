@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The watch of a beacon region (BE-9): inside with the first sighting, outside after half a minute without one. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The side of a circle's border, with hysteresis (RG-13, RG-14).

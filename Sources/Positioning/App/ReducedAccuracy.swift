@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The locations of a client with reduced accuracy (AU-19): the centre of a cell, within five kilometres of every place

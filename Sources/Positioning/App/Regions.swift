@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The regions of an app, which all its managers share (rules RG).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The authorization that a service session requires; the raw values are those of
 /// CLServiceSession.AuthorizationRequirement.
 public enum ServiceGoal: Int, Sendable, Comparable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Deferred updates of one client (rules DF): fixes are kept while the client is in the background, until it has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// One element of the modern API's stream: the content of a CLLocationUpdate.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The significant-change service of one client (rules SC): the cached fix, a current one, then one after each move of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The time since which the computer has been within a circle, for pausing, live updates and visits.

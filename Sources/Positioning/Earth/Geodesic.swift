@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// WGS 84 (NIMA TR 8350.2, table 3.1).
 enum Ellipsoid {
   static var semiMajorAxisMetres: Double { 6_378_137 }

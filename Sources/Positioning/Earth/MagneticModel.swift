@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// The earth's magnetic field by the World Magnetic Model 2025 ("The US/UK World Magnetic Model for 2025-2030:

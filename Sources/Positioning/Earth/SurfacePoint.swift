@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place on the ellipsoid as a vector from the earth's centre, in metres. It is made once a fix; a distance then
 /// takes three subtractions and a root.
 struct SurfacePoint: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The only file of the module that imports the C library, for functions that the standard library lacks.
 import func Glibc.atan
 import func Glibc.atan2

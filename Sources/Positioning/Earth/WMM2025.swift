@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The coefficients of the World Magnetic Model 2025, from its file WMM.COF of 2024-11-13: NOAA National Centers for
 /// Environmental Information and British Geological Survey, "The US/UK World Magnetic Model for 2025-2030"; public
 /// domain.

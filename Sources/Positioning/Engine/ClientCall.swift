@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier of one manager of the app.
 public struct ClientID: Hashable, Comparable, Sendable {
   public let number: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The present need of a client, as input of the power policy. Nil and false mean no need.

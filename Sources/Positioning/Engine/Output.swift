@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A call of a client's delegate.
 public enum DelegateEvent: Equatable, Sendable {
   /// Never empty, oldest first (SU-16).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The need for hardware.
 extension PositioningEngine {
   /// The present need of one manager; none for a removed one.

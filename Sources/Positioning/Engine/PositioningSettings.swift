@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The settings of the engine with their defaults.
 public struct PositioningSettings: Hashable, Sendable {
   /// Replaces the times after which a stationary client is paused (SEXTANT_PAUSE_SECONDS).

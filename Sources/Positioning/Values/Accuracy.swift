@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The desired accuracy of a client in metres; the two best ones are below 0, as in Core Location. Any positive value
 /// is valid (SU-31).
 public enum DesiredAccuracy {

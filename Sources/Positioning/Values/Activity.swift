@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The user's activity; the raw values are those of CLActivityType.
 public enum Activity: Int, Sendable, CaseIterable {
   case other = 1

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place on the WGS 84 ellipsoid.
 public struct Coordinate: Hashable, Sendable {
   /// −90…90, north positive.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// The direction of the device's top from a magnetometer or a receiver with two antennas.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// The place of the computer at a time: the content of a CLLocation.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The errors for delegates; the raw values are those of CLError.Code.
 public enum PositioningError: Int, Error, Sendable {
   /// No fix now; the search goes on.

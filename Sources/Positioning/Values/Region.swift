@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A region whose border is watched. Its identifier is its identity, within its kind.
 public struct Region: Hashable, Sendable {
   /// The kind of the region.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// A location inside this module: with the instant of its measurement, and its place as a vector, so that a distance is

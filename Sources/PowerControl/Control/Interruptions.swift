@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 // Refusals, restarts, the loss and return of the receiver, and a host that suspends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The phase of the policy. The diagram stands in docs/reference/power.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The policy that lets the receiver sleep: it turns the demands of all clients into the receiver's power state.

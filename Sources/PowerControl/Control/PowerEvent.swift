@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An event of the policy. Every event is legal in every state.
 public enum PowerEvent: Hashable, Sendable {
   /// A client's demand is new or has changed; nil: the client has ended, perhaps by a crash.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 // The receiver has no fix: the length of a search, and the time of the next one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 // A receiver that was woken has to answer. Otherwise it is woken again, reset, reported, and tried at growing

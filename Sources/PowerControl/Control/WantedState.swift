@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The state that the receiver should have. The session applies it as often as necessary and reports the outcome.

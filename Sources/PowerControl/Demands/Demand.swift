@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier of a client. The caller chooses the numbers.
 public struct ClientID: Hashable, Comparable, Sendable {
   public var number: UInt32

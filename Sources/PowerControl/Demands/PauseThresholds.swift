@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The thresholds at which a client counts as stationary: it stayed within a radius for a time. Core Location does not
 /// document its numbers; these are chosen (rule PA-15).
 public struct PauseThresholds: Hashable, Sendable {

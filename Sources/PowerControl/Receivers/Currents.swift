@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The current of a receiver at 3.0 V, in milliamperes: typical values of a data sheet.
 public struct Currents: Hashable, Sendable {
   /// While searching, and while decoding orbits for the first fix.

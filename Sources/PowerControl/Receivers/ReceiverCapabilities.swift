@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The power-saving functions of a receiver, before they are tried.
 public struct ReceiverCapabilities: Hashable, Sendable {
   /// The name for users.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The functions and currents of each receiver family. Currents and start times: the module's data sheet (supply current
 // at 3.0 V, typical; time to first fix at -130 dBm). Modes: the interface description of the firmware named. A figure
 // without a document is marked.

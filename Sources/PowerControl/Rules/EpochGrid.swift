@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The position of a receiver's epochs in the second, by the host's clock, and the time before an epoch at which to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import func Glibc.cos
 
 /// The distance over ground between two places in metres, on a sphere; error below half a percent up to 1,000 km.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The numbers of the policy. docs/reference/power.md, "The calculation", derives them.
 public struct PowerPolicy: Hashable, Sendable {
   // Orbits. A receiver that sleeps with old ones needs a cold start, and under a poor sky may not get a fix again.

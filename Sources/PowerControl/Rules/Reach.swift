@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The earliest time at which a distance can have been covered. Deferral, distance filters, regions and significant
 /// changes use it: no position check is needed before.
 public struct Reach: Hashable, Sendable {

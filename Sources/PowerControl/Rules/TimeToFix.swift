@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The duration of a start here and now, from the wake-up command to the fix. It is learned, so that a wake-up is early

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 1230: the offset between the GLONASS code and phase observations of a station (RTCM 10403.3, table 3.5-103).
 public struct GLONASSBiases: Equatable, Sendable {
   /// Reference station, DF003.

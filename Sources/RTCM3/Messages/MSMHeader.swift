@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The header of the multiple signal messages (MSM), MSM1 to MSM7 of each constellation (RTCM 10403.3, section 3.5.16).
 public struct MSMHeader: Equatable, Sendable {
   /// The constellations with multiple signal messages: the message number divided by ten.

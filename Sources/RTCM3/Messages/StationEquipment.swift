@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 1007 and 1033: antenna and receiver of the reference station (RTCM 10403.3, tables 3.5-8 and 3.5-82). A view: the
 /// texts are ASCII bytes of the frame.
 public struct StationEquipment: ~Escapable {

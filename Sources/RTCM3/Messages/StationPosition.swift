@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 1005 and 1006: position of the reference station's antenna (RTCM 10403.3, tables 3.5-6 and 3.5-7).
 public struct StationPosition: Equatable, Sendable {
   /// Reference station, DF003.

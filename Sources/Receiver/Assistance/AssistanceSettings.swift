@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// The assistance that a session may give to its receivers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// How a receiver stores fixes in its own memory (interface descriptions, "data batching").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// The delivered part of a receiver's batch: the next retrieval, of this process or another, continues after it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The retrieval of a receiver's batch or flash log, and entries that arrive without one.

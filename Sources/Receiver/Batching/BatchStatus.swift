@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The fill level of a receiver's batch (interface descriptions, MON-BATCH).

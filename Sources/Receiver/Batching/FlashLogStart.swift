@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Begins a log in the receiver's flash:
 ///
 ///     poll ── no entries, or erasing is allowed ──▶ (erase) ─▶ create ─▶ record ─▶ poll ── records ──▶ begun

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The end of the output when its last fix was recorded as delivered: a reader that is killed between the output of a fix
 /// and the record has written more.
 public struct PrintedPlace: Sendable, Equatable {

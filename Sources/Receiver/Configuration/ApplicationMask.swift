@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// What makes a receiver apply the fields of a CFG message that has masks (interface descriptions, CFG-NAV5 mask, CFG-NAVX5

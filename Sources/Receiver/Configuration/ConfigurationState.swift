@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The desired configuration of a session, and how far the receiver has it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The configuration that a receiver should have: its messages, their rates, and its navigation. A value of nil is not

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A field of a record by its name, such as `dynModel`, `groups[2].flags` or `rate[1]`, and one of its values.
 public struct FieldPath: Sendable, Hashable {
   package var path: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The names of the messages that a receiver can be configured to send, UBX and NMEA alike.

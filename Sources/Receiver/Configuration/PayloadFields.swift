@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The fields of a CFG message by the interface description's names, to read and to change.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// A rate that the port has for as long as it is talked to: it is no setting of the user's, and what is read of the receiver is

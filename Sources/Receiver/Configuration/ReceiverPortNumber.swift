@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// A port of the receiver, by its number in CFG-PRT (interface descriptions, CFG-PRT portID).

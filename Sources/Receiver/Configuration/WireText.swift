@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// A value as people write it, and as it stands on the wire: exact, in the unit of the interface description.

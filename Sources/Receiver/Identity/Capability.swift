@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An ability that not every receiver has. The names are those of `sextant probe --json`.
 public enum Capability: String, Sendable, CaseIterable {
   /// Configuration items: CFG-VALSET, VALGET and VALDEL.

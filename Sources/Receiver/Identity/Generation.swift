@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The generations of u-blox receivers that differ for a driver.
 public enum Generation: String, Sendable, CaseIterable {
   case m6 = "M6", m7 = "M7", m8 = "M8", m9 = "M9", m10 = "M10", f9 = "F9", f10 = "F10", x20 = "X20"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// Whether a receiver is polled for its identity: by its frames, and by how earlier polls ended.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A u-blox protocol version such as 34.10: two integers; 27.10 is later than 27.9 (interface descriptions, PROTVER).
 public struct ProtocolVersion: Hashable, Comparable, Sendable {
   public var major: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The identity of a u-blox receiver by MON-VER and SEC-UNIQID, and its capabilities.

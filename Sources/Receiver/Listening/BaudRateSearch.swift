@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Finds the rate of a serial line: listens first, and polls where that is allowed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The lengths of recent epochs, in bytes. A receiver that reports satellites in every fifth epoch has two lengths.
 struct EpochLengths: Sendable {
   /// The difference, in bytes, up to which two epochs have the same messages.

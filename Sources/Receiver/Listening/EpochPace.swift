@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Predicts when the next epoch ends, or begins. Period and phase are tracked like those of a clock: each error moves

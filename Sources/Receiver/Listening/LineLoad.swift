@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The share of a line's capacity that received bytes use. On a full line the receiver drops replies with everything else

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The rate of a session's line, in baud, and how much data it carries.

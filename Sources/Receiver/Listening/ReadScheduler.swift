@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Decides when a line need not be read: between the end of an epoch and just before the expected end of the next one,

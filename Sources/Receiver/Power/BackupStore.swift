@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// Stores the settings in battery-backed memory, where they outlive sleep, and restores that memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// A power save mode, in which a receiver saves power by itself between fixes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The requests of a session: the one in flight with its owner, and the submitted ones in their order.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The rates and constellations of a receiver that a program has changed, for the next program if this one is killed: the
 /// rate of a silent receiver cannot be found by listening.
 public struct CrashRecoveryRecord: Sendable, Equatable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The changed settings of a receiver as they were found, for the next program if this one is killed.

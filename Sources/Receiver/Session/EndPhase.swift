@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The end of a session: when it is over at the latest, and whether everything was restored.

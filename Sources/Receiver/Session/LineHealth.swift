@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Whether frames are received, and which fault of the line was reported: once, not for each byte or second of it.

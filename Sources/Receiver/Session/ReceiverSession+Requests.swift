@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The next request: the one in flight, the next one of the stage, a submitted one; and assistance and batches.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// When a receiver that refused, or did not reply, is tried again: after a time that doubles with each attempt.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The settings of a session.
 public struct SessionSettings: Sendable {
   /// The purpose of a session, which limits what it may send.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Removes the fill from a stream that was read from an I2C bus: a receiver without data is read as 0xFF. In a UBX or RTCM 3
 /// frame 0xFF is data.
 public struct IdleFill: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The switch in the supply of a receiver, through the kernel.
 ///
 /// The functions of the C library take pointers, which is the reason for `unsafe` here. Each pointer is to memory that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The address of the switch in the supply of a receiver, as the user names it.
 ///
 ///     gpio:gpiochip0/17                     a line of a GPIO chip, by number

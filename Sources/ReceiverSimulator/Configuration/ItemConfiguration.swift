@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The configuration of a receiver with items: layers of values over the defaults. CFG-VALSET and CFG-VALDEL write

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Keys of the configuration items with an effect in the simulator (interface descriptions, "configuration
 /// reference").
 enum Key {

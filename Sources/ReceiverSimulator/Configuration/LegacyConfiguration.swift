@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The configuration of a u-blox 6 or M8: the messages of class CFG, in force and saved (interface descriptions,
 /// class CFG and CFG-CFG).
 struct LegacyConfiguration: Sendable {

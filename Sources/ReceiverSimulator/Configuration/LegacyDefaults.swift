@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The configuration messages of a fresh u-blox 6 or M8 as payloads (interface descriptions, class CFG).
 ///
 /// A key is the message id, with the selector of a poll in the high byte: a port, a time pulse or a protocol.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 // The old configuration messages on receivers with items, as an alternative for the same items (F9 interface

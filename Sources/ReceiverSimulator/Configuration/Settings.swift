@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The settings of the host's port, from a configuration of any family.
 struct Settings: Sendable, Equatable {
   var baudRate: UInt32 = 9600

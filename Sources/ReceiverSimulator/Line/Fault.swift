@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// A fault, from a scenario or from `VirtualLine.inject`.

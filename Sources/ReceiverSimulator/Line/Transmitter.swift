@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The sending side of a UART: messages wait in a buffer and leave at the line's rate. A message that does not fit is

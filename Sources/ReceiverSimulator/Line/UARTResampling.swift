@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The result of a UART that reads bytes at another rate than their own.
 public enum UARTResampling {
   /// Whether a receiver at rate `b` reads a sender at rate `a`: within 2.5 % (data sheets, UART tolerance).

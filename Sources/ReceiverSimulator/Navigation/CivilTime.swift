@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A date and time of day in UTC (Gregorian calendar).
 struct CivilTime: Equatable {
   var year: Int

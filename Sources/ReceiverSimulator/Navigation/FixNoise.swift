@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The error of fixes: a random walk that is pulled back (a Gauss-Markov process), so that it changes over minutes

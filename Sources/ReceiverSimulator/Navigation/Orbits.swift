@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The contents of battery-backed memory: orbits, time and position.
 struct NavigationMemory: Sendable, Equatable {
   /// UTC milliseconds at which each satellite's ephemeris was collected; nil without an ephemeris.

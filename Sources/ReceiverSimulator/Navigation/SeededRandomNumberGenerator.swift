@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The random number generator of simulations and tests: SplitMix64 (S. Vigna). A seed determines the sequence, so

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A satellite in the receiver's tables.
 struct SatelliteState: Sendable, Equatable {
   var satellite: VisibleSatellite

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import NMEA
 
 /// Encodes a solution as sentences of the configured NMEA version.

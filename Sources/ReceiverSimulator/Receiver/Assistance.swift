@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 // Aiding data from the host, and the navigation database that the host stores.

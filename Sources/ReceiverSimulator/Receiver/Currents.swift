@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The typical current from a module's main supply at 3.0 V, milliamperes.
 ///
 /// Each table is from the data sheet of the module in its name. A model without a row for the enabled systems uses

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Numbers in payloads in UBX's byte order, least significant byte first. Offsets are within the array.
 extension [UInt8] {
   func u2(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }

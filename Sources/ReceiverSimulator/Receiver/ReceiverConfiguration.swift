@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The configuration of a receiver of any family.
 enum ReceiverConfiguration: Sendable {
   /// A fixed configuration.

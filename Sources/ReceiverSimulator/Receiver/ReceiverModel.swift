@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The receivers that can be simulated. The raw values are their names on the command line.
 public enum ReceiverModel: String, CaseIterable, Sendable {
   /// NEO-6M, firmware 7.03.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Scenario {
   /// The names of the built-in scenarios.
   public static var names: [String] { builtIn.map(\.name) }

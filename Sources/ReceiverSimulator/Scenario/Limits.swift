@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The limits of a scenario, which follow from those of receivers. u-blox receivers give no fix above 80 km or 500
 /// m/s, and follow accelerations of up to 4 g (data sheets of M8 to F10, "operational limits").
 enum ScenarioLimits {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The environment of a receiver as a value: the antenna's position, the sky, and faults.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A plane that touches the Earth at a scenario's start. Places are metres north and east of it, by the radii of

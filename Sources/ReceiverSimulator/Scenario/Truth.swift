@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The view of the sky.
 public enum SkyView: String, CaseIterable, Sendable {
   case open, urban, indoor, none

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The epochs that a receiver stores while its host sleeps (interface descriptions, data batching).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 /// The log in flash (interface descriptions, logging). Only an erasure clears it.

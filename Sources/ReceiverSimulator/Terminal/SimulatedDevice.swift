@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// A device at the far end of a line, with its own time: a simulated receiver or a recording.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Learns the message with which a receiver ends its epochs. So an epoch can be closed at that message, and not only at
 /// the start of the next epoch.
 ///

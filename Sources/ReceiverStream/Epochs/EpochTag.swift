@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The time of the epoch in a message. It separates messages of different epochs.
 enum EpochTag: Equatable, Sendable {
   /// Nanoseconds since midnight UTC, as in NMEA sentences.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Stores the date for messages that have only a time of day, and corrects dates that are 1024 weeks early.
 struct ReceiverCalendar: Sendable {
   /// Days in 1024 weeks: after that time the week number of GPS's older messages begins again at 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import UBX
 
 // The contribution of each UBX message to the fix of its epoch. Ranges are checked here: input from a receiver is not

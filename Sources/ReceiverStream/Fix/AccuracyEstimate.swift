@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Fix {
   /// The user-equivalent range error, metres, one standard deviation: it converts a dilution of precision to metres for
   /// receivers that send no accuracy. Autonomous: GPS Standard Positioning Service performance with ionosphere and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The solution of a receiver for one epoch: position, time, velocity and their accuracy. A plain value; unknown values
 /// are nil.
 public struct Fix: Sendable, Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Geodetic coordinates from earth-centred ones, on the WGS 84 ellipsoid.
 ///
 /// The standard library has only square roots, and this module links nothing else: so the arc tangent is implemented

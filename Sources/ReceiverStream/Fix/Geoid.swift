@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Height of the geoid above the WGS 84 ellipsoid. It converts one kind of height to the other where a receiver sends
 /// only one.
 ///

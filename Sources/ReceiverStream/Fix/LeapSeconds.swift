@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Leap seconds of GPS time, as far as announced.
 public enum LeapSeconds {
   /// The days at whose start GPS − UTC grew by one second (IERS Bulletin C; the last one is 2017-01-01).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Fix {
   /// Removes position, velocity and accuracy from an epoch whose status is "no position". Receivers send NAV-POSLLH and
   /// NAV-VELNED before their first fix too, with zeros or old values, and sentences with a void status and the last

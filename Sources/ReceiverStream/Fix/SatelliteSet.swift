@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A set of satellites by system and number: a bit for each.
 struct SatelliteSet: Sendable {
   private var words = InlineArray<9, UInt64>(repeating: 0)

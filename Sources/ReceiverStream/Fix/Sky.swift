@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A satellite in view.
 public struct Satellite: Equatable, Sendable {
   /// A satellite system, in UBX numbering (gnssId).

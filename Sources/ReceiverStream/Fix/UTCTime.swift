@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A point in time, UTC, to the nanosecond.
 public struct UTCTime: Hashable, Comparable, Sendable {
   /// Nanoseconds since 1970-01-01 00:00:00 UTC, leap seconds not counted (POSIX).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Memory for the incomplete frame at the end of a read, until the next read.
 ///
 /// This is the only file of the stream with a raw pointer. The memory is allocated once, owned by this value alone, and

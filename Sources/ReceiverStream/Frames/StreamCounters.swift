@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Counts of the frames of a stream, and the reasons of skipped bytes.
 public struct StreamCounters: Equatable, Sendable {
   /// Frames by protocol.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// CRC-32C: the polynomial 0x1EDC6F41 with bits reflected; start value and final exclusive or are all ones (RFC 3720,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Extracts the bytes of a receiver's stream from a file that is a recording or plain bytes. The first bytes of the

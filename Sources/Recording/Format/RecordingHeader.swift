@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The header record of a recording: lines of text, the first with the format and its version.
 public struct RecordingHeader: Equatable, Sendable {
   /// The version that this module writes, and the highest that it reads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Decides when written bytes are synced to the disk, and when the next file begins.

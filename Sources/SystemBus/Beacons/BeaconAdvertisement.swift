@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A beacon's advertisement: the iBeacon form of the manufacturer's data in a Bluetooth LE advertisement.
 package struct BeaconAdvertisement: Hashable, Sendable {
   /// The number of the company whose data it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Receives beacons through BlueZ: its adapters, whether they are on, and, while beacons are wanted, their search for

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value in a message. A variant is its content.
 package enum BusValue: Hashable, Sendable {
   case flag(Bool)

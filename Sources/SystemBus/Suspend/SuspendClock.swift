@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// The duration of the computer's suspends: one of its clocks counts them, and the other does not. It also works without an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
 /// Delays a suspend of the computer, which logind announces, until the receiver sleeps, for two seconds at most. Messages and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An item of the configuration database (interface descriptions, "configuration interface"). The items are generated
 /// from `Layouts/configuration-items.keys`.
 public struct ConfigurationItem: Sendable {

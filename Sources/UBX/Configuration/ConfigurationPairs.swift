@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// A key and its value, as in CFG-VALSET and CFG-VALGET.

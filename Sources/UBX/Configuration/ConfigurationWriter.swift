@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Writes the frames of the configuration interface: CFG-VALSET, and the key lists of CFG-VALGET and CFG-VALDEL.

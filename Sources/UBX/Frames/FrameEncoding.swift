@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// Writes the sync characters, class, id, length and a zeroed payload at the start of `output`. Returns the length of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A typed view of a UBX payload. The views are generated from `Layouts/*.ubx`.
 public protocol Message: ~Escapable {
   /// Class and id.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The layout of a message as data, for programs that treat all messages alike (names, JSON, tables, tests).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// The characters of a CH field: ASCII by the interface descriptions, filled up with zeros behind.

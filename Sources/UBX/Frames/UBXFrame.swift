@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import WireBytes
 
 /// A whole UBX frame with a right checksum: a view without a copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FileSystem
 
 /// The name that a program has in the authorization store: its bundle identifier where it has an Info.plist, else the name of

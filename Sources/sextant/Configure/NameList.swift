@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names of settings in one line: the first ones, and the number of the others.
 enum NameList {
   private static let most = 8

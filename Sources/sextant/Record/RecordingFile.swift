@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The file of a recording: opened, continued, synced and rotated.
 import EventLoop
 import FileSystem

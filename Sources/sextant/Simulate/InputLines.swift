@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lines from standard input without waiting. The functions of the C library take pointers to memory of the caller,
 /// which is the reason for `unsafe`.
 import Glibc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ReceiverStream
 
 /// Why a watched receiver gave no fix, derived from its bytes, with the next step.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Lists of configuration items: walked, their values put in units and back, written again, printed.
 import UBX
 

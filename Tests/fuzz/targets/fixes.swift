@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Bytes to fixes to gpsd's lines, the whole way of `sextant decode`. Every fix is within its bounds, whatever the input is.
 import GPSDJSON
 import ReceiverStream

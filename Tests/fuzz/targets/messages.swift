@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // UBX messages as JSON. The input is class, id and payload; it becomes a frame with a correct checksum.
 import UBX
 

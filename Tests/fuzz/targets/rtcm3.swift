@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // RTCM 3 messages as JSON. The input is the payload; it becomes a frame with a correct CRC.
 
 @_cdecl("LLVMFuzzerTestOneInput")

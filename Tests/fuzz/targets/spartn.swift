@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // SPARTN frames: the encoder must write a frame that was found again, byte for byte, from the values that were read.
 import SPARTN
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Frames of the mixed stream, SPARTN among them, fed in two pieces: the place of the cut must not change the frames.
 import ReceiverStream
 

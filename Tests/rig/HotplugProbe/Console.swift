@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `unsafe`: the pointers given to the C library are valid for the length of the call.
 import Glibc
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # run.sh - hot plugs through the real libudev, on a mocked /sys and /dev.
 # usage: Tests/rig/umockdev/run.sh BIN-FOLDER [CYCLES]       root; BIN-FOLDER holds HotplugProbe, sextant and sextant-track
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """testbed.py - a receiver on a mocked USB is plugged and unplugged; a consumer has to serve it each time.
 
 usage: umockdev-wrapper /usr/bin/python3 testbed.py [options] -- CONSUMER [ARG...]

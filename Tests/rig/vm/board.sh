@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # board.sh - the parts of a board beside its UART, by the real kernel in a virtual machine: a receiver on I2C, a GPIO line as the
 # switch of its supply, an accelerometer that reports a movement by its interrupt. All three are behind a USB bridge whose far
 # end is a program (bridge.c). The drivers are the kernel's own; they are not in the machine's image, but taken from Debian's

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // bridge.c - a USB bridge to I2C and GPIO (Silicon Labs CP2112, after its interface specification, AN495) that is a program:
 // the kernel's own driver finds it through /dev/uhid. Behind it are a u-blox receiver at 0x42, whose stream is a terminal's,
 // and a Bosch accelerometer at 0x18 (BMA255, after its data sheet), whose interrupt is GPIO line 0.

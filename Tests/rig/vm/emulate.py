@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """emulate.py - a receiver at the far end of a cable: sends epochs into a unix socket for as long as it is open.
 
 usage: emulate.py SOCKET

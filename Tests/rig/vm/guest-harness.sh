@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # guest-harness.sh - the functions that the guest's scripts share. They source it, and name in `logs` the files whose ends are
 # printed with a failed check.
 . ./phrases.sh

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # guest-sensors.sh - the guest's half of sensors.sh.
 . ./guest-harness.sh
 export LD_LIBRARY_PATH=$PWD/lib SEXTANT_STATE_DIR=/tmp/state SEXTANT_APP_STATE=foreground

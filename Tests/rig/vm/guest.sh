@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # guest.sh - the guest's half of run.sh.   usage: guest.sh USBIP-PORT
 . ./guest-harness.sh
 port=$1

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # machine.sh - the functions that the scripts which boot the virtual machine share. They source it, with the folder of the
 # programs as their first argument; RIG and IMAGE are explained in run.sh.
 script=$(basename "$0")

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # run.sh - the real kernel, udevd and drivers, in a virtual machine: CDC-ACM, FTDI and /dev/gnss0.
 # usage: Tests/rig/vm/run.sh BIN-FOLDER        root; BIN-FOLDER holds HotplugProbe and sextant
 #   RIG=FOLDER     the rig that builds and boots the machine (default: ../shared/rig/vm beside the project)

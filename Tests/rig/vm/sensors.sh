@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # sensors.sh - the computer's own sensors by the real kernel, in a virtual machine: a magnetometer's driver (industrial I/O
 # over a stub of its I2C chip), its heading, turn, loss and return; ranging without a Bluetooth adapter, and with two virtual
 # ones under BlueZ's own bluetoothd.

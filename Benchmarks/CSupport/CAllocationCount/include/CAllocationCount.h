@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Counts the calls of malloc and related functions in this process, by replacing the C library's, and the allocated
 // bytes.
 #ifndef C_ALLOCATION_COUNT_H

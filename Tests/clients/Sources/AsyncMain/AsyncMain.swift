@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A program with an asynchronous main: live updates, a monitor, sessions.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A manager that belongs to a thread with its own run loop.
 import CoreLocation
 import Foundation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A location in one await: a continuation around requestLocation, and a limit of time in a task group.
 import CoreLocation
 import Foundation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A hike that requests deferral at each delivery, as in the guide of 2016.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A delegate that forwards its calls as optional methods.
 import CoreLocation
 

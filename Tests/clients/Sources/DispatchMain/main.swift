@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // main.swift of a program without a run loop: dispatchMain, and a delegate that is a private class with closures.
 import CoreLocation
 import Dispatch

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Errors: as CLError, as NSError, in a catch, in a switch over all codes; and requests that are refused.
 import CoreLocation
 

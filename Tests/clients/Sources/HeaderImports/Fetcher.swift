@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts of the framework by the names of their headers, as libraries import them.
 import CoreLocation.CLLocation
 import CoreLocation.CLLocationManager

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Single declarations of the framework, and an import of one of its headers.
 import Foundation
 

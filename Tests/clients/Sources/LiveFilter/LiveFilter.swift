@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Live updates through sequence operators, and a task that is cancelled.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A command-line logger: options, a time limit, signals, a file in GPX.
 import CoreLocation
 import Dispatch

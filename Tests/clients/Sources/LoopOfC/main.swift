@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A tool that waits with the C functions of the run loop, and measures the time.
 import CoreLocation
 

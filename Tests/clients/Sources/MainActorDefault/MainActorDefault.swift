@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A program whose default isolation is the main actor, without any annotation.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A class that is tested with a replacement of its manager: protocols, subclasses, constructed locations.
 import CoreLocation
 

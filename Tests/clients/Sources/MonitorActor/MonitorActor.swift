@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A monitor inside an actor of the program.
 import CoreLocation
 

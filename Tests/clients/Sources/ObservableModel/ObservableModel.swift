@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A model that views would observe, on the main actor, with an isolated conformance.
 import CoreLocation
 import Observation

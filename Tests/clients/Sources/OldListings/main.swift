@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The names that programs written up to iOS 12 use: they compile without a warning.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Geofences: a requested state, entries and exits, and a region that cannot be monitored.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // main.swift of a program of the usual form: a class that is its own delegate, and the main run loop.
 import CoreLocation
 

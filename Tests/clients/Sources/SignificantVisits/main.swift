@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Significant changes and visits, both started from one manager; headings where there is a compass.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The delegate as an asynchronous stream, which starts and stops the updates with its consumer.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // main.swift with a task at its top level, and a view model of the main actor.
 import CoreLocation
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Requests a location like a function's value, by running the main loop until it is delivered: from a block of the
 // main queue, and again inside the delegate's call.
 import CoreLocation

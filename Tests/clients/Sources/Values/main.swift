@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Locations and regions as values of a program: copies, archives, sets, distances, descriptions.
 import CoreLocation
 import Foundation
