@@ -87,7 +87,7 @@ struct SettingsTests {
       _ = try SettingName("constellations")
       Issue.record("it was taken for one setting")
     } catch {
-      #expect(error.description.contains("show 'CFG-SIGNAL-*'"))
+      #expect(error.description.contains("configure get constellations"))
     }
   }
 

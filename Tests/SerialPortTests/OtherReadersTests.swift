@@ -72,8 +72,13 @@ struct OtherReadersTests {
     program.standardOutput = output
     try program.run()
     defer { program.terminate() }
-    let path = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).dropLast()
-    _ = try SerialPort(opening: String(path), access: .readWrite, baud: nil)
+    var path = ""
+    while !path.hasSuffix("\n") {
+      let piece = output.fileHandleForReading.availableData
+      try #require(!piece.isEmpty)
+      path += String(decoding: piece, as: UTF8.self)
+    }
+    _ = try SerialPort(opening: String(path.dropLast()), access: .readWrite, baud: nil)
   }
 
   @Test("Devices that many programs have open, such as /dev/null, have no readers")
