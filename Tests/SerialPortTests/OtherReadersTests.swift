@@ -30,7 +30,8 @@ struct OtherReadersTests {
     }
 
     func end() {
-      process.terminate()
+      // SIGTERM may be blocked: a poller of another test blocks it for the processes that its thread starts.
+      kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
   }
@@ -71,7 +72,7 @@ struct OtherReadersTests {
     let output = Pipe()
     program.standardOutput = output
     try program.run()
-    defer { program.terminate() }
+    defer { kill(program.processIdentifier, SIGKILL) }
     var path = ""
     while !path.hasSuffix("\n") {
       let piece = output.fileHandleForReading.availableData

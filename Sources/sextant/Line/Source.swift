@@ -109,7 +109,7 @@ enum Source: Equatable {
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
     }
     if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
-      throw CommandFailure(.unavailable, "\(name): a file takes no orders; name a receiver's device")
+      throw CommandFailure(.unavailable, "\(name): a file accepts no commands; name the device of a receiver")
     }
     if let note = choice.note { printNotice(note) }
     return choice
