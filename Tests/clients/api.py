@@ -23,11 +23,12 @@ DERIVED = {"Copyable", "Escapable", "SendableMetatype", "CVarArg", "CustomString
 
 def graph(built):
     target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["unversionedTriple"]
+    system = pathlib.Path(built).resolve().parent.parent / "checkouts/swift-system/Sources/CSystem/include"
     maps = [f"-fmodule-map-file={path}" for path in sorted(pathlib.Path(built).glob("C*.build/module.modulemap"))]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.check_call([
             "swift", "symbolgraph-extract", "-module-name", "CoreLocation", "-target", target, "-minimum-access-level",
-            "public", "-skip-inherited-docs", "-I", f"{built}/Modules",
+            "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(system),
             *(word for path in sorted(TOP.glob("CSupport/*/")) for word in ("-I", str(path))),
             *(word for path in maps for word in ("-Xcc", path)), "-output-dir", folder])
         return json.loads((pathlib.Path(folder) / "CoreLocation.symbols.json").read_text())

@@ -11,7 +11,7 @@ checkouts=$(cd "$built/../../checkouts" && pwd)
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
 for module in MonotonicTime WireBytes NMEA UBX RTCM3 SPARTN ReceiverStream Recording SerialPort Hotplug PowerControl Receiver \
-  ReceiverPower ReceiverSimulator Positioning EventLoop; do
+  ReceiverSimulator Positioning EventLoop; do
   # Beginning anew, so that no symbol of an earlier tree is documented.
   rm -rf "$out/symbols/$module"
   mkdir -p "$out/symbols/$module"

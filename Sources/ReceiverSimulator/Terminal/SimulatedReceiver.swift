@@ -25,7 +25,9 @@ public final class SimulatedReceiver {
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// - Parameters:
+  ///   - device: The receiver or recording.
   ///   - link: The path under which the device can be opened.
+  ///   - speed: Seconds of the device per second of the host.
   ///   - now: The instant at which the device's time begins.
   public init(_ device: any SimulatedDevice, link: String, speed: Double = 1, now: Instant) throws {
     self.device = device

@@ -59,7 +59,8 @@ struct Batch: ParsableCommand {
     }
     // The check precedes the command to the receiver, which is silent from then on.
     if action == .start { try client.checkRoom() }
-    try CrashRecovery.restore(choice)
+    // A reader that was killed left a batch to be read, which the restoration would switch off.
+    if action == .start { try CrashRecovery.restore(choice) }
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.restoresAtEnd = false
     let (action, batch) = (action, BatchConfiguration(epochs: size, isExtended: extended))
