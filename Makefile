@@ -92,7 +92,7 @@ fuzz: dependencies
 sanitize: dependencies
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/sanitize -Xswiftc -use-ld=lld \
 	  --skip RandomDayTests --skip FaultMatrixTests --skip FaultsDuringChecksTests \
-	  --skip LifecycleTests/random --skip WhimsicalReceiverTests
+	  --skip LifecycleTests/random --skip WhimsicalReceiverTests --skip KilledProgramTests
 
 # Hotplug with the real libudev on a mocked machine, and with a real kernel in a virtual machine. Both need root; RIG= is
 # the folder with the virtual machine's boot.py and build-image.sh.

@@ -28,7 +28,7 @@ def graph(built):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.check_call([
             "swift", "symbolgraph-extract", "-module-name", "CoreLocation", "-target", target, "-minimum-access-level",
-            "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(system),
+            "public", "-skip-inherited-docs", "-I", f"{built}/Modules", "-I", str(system), "-I", str(TOP / "CSupport/CLinux/include"),
             *(word for path in sorted(TOP.glob("CSupport/*/")) for word in ("-I", str(path))),
             *(word for path in maps for word in ("-Xcc", path)), "-output-dir", folder])
         return json.loads((pathlib.Path(folder) / "CoreLocation.symbols.json").read_text())

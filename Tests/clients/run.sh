@@ -11,7 +11,7 @@ swift build --package-path "$here" --scratch-path "$build" ${LOCK:-}
 bin=$(swift build --package-path "$here" --scratch-path "$build" ${LOCK:-} --show-bin-path)
 
 # The same sources in language mode 5, which clients may still use.
-modules=(-I "$bin/Modules")
+modules=(-I "$bin/Modules" -I "$build/checkouts/swift-system/Sources/CSystem/include" -I "$here/../../CSupport/CLinux/include")
 for map in "$here"/../../CSupport/*/module.modulemap; do modules+=(-I "$(dirname "$map")"); done
 for map in "$bin"/*.build/module.modulemap; do modules+=(-Xcc "-fmodule-map-file=$map"); done
 for folder in "$here"/Sources/*; do
