@@ -131,12 +131,12 @@ struct CaughtSignals: ~Copyable {
 
   var number: Int32 { descriptor.number }
 
-  /// The next signal that came; nil when there is none.
+  /// Returns the next pending signal; nil without one.
   func next() -> Int32? { Syscalls.nextSignal(descriptor.number) }
 }
 
 extension Syscalls {
-  /// The next signal that came; nil when there is none.
+  /// Returns the next pending signal; nil without one.
   static func nextSignal(_ descriptor: Int32) -> Int32? {
     var found = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size

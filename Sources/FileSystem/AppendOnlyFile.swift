@@ -6,7 +6,7 @@ package struct AppendOnlyFile: ~Copyable {
   private let path: String
   private let descriptor: OwnedDescriptor
 
-  /// Opens a file that the user named at its end, and makes it where there is none. Symbolic links are followed; a device or
+  /// Opens the named file at its end, and creates it if it is missing. Symbolic links are followed; a device or
   /// a FIFO is written to.
   package init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
     let descriptor = try naming(path) { () throws(Errno) in

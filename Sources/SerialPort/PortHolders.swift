@@ -44,7 +44,7 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
 }
 
 /// The other programs that have a line open, as far as they are visible to this user: they read part of its bytes, also
-/// without a lock. The owner of a pseudo-terminal's other end is none of them; it often has both ends open.
+/// without a lock. The process at a pseudo-terminal's other end does not count; it often has both ends open.
 func findOtherReaders(of node: NodeStatus) -> [PortHolder] {
   guard node.isLine else { return [] }
   let own = Syscalls.processID
