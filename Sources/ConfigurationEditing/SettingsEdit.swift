@@ -52,7 +52,8 @@ package struct SettingsEdit: ReceiverScript {
     var found: UInt64?
     var result: Result?
 
-    var item: ConfigurationPair? { if case .item(let pair) = setting { pair } else { nil } }
+    // Not inlined, because the optimizer of Swift 6.3.1 fails on the inlined form ("Found outside of lifetime use").
+    @inline(never) var item: ConfigurationPair? { if case .item(let pair) = setting { pair } else { nil } }
 
     var change: Setting.Change? { if case .message(_, _, let change) = setting { change } else { nil } }
   }
