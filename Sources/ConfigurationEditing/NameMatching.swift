@@ -2,10 +2,9 @@
 import Receiver
 
 /// Search for names: by a pattern, and by similarity to a name that does not exist.
-enum NameMatching {
+package enum NameMatching {
   /// Whether a name matches a pattern, regardless of case. `*` matches any characters and `?` one. A pattern without
   /// them matches anywhere in the name.
-  /// them is looked for anywhere in the name.
   static func matches(_ name: String, _ pattern: String) -> Bool {
     let name = Array(name.lowercased().utf8)
     let pattern = Array(pattern.lowercased().utf8)
@@ -36,7 +35,7 @@ enum NameMatching {
   }
 
   /// Returns up to three names that are most similar to `name`, the best first.
-  static func nearest(to name: String, among names: some Sequence<String>) -> [String] {
+  package static func nearest(to name: String, among names: some Sequence<String>) -> [String] {
     let target = Array(name.lowercased().utf8)
     guard !target.isEmpty else { return [] }
     var best: [(name: String, score: Int)] = []
@@ -48,6 +47,15 @@ enum NameMatching {
       best.append((candidate, score * 64 + abs(other.count - target.count)))
     }
     return best.sorted { ($0.score, $0.name) < ($1.score, $1.name) }.prefix(3).map(\.name)
+  }
+
+  /// Returns the end of a message about an unknown name.
+  ///
+  /// - Parameters:
+  ///   - near: the most similar names.
+  ///   - nextStep: what the user can do if there are none.
+  package static func suggestion(_ near: [String], otherwise nextStep: String) -> String {
+    near.isEmpty ? "; \(nextStep)" : "; did you mean \(near.joined(separator: ", "))?"
   }
 
   private static func contains(_ name: [UInt8], _ part: [UInt8]) -> Bool {

@@ -101,7 +101,7 @@ package enum SettingName: Sendable {
   }
 
   static func suggestion(_ near: [String]) -> String {
-    near.isEmpty ? "; `sextant configure show` lists all" : "; did you mean \(near.joined(separator: ", "))?"
+    NameMatching.suggestion(near, otherwise: "`sextant configure show` lists all")
   }
 
   /// All names of settings.

@@ -25,6 +25,7 @@ struct Sextant: ParsableCommand {
     holdClosedStreams()
     ignoreBrokenPipes()
     do {
+      try CommandName.check(Array(CommandLine.arguments.dropFirst()))
       var command = try parseAsRoot()
       try command.run()
     } catch let failure as SerialPortError {
