@@ -19,7 +19,7 @@ struct NoReceiverTests {
     var opensReceiver = true
   }
 
-  /// The rows of a command; FOLDER stands for a folder of the test.
+  /// The rows of each command and subcommand; FOLDER stands for a folder of the test.
   private static let rows: [String: [Row]] = [
     "devices": [Row(words: ["--json"], code: 0, opensReceiver: false)],
     "probe": [Row(words: [], code: 69), Row(words: ["--json", "--read-only"], code: 69)],
@@ -28,7 +28,13 @@ struct NoReceiverTests {
       Row(words: ["--json", "--seconds", "1"], code: 69), Row(words: ["--once", "--seconds", "1"], code: 69),
       Row(words: ["--significant", "--seconds", "1"], code: 69),
     ],
-    "authorize": [Row(words: ["show"], code: 0, opensReceiver: false)],
+    "authorize show": [Row(words: ["--json"], code: 0, opensReceiver: false)],
+    "authorize grant": [Row(words: ["/bin/true", "always"], code: 0, opensReceiver: false)],
+    "authorize deny": [Row(words: ["/bin/true"], code: 0, opensReceiver: false)],
+    "authorize reset": [Row(words: ["--all"], code: 0, opensReceiver: false)],
+    "authorize services": [Row(words: ["on"], code: 0, opensReceiver: false)],
+    // They write the policy of the machine.
+    "authorize restrict": [], "authorize unrestrict": [],
     "configure": [
       Row(words: ["show", "--json"], code: 69), Row(words: ["get", "rate"], code: 69),
       Row(words: ["set", "rate=5Hz"], code: 69), Row(words: ["save"], code: 69),
@@ -37,74 +43,86 @@ struct NoReceiverTests {
     ],
     "record": [
       Row(words: ["FOLDER/recording"], code: 69), Row(words: ["--configure", "FOLDER/recording"], code: 69),
-      Row(words: ["-"], code: 69),
+      Row(words: ["-"], code: 69), Row(words: ["--json", "FOLDER/recording"], code: 69),
     ],
     "decode": [Row(words: ["FOLDER/sentence.nmea"], code: 0, opensReceiver: false)],
     "power": [
       Row(words: [], code: 69), Row(words: ["sleep", "10"], code: 69), Row(words: ["wake"], code: 69),
       Row(words: ["mode", "cyclic:5"], code: 69),
     ],
-    "batch": [Row(words: ["start"], code: 69), Row(words: ["status"], code: 69), Row(words: ["retrieve"], code: 69)],
+    "batch": [
+      Row(words: ["status", "--json"], code: 69), Row(words: ["start"], code: 69), Row(words: ["status"], code: 69),
+      Row(words: ["retrieve"], code: 69),
+    ],
     // The simulator itself, and measurements that name their simulated days.
     "simulate": [Row(words: ["--seconds", "0.2"], code: 0, opensReceiver: false)],
     "bench": [],
   ]
 
-  private struct Result {
-    var code: Int32
-    var output: String
-    var errors: String
+  /// A command without subcommands, as the program describes it.
+  private struct Leaf {
+    var path: String
+    var options: Set<String>
+    /// The values of each positional argument that has a fixed set of them.
+    var actions: [[String]]
   }
 
-  /// Runs the program, which is built beside the tests, without the variables that name a receiver.
-  private func run(_ words: [String], in folder: String) throws -> Result {
-    let tests = try #require(CommandLine.arguments.first { $0.contains("PackageTests.xctest") })
-    let place = tests.split(separator: "/", omittingEmptySubsequences: false).prefix {
-      !$0.hasSuffix("PackageTests.xctest")
+  /// All commands without subcommands, from the program's own description of its command line.
+  private static func leaves() throws -> [Leaf] {
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
+    let text = try CommandProgram.run(["--experimental-dump-help"], in: path).output
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    let root = try #require(object?["command"] as? [String: Any])
+    var leaves: [Leaf] = []
+    func walk(_ command: [String: Any], _ path: [String]) {
+      let subcommands = (command["subcommands"] as? [[String: Any]] ?? []).filter {
+        $0["commandName"] as? String != "help"
+      }
+      for sub in subcommands { walk(sub, path + [sub["commandName"] as? String ?? ""]) }
+      guard subcommands.isEmpty else { return }
+      let arguments = command["arguments"] as? [[String: Any]] ?? []
+      let names = arguments.flatMap { $0["names"] as? [[String: Any]] ?? [] }.compactMap { $0["name"] as? String }
+      let actions = arguments.filter { $0["kind"] as? String == "positional" }.compactMap {
+        $0["allValues"] as? [String]
+      }
+      leaves.append(Leaf(path: path.joined(separator: " "), options: Set(names), actions: actions))
     }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: place.joined(separator: "/") + "/sextant")
-    process.arguments = words
-    process.environment = [
-      "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder, "SEXTANT_STATE_DIR": "\(folder)/state",
-      "SEXTANT_RUN_DIR": "\(folder)/run",
-    ]
-    let (output, errors) = ("\(folder)/output", "\(folder)/errors")
-    for path in [output, errors] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
-    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
-    try process.run()
-    process.waitUntilExit()
-    return Result(
-      code: process.terminationStatus, output: try String(contentsOfFile: output, encoding: .utf8),
-      errors: try String(contentsOfFile: errors, encoding: .utf8))
+    walk(root, [])
+    return leaves
   }
 
-  /// Makes a folder for one run.
-  private static func folder() throws -> String {
-    let path = "/tmp/sextant-no-receiver-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    return path
+  @Test("Each command of the command table has rows here: all that open a receiver, with all of their actions")
+  func isComplete() throws {
+    let leaves = try Self.leaves()
+    #expect(leaves.map(\.path).sorted() == Self.rows.keys.sorted(), "each command has its rows here")
+    #expect(leaves.count >= 18)
+    for leaf in leaves where leaf.options.contains("device") {
+      let rows = (Self.rows[leaf.path] ?? []).filter(\.opensReceiver)
+      #expect(!rows.isEmpty, "\(leaf.path) opens a receiver")
+      for action in leaf.actions.joined() {
+        #expect(rows.contains { $0.words.contains(action) }, "\(leaf.path) \(action) has a row")
+      }
+      if leaf.options.contains("json") {
+        #expect(rows.contains { $0.words.contains("--json") }, "\(leaf.path) --json has a row")
+      }
+    }
   }
 
   @Test("Each command reports that there is no receiver, and reports and writes nothing simulated")
   func allCommands() throws {
-    var names: [String] = []
-    for command in Sextant.configuration.subcommands { names.append(command.configuration.commandName ?? "") }
-    let tested = Self.rows.keys.sorted()
-    #expect(names.sorted() == tested, "each command has its rows here")
-    for name in names { for row in Self.rows[name] ?? [] { try check(name, row) } }
+    for (name, rows) in Self.rows { for row in rows { try check(name, row) } }
   }
 
   private func check(_ name: String, _ row: Row) throws {
-    let path = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
     try "$GPTXT,01,01,02,ANTENNA OK*36\r\n".write(toFile: "\(path)/sentence.nmea", atomically: false, encoding: .utf8)
     try "sextant-configuration 1\nCFG-RATE-MEAS = 0.2\n".write(
       toFile: "\(path)/settings", atomically: false, encoding: .utf8)
-    let words = [name] + row.words.map { $0.replacingOccurrences(of: "FOLDER", with: path) }
-    let result = try run(words, in: path)
+    let words =
+      name.split(separator: " ").map(String.init) + row.words.map { $0.replacingOccurrences(of: "FOLDER", with: path) }
+    let result = try CommandProgram.run(words, in: path)
     #expect(result.code == row.code, "\(words): \(result.errors)")
     guard row.opensReceiver else { return }
     // A service that never had a receiver is refused at once.
@@ -120,30 +138,30 @@ struct NoReceiverTests {
 
   @Test("The next step of a command that does not wait is in its error, and --demo uses the simulator and reports it")
   func nextStep() throws {
-    let path = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let errors = try run(["probe"], in: path).errors
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
+    let errors = try CommandProgram.run(["probe"], in: path).errors
     for step in ["plug one in", "--device", "GNSS_DEVICE", "--demo"] { #expect(errors.contains(step), "\(errors)") }
-    let demo = try run(["probe", "--demo", "--json"], in: path)
+    let demo = try CommandProgram.run(["probe", "--demo", "--json"], in: path)
     #expect(demo.code == 0 && demo.errors.contains("simulator"), "\(demo)")
     #expect(demo.output.contains("built-in simulator"), "\(demo)")
   }
 
   @Test("A file without a frame is refused with 65 by decode and by simulate --replay; a partial recording is decoded")
   func noFrames() throws {
-    let path = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
     let text = String(repeating: "some words of a text, such as those of a README\n", count: 400)
     try text.write(toFile: "\(path)/text", atomically: false, encoding: .utf8)
     try "$GPTXT,01,01,02,ANTENNA OK*36\r\n$GPTXT,01,".write(
       toFile: "\(path)/part", atomically: false, encoding: .utf8)
     for format in ["tpv", "messages", "summary"] {
-      let refused = try run(["decode", "--format", format, "\(path)/text"], in: path)
+      let refused = try CommandProgram.run(["decode", "--format", format, "\(path)/text"], in: path)
       #expect(refused.code == 65 && refused.errors.contains("no frame"), "\(format): \(refused)")
-      let part = try run(["decode", "--format", format, "\(path)/part"], in: path)
+      let part = try CommandProgram.run(["decode", "--format", format, "\(path)/part"], in: path)
       #expect(part.code == 0, "\(format): \(part)")
     }
-    let replay = try run(["simulate", "--replay", "\(path)/text"], in: path)
+    let replay = try CommandProgram.run(["simulate", "--replay", "\(path)/text"], in: path)
     #expect(replay.code == 65 && replay.errors.contains("no frame"), "\(replay)")
   }
 
@@ -154,9 +172,9 @@ struct NoReceiverTests {
       ("baud", "CFG-UART1-BAUDRATE"),
     ])
   func several(name: String, item: String) throws {
-    let path = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let result = try run(["configure", "get", name, "--device", "sim:walk"], in: path)
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
+    let result = try CommandProgram.run(["configure", "get", name, "--device", "sim:walk"], in: path)
     #expect(result.code == 0 && result.output.contains(item), "\(result)")
   }
 }
