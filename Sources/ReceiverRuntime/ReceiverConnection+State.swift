@@ -37,9 +37,10 @@ extension ReceiverConnection {
   /// Whether the receiver has the desired state and accepts commands.
   package var isSteady: Bool { read { $0.session.isSteady } ?? false }
 
-  /// Whether device events report the presence of the receiver. There are none for a pseudo-terminal, a file or a bus.
+  /// Whether device events report the presence of the receiver. There are none for a pseudo-terminal, a file, standard
+  /// input or a bus.
   package var isAnnounced: Bool {
     guard case .port(let path)? = try? LineAddress(path) else { return false }
-    return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/")
+    return path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/") && path != "/dev/stdin"
   }
 }

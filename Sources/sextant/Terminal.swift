@@ -15,8 +15,11 @@ func isTerminal() -> Bool { isatty(STDOUT_FILENO) == 1 }
 /// Whether standard error is a terminal.
 func standardErrorIsTerminal() -> Bool { isatty(STDERR_FILENO) == 1 }
 
+/// Whether standard input is a terminal.
+func isInputATerminal() -> Bool { isatty(STDIN_FILENO) == 1 }
+
 /// Whether the user can see and answer a question.
-func isInputTerminal() -> Bool { isatty(STDIN_FILENO) == 1 && standardErrorIsTerminal() }
+func isInputTerminal() -> Bool { isInputATerminal() && standardErrorIsTerminal() }
 
 /// Whether standard output is a terminal with cursor control.
 func isScreen() -> Bool { isTerminal() && placesCursor(environment("TERM")) }

@@ -6,8 +6,8 @@ struct ReceiverOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The device of the receiver: a tty, pseudo-terminal, FIFO or file, i2c:BUS[@ADDRESS], replay:FILE[@SPEED] or \
-      sim:SCENARIO. Default: GNSS_DEVICE, else the configuration file, else the first receiver that is found.
+      The device of the receiver: a tty, pseudo-terminal, FIFO or file, i2c:BUS[@ADDRESS], replay:FILE[@SPEED], \
+      sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the configuration file, else the first receiver that is found.
       """))
   var device: String?
 
@@ -52,5 +52,8 @@ struct ReceiverOptions: ParsableArguments {
 
 extension Source {
   /// The name of the source in messages.
-  var name: String { if case .device(let path) = self { path } else { "built-in simulator" } }
+  var name: String {
+    if isStandardInput { return "standard input" }
+    return if case .device(let path) = self { path } else { "built-in simulator" }
+  }
 }

@@ -18,6 +18,10 @@ enum Source: Equatable {
     }
   }
 
+  /// The node of standard input, which `--device -` names.
+  static let standardInput = "/dev/stdin"
+  var isStandardInput: Bool { self == .device(Self.standardInput) }
+
   /// The choice and the notice to the user.
   struct Choice: Equatable {
     var source: Source
@@ -108,6 +112,16 @@ enum Source: Equatable {
       throw CommandFailure(
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
     }
+    if choice.source.isStandardInput {
+      guard use == .listening else {
+        throw CommandFailure(
+          .usage, "standard input accepts no commands; name the device of a receiver with --device")
+      }
+      if isInputATerminal() {
+        throw CommandFailure(
+          .usage, "standard input is a terminal; pipe the bytes of a receiver into it, or name the device")
+      }
+    }
     if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
       throw CommandFailure(.unavailable, "\(name): a file accepts no commands; name the device of a receiver")
     }
@@ -137,6 +151,7 @@ enum Source: Equatable {
   }
 
   private static func parse(_ name: String) throws -> Source {
+    if name == "-" { return .device(standardInput) }
     guard case .simulator(let scenario) = try LineAddress(name) else { return .device(name) }
     _ = try Scenario.read(scenario)
     return .simulator(scenario)

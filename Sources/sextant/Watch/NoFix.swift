@@ -8,7 +8,7 @@ struct NoFix {
   var counters: StreamCounters
   /// The number of epochs. None had a position.
   var epochs: Int
-  /// Whether the bytes are those of a replayed recording.
+  /// Whether the bytes are those of a recording: replayed, or on standard input.
   var isReplay = false
 
   var text: String { "no fix was received: \(cause)" }
@@ -17,7 +17,7 @@ struct NoFix {
     if epochs > 0 {
       return "the receiver has no position yet; check the antenna and its view of the sky"
     }
-    if bytes == 0, isReplay { return "the file has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
+    if bytes == 0, isReplay { return "the input has no frame of NMEA, UBX or RTCM 3; name a recording of a receiver" }
     if bytes == 0 {
       return "no byte arrived; check the receiver's supply, and that its TX is wired to this port's RX"
     }

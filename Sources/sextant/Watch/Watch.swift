@@ -22,6 +22,13 @@ struct Watch: ParsableCommand {
   @Flag(help: "Print gpsd's TPV and SKY objects, one a line.")
   var json = false
 
+  @Flag(
+    help: """
+      Print the bytes of the receiver as they arrive, such as its sentences, for `sextant decode -` and other programs. No \
+      byte is sent to the receiver.
+      """)
+  var raw = false
+
   @Option(help: "End after this many epochs with a fix.")
   var count: Int?
 
@@ -41,6 +48,8 @@ struct Watch: ParsableCommand {
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be a number from 1 on.") }
     try ReceiverOptions.check(seconds: seconds)
+    if raw, json { throw ValidationError("--raw and --json exclude each other.") }
+    if raw, corrections != nil { throw ValidationError("--raw sends nothing to the receiver; omit --corrections.") }
     if let corrections {
       if readOnly { throw ValidationError("--corrections are sent to the receiver; omit --read-only.") }
       if CorrectionSource(corrections) == nil {
@@ -53,7 +62,7 @@ struct Watch: ParsableCommand {
   func run() throws {
     var seconds = seconds
     let choice = try receiver.chooseOrWait(seconds: &seconds)
-    let isReadOnly = readOnly || choice.isReadOnly
+    let isReadOnly = readOnly || raw || choice.isReadOnly
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
         .configuration,
@@ -75,7 +84,8 @@ struct Watch: ParsableCommand {
       }
     }
     let client = WatchClient(
-      json ? .json : isScreen() ? .screen : .lines, source: choice.source, baud: choice.baud, epochs: count,
+      raw ? .raw : json ? .json : isScreen() ? .screen : .lines, source: choice.source, baud: choice.baud,
+      epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)
     do {
@@ -86,6 +96,8 @@ struct Watch: ParsableCommand {
     }
     loop.client.close()
     if let record = loop.client.record, let time = systemTime() { store?.save(record, at: time) }
+    // Bytes are what --raw asks for; with --count fixes are.
+    if raw, count == nil, loop.client.noFix.bytes > 0 { return }
     if loop.client.fixes == 0 { throw CommandFailure(.unavailable, loop.client.noFix.text) }
   }
 }

@@ -37,12 +37,14 @@ struct WatchClient: ReceiverClient, ~Copyable {
     path = source.name
     self.baud = baud
     self.epochs = epochs
-    noFix.isReplay = source.isSimulated
+    noFix.isReplay = source.isSimulated || source.isStandardInput
   }
 
   /// The number of epochs with a position.
   var fixes: Int { view.fixes }
   var deadline: Instant? { .earlier(view.deadline, corrections?.deadline) }
+
+  mutating func receive(bytes: RawSpan, at now: Instant) { view.show(bytes: bytes) }
 
   mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
     view.show(report, sky, now)

@@ -3,11 +3,14 @@ import GPSDJSON
 import MonotonicTime
 import Receiver
 import ReceiverStream
+import WireBytes
 
 /// The output of `sextant watch`: JSON lines, text lines, or a screen.
 struct WatchView: ~Copyable {
   enum Kind {
     case json, lines, screen
+    /// The bytes of the receiver as they arrive.
+    case raw
   }
 
   /// The number of epochs with a position.
@@ -19,6 +22,8 @@ struct WatchView: ~Copyable {
   private var line = JSONLine()
   private var screen: Screen
   private var isDrawn = false
+  /// Received bytes that are not yet written.
+  private var received: [UInt8] = []
   private var isDirty = false
   private var drawn: Instant
 
@@ -50,6 +55,11 @@ struct WatchView: ~Copyable {
 
   mutating func set(baud: UInt32) { screen.baud = baud }
 
+  /// Shows received bytes.
+  mutating func show(bytes: RawSpan) {
+    if kind == .raw { received += [UInt8](copying: bytes) }
+  }
+
   mutating func set(bytes: UInt64) { screen.bytes = bytes }
 
   /// Shows a report.
@@ -60,6 +70,7 @@ struct WatchView: ~Copyable {
     switch kind {
     case .json: line.report(report, sky, device: screen.device)
     case .lines: if !report.isUpdate { line.plain(report.fix) }
+    case .raw: break
     case .screen:
       screen.take(report, sky, now)
       isDirty = true
@@ -96,6 +107,10 @@ struct WatchView: ~Copyable {
   var pending: String { line.text }
 
   mutating func flush() throws {
+    if !received.isEmpty {
+      try Output.write(received)
+      received.removeAll(keepingCapacity: true)
+    }
     guard line.bytes.byteCount > 0 else { return }
     try Output.write(line.bytes)
     discard()
