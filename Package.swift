@@ -87,7 +87,8 @@ let package = Package(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
-      name: "ConfigurationEditing", dependencies: ["Receiver", "UBX", "WireBytes", "MonotonicTime"],
+      name: "ConfigurationEditing",
+      dependencies: ["Receiver", "ReceiverStream", "NMEA", "RTCM3", "UBX", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
       name: "Corrections",
@@ -191,7 +192,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ConfigurationEditingTests",
-      dependencies: ["ConfigurationEditing", "Receiver", "ReceiverSimulator", "UBX", "MonotonicTime"],
+      dependencies: [
+        "ConfigurationEditing", "GPSDJSON", "Receiver", "ReceiverSimulator", "ReceiverStream", "UBX", "MonotonicTime",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "CorrectionsTests",

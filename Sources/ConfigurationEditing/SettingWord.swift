@@ -2,11 +2,11 @@
 import Receiver
 import UBX
 
-/// Why a word of the user is not a valid setting, with the next step, in one line.
+/// Why a word of the user is not a valid setting, message or field, with the next step, in one line.
 package struct SettingProblem: Error, Sendable, Equatable, CustomStringConvertible {
   package var description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// A setting in the user's words: `rate=5Hz`, `CFG-RATE-MEAS=0.2`, `CFG-NAV5.dynModel=4`. It is read without a
@@ -98,7 +98,7 @@ package struct SettingWord: Sendable, Equatable {
     } catch { throw problem(error, name, value, unit, isArray: false) }
   }
 
-  private static func problem(
+  static func problem(
     _ problem: WireText.Problem, _ name: String, _ value: String, _ unit: String, isArray: Bool
   ) -> SettingProblem {
     let unit = unit.isEmpty ? "" : " " + unit
@@ -112,7 +112,7 @@ package struct SettingWord: Sendable, Equatable {
   }
 
   private static func expected(_ unit: String, isArray: Bool) -> String {
-    if isArray { return "numbers in brackets, as `show` prints them" }
+    if isArray { return "numbers in brackets, such as [1,2]" }
     return unit.isEmpty ? "a number" : "a number in\(unit)"
   }
 

@@ -50,6 +50,11 @@ struct NoReceiverTests {
       Row(words: [], code: 69), Row(words: ["sleep", "10"], code: 69), Row(words: ["wake"], code: 69),
       Row(words: ["mode", "cyclic:5"], code: 69),
     ],
+    "poll": [Row(words: ["MON-VER"], code: 69), Row(words: ["MON-VER", "--json"], code: 69)],
+    "send": [
+      Row(words: ["CFG-RATE", "measRate=200", "--json"], code: 69), Row(words: ["$PUBX,00"], code: 69),
+      Row(words: ["CFG-RATE", "--read-only"], code: 64, opensReceiver: false),
+    ],
     "batch": [
       Row(words: ["status", "--json"], code: 69), Row(words: ["start"], code: 69), Row(words: ["status"], code: 69),
       Row(words: ["retrieve"], code: 69),

@@ -24,20 +24,29 @@ package enum PayloadFields {
       layout = candidate
       least = payload.count - length
     }
-    guard let layout else { return [] }
+    return layout.map { list($0, payload) } ?? []
+  }
+
+  /// The fields of a payload that carry something, by its layout, in the order of the wire.
+  package static func list(_ layout: MessageLayout, _ payload: [UInt8]) -> [Field] {
+    let bytes = unsafe payload.span.bytes
     var fields: [Field] = []
     var cursor = FieldCursor(layout)
-    var groups: [Int] = []
     while let place = cursor.next(in: bytes) {
-      if place.round != nil, groups.last != place.item { groups.append(place.item) }
       if place.field.isReserved { continue }
       var path = place.field.name.description
-      if let round = place.round { path = "groups\(groups.count > 1 ? String(groups.count) : "")[\(round)].\(path)" }
+      if let round = place.round { path = "\(groupName(layout, place.item))[\(round)].\(path)" }
       let room = payload.count - place.offset
       fields.append(
         Field(path: path, layout: place.field, offset: place.offset, values: place.field.values(within: room)))
     }
     return fields
+  }
+
+  /// The name of a group of fields, as in JSON: `groups`, that of a second group `groups2`.
+  package static func groupName(_ layout: MessageLayout, _ item: Int) -> String {
+    let number = layout.items[...item].count { if case .group = $0 { true } else { false } }
+    return number > 1 ? "groups\(number)" : "groups"
   }
 
   /// All names of a message's fields; groups as `groups[0]`.
@@ -107,6 +116,7 @@ package enum PayloadFields {
       return
     }
     let values = try self.values(text, field.layout, count: field.values)
+    guard values.count <= field.values else { throw .notANumber }
     for (index, bits) in values.enumerated() {
       for byte in 0..<size {
         payload[field.offset + index * size + byte] = UInt8(truncatingIfNeeded: bits >> (byte * 8))
@@ -123,14 +133,20 @@ package enum PayloadFields {
     try WireText.bits(text, field.type, field.scale, unit: field.unit.description)
   }
 
-  private static func values(_ text: String, _ field: FieldLayout, count: Int) throws(WireText.Problem) -> [UInt64] {
+  /// The values of `text` on the wire; a field without a fixed number of values has as many as `text` has.
+  ///
+  /// - Parameter count: the number of values of a field with a fixed number.
+  package static func values(
+    _ text: String, _ field: FieldLayout, count: Int
+  ) throws(WireText.Problem) -> [UInt64] {
     if field.type == .ch {
-      guard let characters = unquoted(text), characters.count <= max(count, 1) else { throw .notANumber }
+      guard let characters = unquoted(text), characters.count <= count || field.count == 0 else { throw .notANumber }
       return characters.map { UInt64($0) } + Array(repeating: 0, count: max(0, count - characters.count))
     }
     guard field.isArray else { return [try bits(text, field)] }
     guard text.hasPrefix("["), text.hasSuffix("]") else { throw .notANumber }
     var values: [UInt64] = []
+    if text == "[]", field.count == 0 { return values }
     for part in text.dropFirst().dropLast().split(separator: ",", omittingEmptySubsequences: false) {
       var part = part
       while part.first == " " { part.removeFirst() }
