@@ -45,4 +45,22 @@ package struct AssistanceStore: Sendable {
     if record.place == nil, let before, before.key == record.key { record.place = before.place }
     try? PrivateFile.replace(path, with: record.text)
   }
+
+  /// Removes the orbits of a receiver that was started anew without them.
+  ///
+  /// - Parameters:
+  ///   - key: the receiver.
+  ///   - keepsPlace: whether its position remains.
+  /// - Returns: whether something was removed.
+  package func remove(_ key: AssistanceRecord.Key, keepsPlace: Bool) -> Bool {
+    let path = folder + "/" + key.fileName + Self.suffix
+    guard let text = try? PrivateFile.read(path, limit: 1 << 18) else { return false }
+    guard keepsPlace, var record = AssistanceRecord(text), record.place != nil else {
+      return (try? PrivateFile.remove(path)) != nil
+    }
+    if record.database.isEmpty { return false }
+    record.database = []
+    record.databaseTime = nil
+    return (try? PrivateFile.replace(path, with: record.text)) != nil
+  }
 }

@@ -55,6 +55,10 @@ struct NoReceiverTests {
       Row(words: ["CFG-RATE", "measRate=200", "--json"], code: 69), Row(words: ["$PUBX,00"], code: 69),
       Row(words: ["CFG-RATE", "--read-only"], code: 64, opensReceiver: false),
     ],
+    "reset": [
+      Row(words: ["hot"], code: 69), Row(words: ["warm"], code: 69), Row(words: ["cold", "--json"], code: 69),
+      Row(words: ["hot", "--read-only"], code: 64, opensReceiver: false),
+    ],
     "batch": [
       Row(words: ["status", "--json"], code: 69), Row(words: ["start"], code: 69), Row(words: ["status"], code: 69),
       Row(words: ["retrieve"], code: 69),

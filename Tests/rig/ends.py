@@ -167,7 +167,8 @@ def no_receiver(folder):
     log = f"{folder}/log.nmea"
     with open(log, "w") as file:
         file.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n")
-    for words in (["power", "status"], ["batch", "status"], ["configure", "show"]):
+    for words in (["power", "status"], ["batch", "status"], ["configure", "show"], ["poll", "MON-VER"], ["reset", "hot"],
+                  ["send", "CFG-RATE", "measRate=200"]):
         for device in (log, f"replay:{log}"):
             fails(folder, *words, "--device", device, code=69, says=phrases.FILE_TAKES_NO_COMMANDS)
     master, slave = pty.openpty()
@@ -207,7 +208,7 @@ def other_reader(folder):
         with subprocess.Popen(["sleep", "60"], stdin=line) as other:
             line.close()
             try:
-                for words in (["watch"], ["watch", "--read-only"], ["probe"]):
+                for words in (["watch"], ["watch", "--read-only"], ["probe"], ["poll", "MON-VER"], ["reset", "hot"]):
                     fails(folder, *words, "--device", bench.link, code=75, says=rf"sleep \(pid {other.pid}\)")
             finally:
                 other.kill()
@@ -225,10 +226,29 @@ def killed(folder):
             bench.expect_original_settings()
 
 
+def messages(folder):
+    """Messages by name change what they name, and nothing else; a receiver starts anew at a reset, and replies."""
+    for model, words in (("m8", ["CFG-RATE", "measRate=200", "navRate=1", "timeRef=1"]),
+                         ("m10", ["CFG-VALSET", "layers=1", "CFG-RATE-MEAS=0.2"])):
+        with Bench(f"{folder}/{model}", model) as bench:
+            text = fails(bench.folder, "poll", "MON-VER", "--json", "--device", bench.link, code=0, says="")
+            expect('"swVersion"' in text, f"{model}: {text!r}")
+            bench.expect_original_settings()
+            text = fails(bench.folder, "send", *words, "--device", bench.link, code=0, says="")
+            expect(f"{words[0]} acknowledged" in text, f"{model}: {text!r}")
+            now = bench.receiver.snapshot()
+            changed = [key for key in now if now[key] != bench.before[key]]
+            expect_equal(len(changed), 1, f"the number of changed settings of {model}: {changed}")
+            text = fails(bench.folder, "reset", "cold", "--device", bench.link, code=0, says="")
+            expect("navBbrMask 0xffff, resetMode 2" in text and "reply after" in text, f"{model}: {text!r}")
+            fails(bench.folder, "reset", "hot", "--read-only", "--device", bench.link, code=64, says="omit --read-only")
+
+
 def interrupt_before_a_reply(folder):
     """^C is no fault of the receiver's, and there is nothing to check."""
     master, slave = pty.openpty()
-    for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", f"{folder}/file"]):
+    for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", f"{folder}/file"],
+                  ["poll", "MON-VER"], ["send", "$PUBX,00"], ["reset", "cold"]):
         with Program(program(), *words, "--device", os.ttyname(slave), env=environment(folder)) as command:
             wait_until(lambda: command.has_open(os.ttyname(slave)) and command.handles(signal.SIGINT), f"{words} does not read")
             command.interrupt(69)
@@ -262,7 +282,7 @@ def dumb_terminal(folder):
 if __name__ == "__main__":
     checks = {check.__name__: check for check in (
         reader_that_closes, full_disk, output_that_is_off, batch_without_room, rate_that_is_fixed, no_receiver, no_recording,
-        other_reader, killed, interrupt_before_a_reply, dumb_terminal)}
+        other_reader, killed, messages, interrupt_before_a_reply, dumb_terminal)}
     for name in ("watch", "track"):
         checks[f"reader_that_stops {name}"] = lambda folder, name=name: reader_that_stops(folder, name)
         checks[f"lost_terminal {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_DFL)
