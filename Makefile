@@ -14,7 +14,7 @@ BENCH := Benchmarks/.build/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-bus rig-programs static install clean compiler
+  rig-bus rig-programs static manual check-manual install uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -199,8 +199,27 @@ static: dependencies
 	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant
 	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant-track
 
-install: static
+# Man pages and completions from the programs' own descriptions of their commands.
+manual: static
+	@command -v python3 >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3 >/dev/null; }
+	rm -rf .build/manual
+	python3 docs/man/pages.py .build/static/release .build/manual
+
+check-manual: rig-programs
+	Tests/documentation/manual.sh .build/debug .build/manual-check
+
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: static manual
 	$(SUDO) install -D -s -t $(DESTDIR)$(PREFIX)/bin .build/static/release/sextant .build/static/release/sextant-track
+	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 .build/manual/man1/*.1
+	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions .build/manual/completions/bash/sextant
+	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions .build/manual/completions/zsh/_sextant
+	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d .build/manual/completions/fish/sextant.fish
+
+uninstall:
+	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(SHARE)/man/man1/sextant.1 \
+	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
+	  $(SHARE)/fish/vendor_completions.d/sextant.fish
 
 install-hw-rules:
 	$(SUDO) groupadd --system --force gnss
