@@ -16,7 +16,10 @@ enum CommandProgram {
   ///   - words: the command line.
   ///   - folder: a folder of the test, for state and output.
   ///   - input: a file for standard input; nil for none.
-  static func run(_ words: [String], in folder: String, input: String? = nil) throws -> Result {
+  ///   - variables: further variables of the environment.
+  static func run(
+    _ words: [String], in folder: String, input: String? = nil, variables: [String: String] = [:]
+  ) throws -> Result {
     let tests = try #require(CommandLine.arguments.first { $0.contains("PackageTests.xctest") })
     let place = tests.split(separator: "/", omittingEmptySubsequences: false).prefix {
       !$0.hasSuffix("PackageTests.xctest")
@@ -27,7 +30,7 @@ enum CommandProgram {
     process.environment = [
       "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder, "SEXTANT_STATE_DIR": "\(folder)/state",
       "SEXTANT_RUN_DIR": "\(folder)/run",
-    ]
+    ].merging(variables) { $1 }
     let (output, errors) = ("\(folder)/output", "\(folder)/errors")
     for path in [output, errors] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
     process.standardInput = try input.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0)) } ?? .nullDevice

@@ -51,6 +51,19 @@ struct MessageCommandTests {
     }
   }
 
+  @Test("With SEXTANT_READ_ONLY=1 commands that send are refused with 64, and the others send nothing")
+  func readOnlyVariable() throws {
+    let path = try CommandProgram.folder()
+    defer { CommandProgram.remove(path) }
+    let variables = ["SEXTANT_READ_ONLY": "1", "GNSS_DEVICE": "sim:walk"]
+    for words in [["send", "CFG-ANT"], ["configure", "show"], ["power"], ["reset", "hot"], ["batch", "status"]] {
+      let result = try CommandProgram.run(words, in: path, variables: variables)
+      #expect(result.code == 64 && result.errors.contains("SEXTANT_READ_ONLY is set"), "\(words): \(result)")
+    }
+    let probe = try CommandProgram.run(["probe", "--json"], in: path, variables: variables)
+    #expect(probe.code == 0 && probe.output.contains(#""model":null"#), "the receiver was asked: \(probe)")
+  }
+
   @Test("A file of frames is sent in its order; one with other bytes is refused with 65 before anything is sent")
   func file() throws {
     let path = try CommandProgram.folder()

@@ -107,7 +107,14 @@ enum Source: Equatable {
     }
     let isChosen = isNamed || !configuration.devices.isEmpty
     let ports = isChosen ? [] : ReceiverPorts.enumerate(list: try installedList())
-    let choice = try choose(ports, isDemo: isDemo) ?? wait { try choose($0, isDemo: false) }
+    var choice = try choose(ports, isDemo: isDemo) ?? wait { try choose($0, isDemo: false) }
+    if sextant.environment("SEXTANT_READ_ONLY") == "1" {
+      if use == .sending {
+        throw CommandFailure(
+          .usage, "SEXTANT_READ_ONLY is set, and the command sends to the receiver; unset the variable")
+      }
+      choice.isReadOnly = true
+    }
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")

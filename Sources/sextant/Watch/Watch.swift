@@ -66,7 +66,7 @@ struct Watch: ParsableCommand {
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
         .configuration,
-        "the configuration file sets read-only; name the receiver with --device to send corrections to it")
+        "the configuration file or SEXTANT_READ_ONLY sets read-only; without it, corrections can be sent")
     }
     var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
     // The position of a simulated or replayed receiver must not reach a real one.
