@@ -3,8 +3,14 @@ import ReceiverStream
 
 extension JSONLine {
   /// Writes gpsd's SKY object for the satellites of an epoch, and a line end.
-  package mutating func sky(_ sky: borrowing Sky, _ fix: Fix, device: String? = nil) {
-    beginSky(fix, device: device)
+  ///
+  /// - Parameters:
+  ///   - geometry: the dilutions by the satellites, for those that the receiver does not send.
+  ///   - device: the path of the receiver; absent if nil.
+  package mutating func sky(
+    _ sky: borrowing Sky, _ fix: Fix, geometry: Dilutions? = nil, device: String? = nil
+  ) {
+    beginSky(fix, geometry, device: device)
     field("nSat", sky.count)
     field("uSat", sky.used)
     beginArray("satellites")
@@ -17,22 +23,24 @@ extension JSONLine {
 
   /// Writes a SKY object with the dilutions of precision only, for a receiver that does not report satellites.
   package mutating func dilutions(_ fix: Fix, device: String? = nil) {
-    beginSky(fix, device: device)
+    beginSky(fix, nil, device: device)
     field("uSat", fix.satellitesUsed)
     endObject()
     endLine()
   }
 
-  private mutating func beginSky(_ fix: Fix, device: String?) {
+  private mutating func beginSky(_ fix: Fix, _ geometry: Dilutions?, device: String?) {
     beginObject()
     field("class", "SKY")
     if let device { field("device", text: device) }
     if let time = fix.time { field("time", time) }
-    field("gdop", fix.gdop, digits: 2)
-    field("hdop", fix.hdop, digits: 2)
-    field("pdop", fix.pdop, digits: 2)
-    field("tdop", fix.tdop, digits: 2)
-    field("vdop", fix.vdop, digits: 2)
+    field("gdop", fix.gdop ?? geometry?.gdop, digits: 2)
+    field("hdop", fix.hdop ?? geometry?.hdop, digits: 2)
+    field("pdop", fix.pdop ?? geometry?.pdop, digits: 2)
+    field("tdop", fix.tdop ?? geometry?.tdop, digits: 2)
+    field("vdop", fix.vdop ?? geometry?.vdop, digits: 2)
+    field("xdop", fix.edop ?? geometry?.edop, digits: 2)
+    field("ydop", fix.ndop ?? geometry?.ndop, digits: 2)
   }
 
   // Clients wait for these lines, which consist mainly of satellites: a key is written together with its punctuation.

@@ -5,8 +5,10 @@ extension JSONLine {
   /// Writes gpsd's TPV object for a fix, and a line end. Names and units are those of gpsd's protocol. Unknown values
   /// are absent.
   ///
-  /// - Parameter device: the path of the receiver; absent if nil.
-  package mutating func tpv(_ fix: Fix, device: String? = nil) {
+  /// - Parameters:
+  ///   - geometry: the dilutions by the satellites, for `epx` and `epy` of a receiver that sends none.
+  ///   - device: the path of the receiver; absent if nil.
+  package mutating func tpv(_ fix: Fix, geometry: Dilutions? = nil, device: String? = nil) {
     beginObject()
     field("class", "TPV")
     if let device { field("device", text: device) }
@@ -14,33 +16,44 @@ extension JSONLine {
     field("status", fix.gpsdStatus)
     if let time = fix.time { field("time", time) }
     field("leapseconds", fix.leapSeconds)
-    field("ept", fix.timeAccuracySeconds, digits: 9)
+    if let accuracy = fix.timeAccuracySeconds {
+      field("ept", accuracy, digits: 9)
+    } else if fix.time != nil, fix.hasPosition {
+      field("ept", Self.roundingOfSentences, digits: 3)
+    }
     if fix.hasPosition {
-      position(fix)
+      position(fix, geometry)
       motion(fix)
     }
     endObject()
     endLine()
   }
 
-  private mutating func position(_ fix: Fix) {
+  /// Half of the last digit of a sentence's time, hhmmss.ss, in seconds: the accuracy of a time that the receiver sends
+  /// without one. gpsd assumes the same.
+  private static var roundingOfSentences: Double { 0.005 }
+
+  private mutating func position(_ fix: Fix, _ geometry: Dilutions?) {
     field("lat", fix.latitudeDegrees, digits: 9)
     field("lon", fix.longitudeDegrees, digits: 9)
     field("altHAE", fix.heightAboveEllipsoidMetres, digits: 4)
     field("altMSL", fix.heightAboveSeaLevelMetres, digits: 4)
     field("geoidSep", fix.geoidSeparationMetres, digits: 3)
-    if let ecef = fix.ecefMetres {
-      field("ecefx", ecef.x, digits: 2)
-      field("ecefy", ecef.y, digits: 2)
-      field("ecefz", ecef.z, digits: 2)
+    if let ecef = fix.earthCentredMetres {
+      field("ecefx", ecef.x, digits: 4)
+      field("ecefy", ecef.y, digits: 4)
+      field("ecefz", ecef.z, digits: 4)
     }
     // An assumed accuracy is not a measured one.
     if fix.accuracySource != .assumed {
       field("eph", fix.horizontalAccuracyMetres, digits: 3)
       field("epv", fix.verticalAccuracyMetres, digits: 3)
-      if let horizontal = fix.horizontalAccuracyMetres, let vertical = fix.verticalAccuracyMetres {
-        field("sep", (horizontal * horizontal + vertical * vertical).squareRoot(), digits: 3)
+      field("sep", fix.sphericalAccuracyMetres, digits: 3)
+      if let accuracy = fix.eastNorthAccuracyMetres(geometry) {
+        field("epx", accuracy.east, digits: 3)
+        field("epy", accuracy.north, digits: 3)
       }
+      field("ecefpAcc", fix.earthCentredAccuracyMetres, digits: 4)
     }
     field("dgpsAge", fix.differentialAgeSeconds, digits: 1)
     field("dgpsSta", fix.differentialStation)
@@ -55,7 +68,14 @@ extension JSONLine {
       field("velE", velocity.y, digits: 3)
       field("velD", velocity.z, digits: 3)
     }
+    if let velocity = fix.earthCentredMetresPerSecond {
+      field("ecefvx", velocity.x, digits: 3)
+      field("ecefvy", velocity.y, digits: 3)
+      field("ecefvz", velocity.z, digits: 3)
+      field("ecefvAcc", fix.speedAccuracyMetresPerSecond, digits: 3)
+    }
     field("eps", fix.speedAccuracyMetresPerSecond, digits: 3)
+    field("epc", fix.climbAccuracyMetresPerSecond, digits: 3)
     field("epd", fix.courseAccuracyDegrees, digits: 4)
     field("magvar", fix.magneticVariationDegrees, digits: 2)
   }

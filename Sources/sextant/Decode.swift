@@ -97,9 +97,10 @@ struct Decode: ParsableCommand {
 extension JSONLine {
   /// Writes the lines of a report: TPV if the fix changed, and SKY if the satellites or the dilutions did.
   mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, device: String? = nil) {
-    if report.fixChanged { tpv(report.fix, device: device) }
+    let geometry = report.fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
+    if report.fixChanged { tpv(report.fix, geometry: geometry, device: device) }
     if report.skyChanged {
-      self.sky(sky, report.fix, device: device)
+      self.sky(sky, report.fix, geometry: geometry, device: device)
     } else if report.hasDilutionsAlone {
       dilutions(report.fix, device: device)
     }

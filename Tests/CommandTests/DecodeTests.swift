@@ -53,9 +53,9 @@ struct DecodeTests {
     let lines = line.text.split(separator: "\n")
     #expect(lines.count == 3)
     let starts = [
-      #"{"class":"TPV","mode":3,"time":"2020-01-30T22:36:12.000Z","lat":46.542016600,"lon":6.653092200,"#,
-      #"{"class":"TPV","mode":3,"time":"2020-01-30T22:36:13.000Z","lat":46.542016600,"lon":6.653092200,"#,
-      #"{"class":"TPV","mode":2,"time":"2020-02-04T13:03:23.000Z","lat":46.542004000,"lon":6.653141000,"#,
+      #"{"class":"TPV","mode":3,"time":"2020-01-30T22:36:12.000Z","ept":0.005,"lat":46.542016600,"lon":6.653092200,"#,
+      #"{"class":"TPV","mode":3,"time":"2020-01-30T22:36:13.000Z","ept":0.005,"lat":46.542016600,"lon":6.653092200,"#,
+      #"{"class":"TPV","mode":2,"time":"2020-02-04T13:03:23.000Z","ept":0.005,"lat":46.542004000,"lon":6.653141000,"#,
     ]
     for (line, start) in zip(lines, starts) { #expect(line.hasPrefix(start), "\(line)") }
   }

@@ -43,16 +43,21 @@ struct ObjectTests {
     fix.geoidSeparationMetres = 48
     fix.horizontalAccuracyMetres = 3
     fix.verticalAccuracyMetres = 4
+    fix.accuracySource = .receiver
+    fix.edop = 0.6
+    fix.ndop = 0.8
     fix.speedMetresPerSecond = 2.5722
     fix.courseDegrees = 77.5
     fix.climbMetresPerSecond = -0.25
     fix.speedAccuracyMetresPerSecond = 0.5
+    fix.climbAccuracyMetresPerSecond = 0.25
     fix.magneticVariationDegrees = -3.5
     let expected =
       #"{"class":"TPV","device":"/dev/gnss0","mode":3,"status":2,"time":"2025-12-09T10:11:12.000Z","leapseconds":18,"#
       + #""ept":0.000000025,"lat":47.285239533,"lon":-8.565253667,"altHAE":547.6000,"altMSL":499.6000,"#
-      + #""geoidSep":48.000,"eph":3.000,"epv":4.000,"sep":5.000,"speed":2.572,"track":77.5000,"climb":-0.250,"#
-      + #""eps":0.500,"magvar":-3.50}"#
+      + #""geoidSep":48.000,"ecefx":4286466.7155,"ecefy":-645608.4529,"ecefz":4663736.2400,"eph":3.000,"epv":4.000,"#
+      + #""sep":5.000,"epx":1.800,"epy":2.400,"ecefpAcc":5.0000,"speed":2.572,"track":77.5000,"climb":-0.250,"#
+      + #""ecefvx":-0.198,"ecefvy":2.569,"ecefvz":0.194,"ecefvAcc":0.500,"eps":0.500,"epc":0.250,"magvar":-3.50}"#
     #expect(tpv(fix, device: "/dev/gnss0") == expected + "\n")
   }
 
@@ -97,6 +102,34 @@ struct ObjectTests {
       + #""satellites":[{"PRN":5,"gnssid":0,"svid":5,"az":83,"el":40,"ss":46,"used":true},"#
       + #"{"PRN":38,"gnssid":1,"svid":125,"used":false},{"PRN":303,"gnssid":2,"svid":3,"el":-5,"used":false}]}"#
     #expect(text == expected + "\n")
+  }
+
+  @Test("Dilutions that the receiver does not send are those of the satellites")
+  func computed() throws {
+    var fix = position
+    let sky = [(90, 0), (0, 0), (0, 120), (0, 240)].map { elevation, azimuth in
+      Satellite(
+        system: .gps, number: 1, elevationDegrees: Int8(elevation), azimuthDegrees: Int16(azimuth), isUsed: true)
+    }
+    let dilutions = Dilutions(of: sky.span)
+    let geometry = try #require(dilutions)
+    fix.hdop = 1
+    let text = line { $0.sky(Sky(), fix, geometry: geometry) }
+    let values = #""gdop":1.73,"hdop":1.00,"pdop":1.63,"tdop":0.58,"vdop":1.15,"xdop":0.82,"ydop":0.82,"#
+    #expect(text.hasPrefix(#"{"class":"SKY","# + values))
+    fix.horizontalAccuracyMetres = 5
+    fix.accuracySource = .receiver
+    #expect(line { $0.tpv(fix, geometry: geometry) }.contains(#""epx":3.536,"epy":3.536"#))
+    #expect(!tpv(fix).contains("epx"))
+  }
+
+  @Test("A time without an accuracy has that of a sentence's last digit, if there is a position")
+  func timeAccuracy() {
+    var fix = position
+    fix.time = UTCTime(2025, 12, 9)
+    #expect(tpv(fix).contains(#""ept":0.005,"#))
+    fix.kind = .timeOnly
+    #expect(!tpv(fix).contains("ept"))
   }
 
   @Test("An integer has its digits, whatever its size")

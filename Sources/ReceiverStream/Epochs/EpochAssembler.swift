@@ -42,9 +42,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The number of invalid and out-of-range fields, which are absent from the fixes.
   public internal(set) var rejectedFields = 0
   var fix = Fix()
-  /// Velocity and accuracy of receivers that send only earth-centred coordinates.
-  var ecefVelocity: SIMD3<Double>?
-  var ecefAccuracyMetres: Double?
   /// Whether the earth-centred position is from NAV-HPPOSECEF.
   var hasPreciseECEF = false
   /// The number of epochs since the first output (NAV) had a position. The second output (NAV2) is used above
@@ -164,8 +161,6 @@ public struct EpochAssembler: ~Copyable, Sendable {
     fix = Fix()
     fix.leapSeconds = leapSeconds
     nmea = NMEAEpoch(after: nmea)
-    ecefVelocity = nil
-    ecefAccuracyMetres = nil
     hasPreciseECEF = false
     if epochsWithoutFirstOutput <= Self.epochsUntilSecondOutput { epochsWithoutFirstOutput += 1 }
     hasContent = false
@@ -196,7 +191,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   /// The fix as it would be reported.
   private mutating func finished() -> Fix {
     var whole = fix
-    Self.finish(&whole, nmea, calendar, timeOfWeek, ecefVelocity, ecefAccuracyMetres)
+    Self.finish(&whole, nmea, calendar, timeOfWeek)
     return whole
   }
 
@@ -205,7 +200,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   @inline(never)
   private static func finish(
     _ whole: inout Fix, _ nmea: borrowing NMEAEpoch, _ calendar: ReceiverCalendar,
-    _ timeOfWeek: (iTOW: UInt32, leapSeconds: Int)?, _ ecefVelocity: SIMD3<Double>?, _ ecefAccuracyMetres: Double?
+    _ timeOfWeek: (iTOW: UInt32, leapSeconds: Int)?
   ) {
     nmea.settle(&whole, calendar)
     // The week continues for receivers that send the date less often than the position.
@@ -213,7 +208,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
       whole.time = calendar.time(atTimeOfWeek: timeOfWeek.iTOW, leapSeconds: timeOfWeek.leapSeconds)
     }
     if whole.kind == .none || whole.kind == .timeOnly { whole.removePlace() }
-    whole.settle(ecefVelocity: ecefVelocity, accuracyMetres: ecefAccuracyMetres)
+    whole.settleEarthCentred()
     whole.settleHeights()
     whole.estimateAccuracy()
   }
@@ -260,7 +255,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
     } else {
       let timeOfWeek = timeOfWeek
       last.fix = fix
-      Self.finish(&last.fix, nmea, calendar, timeOfWeek, ecefVelocity, ecefAccuracyMetres)
+      Self.finish(&last.fix, nmea, calendar, timeOfWeek)
       last.fixChanged = true
       last.hasDilutionsAlone = sky.count == 0 && last.fix.hasDilutions
     }

@@ -488,6 +488,8 @@ extension EpochAssembler {
     setTime(content.time)
     guard fix.source < .ubx, let north = content.latitudeDeviation?.value, let east = content.longitudeDeviation?.value
     else { return }
+    fix.eastAccuracyMetres = east
+    fix.northAccuracyMetres = north
     fix.horizontalAccuracyMetres = (north * north + east * east).squareRoot()
     fix.verticalAccuracyMetres = content.altitudeDeviation.flatMap { $0.mantissa < 0 ? nil : $0.value }
     fix.accuracySource = .receiver

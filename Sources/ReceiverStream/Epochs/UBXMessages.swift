@@ -44,7 +44,7 @@ extension EpochAssembler {
     case NavVELECEF.identity:
       guard let message = NavVELECEF(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
-      setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
+      setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ, accuracy: message.sAcc)
     case NavVELNED.identity:
       guard let message = NavVELNED(payload: payload) else { return }
       begin(.timeOfWeek(message.iTOW), id, body)
@@ -270,8 +270,7 @@ extension EpochAssembler {
     setECEF(
       SIMD3(Double(message.ecefX), Double(message.ecefY), Double(message.ecefZ)) / 100,
       accuracyMetres: accuracy(message.pAcc, 1e-2))
-    setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ)
-    if fix.speedAccuracyMetresPerSecond == nil { fix.speedAccuracyMetresPerSecond = accuracy(message.sAcc, 1e-2) }
+    setECEFVelocity(message.ecefVX, message.ecefVY, message.ecefVZ, accuracy: message.sAcc)
   }
 
   private mutating func apply(_ message: borrowing NavSTATUS) {
@@ -286,14 +285,19 @@ extension EpochAssembler {
     fix.tdop = dilution(message.tDOP)
     fix.vdop = dilution(message.vDOP)
     fix.hdop = dilution(message.hDOP)
+    fix.edop = dilution(message.eDOP)
+    fix.ndop = dilution(message.nDOP)
   }
 
   private mutating func apply(_ message: borrowing NavCOV) {
-    guard message.posCovValid == 1, fix.accuracySource != .receiver else { return }
-    let horizontal = Double(message.posCovNN) + Double(message.posCovEE)
-    let vertical = Double(message.posCovDD)
-    guard horizontal >= 0, vertical >= 0, horizontal.isFinite, vertical.isFinite else { return }
-    setAccuracy(horizontal: horizontal.squareRoot(), vertical: vertical.squareRoot(), source: .ubx)
+    if message.velCovValid == 1 { fix.climbAccuracyMetresPerSecond = deviation(message.velCovDD) }
+    guard message.posCovValid == 1, let north = deviation(message.posCovNN), let east = deviation(message.posCovEE),
+      let vertical = deviation(message.posCovDD)
+    else { return }
+    fix.eastAccuracyMetres = east
+    fix.northAccuracyMetres = north
+    guard fix.accuracySource != .receiver else { return }
+    setAccuracy(horizontal: (east * east + north * north).squareRoot(), vertical: vertical, source: .ubx)
   }
 
   // MARK: Time
@@ -470,14 +474,17 @@ extension EpochAssembler {
     guard isPrecise || !hasPreciseECEF else { return }
     hasPreciseECEF = isPrecise
     fix.ecefMetres = metres
-    ecefAccuracyMetres = accuracyMetres
+    fix.ecefAccuracyMetres = accuracyMetres
   }
 
-  /// Sets an earth-centred velocity in centimetres per second.
-  private mutating func setECEFVelocity(_ x: Int32, _ y: Int32, _ z: Int32) {
+  /// Sets an earth-centred velocity and its accuracy in centimetres per second.
+  private mutating func setECEFVelocity(_ x: Int32, _ y: Int32, _ z: Int32, accuracy: UInt32) {
     let velocity = SIMD3(Double(x), Double(y), Double(z)) / 100
     guard (velocity * velocity).sum() < 10_000 * 10_000 else { return reject() }
-    ecefVelocity = velocity
+    fix.ecefMetresPerSecond = velocity
+    if fix.speedAccuracyMetresPerSecond == nil {
+      fix.speedAccuracyMetresPerSecond = self.accuracy(accuracy, 1e-2)
+    }
   }
 
   private mutating func setSpeed(_ speed: Double, course degrees: Double) {
@@ -506,6 +513,11 @@ extension EpochAssembler {
   /// An accuracy; the largest values stand for no value.
   private func accuracy(_ raw: UInt32, _ scale: Double) -> Double? {
     raw >= 0xFFFF_FFF0 ? nil : Double(raw) * scale
+  }
+
+  /// The standard deviation of a variance.
+  private func deviation(_ variance: Float) -> Double? {
+    variance >= 0 && variance.isFinite ? Double(variance).squareRoot() : nil
   }
 
   private func angleAccuracy(_ raw: UInt32) -> Double? {

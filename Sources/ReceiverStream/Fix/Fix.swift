@@ -91,7 +91,7 @@ public struct Fix: Sendable, Equatable {
   public var heightAboveSeaLevelMetres: Double?
   /// Geoid above the ellipsoid: the difference of the two heights.
   public var geoidSeparationMetres: Double?
-  /// Earth-centred, earth-fixed coordinates.
+  /// Earth-centred, earth-fixed coordinates of the receiver; see `earthCentredMetres`.
   public var ecefMetres: SIMD3<Double>?
 
   // MARK: Velocity
@@ -103,6 +103,8 @@ public struct Fix: Sendable, Equatable {
   public var climbMetresPerSecond: Double?
   /// North, east, down.
   public var velocityMetresPerSecond: SIMD3<Double>?
+  /// Earth-centred, earth-fixed velocity of the receiver; see `earthCentredMetresPerSecond`.
+  public var ecefMetresPerSecond: SIMD3<Double>?
   /// The direction of the vehicle's bow, 0…360 from true north. It is never derived from the course: a vehicle that stands has
   /// a heading, and the heading of one that drifts differs from its course.
   public var headingDegrees: Double?
@@ -119,18 +121,29 @@ public struct Fix: Sendable, Equatable {
 
   public var horizontalAccuracyMetres: Double?
   public var verticalAccuracyMetres: Double?
+  /// Of the longitude, if the receiver sends it; see `eastNorthAccuracyMetres`.
+  public var eastAccuracyMetres: Double?
+  /// Of the latitude, if the receiver sends it.
+  public var northAccuracyMetres: Double?
+  /// Of the earth-centred position, if the receiver sends it.
+  public var ecefAccuracyMetres: Double?
   public var speedAccuracyMetresPerSecond: Double?
+  public var climbAccuracyMetresPerSecond: Double?
   public var courseAccuracyDegrees: Double?
   /// The origin of the position's accuracies.
   public var accuracySource = AccuracySource.none
 
-  // MARK: Geometry
+  // MARK: Geometry, as the receiver sends it; see `Dilutions`
 
   public var gdop: Double?
   public var pdop: Double?
   public var hdop: Double?
   public var vdop: Double?
   public var tdop: Double?
+  /// East.
+  public var edop: Double?
+  /// North.
+  public var ndop: Double?
   public var satellitesUsed: Int?
   public var satellitesInView: Int?
 
@@ -147,19 +160,30 @@ public struct Fix: Sendable, Equatable {
   }
 
   /// Whether a dilution of precision is known.
-  var hasDilutions: Bool { gdop != nil || pdop != nil || hdop != nil || vdop != nil || tdop != nil }
+  var hasDilutions: Bool {
+    gdop != nil || pdop != nil || hdop != nil || vdop != nil || tdop != nil || edop != nil || ndop != nil
+  }
+
+  /// Whether the receiver sent every dilution.
+  public var hasAllDilutions: Bool {
+    gdop != nil && pdop != nil && hdop != nil && vdop != nil && tdop != nil && edop != nil && ndop != nil
+  }
 
   func hasSameDilutions(as other: Fix) -> Bool {
     gdop == other.gdop && pdop == other.pdop && hdop == other.hdop && vdop == other.vdop && tdop == other.tdop
+      && edop == other.edop && ndop == other.ndop
+  }
+
+  private mutating func copyDilutions(of other: Fix) {
+    (gdop, pdop, hdop, vdop, tdop) = (other.gdop, other.pdop, other.hdop, other.vdop, other.tdop)
+    (edop, ndop) = (other.edop, other.ndop)
   }
 
   /// Whether all but what belongs to the satellites is the same.
   func isSame(butForSkyOf other: Fix) -> Bool {
     var here = self
     here.satellitesInView = other.satellitesInView
-    (here.gdop, here.pdop, here.hdop, here.vdop, here.tdop) = (
-      other.gdop, other.pdop, other.hdop, other.vdop, other.tdop
-    )
+    here.copyDilutions(of: other)
     return here == other
   }
 }

@@ -5,8 +5,8 @@
 /// The standard library has only square roots, and this module links nothing else: so the arc tangent is implemented
 /// here.
 enum Geodesy {
-  private static var semiMajorAxis: Double { 6_378_137 }
-  private static var flattening: Double { 1 / 298.257223563 }
+  static var semiMajorAxis: Double { 6_378_137 }
+  static var flattening: Double { 1 / 298.257223563 }
 
   /// Latitude and longitude in degrees and height in metres; nil near the earth's centre: a position of zero stands for
   /// no position.
@@ -56,7 +56,7 @@ enum Geodesy {
     var sum = 1.0
     var index = 20
     while index >= 2 {
-      sum = 1 - square / Double(index * (index + 1)) * sum
+      sum = 1 - square * (1 / Double(index * (index + 1))) * sum
       index -= 2
     }
     return angle * sum
@@ -89,21 +89,21 @@ enum Geodesy {
 extension Fix {
   /// Old receivers with NAV-SOL alone, and those that gpsd configured, send position or velocity only in earth-centred
   /// coordinates.
-  mutating func settle(ecefVelocity: SIMD3<Double>?, accuracyMetres: Double?) {
+  mutating func settleEarthCentred() {
     guard kind != .none, kind != .timeOnly, let ecefMetres else { return }
     if latitudeDegrees == nil, let place = Geodesy.geodetic(ecefMetres) {
       latitudeDegrees = place.latitude
       longitudeDegrees = place.longitude
       heightAboveEllipsoidMetres = place.height
       source = .ubx
-      if let accuracyMetres {
-        horizontalAccuracyMetres = accuracyMetres
-        verticalAccuracyMetres = accuracyMetres
+      if let ecefAccuracyMetres {
+        horizontalAccuracyMetres = ecefAccuracyMetres
+        verticalAccuracyMetres = ecefAccuracyMetres
         accuracySource = .receiver
       }
     }
-    if velocityMetresPerSecond == nil, speedMetresPerSecond == nil, let ecefVelocity {
-      let velocity = Geodesy.northEastDown(ecefVelocity, at: ecefMetres)
+    if velocityMetresPerSecond == nil, speedMetresPerSecond == nil, let ecefMetresPerSecond {
+      let velocity = Geodesy.northEastDown(ecefMetresPerSecond, at: ecefMetres)
       velocityMetresPerSecond = velocity
       climbMetresPerSecond = -velocity.z
       speedMetresPerSecond = (velocity.x * velocity.x + velocity.y * velocity.y).squareRoot()

@@ -15,9 +15,14 @@ extension Fix {
     courseDegrees = nil
     climbMetresPerSecond = nil
     velocityMetresPerSecond = nil
+    ecefMetresPerSecond = nil
     horizontalAccuracyMetres = nil
     verticalAccuracyMetres = nil
+    eastAccuracyMetres = nil
+    northAccuracyMetres = nil
+    ecefAccuracyMetres = nil
     speedAccuracyMetresPerSecond = nil
+    climbAccuracyMetresPerSecond = nil
     courseAccuracyDegrees = nil
     accuracySource = .none
   }
