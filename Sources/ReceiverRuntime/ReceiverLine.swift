@@ -13,7 +13,14 @@ enum ReceiverLine: ~Copyable {
     opening address: LineAddress, access: SerialPort.Access, baud: UInt32?, at now: Instant
   ) throws(SerialPortError) {
     switch address {
-    case .port(let path): self = .port(try SerialPort(opening: path, access: access, baud: baud))
+    case .port(let path):
+      let port = try SerialPort(opening: path, access: access, baud: baud)
+      // The positions in a file are not those of this computer, and must not count as such.
+      guard port.kind != .file else {
+        throw SerialPortError(
+          malformed: "is a file and not a receiver; name a device, or replay the file with replay:\(path)", path: path)
+      }
+      self = .port(port)
     case .i2c(let bus, let address):
       self = .polled(
         try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now))

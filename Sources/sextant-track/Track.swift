@@ -2,6 +2,7 @@
 import ArgumentParser
 import CoreLocation
 import Foundation
+import ReceiverRuntime
 
 /// `sextant track`: a client of module CoreLocation that prints each call of its delegate. `sextant` starts it, so that no
 /// other command carries Foundation.
@@ -15,7 +16,8 @@ struct Track: ParsableCommand {
       plugged in. It is authorized by being typed, unless SEXTANT_AUTHORIZATION or `sextant authorize` says otherwise. Press ^C to end.
       """)
 
-  @Option(help: "A tty, pseudo-terminal, FIFO or file, or sim:SCENARIO for the built-in simulator.")
+  @Option(
+    help: "A tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED] or sim:SCENARIO.")
   var device: String?
 
   @Option(help: "The desired accuracy: best, bestForNavigation or metres.")
@@ -79,14 +81,23 @@ struct Track: ParsableCommand {
     if once, significant { throw ValidationError("--once and --significant exclude each other.") }
   }
 
-  func run() throws {
+  /// The environment with `--device` in it.
+  private func nameReceiver() throws {
     if let device {
       guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
         printNotice("\(device): no such device; `sextant devices` lists what there is")
         throw ExitCode(66)
       }
+      if case .replay(let file, _)? = try? LineAddress(device), let reason = try? NoRecording.reason(ofFile: file) {
+        printNotice("\(file): \(reason)")
+        throw ExitCode(65)
+      }
       setVariable("GNSS_DEVICE", device)
     }
+  }
+
+  func run() throws {
+    try nameReceiver()
     if readOnly { setVariable("SEXTANT_READ_ONLY", "1") }
     setVariable("SEXTANT_DEFAULT_AUTHORIZATION", "always", replacing: false)
     let purpose = "to print where this computer is"

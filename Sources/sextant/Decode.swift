@@ -2,6 +2,7 @@
 import ArgumentParser
 import GPSDJSON
 import Receiver
+import ReceiverRuntime
 import ReceiverStream
 
 /// `sextant decode`: fixes, messages, or a summary of recorded bytes.

@@ -172,6 +172,15 @@ struct NoReceiverTests {
     }
     let replay = try CommandProgram.run(["simulate", "--replay", "\(path)/text"], in: path)
     #expect(replay.code == 65 && replay.errors.contains("no frame"), "\(replay)")
+    for words in [["watch"], ["record", "\(path)/recording"], ["track", "--once"], ["probe", "--read-only"]] {
+      let replayed = try CommandProgram.run(words + ["--device", "replay:\(path)/text"], in: path)
+      #expect(replayed.code == 65 && replayed.errors.contains("no frame"), "\(words): \(replayed)")
+      // A file has no positions of this computer: it is read only if the command line says so.
+      let unnamed = try CommandProgram.run(words + ["--device", "\(path)/part"], in: path)
+      #expect(unnamed.code == 66 && unnamed.errors.contains("replay:\(path)/part"), "\(words): \(unnamed)")
+    }
+    let variable = try CommandProgram.run(["watch"], in: path, variables: ["GNSS_DEVICE": "\(path)/part"])
+    #expect(variable.code == 66 && variable.errors.contains("replay:\(path)/part"), "\(variable)")
   }
 
   @Test(

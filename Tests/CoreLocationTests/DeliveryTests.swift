@@ -94,13 +94,15 @@ struct DeliveryTests {
     }
     let first = CLLocationManager(service: Scene(state: state).service)
     #expect(first.location == nil)
-    let other = Scene(file: file, state: state)
+    let receiver = try FIFO(with: file)
+    let other = Scene(receiver: receiver, state: state)
     let manager = CLLocationManager(service: other.service)
     let recorder = Recorder()
     manager.delegate = recorder
     manager.startUpdatingLocation()
     Scene.run { recorder.locations.count >= 3 }
     other.service.finish()
+    withExtendedLifetime(receiver) {}
     #expect(first.location?.coordinate.longitude == 11)
     #expect(first.location?.timestamp == recorder.locations.last?.timestamp)
   }
@@ -109,11 +111,13 @@ struct DeliveryTests {
   func thread() throws {
     let file = try Scene.recording()
     defer { try? FileManager.default.removeItem(at: file) }
-    let manager = CLLocationManager(service: Scene(file: file).service)
+    let receiver = try FIFO(with: file)
+    let manager = CLLocationManager(service: Scene(receiver: receiver).service)
     let recorder = Recorder()
     manager.delegate = recorder
     manager.startUpdatingLocation()
     Scene.run { recorder.locations.count >= 3 }
+    withExtendedLifetime(receiver) {}
     #expect(recorder.threads == [Thread.current])
     #expect(recorder.words.first == "status 3")
     #expect(recorder.locations.map(\.coordinate.longitude) == [11, 11, 11])

@@ -2,6 +2,7 @@
 import Foundation
 import LocationService
 import Positioning
+import Testing
 
 @testable import CoreLocation
 
@@ -57,17 +58,37 @@ final class Lines: @unchecked Sendable {
   func contains(_ text: String) -> Bool { all.contains { $0.contains(text) } }
 }
 
-/// A service that reads a file of sentences, or waits for a device that never comes, with its log lines.
+/// A receiver: a FIFO with the bytes of a file, which stays open.
+final class FIFO {
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+  private let descriptor: Int32
+
+  init(with file: URL) throws {
+    let result = unsafe mkfifo(path, 0o600)
+    try #require(result == 0)
+    // Open in both directions, so that its reader has not to be there yet.
+    descriptor = unsafe open(path, O_RDWR | O_NONBLOCK)
+    try FileHandle(fileDescriptor: descriptor).write(contentsOf: Data(contentsOf: file))
+  }
+
+  deinit {
+    close(descriptor)
+    unsafe unlink(path)
+  }
+}
+
+/// A service that replays a file of sentences, reads a FIFO, or waits for a device that never comes, with its log lines.
 struct Scene {
   let service: LocationService
   let lines = Lines()
 
   /// - Parameter authorization: nil if the user was not asked yet.
   init(
-    _ authorization: String? = "always", file: URL? = nil, keys: UsageKeys = .init(), state: URL? = nil,
-    application: String = "foreground"
+    _ authorization: String? = "always", file: URL? = nil, receiver: FIFO? = nil, keys: UsageKeys = .init(),
+    state: URL? = nil, application: String = "foreground"
   ) {
-    var variables = ["GNSS_DEVICE": file?.path ?? "/dev/null/none", "SEXTANT_APP_STATE": application]
+    let device = receiver?.path ?? file.map { "replay:\($0.path)@max" } ?? "/dev/null/none"
+    var variables = ["GNSS_DEVICE": device, "SEXTANT_APP_STATE": application]
     variables["SEXTANT_AUTHORIZATION"] = authorization
     variables["SEXTANT_STATE_DIR"] = state?.path
     let lines = lines

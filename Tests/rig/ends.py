@@ -169,8 +169,8 @@ def no_receiver(folder):
         file.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n")
     for words in (["power", "status"], ["batch", "status"], ["configure", "show"], ["poll", "MON-VER"], ["reset", "hot"],
                   ["send", "CFG-RATE", "measRate=200"]):
-        for device in (log, f"replay:{log}"):
-            fails(folder, *words, "--device", device, code=69, says=phrases.FILE_TAKES_NO_COMMANDS)
+        fails(folder, *words, "--device", log, code=66, says=phrases.FILE_IS_NO_RECEIVER)
+        fails(folder, *words, "--device", f"replay:{log}", code=69, says=phrases.FILE_TAKES_NO_COMMANDS)
     master, slave = pty.openpty()
     fails(folder, "power", "--device", os.ttyname(slave), "--seconds", "2", code=69,
           says=f"{phrases.NO_UBLOX_RECEIVER}.*{phrases.CHECK_ADVICE}")
@@ -187,18 +187,24 @@ def no_recording(folder):
         for form in ("tpv", "messages"):
             text = fails(folder, "decode", "--format", form, f"{folder}/{name}", code=65, says=f"/{name}: {says}")
             expect_equal(text, "", f"the output for {name}")
+        if name != "bare":
+            fails(folder, "simulate", "--replay", f"{folder}/{name}", code=65, says=f"/{name}: {says}")
+        for command in (["watch"], ["record", f"{folder}/new"], ["track", "--once"]):
+            fails(folder, *command, "--device", f"replay:{folder}/{name}", code=65, says=f"/{name}: {says}")
     fails(folder, "configure", "--device", "x", "restore", f"{folder}/none", code=66, says=phrases.NO_SUCH_FILE)
-    fails(folder, "record", "--device", f"{folder}/bare", folder, code=73, says=phrases.IS_FOLDER)
+    with open(f"{folder}/good", "w") as file:
+        file.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n")
+    for command in (["watch"], ["record", f"{folder}/new"], ["track", "--once"]):
+        fails(folder, *command, "--device", f"{folder}/good", code=66, says=phrases.FILE_IS_NO_RECEIVER)
+    fails(folder, "record", "--device", f"replay:{folder}/good", folder, code=73, says=phrases.IS_FOLDER)
     fails(folder, "configure", "--device", "x", "restore", folder, code=66, says=phrases.IS_FOLDER)
-    for name in ("empty", "text"):
-        fails(folder, "simulate", "--replay", f"{folder}/{name}", code=65, says=f"/{name}: {files[name][1]}")
     fails(folder, "simulate", "--replay", folder, code=66, says=phrases.IS_FOLDER)
     fails(folder, "simulate", "--baud", "3", code=64, says=phrases.BAUD_RANGE)
     with open(f"{folder}/sky", "w") as file:
         file.write("start 48,11 2200km\r\n")
     fails(folder, "simulate", "--scenario", f"{folder}/sky", code=65, says=phrases.SCENARIO_ERROR)
     with open("/dev/full", "w") as full:
-        fails(folder, "record", "--device", f"{folder}/bare", "-", stdout=full, code=74,
+        fails(folder, "record", "--device", f"replay:{folder}/good", "-", stdout=full, code=74,
               says=f"{phrases.OUTPUT_FULL}.*{phrases.CHECK_ADVICE}")
 
 

@@ -24,6 +24,7 @@ NO_UBLOX_RECEIVER = r"no u-blox receiver"
 CONFIGURATION_ERROR = r"config:1: .*fast"
 
 # Inputs that are no receiver or no recording.
+FILE_IS_NO_RECEIVER = r"is a file and not a receiver; .*replay:"
 FILE_TAKES_NO_COMMANDS = r"a file .*; name the device"
 IS_FOLDER = r"(folder|directory)"
 EMPTY_FILE = r"is empty"

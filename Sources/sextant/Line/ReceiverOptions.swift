@@ -6,7 +6,7 @@ struct ReceiverOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The device of the receiver: a tty, pseudo-terminal, FIFO or file, i2c:BUS[@ADDRESS], replay:FILE[@SPEED], \
+      The device of the receiver: a tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED], \
       sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the configuration file, else the first receiver that is found.
       """))
   var device: String?

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import Hotplug
 import ReceiverRuntime
 import ReceiverSimulator
+import Recording
 
 /// Where a command's bytes come from.
 enum Source: Equatable {
@@ -132,8 +134,24 @@ enum Source: Equatable {
     if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
       throw CommandFailure(.unavailable, "\(name): a file accepts no commands; name the device of a receiver")
     }
+    if case .device(let name) = choice.source, case .replay(let file, _) = try LineAddress(name) {
+      try checkRecording(file)
+    }
     if let note = choice.note { printNotice(note) }
     return choice
+  }
+
+  /// Refuses a file to replay that is not a recording of a receiver.
+  private static func checkRecording(_ path: String) throws {
+    do {
+      if let reason = try NoRecording.reason(ofFile: path) {
+        throw CommandFailure(.badData, "\(path): \(reason)")
+      }
+    } catch let error as FileError {
+      throw CommandFailure(reading: error)
+    } catch let error as RecordingError {
+      throw CommandFailure(.badData, "\(path): \(error)")
+    }
   }
 
   /// The failure of a command that does not wait for a receiver.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import MonotonicTime
+import ReceiverRuntime
 import ReceiverSimulator
 import ReceiverStream
 import Recording

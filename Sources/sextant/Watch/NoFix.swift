@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ReceiverRuntime
 import ReceiverStream
 
 /// Why a watched receiver gave no fix, derived from its bytes, with the next step.
@@ -24,8 +25,7 @@ struct NoFix {
     if counters.frames == 0 {
       return NoRecording.isWithoutChecksums(counters, bytes: bytes)
         ? "its sentences have no checksum and are ignored; enable the checksum in the receiver"
-        : "no valid frame in \(bytes) bytes; "
-          + (isReplay ? "name a recording of a receiver" : "check the wiring and the baud rate")
+        : "no valid frame in \(bytes) bytes; check the wiring and the baud rate"
     }
     if counters.nmeaFrames + counters.ubxFrames == 0 {
       return "it sends only \(counters.rtcm3Frames > 0 ? "RTCM 3" : "SPARTN"), as a source of corrections does;"
