@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GPSDJSON
 import MonotonicTime
 import Receiver
 import ReceiverSimulator
@@ -60,6 +61,42 @@ struct WatchViewTests {
     #expect(lines.count == 10)
     #expect(lines[0].hasSuffix("no fix"))
     #expect(lines[9].contains("48.16"))
+  }
+
+  @Test("A fix disappears from the screen after five seconds without an epoch, and the next one appears")
+  func outdated() {
+    var screen = Screen(Instant(nanoseconds: 0))
+    var fix = Fix()
+    fix.kind = .threeD
+    (fix.latitudeDegrees, fix.longitudeDegrees) = (48.1642, 11.6056)
+    func text(atSeconds seconds: UInt64) -> String {
+      var line = JSONLine()
+      screen.draw(into: &line, (80, 40), Instant(nanoseconds: seconds * 1_000_000_000))
+      return line.text
+    }
+    for second in 1...3 as ClosedRange<UInt64> {
+      screen.take(EpochAssembler.Report(fix: fix), Sky(), Instant(nanoseconds: second * 1_000_000_000))
+    }
+    let shown = text(atSeconds: 7)
+    #expect(shown.contains("3D") && shown.contains("48.16") && shown.contains("no epoch for 4 s"))
+    let outdated = text(atSeconds: 8)
+    #expect(!outdated.contains("3D") && !outdated.contains("48.16") && outdated.contains("no valid message any more"))
+    screen.take(EpochAssembler.Report(fix: fix), Sky(), Instant(nanoseconds: 9_000_000_000))
+    #expect(text(atSeconds: 9).contains("48.16"))
+  }
+
+  @Test("A receiver with an epoch each ten seconds keeps its fix on the screen between them")
+  func slow() {
+    var screen = Screen(Instant(nanoseconds: 0))
+    var fix = Fix()
+    fix.kind = .threeD
+    (fix.latitudeDegrees, fix.longitudeDegrees) = (48.1642, 11.6056)
+    for second in [0, 10, 20] as [UInt64] {
+      screen.take(EpochAssembler.Report(fix: fix), Sky(), Instant(nanoseconds: second * 1_000_000_000))
+    }
+    var line = JSONLine()
+    screen.draw(into: &line, (80, 40), Instant(nanoseconds: 29_000_000_000))
+    #expect(line.text.contains("48.16"))
   }
 
   @Test("The screen is drawn once for a read, from its first cell, and names the device")

@@ -19,6 +19,8 @@ struct Screen: ~Copyable {
   private var epochs = 0
   private var lastEpoch: Instant?
   private var interval: UInt64?
+  /// Whether the last epoch is too old to be shown.
+  private var isOutdated = false
   private let start: Instant
 
   /// Switches to the alternate screen of the terminal, without a cursor.
@@ -28,9 +30,13 @@ struct Screen: ~Copyable {
 
   init(_ now: Instant) { start = now }
 
+  /// The least age from which an epoch is not shown any more, and the number of its intervals.
+  private static let (outdatedMilliseconds, outdatedIntervals) = (5000 as UInt64, 3 as UInt64)
+
   /// Takes a report.
   mutating func take(_ report: borrowing EpochAssembler.Report, _ newSky: borrowing Sky, _ now: Instant) {
     fix = report.fix
+    isOutdated = false
     if report.skyChanged { sky = Sky(newSky) }
     guard !report.isUpdate else { return }
     epochs += 1
@@ -38,8 +44,18 @@ struct Screen: ~Copyable {
     lastEpoch = now
   }
 
+  /// Discards the last epoch when it is outdated: at a wrong rate, or of a silent receiver, it would stay for ever.
+  private mutating func discardOutdated(_ now: Instant) {
+    guard !isOutdated, let lastEpoch, now.milliseconds(since: lastEpoch) >= Self.outdatedMilliseconds,
+      now.milliseconds(since: lastEpoch) >= Self.outdatedIntervals * (interval ?? 0)
+    else { return }
+    (fix, interval, isOutdated) = (Fix(), nil, true)
+    sky = Sky()
+  }
+
   /// Draws the state for a terminal of this size.
-  func draw(into line: inout JSONLine, _ size: (columns: Int, rows: Int), _ now: Instant) {
+  mutating func draw(into line: inout JSONLine, _ size: (columns: Int, rows: Int), _ now: Instant) {
+    discardOutdated(now)
     line.put("\u{1B}[H")
     head(&line)
     place(&line)
@@ -85,7 +101,7 @@ struct Screen: ~Copyable {
       line.labelled("   ± ", fix.horizontalAccuracyMetres, digits: 1, " m")
       if fix.accuracySource == .estimated || fix.accuracySource == .assumed { line.put(" (estimated)") }
     } else {
-      line.put(epochs == 0 ? "listening" : "no fix yet")
+      line.put(epochs == 0 ? "listening" : isOutdated ? "no valid message any more" : "no fix yet")
     }
     row(&line)
     label(&line, "Altitude")
@@ -130,7 +146,7 @@ struct Screen: ~Copyable {
     line.integer(Int64(bytes / seconds))
     line.put(" bytes/s")
     if let lastEpoch, case let silence = now.milliseconds(since: lastEpoch) / 1000, silence >= 3 {
-      line.put("   \u{1B}[1msilent for ")
+      line.put("   \u{1B}[1mno epoch for ")
       line.integer(Int64(silence))
       line.put(" s\u{1B}[0m")
     }
