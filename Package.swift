@@ -137,7 +137,8 @@ let package = Package(
     .executableTarget(
       name: "sextant-track",
       dependencies: [
-        "CoreLocation", "EventLoop", "GPSDJSON", "ReceiverRuntime", "ReceiverStream", "SerialPort", systemPackage,
+        "CoreLocation", "EventLoop", "GPSDJSON", "Hotplug", "ReceiverRuntime", "ReceiverStream", "SerialPort",
+        systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/sextant-track", swiftSettings: settings),

@@ -13,7 +13,7 @@ public enum ReceiverPorts {
   }
 
   /// Sorts ports in the order of ``enumerate()``.
-  static func sortedByLikelihood(_ ports: [ReceiverPort]) -> [ReceiverPort] {
+  package static func sortedByLikelihood(_ ports: [ReceiverPort]) -> [ReceiverPort] {
     ports.sorted { one, other in
       one.rank != other.rank ? one.rank < other.rank : precedes(one.node, other.node)
     }

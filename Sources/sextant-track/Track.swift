@@ -2,6 +2,7 @@
 import ArgumentParser
 import CoreLocation
 import Foundation
+import Hotplug
 import ReceiverRuntime
 
 /// `sextant track`: a client of module CoreLocation that prints each call of its delegate. `sextant` starts it, so that no
@@ -19,6 +20,9 @@ struct Track: ParsableCommand {
   @Option(
     help: "A tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED] or sim:SCENARIO.")
   var device: String?
+
+  @Flag(help: "Use the built-in simulator if there is no receiver.")
+  var demo = false
 
   @Option(help: "The desired accuracy: best, bestForNavigation or metres.")
   var accuracy = DesiredAccuracy(metres: kCLLocationAccuracyBest)
@@ -81,7 +85,7 @@ struct Track: ParsableCommand {
     if once, significant { throw ValidationError("--once and --significant exclude each other.") }
   }
 
-  /// The environment with `--device` in it.
+  /// The environment with `--device` or `--demo` in it.
   private func nameReceiver() throws {
     if let device {
       guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
@@ -93,7 +97,20 @@ struct Track: ParsableCommand {
         throw ExitCode(65)
       }
       setVariable("GNSS_DEVICE", device)
+    } else if demo, !hasReceiver {
+      printNotice("no receiver found; --demo uses the built-in simulator (its positions are not real)")
+      setVariable("GNSS_DEVICE", "sim:\(LineAddress.usualScenario)")
     }
+  }
+
+  /// Whether a receiver is named or found. A mistake in a configuration file is reported by the service.
+  private var hasReceiver: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["GNSS_DEVICE"]?.isEmpty == false { return true }
+    guard let configuration = try? ReceiverConfiguration.installed({ environment[$0] }), configuration.devices.isEmpty
+    else { return true }
+    return ReceiverPorts.enumerate(list: (try? DeviceList.installed()) ?? DeviceList())
+      .contains(where: \.likelihood.isPlausible)
   }
 
   func run() throws {

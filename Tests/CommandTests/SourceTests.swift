@@ -52,6 +52,30 @@ struct SourceTests {
     }
   }
 
+  private func port(_ node: String, vendorID: UInt16, productID: UInt16) -> ReceiverPort {
+    var attributes = DeviceAttributes(node: node, subsystem: .tty)
+    (attributes.vendorID, attributes.productID) = (vendorID, productID)
+    return ReceiverPort(attributes)
+  }
+
+  @Test("A command that waits takes the receiver that is plugged in later, and neither an Arduino nor one that is gone")
+  func later() throws {
+    var ports = PresentPorts()
+    func choice(_ events: DeviceEvent...) throws -> Source? {
+      guard let present = ports.receive(events) else { return nil }
+      return try Source.choose(named: nil, environment: nil, ports: present)?.source
+    }
+    let arduino = port("/dev/ttyACM0", vendorID: 0x2341, productID: 0x0043)
+    let receiver = port("/dev/ttyACM1", vendorID: 0x1546, productID: 0x01a8)
+    let bridge = port("/dev/ttyUSB0", vendorID: 0x0403, productID: 0x6001)
+    #expect(try choice() == nil)
+    #expect(try choice(DeviceEvent(.added, arduino)) == nil)
+    // Between two rounds a receiver may come and go.
+    #expect(try choice(DeviceEvent(.added, receiver), DeviceEvent(.removed, receiver)) == nil)
+    #expect(try choice(DeviceEvent(.removed, arduino)) == nil)
+    #expect(try choice(DeviceEvent(.added, bridge), DeviceEvent(.added, receiver)) == .device("/dev/ttyACM1"))
+  }
+
   @Test("Without a receiver there is no source, and only --demo requests the simulator")
   func none() throws {
     #expect(try Source.choose(named: nil, environment: "", ports: []) == nil)

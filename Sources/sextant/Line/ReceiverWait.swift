@@ -4,6 +4,17 @@ import Hotplug
 import MonotonicTime
 import SerialPort
 
+/// The present ports by device events, for a command that waits for a receiver.
+struct PresentPorts {
+  private var ports: [String: ReceiverPort] = [:]
+
+  /// Takes the next events. Returns the present ports, best first, if one was added or has changed.
+  mutating func receive(_ events: [DeviceEvent]) -> [ReceiverPort]? {
+    for event in events { ports[event.port.node] = event.change == .removed ? nil : event.port }
+    return events.contains { $0.change != .removed } ? ReceiverPorts.sortedByLikelihood(Array(ports.values)) : nil
+  }
+}
+
 /// The wait of a command for the first receiver that is plugged in.
 struct ReceiverWait {
   var choice: Source.Choice
@@ -23,10 +34,10 @@ struct ReceiverWait {
     var monitor = DeviceMonitor(list: list)
     if let descriptor = monitor.fileDescriptor { try poller.add(descriptor, token: Poller.Token(rawValue: 1)) }
     let end = seconds.map { SystemClock.monotonic + Milliseconds(seconds: $0) }
+    var ports = PresentPorts()
     while true {
       let now = SystemClock.monotonic
-      let hasChanged = !monitor.drain(at: now).isEmpty
-      if hasChanged, let choice = try choose(ReceiverPorts.enumerate(list: list)) {
+      if let present = ports.receive(monitor.drain(at: now)), let choice = try choose(present) {
         var wait = ReceiverWait(choice: choice, secondsLeft: nil)
         if let end { wait.secondsLeft = max(0.001, end.seconds(since: now)) }
         return wait
