@@ -109,6 +109,10 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     let lastManager = CLLocationManager()
     let delegate = LastDelegate { [self] in exit(code ?? self.code) }
     last = (lastManager, delegate)
+    // Not on the main thread, which waits at the exit until the receiver is restored.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+      printNotice("ending: the receiver gets its former settings back (^C ends at once)")
+    }
     lastManager.delegate = delegate
   }
 

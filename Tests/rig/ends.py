@@ -267,6 +267,18 @@ def interrupt_before_a_reply(folder):
     os.close(slave)
 
 
+def slow_end(folder):
+    """An end that takes longer than a second says what it waits for: here a receiver that does not reply any more."""
+    for words, line in ((["watch", "--json"], '"mode":3'), (["track", "--json"], "didUpdateLocations")):
+        with harness.Simulator(f"{folder}/{words[0]}", "m8") as receiver, \
+                Program(program(), *words, "--device", receiver.link, env=environment(receiver.folder)) as command:
+            command.wait_for_line(line)
+            receiver.command("fault silence 60s")
+            command.process.send_signal(signal.SIGTERM)
+            command.wait_for_exit(0)
+            expect(matches(phrases.SLOW_END, command.errors), f"{words} says {command.errors!r}")
+
+
 def dumb_terminal(folder):
     """`watch` writes lines there, without sequences that place the cursor."""
     for kind, is_screen in (("dumb", False), ("", False), ("xterm", True)):
@@ -288,7 +300,7 @@ def dumb_terminal(folder):
 if __name__ == "__main__":
     checks = {check.__name__: check for check in (
         reader_that_closes, full_disk, output_that_is_off, batch_without_room, rate_that_is_fixed, no_receiver, no_recording,
-        other_reader, killed, messages, interrupt_before_a_reply, dumb_terminal)}
+        other_reader, killed, messages, interrupt_before_a_reply, slow_end, dumb_terminal)}
     for name in ("watch", "track"):
         checks[f"reader_that_stops {name}"] = lambda folder, name=name: reader_that_stops(folder, name)
         checks[f"lost_terminal {name}"] = lambda folder, name=name: hang_up(folder, name, signal.SIG_DFL)

@@ -24,6 +24,7 @@ NO_UBLOX_RECEIVER = r"no u-blox receiver"
 CONFIGURATION_ERROR = r"config:1: .*fast"
 
 # Inputs that are no receiver or no recording.
+SLOW_END = r"ending: the receiver gets its former settings back"
 FILE_IS_NO_RECEIVER = r"is a file and not a receiver; .*replay:"
 FILE_TAKES_NO_COMMANDS = r"a file .*; name the device"
 IS_FOLDER = r"(folder|directory)"

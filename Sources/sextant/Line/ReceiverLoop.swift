@@ -29,6 +29,8 @@ protocol ReceiverClient: ~Copyable {
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky)
   /// The size of the terminal has changed.
   mutating func resize()
+  /// The end takes longer than a second.
+  mutating func isSlowToEnd(_ text: String)
 }
 
 extension ReceiverClient where Self: ~Copyable {
@@ -38,6 +40,7 @@ extension ReceiverClient where Self: ~Copyable {
   mutating func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {}
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {}
   mutating func resize() {}
+  mutating func isSlowToEnd(_ text: String) { printNotice(text) }
 }
 
 /// The I/O loop of the commands that open one receiver: it waits, reads, writes and performs actions in one thread. It
@@ -53,6 +56,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   /// Whether a signal ended the loop.
   private(set) var isInterrupted = false
   private var isEnding = false
+  /// When a line reports what the end waits for; nil before the end, and after the line.
+  private var endNotice: Instant?
   /// The error of the client.
   private var problem: (any Error)?
   /// The device events; nil for a receiver without them.
@@ -156,6 +161,13 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       if isEnding {
         deliverEvents(at: now)
         if connection.isEnded { return close(at: now) }
+        if let endNotice, now >= endNotice {
+          self.endNotice = nil
+          client.isSlowToEnd(
+            connection.needsRestoring
+              ? "ending: the receiver gets its former settings back (^C ends at once)"
+              : "ending: waiting for the receiver's last replies (^C ends at once)")
+        }
         continue
       }
       deliverEvents(at: now)
@@ -186,6 +198,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private mutating func finish(at now: Instant) {
     guard !isEnding else { return }
     isEnding = true
+    endNotice = now + Milliseconds(1000)
     connection.finish(&poller, at: now)
   }
 
@@ -213,6 +226,7 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     // An ended session is closed at once.
     if isEnding, connection.isEnded { return .zero }
     var next = Instant.earlier(connection.deadline, simulator?.deadline)
+    next = .earlier(next, endNotice)
     if !isEnding { next = .earlier(next, monitorDeadline) }
     if !isEnding { next = .earlier(.earlier(next, client.deadline), end) }
     return next

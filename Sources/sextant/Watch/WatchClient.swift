@@ -99,6 +99,11 @@ struct WatchClient: ReceiverClient, ~Copyable {
 
   mutating func resize() { view.resize() }
 
+  mutating func isSlowToEnd(_ text: String) {
+    view.close()
+    printNotice(text)
+  }
+
   mutating func prepare(for report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
     view.warmUp(report, sky)
   }

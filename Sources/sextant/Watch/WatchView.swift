@@ -24,6 +24,7 @@ struct WatchView: ~Copyable {
   private var isDrawn = false
   /// Received bytes that are not yet written.
   private var received: [UInt8] = []
+  private var isClosed = false
   private var isDirty = false
   private var drawn: Instant
 
@@ -78,7 +79,7 @@ struct WatchView: ~Copyable {
   }
 
   mutating func update(_ counters: StreamCounters, rejected: Int, _ now: Instant) {
-    guard kind == .screen else { return }
+    guard kind == .screen, !isClosed else { return }
     screen.counters = counters
     screen.rejected = rejected
     if isDirty || now >= drawn + Milliseconds(1000) {
@@ -121,7 +122,9 @@ struct WatchView: ~Copyable {
 
   /// Restores the terminal, and leaves the last state on it.
   mutating func close() {
+    isClosed = true
     guard isDrawn else { return }
+    isDrawn = false
     line.removeAll()
     line.put(Screen.end)
     try? flush()
