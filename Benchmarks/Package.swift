@@ -45,7 +45,7 @@ let package = Package(
     .testTarget(
       name: "BenchCommandTests",
       dependencies: [
-        "sextant-bench", "EnergyBench", sextant("PowerControl"),
+        "sextant-bench", "EnergyBench", sextant("PowerControl"), sextant("ReceiverSimulator"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

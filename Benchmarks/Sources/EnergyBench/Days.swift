@@ -8,13 +8,51 @@ extension Day {
   private static let day = 86_400.0
 
   /// Returns a day by name; nil for an unknown name.
-  public static func named(_ name: String) -> Day? { all.first { $0.name == name } }
+  public static func named(_ name: String) -> Day? { (all + short).first { $0.name == name } }
 
+  /// The names of all days, which are those of the simulator's scenarios.
+  public static var names: [String] { (all + short).map(\.name) }
+
+  /// The days of the table.
   public static var all: [Day] {
     [
       assetTracker, parkedVan, parkedVanWithAccelerometer, indoor, geofenceFar, geofenceNear, commuter, hiker,
       deliveryRound,
     ]
+  }
+
+  /// Scenarios of minutes, which repeat. They run on request: the receiver is on all the time, or pauses for good.
+  static var short: [Day] { [walk, still, drive] }
+
+  private static var everyFix: [Client] {
+    [Client(.demand(Demand(updates: Demand.Updates(accuracy: .best, pausing: .automatic))))]
+  }
+
+  /// Two hours to and fro in a park; every fix at the best accuracy.
+  private static var walk: Day {
+    var path = Path()
+    for round in 0..<30 { path.go(to: Path.Place(east: round % 2 == 0 ? 240 : 0, north: 0), speed: 1.8) }
+    return Day(name: "walk", seconds: path.endSeconds, path: path, clients: everyFix)
+  }
+
+  /// An antenna on a roof.
+  private static var still: Day { Day(name: "still", seconds: day, path: Path(), clients: everyFix) }
+
+  /// Through a town and back, two hours long.
+  private static var drive: Day {
+    var path = Path()
+    var sky: [(fromSeconds: Double, sky: SkyView)] = []
+    while path.endSeconds < 2 * hour {
+      path.rest(for: 30)
+      path.go(to: Path.Place(east: 0, north: 800), speed: 11)
+      sky.append((path.endSeconds, .urban))
+      path.go(to: Path.Place(east: 1500, north: 800), speed: 10)
+      path.rest(for: 40)
+      path.go(to: Path.Place(east: 1900, north: 200), speed: 14)
+      sky.append((path.endSeconds, .open))
+      path.go(to: Path.Place(east: 0, north: 0), speed: 16)
+    }
+    return Day(name: "drive", seconds: path.endSeconds, path: path, sky: sky, clients: everyFix)
   }
 
   /// A container: a fix every 15 minutes, on a lorry by day.

@@ -17,7 +17,11 @@ struct BenchEnergy: ParsableCommand {
   @Option(help: "M8, M9, M10 or F9; without it all four.")
   var model: String?
 
-  @Option(help: "The name of a day; without it all.")
+  @Option(
+    help: """
+      A scenario, by the name that the simulator has too (\(Day.names.joined(separator: ", "))); without it the days of the \
+      table.
+      """)
   var scenario: String?
 
   @Option(help: "Chance of the day, as a number.")
@@ -84,7 +88,7 @@ struct BenchEnergy: ParsableCommand {
   private func chosenDays() throws -> [Day] {
     guard let scenario else { return Day.all }
     guard let found = Day.named(scenario) else {
-      throw ValidationError("No day '\(scenario)': there are \(Day.all.map(\.name).joined(separator: ", ")).")
+      throw ValidationError("No scenario '\(scenario)': there are \(Day.names.joined(separator: ", ")).")
     }
     return [found]
   }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import EnergyBench
 import PowerControl
+import ReceiverSimulator
 import Testing
 
 @testable import sextant_bench
@@ -21,6 +22,19 @@ struct EnergyCommandTests {
     ] {
       #expect(text.contains("\"\(member)\":"), "\(member)")
     }
+  }
+
+  @Test("Each scenario of the simulator is a day of the bench with the same name, and the other way round")
+  func scenarios() {
+    #expect(Day.names.sorted() == Scenario.names.sorted())
+    for name in Scenario.names { #expect(Day.named(name)?.name == name) }
+    #expect(Scenario.named("hiker") == Scenario.named("hiker-deferral"), "the former name is accepted")
+  }
+
+  @Test("The days on request run", arguments: ["walk", "still", "drive"])
+  func onRequest(name: String) throws {
+    let row = EnergyBench().run(try #require(Day.named(name)), .m10)
+    #expect(row.metrics.fixesDelivered > 0 && row.averageMilliamperes > 0)
   }
 
   @Test("The columns of the table are aligned with their headings")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension Scenario {
-  /// The names of the built-in scenarios.
+  /// The names of the built-in scenarios, which `sextant bench energy` has as days.
   public static var names: [String] { builtIn.map(\.name) }
 
   /// Returns a built-in scenario; nil for an unknown name.
@@ -9,12 +9,19 @@ extension Scenario {
   }
 
   /// Returns the text of a built-in scenario, as a template for others.
-  public static func text(named name: String) -> String? { builtIn.first { $0.name == name }?.text }
+  public static func text(named name: String) -> String? {
+    let name = formerNames[name] ?? name
+    return builtIn.first { $0.name == name }?.text
+  }
+
+  /// Names of version 0.1.0, which are accepted and not listed.
+  private static let formerNames = ["hiker": "hiker-deferral"]
 
   private static let builtIn: [(name: String, text: String)] = [
     ("walk", walk), ("still", still), ("drive", drive), ("commuter", commuter), ("parked-van", parkedVan),
-    ("hiker", hiker), ("indoor", indoor), ("geofence-far", geofenceFar), ("geofence-near", geofenceNear),
-    ("asset-tracker", assetTracker), ("delivery-round", deliveryRound),
+    ("parked-van-accelerometer", parkedVan), ("hiker-deferral", hiker), ("indoor", indoor),
+    ("geofence-far", geofenceFar), ("geofence-near", geofenceNear), ("asset-tracker", assetTracker),
+    ("delivery-round", deliveryRound),
   ]
 
   private static let walk = """
