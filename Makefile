@@ -12,7 +12,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # The measurements; the installed programs do not contain them.
 BENCH := Benchmarks/.build/release/sextant-bench
 
-.PHONY: run test build bench bench-energy bench-program days endurance lint pages picture rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
+.PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
   rig-bus rig-programs static manual check-manual install uninstall clean compiler
 
@@ -118,8 +118,14 @@ rig-track: rig-programs
 	python3 Tests/rig/kills.py .build/debug
 
 # The events of `sextant track` with a simulated receiver on a terminal: from the first fix to beacons.
+# Also the transcript of the first hour.
 rig-shows: rig-programs rig-bus
 	/usr/bin/python3 Tests/rig/shows.py .build/debug
+	python3 Tests/documentation/first_hour.py .build/debug
+
+# docs/guides/first-hour.md: a transcript of commands without and with a simulated receiver.
+first-hour: rig-programs
+	python3 Tests/documentation/first_hour.py .build/debug --write
 
 # The computer's own sensors: a compass in a folder, BlueZ and logind on a private bus. Needs no root.
 rig-sensors: rig-programs rig-bus
