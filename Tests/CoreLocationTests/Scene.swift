@@ -79,7 +79,7 @@ final class FIFO {
 
 /// A service that replays a file of sentences, reads a FIFO, or waits for a device that never comes, with its log lines.
 struct Scene {
-  let service: LocationService
+  let service: InProcessLocationService
   let lines = Lines()
 
   /// - Parameter authorization: nil if the user was not asked yet.
@@ -92,7 +92,7 @@ struct Scene {
     variables["SEXTANT_AUTHORIZATION"] = authorization
     variables["SEXTANT_STATE_DIR"] = state?.path
     let lines = lines
-    service = LocationService(
+    service = InProcessLocationService(
       app: AppDescription(identifier: "tests", keys: keys),
       settings: ServiceSettings(isRoot: false) { [variables] in variables[$0] }, log: { lines.append($0) })
   }

@@ -49,12 +49,12 @@ struct AdministrationTests {
 
   private static func statuses(_ core: inout ServiceCore, at seconds: UInt64) -> [AuthorizationStatus] {
     core.actions(at: moment(seconds)).compactMap { action in
-      if case .deliver(_, .didChangeAuthorization(let status, _), _) = action { status } else { nil }
+      if case .program(_, .deliver(_, .didChangeAuthorization(let status, _), _)) = action { status } else { nil }
     }
   }
 
   private static func stores(_ actions: [ServiceAction]) -> Bool {
-    actions.contains { if case .store(.authorization, _) = $0 { true } else { false } }
+    actions.contains { if case .program(_, .store(.authorization, _)) = $0 { true } else { false } }
   }
 
   @Test("AU-3 a grant or denial from outside is delivered once, and not written again")
@@ -66,7 +66,9 @@ struct AdministrationTests {
       let actions = core.actions(at: Self.moment(UInt64(second)))
       #expect(core.engine.authorization.status == status)
       #expect(!Self.stores(actions))
-      #expect(actions.count { if case .deliver(_, .didChangeAuthorization, _) = $0 { true } else { false } } == 1)
+      #expect(
+        actions.count { if case .program(_, .deliver(_, .didChangeAuthorization, _)) = $0 { true } else { false } } == 1
+      )
     }
   }
 
@@ -78,7 +80,7 @@ struct AdministrationTests {
     #expect(core.engine.authorization.status == .notDetermined)
     #expect(!Self.stores(actions))
     core.change { $0.call(.requestWhenInUse, by: Self.client, at: Self.instant(2)) }
-    #expect(core.actions(at: Self.moment(2)).contains { if case .prompt = $0 { true } else { false } })
+    #expect(core.actions(at: Self.moment(2)).contains { if case .program(_, .prompt) = $0 { true } else { false } })
   }
 
   @Test("AU-5 an answer that is not on the disk yet is not undone by the disk's content")

@@ -51,7 +51,11 @@ struct ServiceCoreTests {
 
   private static func locations(_ actions: [ServiceAction]) -> Int {
     actions.reduce(0) { count, action in
-      if case .deliver(_, .didUpdateLocations(let locations), _) = action { count + locations.count } else { count }
+      if case .program(_, .deliver(_, .didUpdateLocations(let locations), _)) = action {
+        count + locations.count
+      } else {
+        count
+      }
     }
   }
 
@@ -176,12 +180,12 @@ struct ServiceCoreTests {
     let circle = Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)
     Self.call(.startMonitoring(Region("home", .circle(circle))), &core, at: 1)
     let actions = core.actions(at: Self.moment(1))
-    guard case .store(.regions, let text)? = actions.first else {
+    guard case .program(_, .store(.regions, let text))? = actions.first else {
       Issue.record("nothing is stored")
       return
     }
     #expect(StateText.regions(in: text).map(\.region.identifier) == ["home"])
-    #expect(actions.contains { if case .deliver(_, .didStartMonitoring, _) = $0 { true } else { false } })
+    #expect(actions.contains { if case .program(_, .deliver(_, .didStartMonitoring, _)) = $0 { true } else { false } })
     #expect(actions.contains(.openReceiver))
   }
 
@@ -193,15 +197,17 @@ struct ServiceCoreTests {
     core.receive(.receiverPermitted(false), at: Self.moment(2))
     let denied = core.actions(at: Self.moment(2))
     #expect(
-      denied.contains { if case .deliver(_, .didChangeAuthorization(.denied, _), _) = $0 { true } else { false } })
-    #expect(denied.contains { if case .deliver(_, .didFail(.denied), _) = $0 { true } else { false } })
+      denied.contains {
+        if case .program(_, .deliver(_, .didChangeAuthorization(.denied, _), _)) = $0 { true } else { false }
+      })
+    #expect(denied.contains { if case .program(_, .deliver(_, .didFail(.denied), _)) = $0 { true } else { false } })
     // It is tried again as long as a client needs it.
     #expect(!core.actions(at: Self.moment(600)).contains(.releaseReceiver))
     core.receive(.receiverPermitted(true), at: Self.moment(601))
     let granted = core.actions(at: Self.moment(601))
     #expect(
       granted.contains {
-        if case .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _) = $0 { true } else { false }
+        if case .program(_, .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _)) = $0 { true } else { false }
       })
   }
 
@@ -215,7 +221,7 @@ struct ServiceCoreTests {
       "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
     func delivered(_ seconds: Double) -> [DelegateEvent] {
       core.actions(at: Self.moment(seconds)).compactMap { action in
-        if case .deliver(_, let event, _) = action { event } else { nil }
+        if case .program(_, .deliver(_, let event, _)) = action { event } else { nil }
       }
     }
     Self.call(.startMonitoring(region), &core, at: 1)
@@ -242,7 +248,7 @@ struct ServiceCoreTests {
         let now = Self.moment(Double(second))
         if hasReceiver { core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: now) }
         core.wake(at: now)
-        for case .deliver(_, let event, _) in core.actions(at: now) {
+        for case .program(_, .deliver(_, let event, _)) in core.actions(at: now) {
           switch event {
           case .didFail(let error): delivered.append("\(second): \(error)")
           case .didUpdateLocations where delivered.last?.hasSuffix("fixes") != true:
@@ -266,7 +272,7 @@ struct ServiceCoreTests {
     var core = Self.core(nil, keys: keys)
     Self.call(.requestWhenInUse, &core, at: 1)
     let prompts = core.actions(at: Self.moment(1)).compactMap { action in
-      if case .prompt(let prompt) = action { prompt } else { nil }
+      if case .program(_, .prompt(let prompt)) = action { prompt } else { nil }
     }
     let question = PromptQuestion(identifier: "hike", prompt: try #require(prompts.first))
     #expect(question.text.contains("to find the way home"))
@@ -278,7 +284,7 @@ struct ServiceCoreTests {
     core.change { $0.authorizationAnswered(.whenInUse, at: Self.moment(2).instant) }
     #expect(
       core.actions(at: Self.moment(2)).contains {
-        if case .store(.authorization, _) = $0 { true } else { false }
+        if case .program(_, .store(.authorization, _)) = $0 { true } else { false }
       })
     #expect(core.engine.authorization.status == .authorizedWhenInUse)
   }

@@ -58,7 +58,7 @@ final class Scene {
   var desired: DesiredConfiguration? { held == nil ? nil : held!.session.desired }
   var chargeMilliampereSeconds: Double { line.receiver.chargeMilliampereSeconds }
 
-  func demand(_ demand: Demand?, of id: UInt32 = 1) { post(.demand(ClientID(id), demand)) }
+  func demand(_ demand: Demand?, of id: UInt64 = 1) { post(.demand(ClientID(id), demand)) }
 
   func inject(_ fault: Fault) {
     line.inject(fault, at: now)

@@ -6,14 +6,14 @@ import Synchronization
 /// An activity that counts as use of the program while it is in the background, for the permission "when in use". It begins in
 /// the foreground and lasts as long as the object (SS-2).
 public final class CLBackgroundActivitySession: Sendable {
-  private let service: LocationService
+  private let service: any LocationService
   /// nil after the invalidation.
   private let id: Mutex<Int?>
   private let end = SessionEnd()
 
   public convenience init() { self.init(service: Service.shared) }
 
-  init(service: LocationService) {
+  init(service: any LocationService) {
     self.service = service
     id = Mutex(service.beginBackgroundActivity())
   }
@@ -53,7 +53,7 @@ public final class CLBackgroundActivitySession: Sendable {
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
-    let service: LocationService
+    let service: any LocationService
     let end: SessionEnd
 
     public struct Iterator: AsyncIteratorProtocol {

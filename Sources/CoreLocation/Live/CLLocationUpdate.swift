@@ -42,21 +42,21 @@ public struct CLLocationUpdate: Sendable {
     liveUpdates(configuration, service: Service.shared)
   }
 
-  static func liveUpdates(_ configuration: LiveConfiguration, service: LocationService) -> Updates {
+  static func liveUpdates(_ configuration: LiveConfiguration, service: any LocationService) -> Updates {
     Updates(configuration: configuration, service: service)
   }
 
   public struct Updates: AsyncSequence, Sendable {
     public typealias Element = CLLocationUpdate
     let configuration: LiveConfiguration
-    let service: LocationService
+    let service: any LocationService
 
     public struct Iterator: AsyncIteratorProtocol {
       let configuration: LiveConfiguration
-      let service: LocationService
+      let service: any LocationService
       private var stream: LiveStream?
 
-      init(configuration: LiveConfiguration, service: LocationService) {
+      init(configuration: LiveConfiguration, service: any LocationService) {
         self.configuration = configuration
         self.service = service
       }
@@ -86,11 +86,11 @@ private final class LiveStream {
     func receive(_ update: LiveUpdate) { continuation.yield(CLLocationUpdate(update)) }
   }
 
-  private let service: LocationService
+  private let service: any LocationService
   private let id: Int
   private var iterator: AsyncStream<CLLocationUpdate>.Iterator
 
-  init(_ configuration: CLLocationUpdate.LiveConfiguration, service: LocationService) {
+  init(_ configuration: CLLocationUpdate.LiveConfiguration, service: any LocationService) {
     let (stream, continuation) = AsyncStream.makeStream(of: CLLocationUpdate.self)
     self.service = service
     let id = service.beginLiveUpdates(

@@ -6,7 +6,7 @@ import Positioning
 /// A monitor of conditions, such as being within a circle. The conditions are stored by the monitor's name, and a later
 /// monitor of that name has them again (MO-1).
 public actor CLMonitor {
-  private let service: LocationService
+  private let service: any LocationService
   private let name: String
 
   /// The changes of the conditions. A condition is not evaluated while an event of it was not taken (MO-4).
@@ -15,7 +15,7 @@ public actor CLMonitor {
   /// Opens the monitor of a name, which consists of ASCII alphanumerics and underscores.
   public init(_ name: String) async { self.init(name, service: Service.shared) }
 
-  init(_ name: String, service: LocationService) {
+  init(_ name: String, service: any LocationService) {
     if name.isEmpty || !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
       service.log("CLMonitor(\"\(name)\"): a monitor's name consists of ASCII alphanumerics and underscores")
     }
@@ -26,7 +26,7 @@ public actor CLMonitor {
   }
 
   /// The identifiers of the conditions, in the order in which they were added.
-  public var identifiers: [String] { service.read { [name] in $0.monitor(name)?.identifiers ?? [] } }
+  public var identifiers: [String] { service.conditionIdentifiers(of: name) }
 
   /// Adds a condition, which replaces one of this identifier. Its state is unknown until it is evaluated (MO-2).
   public func add(_ condition: any CLCondition, identifier: String) {
@@ -50,7 +50,7 @@ public actor CLMonitor {
 
   /// Returns a condition and its last event that was taken (MO-5); nil without one of this identifier.
   public func record(for identifier: String) -> Record? {
-    service.read { [name] in $0.monitor(name)?.record(identifier) }.map { Record($0) }
+    service.conditionRecord(identifier, of: name).map { Record($0) }
   }
 
   /// A condition and its last event.
@@ -109,7 +109,7 @@ public actor CLMonitor {
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
     let name: String
-    let service: LocationService
+    let service: any LocationService
 
     public struct Iterator: AsyncIteratorProtocol {
       private let watch: EventWatch
@@ -133,11 +133,11 @@ private final class EventWatch {
   }
 
   private let name: String
-  private let service: LocationService
+  private let service: any LocationService
   private let id: Int
   private var event: AsyncStream<Void>.Iterator
 
-  init(_ name: String, _ service: LocationService) {
+  init(_ name: String, _ service: any LocationService) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.name = name
     self.service = service

@@ -13,7 +13,7 @@ public final class CLServiceSession: Sendable {
     case always = 2
   }
 
-  private let service: LocationService
+  private let service: any LocationService
   private let relevant: Positioning.Diagnostic
   /// nil after the invalidation.
   private let id: Mutex<Int?>
@@ -28,7 +28,7 @@ public final class CLServiceSession: Sendable {
     self.init(authorization, purpose: fullAccuracyPurposeKey, service: Service.shared)
   }
 
-  init(_ authorization: AuthorizationRequirement, purpose: String?, service: LocationService) {
+  init(_ authorization: AuthorizationRequirement, purpose: String?, service: any LocationService) {
     self.service = service
     var relevant = Positioning.Diagnostic.ofSessions
     if authorization == .always { relevant.insert(.alwaysAuthorizationDenied) }
@@ -75,7 +75,7 @@ public final class CLServiceSession: Sendable {
   public struct Diagnostics: AsyncSequence, Sendable {
     public typealias Element = Diagnostic
     let relevant: Positioning.Diagnostic
-    let service: LocationService
+    let service: any LocationService
     let end: SessionEnd
 
     public struct Iterator: AsyncIteratorProtocol {

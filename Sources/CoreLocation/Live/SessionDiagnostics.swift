@@ -58,12 +58,12 @@ final class SessionDiagnostics {
     }
   }
 
-  private let service: LocationService
+  private let service: any LocationService
   private let id: Int
   private var iterator: AsyncStream<Diagnostic>.Iterator
 
   /// - Parameter relevant: the flags that concern the session.
-  init(relevant: Diagnostic, service: LocationService, until end: SessionEnd) {
+  init(relevant: Diagnostic, service: any LocationService, until end: SessionEnd) {
     let (stream, continuation) = AsyncStream.makeStream(of: Diagnostic.self)
     self.service = service
     // Before the first value, as an iteration of a session that is over has none.

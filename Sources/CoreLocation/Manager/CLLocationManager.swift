@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It translates between Apple's names and the service, which decides. Its own state is the settings as they were assigned.
 open class CLLocationManager: NSObject {
-  private let service: LocationService
+  private let service: any LocationService
   private let delegateQueue: DelegateQueue
   private let id: ClientID
   /// Settings may be read while another thread changes them (TH-4).
@@ -39,7 +39,7 @@ open class CLLocationManager: NSObject {
   }
 
   /// Makes a manager of another service than the program's.
-  init(service: LocationService) {
+  init(service: any LocationService) {
     self.service = service
     delegateQueue = DelegateQueue(delegateLoop: DelegateRunLoop(), log: service.log)
     id = service.add(delegateQueue)
@@ -146,27 +146,20 @@ open class CLLocationManager: NSObject {
   ///
   /// While locations wait for their delivery it is the one that was delivered last (SU-23).
   open var location: CLLocation? {
-    let id = id
     service.refreshNewest()
-    guard let newest = service.read({ engine in engine.location(of: id) }) else { return nil }
+    guard let newest = service.location(of: id) else { return nil }
     let waits = delegateQueue.hasLocations
     if let last = lock.withLock({ isDelivering || waits ? lastReported : nil }) { return last }
     return CLLocation(newest)
   }
   /// The newest heading; nil before headings were started.
-  open var heading: CLHeading? {
-    let id = id
-    return service.read { $0.heading(of: id) }.map(CLHeading.init)
-  }
+  open var heading: CLHeading? { service.heading(of: id).map(CLHeading.init) }
   /// The largest radius of a region, metres; −1 where regions are not monitored.
-  open var maximumRegionMonitoringDistance: CLLocationDistance { service.read { $0.maximumRegionRadiusMetres } }
+  open var maximumRegionMonitoringDistance: CLLocationDistance { service.maximumRegionRadiusMetres }
   /// The regions that all managers of the program monitor.
-  open var monitoredRegions: Set<CLRegion> { Set(service.read { $0.regions.monitored }.map(CLRegion.made)) }
+  open var monitoredRegions: Set<CLRegion> { Set(service.monitoredRegions.map(CLRegion.made)) }
 
-  private var rangedTargets: [Ranging.Target] {
-    let id = id
-    return service.read { $0.rangedTargets(of: id) }
-  }
+  private var rangedTargets: [Ranging.Target] { service.rangedTargets(of: id) }
   open var rangedRegions: Set<CLRegion> {
     Set(rangedTargets.compactMap { if case .region(let region) = $0 { CLRegion.made(of: region) } else { nil } })
   }
@@ -181,12 +174,12 @@ open class CLLocationManager: NSObject {
 
   open var authorizationStatus: CLAuthorizationStatus { Self.status(of: service) }
   open var accuracyAuthorization: CLAccuracyAuthorization {
-    CLAccuracyAuthorization(rawValue: service.read { $0.authorization.accuracy }.rawValue) ?? .fullAccuracy
+    CLAccuracyAuthorization(rawValue: service.accuracyAuthorization.rawValue) ?? .fullAccuracy
   }
   open var isAuthorizedForWidgetUpdates: Bool { authorizationStatus == .authorizedAlways }
 
-  private static func status(of service: LocationService) -> CLAuthorizationStatus {
-    CLAuthorizationStatus(rawValue: Int32(service.read { $0.authorization.status }.rawValue)) ?? .denied
+  private static func status(of service: any LocationService) -> CLAuthorizationStatus {
+    CLAuthorizationStatus(rawValue: Int32(service.authorizationStatus.rawValue)) ?? .denied
   }
 
   open class func authorizationStatus() -> CLAuthorizationStatus { status(of: Service.shared) }
@@ -231,7 +224,7 @@ open class CLLocationManager: NSObject {
     hostCapability(Service.shared.hostCapabilities())
   }
 
-  open class func locationServicesEnabled() -> Bool { Service.shared.read { $0.authorization.servicesAreEnabled } }
+  open class func locationServicesEnabled() -> Bool { Service.shared.servicesAreEnabled }
   open class func headingAvailable() -> Bool { hostCapability { $0.hasCompass } }
   open class func significantLocationChangeMonitoringAvailable() -> Bool { hostCapability { $0.hasSignificantChanges } }
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {

@@ -5,10 +5,10 @@ import Positioning
 
 /// The service of this process, which starts at the first use.
 enum Service {
-  static let shared: LocationService = {
-    let service = LocationService(app: AppDescription(identifier: identifier, keys: keys))
+  static let shared: any LocationService = {
+    let service = InProcessLocationService(app: AppDescription(identifier: identifier, keys: keys))
     // At an orderly end the receiver is restored.
-    LocationService.atEnd { Service.shared.finish() }
+    InProcessLocationService.atEnd { Service.shared.finish() }
     return service
   }()
 

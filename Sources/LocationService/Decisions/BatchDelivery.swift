@@ -21,7 +21,7 @@ struct BatchDelivery: Sendable {
   private var journal = Journal.closed
   /// Fixes that were read and not delivered, each with the journal to note after its delivery.
   private var undelivered: [(time: UTCTime, journal: BatchJournal)] = []
-  private var waiting: (until: Instant, calls: [(call: ClientCall, id: Positioning.ClientID)])?
+  private var waiting: (until: Instant, calls: [(call: ClientCall, id: ManagerID)])?
   /// Whether an earlier process had what is being read collected.
   private(set) var isLeftover = false
   /// Locations that an earlier process kept for a deferral and did not deliver.
@@ -96,14 +96,16 @@ struct BatchDelivery: Sendable {
 
   /// The time at which the calls are applied even if the receiver is still being read.
   var deadline: Instant? { waiting?.until }
-  var hasWaitingCalls: Bool { waiting != nil }
+  func hasWaitingCalls(of program: ProgramID) -> Bool {
+    waiting?.calls.contains { $0.id.program == program } ?? false
+  }
 
-  mutating func wait(_ call: ClientCall, of id: Positioning.ClientID, at now: Instant) {
+  mutating func wait(_ call: ClientCall, of id: ManagerID, at now: Instant) {
     waiting = (waiting?.until ?? now + Self.longestWait, (waiting?.calls ?? []) + [(call, id)])
   }
 
   /// Returns the calls to apply now.
-  mutating func takeCalls(isReading: Bool, at now: Instant) -> [(call: ClientCall, id: Positioning.ClientID)] {
+  mutating func takeCalls(isReading: Bool, at now: Instant) -> [(call: ClientCall, id: ManagerID)] {
     guard let (until, calls) = waiting, !isReading || now >= until else { return [] }
     waiting = nil
     return calls

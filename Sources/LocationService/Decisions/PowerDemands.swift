@@ -4,6 +4,17 @@ import Positioning
 import PowerControl
 import ReceiverPower
 
+/// The demands of one program: those of its managers, and the program's own, for regions, visits and streams.
+struct ProgramDemand: Equatable, Sendable {
+  var program = ProgramID.own
+  var managers: [(id: Positioning.ClientID, demand: Positioning.Demand)]
+  var shared: Positioning.Demand
+
+  static func == (a: ProgramDemand, b: ProgramDemand) -> Bool {
+    a.program == b.program && a.shared == b.shared && a.managers.elementsEqual(b.managers, by: ==)
+  }
+}
+
 /// The clients' demands as events of the power policy.
 ///
 /// Only a changed demand makes an event. The end of the last demand is reported after `linger`: a program that asks for one
@@ -23,8 +34,9 @@ struct PowerDemands: Sendable {
   /// The demands now, of which the policy may not have the end yet.
   private var present: [PolicyClient: Positioning.Demand] = [:]
   /// The last arguments of `update`, as most fixes change nothing of them.
-  private var last: (managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand)?
-  private var crossingSince: Instant?
+  private var last: [ProgramDemand]?
+  /// The time since which a program's border is being crossed.
+  private var crossingSince: [PolicyClient: Instant] = [:]
   private var lingersUntil: Instant?
 
   /// The time at which the end of the last demand is reported.
@@ -39,20 +51,21 @@ struct PowerDemands: Sendable {
   /// Whether a client is paused, so that movement has to be noticed.
   var isPaused: Bool { present.values.contains { $0.standard?.isPaused == true } }
 
-  /// Takes the managers' demands and the app's. Returns the changes for the policy.
-  mutating func update(
-    _ managers: [(id: Positioning.ClientID, demand: Positioning.Demand)], shared: Positioning.Demand, at now: Instant
-  ) -> [PowerEvent] {
-    if let last, lingersUntil == nil, last.shared == shared, last.managers.elementsEqual(managers, by: ==) { return [] }
-    last = (managers, shared)
+  /// Takes the demands of the programs. Returns the changes for the policy.
+  mutating func update(_ demands: [ProgramDemand], at now: Instant) -> [PowerEvent] {
+    if lingersUntil == nil, last == demands { return [] }
+    last = demands
     var next: [PolicyClient: Positioning.Demand] = [:]
-    for (id, demand) in managers where demand.needsPosition {
-      // 0 is the app.
-      next[PolicyClient(UInt32(clamping: id.number) &+ 1)] = demand
+    for program in demands {
+      // The program itself is number 0 of its block, its managers follow.
+      let block = UInt64(program.program.number) << 32
+      for (id, demand) in program.managers where demand.needsPosition {
+        next[PolicyClient(block | (UInt64(UInt32(truncatingIfNeeded: id.number)) + 1))] = demand
+      }
+      if program.shared.needsPosition { next[PolicyClient(block)] = program.shared }
     }
-    if shared.needsPosition { next[PolicyClient(0)] = shared }
     present = next
-    noteCrossing(shared.border, at: now)
+    noteCrossings(at: now)
     if next.isEmpty, !reported.isEmpty {
       let until = lingersUntil ?? now + Self.linger
       lingersUntil = until
@@ -62,25 +75,27 @@ struct PowerDemands: Sendable {
     var events: [PowerEvent] = []
     for id in reported.keys.sorted() where next[id] == nil { events.append(.demand(id, nil)) }
     for id in next.keys.sorted() where next[id] != reported[id] {
-      events.append(.demand(id, translated(next[id]!, at: now)))
+      events.append(.demand(id, translated(next[id]!, of: id, at: now)))
     }
     reported = next
     return events
   }
 
-  private mutating func noteCrossing(_ border: Positioning.Demand.Border?, at now: Instant) {
-    guard border?.isCrossing == true else { return crossingSince = nil }
-    if crossingSince == nil { crossingSince = now }
+  private mutating func noteCrossings(at now: Instant) {
+    crossingSince = crossingSince.filter { present[$0.key]?.border?.isCrossing == true }
+    for (id, demand) in present where demand.border?.isCrossing == true && crossingSince[id] == nil {
+      crossingSince[id] = now
+    }
   }
 
-  private func translated(_ demand: Positioning.Demand, at now: Instant) -> PolicyDemand {
+  private func translated(_ demand: Positioning.Demand, of id: PolicyClient, at now: Instant) -> PolicyDemand {
     var translated = PolicyDemand()
     translated.updates = demand.standard.map { updates($0, at: now) } ?? live(demand)
     translated.oneShot = demand.oneShot != nil
     translated.significantChange = demand.significantChange != nil
     if demand.visits { translated.everySeconds = Self.visitSeconds }
     if let border = demand.border {
-      let dwell = crossingSince.map { max(0, Self.dwellSeconds - now.seconds(since: $0)) }
+      let dwell = crossingSince[id].map { max(0, Self.dwellSeconds - now.seconds(since: $0)) }
       translated.border = .init(distanceMetres: border.metres ?? 0, dwellSeconds: dwell)
     }
     return translated

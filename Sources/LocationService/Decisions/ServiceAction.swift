@@ -5,22 +5,12 @@ import ReceiverPower
 
 /// An action of the service's thread. The actions of a round are performed in their order.
 enum ServiceAction: Equatable {
-  /// Puts an event into a client's queue.
-  case deliver(Positioning.ClientID, DelegateEvent, Ticket)
-  case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
-  case showCalibration(Positioning.ClientID, Bool)
-  case live(Int, LiveUpdate)
-  /// The monitor of this name has an event.
-  case monitorHasEvent(String)
-  /// The diagnostic of the sessions has changed.
-  case sessions(Diagnostic)
-  /// Asks the user.
-  case prompt(Authorization.Prompt)
+  case program(ProgramID, ProgramAction)
   /// Writes a line to the log.
   case log(String)
   /// Keeps the newest location in memory that outlives the process, before a delegate is called with it.
   case remember(Location)
-  /// Replaces a file of the state folder.
+  /// Replaces a file of the state folder that all programs share.
   case store(StateFile, String)
   case openReceiver, releaseReceiver
   /// Opens or releases the standby receivers.
@@ -38,6 +28,25 @@ enum ServiceAction: Equatable {
   case noteBatch(BatchJournal)
   /// Clears the journal; `collects` is true if the receiver goes on collecting.
   case discardBatch(collects: Bool)
+}
+
+/// An action for one program.
+enum ProgramAction: Equatable {
+  /// Puts an event into a client's queue.
+  case deliver(Positioning.ClientID, DelegateEvent, Ticket)
+  case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
+  case showCalibration(Positioning.ClientID, Bool)
+  case live(Int, LiveUpdate)
+  /// The monitor of this name has an event.
+  case monitorHasEvent(String)
+  /// The diagnostic of the sessions has changed.
+  case sessions(Diagnostic)
+  /// Asks the user.
+  case prompt(Authorization.Prompt)
+  /// Writes a line to the program's log.
+  case advice(String)
+  /// Replaces a file of the program's state.
+  case store(StateFile, String)
 }
 
 /// A file of the state folder.

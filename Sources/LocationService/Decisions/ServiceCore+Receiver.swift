@@ -23,17 +23,21 @@ extension ServiceCore {
 
   /// Takes a manager's call. A call that ends a deferral waits until the fixes that the receiver holds for it are read, and
   /// later calls wait behind it.
-  mutating func call(_ call: ClientCall, by id: Positioning.ClientID, at now: Instant) {
+  mutating func call(_ call: ClientCall, by id: ManagerID, at now: Instant) {
+    guard let index = index(of: id.program) else { return }
     let isOwed =
-      coordinator.holdsFixes && call.endsDeferral && engine.demand(of: id).standard?.deferral?.mayBatch == true
-    guard isOwed || batch.hasWaitingCalls else { return engine.call(call, by: id, at: now) }
+      coordinator.holdsFixes && call.endsDeferral
+      && programs[index].engine.demand(of: id.client).standard?.deferral?.mayBatch == true
+    guard isOwed || batch.hasWaitingCalls(of: id.program) else {
+      return programs[index].engine.call(call, by: id.client, at: now)
+    }
     batch.wait(call, of: id, at: now)
     coordinator.readOut(at: now)
   }
 
   mutating func applyWaitingCalls(at now: Instant) {
     for (call, id) in batch.takeCalls(isReading: coordinator.isReadingOut, at: now) {
-      engine.call(call, by: id, at: now)
+      change(id.program) { $0.call(call, by: id.client, at: now) }
     }
   }
 
@@ -49,9 +53,10 @@ extension ServiceCore {
       updateDemands(at: now.instant)
     case .collects(let journal):
       batch.begin()
+      for index in programs.indices { programs[index].delivered = nil }
       enqueue(.keepBatch(journal))
     case .collectsNoMore: break
-    case .readOutBegins: engine.batchBegins(until: now.instant + BatchDelivery.longestWait)
+    case .readOutBegins: readOutBegins(until: now.instant + BatchDelivery.longestWait)
     case .batched(let entry, let journal):
       noteMovement(entry.fix, at: now.instant)
       // A location that the earlier process kept can be older or newer than a fix that it had read.
@@ -64,7 +69,7 @@ extension ServiceCore {
     case .readOutEnds:
       if batch.isLeftover { replay(at: now) }
       batch.readOutEnded()
-      engine.batchEnded(at: now)
+      readOutEnded(at: now)
       applyWaitingCalls(at: now.instant)
       updateDemands(at: now.instant)
     }
@@ -72,25 +77,27 @@ extension ServiceCore {
 
   /// Delivers locations that an earlier process kept for a deferral, before newer ones: up to a time, or all of them.
   private mutating func replay(until time: UTCTime? = nil, at now: Moment) {
-    guard isAuthorized, power.hasStandard else { return }
+    guard isAnyAuthorized, power.hasStandard else { return }
     for location in batch.takeRestored(until: time) { deliver(location, received: now.instant, at: now) }
   }
 
   /// A speed can show movement before the position does (rule PA-7).
   private mutating func noteMovement(_ fix: Fix, at now: Instant) {
     guard power.isPaused, let observation = FixObservation(fix), coordinator.power.moves(observation) else { return }
-    engine.movementNoticed(at: now)
+    changeEngines { $0.movementNoticed(at: now) }
   }
 
   /// Notes which fixes of the receiver's memory are delivered, after their delivery.
   mutating func noteDelivered(_ actions: [ServiceAction]) {
     if batch.areAllDelivered(isDeferring: power.isDeferring) { enqueue(.discardLocations) }
     guard batch.isKept else { return }
-    let delivered = actions.lazy.compactMap { action -> UTCTime? in
-      guard case .deliver(_, .didUpdateLocations(let locations), _) = action else { return nil }
-      return locations.last?.timestamp
+    for case .program(let id, .deliver(_, .didUpdateLocations(let locations), _)) in actions {
+      guard let index = index(of: id), let newest = locations.last?.timestamp else { continue }
+      programs[index].delivered = max(programs[index].delivered ?? newest, newest)
     }
-    let newest = power.isDeferring ? delivered.max() : nil
+    // A fix is delivered when each program that defers has it.
+    let deferring = programs.filter(\.isDeferring).map(\.delivered)
+    let newest = deferring.contains(nil) ? nil : deferring.compactMap(\.self).min()
     if !power.isDeferring || newest != nil, let journal = batch.delivered(until: newest) {
       enqueue(.noteBatch(journal))
     }

@@ -16,38 +16,40 @@ extension ServiceCore {
     case .compass(let reading):
       changeSensing(at: now.instant) { $0.magnetometerAnswered() }
       guard !sensing.receiverLeads(at: now.instant) else { return }
-      engine.receive(
-        HeadingSample(
-          magneticDegrees: reading.magneticDegrees, accuracyDegrees: reading.accuracyDegrees,
-          fieldMicrotesla: reading.fieldMicrotesla, timestamp: now.utc))
+      let sample = HeadingSample(
+        magneticDegrees: reading.magneticDegrees, accuracyDegrees: reading.accuracyDegrees,
+        fieldMicrotesla: reading.fieldMicrotesla, timestamp: now.utc)
+      changeEngines { $0.receive(sample) }
     case .compassFailed(let reason):
       if let reason {
         if sensing.magnetometer != .faulty { enqueue(.log(reason)) }
         changeSensing(at: now.instant) { $0.magnetometerFailed() }
       }
-      if !sensing.receiverLeads(at: now.instant) { engine.headingFailed() }
-    case .compassEvent(.calibrationWanted, _): engine.calibrationWanted()
-    case .compassEvent(.calibrated, _): engine.calibrated()
+      if !sensing.receiverLeads(at: now.instant) { changeEngines { $0.headingFailed() } }
+    case .compassEvent(.calibrationWanted, _): changeEngines { $0.calibrationWanted() }
+    case .compassEvent(.calibrated, _): changeEngines { $0.calibrated() }
     case .compassEvent(.keep(let calibration), let sensor):
       enqueue(.store(.compass, StateText.text(of: calibration, sensor: sensor)))
     case .canReceiveBeacons(let can): changeSensing(at: now.instant) { $0.setCanReceiveBeacons(can) }
     case .beacon(let beacon, let strength):
-      engine.receive(
-        BeaconSighting(
-          uuid: BeaconUUID(high: beacon.uuid.high, low: beacon.uuid.low), major: beacon.major, minor: beacon.minor,
-          strengthDecibelMilliwatts: strength, strengthAtOneMetreDecibelMilliwatts: Int(beacon.strengthAtOneMetre),
-          received: now))
+      let sighting = BeaconSighting(
+        uuid: BeaconUUID(high: beacon.uuid.high, low: beacon.uuid.low), major: beacon.major, minor: beacon.minor,
+        strengthDecibelMilliwatts: strength, strengthAtOneMetreDecibelMilliwatts: Int(beacon.strengthAtOneMetre),
+        received: now)
+      changeEngines { $0.receive(sighting) }
     case .accelerometerFailed: changeSensing(at: now.instant) { $0.accelerometerFailed() }
     case .movement:
       // Paused clients go on, and the receiver checks where they are.
-      engine.movementNoticed(at: now.instant)
+      changeEngines { $0.movementNoticed(at: now.instant) }
       handle(.movementHint(.accelerometer), at: now)
     }
   }
 
   /// Takes the heading of a receiver's epoch.
   mutating func receiveHeading(of fix: Fix, at now: Moment) {
-    if let sample = changeSensing(at: now.instant, { $0.receive(fix, at: now) }) { engine.receive(sample) }
+    if let sample = changeSensing(at: now.instant, { $0.receive(fix, at: now) }) {
+      changeEngines { $0.receive(sample) }
+    }
   }
 
   /// Changes the state of the sensors, and reports to the policy and the engine what comes of it.
@@ -61,48 +63,55 @@ extension ServiceCore {
   }
 
   private mutating func updateHostCapabilities(at now: Instant) {
-    let before = engine.hostCapabilities
-    var hostCapabilities = before
-    hostCapabilities.hasCompass = sensing.hasCompass
-    hostCapabilities.hasBluetooth = sensing.hasBluetooth
-    guard hostCapabilities != before else { return }
-    engine.setHostCapabilities(hostCapabilities)
-    if before.hasBluetooth, !hostCapabilities.hasBluetooth { engine.rangingFailed() }
-    if !before.hasBluetooth, hostCapabilities.hasBluetooth { engine.beaconScanResumed(at: now) }
-    if before.hasCompass, !hostCapabilities.hasCompass { engine.headingFailed() }
+    let before = hostCapabilities
+    var after = before
+    after.hasCompass = sensing.hasCompass
+    after.hasBluetooth = sensing.hasBluetooth
+    guard after != before else { return }
+    setHostCapabilities(after)
+    changeEngines { engine in
+      if before.hasBluetooth, !after.hasBluetooth { engine.rangingFailed() }
+      if !before.hasBluetooth, after.hasBluetooth { engine.beaconScanResumed(at: now) }
+      if before.hasCompass, !after.hasCompass { engine.headingFailed() }
+    }
   }
 
   /// The time at which a lost heading is reported.
   var sensingDeadline: Instant? {
-    engine.asksForHeading && sensing.magnetometer == .absent ? sensing.receiverHeadingEnds : nil
+    asksForHeading && sensing.magnetometer == .absent ? sensing.receiverHeadingEnds : nil
   }
 
   mutating func wakeSensing(at now: Instant) {
     guard let due = sensingDeadline, now >= due else { return }
     changeSensing(at: now) { $0.receiverHeadingLost() }
-    engine.headingFailed()
+    changeEngines { $0.headingFailed() }
   }
 
   var needsReceiverForHeading: Bool {
-    sensing.magnetometer == .absent && sensing.hasReceiverHeading && engine.asksForHeading
+    sensing.magnetometer == .absent && sensing.hasReceiverHeading && asksForHeading
   }
 
-  /// The managers' demands of the receiver. A client of the receiver's heading needs it awake all the time.
-  var demandsOfManagers: [(id: Positioning.ClientID, demand: Positioning.Demand)] {
-    guard needsReceiverForHeading else { return engine.demandsOfManagers }
-    return engine.demandsOfManagers.map { id, demand in
-      guard demand.heading else { return (id, demand) }
-      var demand = demand
-      demand.standard = nil
-      demand.live = true
-      return (id, demand)
+  private var asksForHeading: Bool { programs.contains { $0.engine.asksForHeading } }
+
+  /// The programs' demands of the receiver. A client of the receiver's heading needs it awake all the time.
+  var demandsOfPrograms: [ProgramDemand] {
+    let isAwakeForHeading = needsReceiverForHeading
+    return programs.map { program in
+      var managers = program.engine.demandsOfManagers
+      if isAwakeForHeading {
+        for index in managers.indices where managers[index].demand.heading {
+          managers[index].demand.standard = nil
+          managers[index].demand.live = true
+        }
+      }
+      return ProgramDemand(program: program.id, managers: managers, shared: program.engine.sharedDemand)
     }
   }
 
   /// Requests from the sensors what clients and the receiver's state need now.
   mutating func updateSensors() {
     var demand = SensorDemand()
-    for client in engine.demands {
+    for client in programs.lazy.flatMap({ $0.engine.demands }) {
       if client.heading {
         demand.headingFilterDegrees = min(demand.headingFilterDegrees ?? .infinity, max(0, client.headingFilterDegrees))
       }

@@ -9,11 +9,13 @@ import ReceiverStream
 /// The decisions of the service, without its thread: clients' calls, epochs and ``ServiceInput`` go in, ``ServiceAction``
 /// comes out. The caller brings the time.
 ///
-/// Each cluster of state is a value with its own transitions: the clients (`engine`), the receiver's power (`coordinator`),
-/// the receivers in use (`receivers`) and the chosen one (`choice`), the newest location (`newest`), batches (`batch`), the
-/// computer's sensors (`sensing`). This type passes inputs to them and their results on.
+/// Each cluster of state is a value with its own transitions: the programs with their clients (`programs`), the receiver's
+/// power (`coordinator`), the receivers in use (`receivers`) and the chosen one (`choice`), the newest location (`newest`),
+/// batches (`batch`), the computer's sensors (`sensing`). This type passes inputs to them and their results on. A service in
+/// a program has that program alone, the daemon has as many as there are.
 struct ServiceCore: Sendable {
-  var engine: PositioningEngine
+  var programs: [Program] = []
+  private(set) var hostCapabilities: HostCapabilities
   var coordinator: PowerCoordinator
   /// Translates the engine's demands for the power policy.
   private(set) var power = PowerDemands()
@@ -25,38 +27,59 @@ struct ServiceCore: Sendable {
   private var choice = ReceiverChoice()
   private var newest: NewestLocation
   private var clock = MeasurementClock()
-  private var authorization: AuthorizationFile
   /// Actions that wait for the next ``actions(at:)``.
   private var queue: [ServiceAction] = []
   /// The origin of the first receiver's fixes.
   private var source: Location.Source?
-  /// The activity that the engine was given last.
+  /// The activity that the engines were given last.
   private var activity = SourceActivity.searching
   /// Whether the computer delays its suspend until the receiver rests.
   private var isSuspendWaiting = false
-  /// The diagnostic that the readers of sessions were given last.
-  private var reportedSessions: Diagnostic
+  /// The latest end of the present read-out of the receiver's memory.
+  private var readOutEnds: Instant?
 
   /// - Parameters:
-  ///   - undecided: the permission of a program without a decision.
-  ///   - storedAuthorization: the text that the engine was made with.
+  ///   - hasNewest: whether the disk has a newest location.
   ///   - deferred: locations that an earlier process kept for a deferral and did not deliver.
   init(
-    engine: PositioningEngine, coordinator: PowerCoordinator, undecided: Authorization.Record = .init(),
-    storedAuthorization: String? = nil, deferred: [Location] = []
+    hostCapabilities: HostCapabilities, coordinator: PowerCoordinator, hasNewest: Bool = false,
+    deferred: [Location] = []
   ) {
-    self.engine = engine
+    self.hostCapabilities = hostCapabilities
     self.coordinator = coordinator
     batch = BatchDelivery(restored: deferred)
-    newest = NewestLocation(isOnDisk: engine.newest != nil)
-    authorization = AuthorizationFile(undecided: undecided, text: storedAuthorization)
-    reportedSessions = engine.sessionDiagnostic
+    newest = NewestLocation(isOnDisk: hasNewest)
+  }
+
+  // MARK: Programs
+
+  /// Adds a program, whose engine learns the present state.
+  mutating func add(_ program: Program, at now: Moment) {
+    programs.append(program)
+    change(program.id) { [hostCapabilities, activity, readOutEnds] engine in
+      if engine.hostCapabilities != hostCapabilities { engine.setHostCapabilities(hostCapabilities) }
+      if activity != .searching { engine.sourceBecame(activity, at: now.instant) }
+      if let readOutEnds { engine.batchBegins(until: readOutEnds) }
+    }
+  }
+
+  mutating func remove(_ id: ProgramID) { programs.removeAll { $0.id == id } }
+
+  func index(of id: ProgramID) -> Int? { programs.firstIndex { $0.id == id } }
+
+  /// Returns the decisions for a program; nil for one that was removed.
+  func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
+
+  /// Changes what the clients of a program ask for.
+  mutating func change(_ id: ProgramID, _ body: (inout PositioningEngine) -> Void) {
+    if let index = index(of: id) { body(&programs[index].engine) }
+  }
+
+  mutating func changeEngines(_ body: (inout PositioningEngine) -> Void) {
+    for index in programs.indices { body(&programs[index].engine) }
   }
 
   // MARK: Inputs
-
-  /// Changes what clients ask for.
-  mutating func change(_ body: (inout PositioningEngine) -> Void) { body(&engine) }
 
   mutating func receive(_ input: ServiceInput, at now: Moment) {
     switch input {
@@ -64,11 +87,12 @@ struct ServiceCore: Sendable {
     case .leftoverBatch:
       coordinator.expectLeftover()
       batch.beginLeftover()
-    case .receiverPermitted(let isPermitted): engine.setReceiverForbidden(!isPermitted, at: now.instant)
+    case .receiverPermitted(let isPermitted):
+      changeEngines { $0.setReceiverForbidden(!isPermitted, at: now.instant) }
     case .receiverFound: receiverFound()
     case .standbyFound: receivers.standbyFound()
     case .standbyLost(let number): choice.lost(number)
-    case .administration(let administration): receive(administration, at: now.instant)
+    case .administration(let program, let administration): receive(administration, of: program, at: now.instant)
     case .sensing(let input): receive(input, at: now)
     case .suspending:
       // The computer may not come back.
@@ -103,18 +127,24 @@ struct ServiceCore: Sendable {
 
   /// Once there was a receiver, there is something to measure with, also after the receiver is gone (GE-6).
   private mutating func receiverFound() {
-    var hostCapabilities = engine.hostCapabilities
-    hostCapabilities.hasSatelliteReceiver = true
-    hostCapabilities.hasSignificantChanges = true
-    engine.setHostCapabilities(hostCapabilities)
+    var after = hostCapabilities
+    after.hasSatelliteReceiver = true
+    after.hasSignificantChanges = true
+    setHostCapabilities(after)
   }
 
-  /// Takes the decisions outside the program, at the start and after each change of their files (AU-3).
-  private mutating func receive(_ administration: Administration, at now: Instant) {
-    engine.setServicesEnabled(administration.servicesAreOn, at: now)
-    engine.setRestricted(administration.isRestricted, at: now)
-    if let record = authorization.receive(administration.authorization) {
-      engine.authorizationChanged(to: record, at: now)
+  mutating func setHostCapabilities(_ hostCapabilities: HostCapabilities) {
+    self.hostCapabilities = hostCapabilities
+    changeEngines { $0.setHostCapabilities(hostCapabilities) }
+  }
+
+  /// Takes the decisions outside a program, at the start and after each change of their files (AU-3).
+  private mutating func receive(_ administration: Administration, of id: ProgramID, at now: Instant) {
+    guard let index = index(of: id) else { return }
+    programs[index].engine.setServicesEnabled(administration.servicesAreOn, at: now)
+    programs[index].engine.setRestricted(administration.isRestricted, at: now)
+    if let record = programs[index].authorization.receive(administration.authorization) {
+      programs[index].engine.authorizationChanged(to: record, at: now)
     }
   }
 
@@ -134,7 +164,19 @@ struct ServiceCore: Sendable {
     if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
     drain(at: now)
     applyWaitingCalls(at: now.instant)
-    if let due = engine.deadline, now.instant >= due { engine.wake(at: now) }
+    for index in programs.indices {
+      if let due = programs[index].engine.deadline, now.instant >= due { programs[index].engine.wake(at: now) }
+    }
+  }
+
+  mutating func readOutBegins(until end: Instant) {
+    readOutEnds = end
+    changeEngines { $0.batchBegins(until: end) }
+  }
+
+  mutating func readOutEnded(at now: Moment) {
+    readOutEnds = nil
+    changeEngines { $0.batchEnded(at: now) }
   }
 
   // MARK: Locations
@@ -147,7 +189,7 @@ struct ServiceCore: Sendable {
     else { return }
     let isNew = clock.isNewEpoch(location.timestamp)
     deliver(location, received: received.instant, at: now)
-    guard isNew, power.isDeferring, isAuthorized else { return }
+    guard isNew, power.isDeferring, isAnyAuthorized else { return }
     // Until the deferral ends only this process has the location, and it may be killed.
     batch.stored()
     enqueue(.keepLocation(StateText.text(of: location)))
@@ -155,7 +197,8 @@ struct ServiceCore: Sendable {
 
   /// Delivers a location that was kept for a deferral, or a fix of any receiver.
   mutating func deliver(_ location: Location, received: Instant, at now: Moment) {
-    engine.receive(location, measured: clock.measured(location.timestamp, receivedAt: received), at: now)
+    let measured = clock.measured(location.timestamp, receivedAt: received)
+    changeEngines { $0.receive(location, measured: measured, at: now) }
     noteNewest(location)
   }
 
@@ -164,21 +207,22 @@ struct ServiceCore: Sendable {
     guard let location = Location(fix, received: now.utc, source: source) else { return }
     // The clients of a batch that an earlier process had collected are given it as if it came now.
     if batch.isLeftover { return deliver(location, received: now.instant, at: now) }
-    engine.receive(location, measured: clock.instant(of: location.timestamp, at: now), at: now)
+    let measured = clock.instant(of: location.timestamp, at: now)
+    changeEngines { $0.receive(location, measured: measured, at: now) }
     if newest.isNewest(location.timestamp) { noteNewest(location) }
   }
 
   /// Notes a location for other programs and later runs, which must not take a simulated one for theirs.
   private mutating func noteNewest(_ location: Location) {
     let isSimulated = location.source?.isSimulatedBySoftware ?? false
-    if isAuthorized, location.horizontalAccuracyMetres >= 0, !isSimulated { newest.receive(location) }
+    if isAnyAuthorized, location.horizontalAccuracyMetres >= 0, !isSimulated { newest.receive(location) }
   }
 
   private mutating func storeNewest() { if let location = newest.storeNow() { enqueue(store(location)) } }
 
   private func store(_ location: Location) -> ServiceAction { .store(.newestLocation, StateText.text(of: location)) }
 
-  var isAuthorized: Bool { engine.authorization.status.isAuthorized }
+  var isAnyAuthorized: Bool { programs.contains(where: \.isAuthorized) }
 
   // MARK: Power
 
@@ -191,7 +235,7 @@ struct ServiceCore: Sendable {
   /// Passes changed demands to the power policy. Returns whether any has changed.
   @discardableResult
   mutating func updateDemands(at now: Instant) -> Bool {
-    let events = power.update(demandsOfManagers, shared: engine.sharedDemand, at: now)
+    let events = power.update(demandsOfPrograms, at: now)
     for event in events { coordinator.handle(event, at: now) }
     return !events.isEmpty
   }
@@ -201,14 +245,15 @@ struct ServiceCore: Sendable {
     let activity: SourceActivity = coordinator.isSilenceWanted ? .idle : .searching
     guard activity != self.activity else { return }
     self.activity = activity
-    engine.sourceBecame(activity, at: now.instant)
+    changeEngines { $0.sourceBecame(activity, at: now.instant) }
   }
 
   // MARK: Actions
 
   /// The time at which `wake` and `actions` are due.
   var deadline: Instant? {
-    var next = Instant.earlier(engine.deadline, receivers.deadline)
+    var next = receivers.deadline
+    for program in programs { next = .earlier(next, program.engine.deadline) }
     next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
     next = .earlier(next, sensingDeadline)
@@ -223,12 +268,14 @@ struct ServiceCore: Sendable {
     drain(at: now)
     var actions = takeOutputs(at: now.instant)
     noteDelivered(actions)
-    if engine.sessionDiagnostic != reportedSessions {
-      reportedSessions = engine.sessionDiagnostic
-      actions.append(.sessions(reportedSessions))
+    for index in programs.indices where programs[index].engine.sessionDiagnostic != programs[index].reportedSessions {
+      let diagnostic = programs[index].engine.sessionDiagnostic
+      programs[index].reportedSessions = diagnostic
+      actions.append(.program(programs[index].id, .sessions(diagnostic)))
     }
     let isResting = coordinator.isSilenceWanted
-    let isNeeded = engine.demands.contains(where: \.needsPosition) || needsReceiverForHeading
+    let isNeeded =
+      needsReceiverForHeading || programs.contains { $0.engine.demands.contains(where: \.needsPosition) }
     actions += receivers.open(isNeeded: isNeeded, isResting: isResting)
     if !receivers.isFinished { updateSensors() }
     if isSuspendWaiting, coordinator.isSilenceReached {
@@ -241,50 +288,42 @@ struct ServiceCore: Sendable {
     return actions
   }
 
-  /// Takes the engine's outputs. The newest location is remembered after the delegates' events, whose delivery waits for
+  /// Takes the engines' outputs. The newest location is remembered after the delegates' events, whose delivery waits for
   /// that, and before all else.
   private mutating func takeOutputs(at now: Instant) -> [ServiceAction] {
-    let outputs = engine.outputs
-    engine.outputs = []
-    let delivered = outputs.lazy.compactMap { output -> UTCTime? in
-      guard case .event(_, .didUpdateLocations(let locations), _) = output else { return nil }
-      return locations.last?.timestamp
+    var events: [ServiceAction] = []
+    var others: [ServiceAction] = []
+    var delivered: UTCTime?
+    for index in programs.indices {
+      let outputs = programs[index].engine.outputs
+      if outputs.isEmpty { continue }
+      programs[index].engine.outputs = []
+      // An event that follows another output of its program is not put before it.
+      var isAfterOther = false
+      for output in outputs {
+        if case .event(_, .didUpdateLocations(let locations), _) = output, let newest = locations.last?.timestamp {
+          delivered = max(delivered ?? newest, newest)
+        }
+        guard let action = programs[index].action(for: output) else { continue }
+        isAfterOther = isAfterOther || !output.isForDelegate
+        if isAfterOther {
+          others.append(.program(programs[index].id, action))
+        } else {
+          events.append(.program(programs[index].id, action))
+        }
+      }
     }
-    var unremembered = newest.publish(delivered: delivered.max(), isDeferring: power.isDeferring)
+    let unremembered = newest.publish(delivered: delivered, isDeferring: power.isDeferring)
     var actions: [ServiceAction] = []
     if let location = newest.storeFirst(at: now) { actions = takeQueue() + [store(location)] }
-    for output in outputs {
-      if let location = unremembered, !output.isForDelegate {
-        unremembered = nil
-        actions.append(.remember(location))
-      }
-      if let action = action(for: output) { actions.append(action) }
-    }
+    actions += events
     if let unremembered { actions.append(.remember(unremembered)) }
-    return actions
+    return actions + others
   }
 
   private mutating func takeQueue() -> [ServiceAction] {
     defer { queue = [] }
     return queue
-  }
-
-  private mutating func action(for output: PositioningOutput) -> ServiceAction? {
-    switch output {
-    case .event(let id, let event, let ticket): .deliver(id, event, ticket)
-    case .prompt(let prompt): .prompt(prompt)
-    case .temporaryAccuracy(let id, let token, let error): .temporaryAccuracy(id, token: token, error)
-    case .showCalibration(let id): .showCalibration(id, true)
-    case .hideCalibration(let id): .showCalibration(id, false)
-    case .live(let id, let update): .live(id, update)
-    case .advice(_, let advice): .log(advice.message)
-    case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
-    case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
-    case .store(.authorization): authorization.store(engine.authorization.record).map { .store(.authorization, $0) }
-    case .store(.monitor(let name)):
-      .store(.monitor(name), StateText.text(ofMonitor: engine.monitor(name)?.records ?? []))
-    case .monitorHasEvent(let name): .monitorHasEvent(name)
-    }
   }
 }
 

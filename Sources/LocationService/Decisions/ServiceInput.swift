@@ -18,14 +18,14 @@ enum ServiceInput: Sendable {
   case receiverFound
   case standbyFound
   case standbyLost(Int)
-  /// The decisions outside the program as they are now.
-  case administration(Administration)
+  /// The decisions outside a program as they are now.
+  case administration(ProgramID, Administration)
   case sensing(SensingInput)
   /// The computer is about to suspend.
   case suspending
   /// The computer is back; 0 s if it did not suspend at all.
   case resumed(suspendedSeconds: Double)
-  /// The program ends.
+  /// The service ends.
   case finish
 }
 

@@ -57,6 +57,8 @@ package struct ServiceSettings: Sendable, Equatable {
   package var sensorRoot = "/sys"
   /// SEXTANT_SUPPLY: the switch in the receiver's supply.
   package var supply: SupplySwitchAddress?
+  /// Whether they are those of the daemon, which has no terminal and serves other programs.
+  package var isDaemon = false
   /// Settings that cannot be read and count as not set, a line for each.
   package private(set) var problems: [String] = []
   /// Whether a configuration file that counts has a mistake.

@@ -2,42 +2,58 @@
 import EventLoop
 import SerialPort
 
-/// A watch for changes of the decisions outside the program: permission, switches, policy.
+/// A watch for changes of the decisions outside the programs: permission, switches, policy.
 struct AdministrationWatch: ~Copyable {
   static let token = Poller.Token(rawValue: 4)
 
-  private let store: StateStore
-  private let stateFolder: String
   private var watch: FolderWatch?
+  /// The programs whose folders are watched.
+  private var watched: Set<ProgramID> = []
   /// The problems that were logged, as each is logged once.
-  private var logged: [String] = []
+  private var logged: Set<String> = []
 
-  init(_ store: StateStore, stateFolder: String?, _ poller: inout Poller) {
-    self.store = store
-    self.stateFolder = stateFolder ?? ""
+  init(_ poller: inout Poller) {
     watch = FolderWatch()
     let descriptor = watch?.descriptor
-    if let descriptor, (try? poller.add(descriptor, token: Self.token)) != nil {
-      watch?.watch(store.administrationFolders)
-    } else {
-      System.log(
-        "changes of permission take effect at the next start only: the system has no file watch free "
-          + "(see /proc/sys/fs/inotify/max_user_instances)")
-    }
-    logged = store.administration().problems(stateFolder: self.stateFolder)
+    if let descriptor, (try? poller.add(descriptor, token: Self.token)) != nil { return }
+    System.log(
+      "changes of permission take effect at the next start only: the system has no file watch free "
+        + "(see /proc/sys/fs/inotify/max_user_instances)")
   }
 
-  /// Returns the decisions now.
-  func current() -> Administration { store.administration() }
+  /// Watches the folders of programs that were added. Returns their decisions.
+  mutating func watch(
+    _ stores: [(id: ProgramID, store: StateStore)]
+  ) -> [(ProgramID, Administration)] {
+    if stores.count == watched.count, stores.allSatisfy({ watched.contains($0.id) }) { return [] }
+    let added = stores.filter { !watched.contains($0.id) }
+    watched = Set(stores.map(\.id))
+    watchFolders(stores)
+    return added.map { id, store in
+      let administration = store.administration()
+      // They were logged when the program was added.
+      logged.formUnion(administration.problems(stateFolder: store.folder ?? ""))
+      return (id, administration)
+    }
+  }
 
   /// Takes a change, and returns the decisions now.
-  mutating func changed() -> Administration {
+  mutating func changed(_ stores: [(id: ProgramID, store: StateStore)]) -> [(ProgramID, Administration)] {
     watch?.drain()
-    watch?.watch(store.administrationFolders)
-    let administration = store.administration()
-    let problems = administration.problems(stateFolder: stateFolder)
-    for problem in problems where !logged.contains(problem) { System.log(problem) }
-    logged = problems
-    return administration
+    watchFolders(stores)
+    var problems: Set<String> = []
+    defer { logged = problems }
+    return stores.map { id, store in
+      let administration = store.administration()
+      for problem in administration.problems(stateFolder: store.folder ?? "") {
+        problems.insert(problem)
+        if !logged.contains(problem) { System.log(problem) }
+      }
+      return (id, administration)
+    }
+  }
+
+  private mutating func watchFolders(_ stores: [(id: ProgramID, store: StateStore)]) {
+    watch?.watch(Array(Set(stores.flatMap(\.store.administrationFolders))))
   }
 }

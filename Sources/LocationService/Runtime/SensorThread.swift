@@ -16,10 +16,10 @@ final class SensorThread: Sendable {
     var waker: Poller.Waker?
   }
 
-  private let service: LocationService
+  private let service: ServiceHost
   private let state = Mutex(State())
 
-  init(_ service: LocationService) { self.service = service }
+  init(_ service: ServiceHost) { self.service = service }
 
   /// Sets what is measured from now on.
   func set(_ demand: SensorDemand) {
@@ -79,7 +79,7 @@ private struct SensorWork {
     case samples(MovementWatch, next: Instant)
   }
 
-  private let service: LocationService
+  private let service: ServiceHost
   private let tree: SensorTree
   private var magnetometer: SensorReader?
   private var compass = Compass()
@@ -88,7 +88,7 @@ private struct SensorWork {
   private var accelerometer: SensorReader?
   private var movement = Movement.off
 
-  init(_ service: LocationService) {
+  init(_ service: ServiceHost) {
     self.service = service
     tree = SensorTree(root: service.settings.sensorRoot)
     foundAccelerometer = tree.first(.acceleration)

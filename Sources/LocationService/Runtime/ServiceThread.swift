@@ -7,7 +7,7 @@ import SerialPort
 
 /// The service's thread: it waits, reads the receivers, and performs the actions of ``ServiceCore``.
 struct ServiceThread: ~Copyable {
-  private let service: LocationService
+  private let service: ServiceHost
   private var poller: Poller
   private let receiver: ReceiverSource
   /// The standby receivers.
@@ -18,9 +18,9 @@ struct ServiceThread: ~Copyable {
   private var administration: AdministrationWatch
   private var hotplugWatcher: HotplugWatcher
 
-  init(_ service: LocationService) throws { self.init(service, try Poller()) }
+  init(_ service: ServiceHost) throws { self.init(service, try Poller()) }
 
-  private init(_ service: LocationService, _ own: consuming Poller) {
+  private init(_ service: ServiceHost, _ own: consuming Poller) {
     poller = own
     self.service = service
     let settings = service.settings
@@ -30,13 +30,11 @@ struct ServiceThread: ~Copyable {
       settings.source, settings,
       batchFolder: settings.stateFolder.map { "\($0)/apps/\(service.app.folderName)/batch" },
       deferredFile: settings.stateFolder.map { "\($0)/\(StateFile.deferred.path(of: service.app))" })
-    administration = AdministrationWatch(service.store, stateFolder: settings.stateFolder, &poller)
+    administration = AdministrationWatch(&poller)
     let now = System.now()
     hotplugWatcher = HotplugWatcher(
       isNeeded: settings.source == .firstFound,
-      hasReceiver: service.read { $0.hostCapabilities.hasSatelliteReceiver }, &poller, at: now.instant)
-    // The files may have changed before they were watched.
-    service.receive(.administration(administration.current()), at: now)
+      hasReceiver: service.hasReceiver, &poller, at: now.instant)
     service.setWaker(poller.waker)
   }
 
@@ -45,6 +43,10 @@ struct ServiceThread: ~Copyable {
     while true {
       let now = System.now()
       service.checkApplication(at: now.instant)
+      // The files may have changed before they were watched.
+      for (id, administration) in administration.watch(service.stores) {
+        service.receive(.administration(id, administration), at: now)
+      }
       perform(service.actions(at: now), at: now)
       if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
@@ -65,7 +67,9 @@ struct ServiceThread: ~Copyable {
     findReceivers(events, at: now)
     for event in events {
       if event == .readable(AdministrationWatch.token) {
-        service.receive(.administration(administration.changed()), at: now)
+        for (id, administration) in administration.changed(service.stores) {
+          service.receive(.administration(id, administration), at: now)
+        }
         continue
       }
       receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
@@ -145,17 +149,12 @@ struct ServiceThread: ~Copyable {
 
   private mutating func perform(_ action: ServiceAction, at now: Moment) {
     switch action {
-    case .deliver(let id, let event, let ticket): service.client(id)?.receive(event, ticket)
-    case .temporaryAccuracy(let id, let token, let error):
-      service.client(id)?.temporaryAccuracyAnswered(token: token, error)
-    case .showCalibration(let id, let shows): service.client(id)?.calibrationShows(shows)
-    case .live(let id, let update): service.stream(id)?.receive(update)
-    case .monitorHasEvent(let name): service.notifyReaders(ofMonitor: name)
-    case .sessions(let diagnostic): service.notifyReaders(diagnostic)
-    case .prompt(let prompt): ask(prompt)
+    case .program(let id, .store(let file, let text)):
+      if let store = service.store(of: id) { self.store(file, text, store) }
+    case .program(let id, let action): service.receiver(of: id)?.perform(action)
     case .log(let text): service.log(text)
     case .remember(let location): service.store.remember(StateText.text(of: location))
-    case .store(let file, let text): store(file, text)
+    case .store(let file, let text): store(file, text, service.store)
     case .openReceiver: receiver.open(&poller, at: now.instant)
     case .releaseReceiver: receiver.release(&poller, at: now.instant)
     case .sense(let demand):
@@ -173,9 +172,9 @@ struct ServiceThread: ~Copyable {
     }
   }
 
-  private mutating func store(_ file: StateFile, _ text: String) {
+  private mutating func store(_ file: StateFile, _ text: String, _ store: StateStore) {
     do throws(FileError) {
-      try service.store.store(file, text)
+      try store.store(file, text)
     } catch {
       if !isStoreFailureLogged {
         service.log(
@@ -185,26 +184,9 @@ struct ServiceThread: ~Copyable {
       isStoreFailureLogged = true
     }
   }
-
-  /// Asks the user in a thread of its own, as the answer can take any time.
-  private func ask(_ prompt: Authorization.Prompt) {
-    let service = service
-    let question = PromptQuestion(identifier: service.app.identifier, prompt: prompt)
-    let isStarted = BackgroundWork.start {
-      System.leaveSignalsToOthers()
-      while let line = System.ask(question.text) {
-        if let answer = question.answer(line) { return service.answer(answer, to: prompt) }
-      }
-      service.log(
-        "the user cannot be asked for permission (no terminal): run `sextant authorize grant "
-          + "\(service.app.identifier) always`, or set SEXTANT_AUTHORIZATION")
-      service.answer(.notShown, to: prompt)
-    }
-    if !isStarted { service.answer(.notShown, to: prompt) }
-  }
 }
 
 extension ServiceAction {
   fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
-  fileprivate var isDelivery: Bool { if case .deliver = self { true } else { false } }
+  fileprivate var isDelivery: Bool { if case .program(_, .deliver) = self { true } else { false } }
 }

@@ -2,9 +2,9 @@
 
 /// The identifier of a client. The caller chooses the numbers.
 public struct ClientID: Hashable, Comparable, Sendable {
-  public var number: UInt32
+  public var number: UInt64
 
-  public init(_ number: UInt32) { self.number = number }
+  public init(_ number: UInt64) { self.number = number }
 
   public static func < (a: ClientID, b: ClientID) -> Bool { a.number < b.number }
 }

@@ -16,7 +16,7 @@ import Synchronization
 struct StateStoreWriter {
   static func main() {
     let app = AppDescription(identifier: "writer", keys: UsageKeys())
-    let service = LocationService(app: app)
+    let service = InProcessLocationService(app: app)
     let client = Client(service, book: AuthorizationStore(stateFolder: Console.variable("SEXTANT_STATE_DIR") ?? ""))
     client.begin(from: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
     client.deliverEvents()
@@ -25,7 +25,7 @@ struct StateStoreWriter {
 
 /// The client. It handles its events on a thread of its own, and checks before each one whether it is still current.
 private final class Client: LocationServiceClient, @unchecked Sendable {
-  private let service: LocationService
+  private let service: InProcessLocationService
   private let book: AuthorizationStore
   private var id = ClientID(0)
   private var generation = 0
@@ -34,7 +34,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
   private let queue = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
   private let wakeup = Wakeup()
 
-  init(_ service: LocationService, book: AuthorizationStore) {
+  init(_ service: InProcessLocationService, book: AuthorizationStore) {
     self.service = service
     self.book = book
   }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+import ReceiverStream
+
+/// The number of a program that the service serves, from 0. A number is not used again.
+package struct ProgramID: Hashable, Comparable, Sendable {
+  package let number: UInt32
+
+  package init(_ number: UInt32) { self.number = number }
+
+  /// The program of a service that runs in the program itself.
+  package static let own = ProgramID(0)
+
+  package static func < (a: ProgramID, b: ProgramID) -> Bool { a.number < b.number }
+}
+
+/// A manager of a program; managers of different programs may have the same number.
+struct ManagerID: Hashable, Sendable {
+  var program: ProgramID
+  var client: Positioning.ClientID
+}
+
+/// The state of one program in ``ServiceCore``.
+struct Program: Sendable {
+  let id: ProgramID
+  var engine: PositioningEngine
+  var authorization: AuthorizationFile
+  /// The diagnostic that the readers of sessions were given last.
+  var reportedSessions: Diagnostic
+  /// The time of the newest location that was delivered since the receiver began to collect.
+  var delivered: UTCTime?
+
+  /// - Parameters:
+  ///   - undecided: the permission without a decision.
+  ///   - storedAuthorization: the text that the engine was made with.
+  init(
+    _ id: ProgramID, _ engine: PositioningEngine, undecided: Authorization.Record = .init(),
+    storedAuthorization: String? = nil
+  ) {
+    self.id = id
+    self.engine = engine
+    authorization = AuthorizationFile(undecided: undecided, text: storedAuthorization)
+    reportedSessions = engine.sessionDiagnostic
+  }
+
+  var isAuthorized: Bool { engine.authorization.status.isAuthorized }
+
+  /// Whether a manager has fixes kept for later.
+  var isDeferring: Bool {
+    engine.demandsOfManagers.contains { $0.demand.standard?.deferral?.mayBatch == true }
+  }
+
+  /// Returns the action for an output of the engine; nil for a state that is stored already.
+  mutating func action(for output: PositioningOutput) -> ProgramAction? {
+    switch output {
+    case .event(let client, let event, let ticket): .deliver(client, event, ticket)
+    case .prompt(let prompt): .prompt(prompt)
+    case .temporaryAccuracy(let client, let token, let error): .temporaryAccuracy(client, token: token, error)
+    case .showCalibration(let client): .showCalibration(client, true)
+    case .hideCalibration(let client): .showCalibration(client, false)
+    case .live(let stream, let update): .live(stream, update)
+    case .advice(_, let advice): .advice(advice.message)
+    case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
+    case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
+    case .store(.authorization): authorization.store(engine.authorization.record).map { .store(.authorization, $0) }
+    case .store(.monitor(let name)):
+      .store(.monitor(name), StateText.text(ofMonitor: engine.monitor(name)?.records ?? []))
+    case .monitorHasEvent(let name): .monitorHasEvent(name)
+    }
+  }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Positioning
+import Synchronization
+
+/// The location service of a program, with the receivers in the program itself.
+package final class InProcessLocationService: LocationService {
+  private let host: ServiceHost
+  private let program: Readers
+  private let id: ProgramID
+  package var log: @Sendable (String) -> Void { host.log }
+
+  /// The readers of the program, by their numbers.
+  private final class Readers: ProgramReceiver {
+    struct State {
+      var clients: [ClientID: any LocationServiceClient] = [:]
+      var streams: [Int: any LiveUpdateReader] = [:]
+      var monitors: [Int: (name: String, reader: any MonitorReader)] = [:]
+      var sessions: [Int: any SessionReader] = [:]
+      private var numbers = 0
+
+      /// Returns a number that no client, stream, session or reader has.
+      mutating func takeNumber() -> Int {
+        defer { numbers += 1 }
+        return numbers
+      }
+    }
+
+    let state = Mutex(State())
+    /// Asks the user, with the identifier of the program.
+    let ask: @Sendable (Authorization.Prompt) -> Void
+    let log: @Sendable (String) -> Void
+
+    init(ask: @escaping @Sendable (Authorization.Prompt) -> Void, log: @escaping @Sendable (String) -> Void) {
+      self.ask = ask
+      self.log = log
+    }
+
+    func perform(_ action: ProgramAction) {
+      switch action {
+      case .deliver(let id, let event, let ticket): client(id)?.receive(event, ticket)
+      case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
+      case .showCalibration(let id, let shows): client(id)?.calibrationShows(shows)
+      case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
+      case .monitorHasEvent(let name):
+        let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
+        for reader in readers { reader.hasEvents() }
+      case .sessions(let diagnostic):
+        // The diagnostic of the sessions holds for monitors as well.
+        let readers = state.withLock { state in
+          for reader in state.sessions.values { reader.receive(diagnostic) }
+          return state.monitors.values.map(\.reader)
+        }
+        for reader in readers { reader.hasEvents() }
+      case .prompt(let prompt): ask(prompt)
+      case .advice(let text): log(text)
+      case .store: break
+      }
+    }
+
+    private func client(_ id: ClientID) -> (any LocationServiceClient)? { state.withLock { $0.clients[id] } }
+  }
+
+  /// Makes the service and starts its thread.
+  ///
+  /// - Parameters:
+  ///   - settings: nil for those of the environment and the configuration files.
+  ///   - log: writes a line for people; nil for standard error.
+  package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
+    let host = ServiceHost(app: app, settings: settings, log: log)
+    self.host = host
+    program = Readers(ask: { Self.ask($0, host) }, log: host.log)
+    let application = host.settings.application ?? (System.isInForeground() ? .foreground : .background)
+    id = host.add(app, host.store, application: application, program)
+    host.start()
+  }
+
+  /// Asks the user in a thread of its own, as the answer can take any time.
+  private static func ask(_ prompt: Authorization.Prompt, _ host: ServiceHost) {
+    let identifier = host.app.identifier
+    let question = PromptQuestion(identifier: identifier, prompt: prompt)
+    let isStarted = BackgroundWork.start {
+      System.leaveSignalsToOthers()
+      while let line = System.ask(question.text) {
+        if let answer = question.answer(line) { return host.answer(answer, to: prompt, of: .own) }
+      }
+      host.log(
+        "the user cannot be asked for permission (no terminal): run `sextant authorize grant "
+          + "\(identifier) always`, or set SEXTANT_AUTHORIZATION")
+      host.answer(.notShown, to: prompt, of: .own)
+    }
+    if !isStarted { host.answer(.notShown, to: prompt, of: .own) }
+  }
+
+  // MARK: Managers
+
+  package func add(_ client: any LocationServiceClient) -> ClientID {
+    refreshNewest()
+    let id = program.state.withLock { state in
+      let id = ClientID(state.takeNumber())
+      state.clients[id] = client
+      return id
+    }
+    change { engine, _ in engine.add(id) }
+    return id
+  }
+
+  package func remove(_ id: ClientID) {
+    program.state.withLock { _ = $0.clients.removeValue(forKey: id) }
+    host.answerIsDelivered(to: id, of: self.id)
+    change { engine, _ in engine.remove(id) }
+  }
+
+  package func call(_ call: ClientCall, by id: ClientID) { host.call(call, by: id, of: self.id) }
+
+  package func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
+    host.isCurrent(event, ticket, for: id, of: self.id)
+  }
+
+  package func refreshNewest() { host.refreshNewest() }
+
+  /// Reads the decisions. `body` runs under a lock, so it has to be brief.
+  package func read<Value: Sendable>(_ body: (borrowing PositioningEngine) -> Value) -> Value {
+    // The program is never removed.
+    host.read(id, body)!
+  }
+
+  private func change(_ body: (inout PositioningEngine, Moment) -> Void) { _ = host.change(id, body) }
+
+  package func location(of id: ClientID) -> Location? { read { $0.location(of: id) } }
+  package func heading(of id: ClientID) -> Heading? { read { $0.heading(of: id) } }
+  package func rangedTargets(of id: ClientID) -> [Ranging.Target] { read { $0.rangedTargets(of: id) } }
+  package var authorizationStatus: AuthorizationStatus { read { $0.authorization.status } }
+  package var accuracyAuthorization: AccuracyAuthorization { read { $0.authorization.accuracy } }
+  package var servicesAreEnabled: Bool { read { $0.authorization.servicesAreEnabled } }
+  package var maximumRegionRadiusMetres: Double { read { $0.maximumRegionRadiusMetres } }
+  package var monitoredRegions: [Region] { read { $0.regions.monitored } }
+
+  package func hostCapabilities() -> HostCapabilities {
+    // Sensors and adapters come and go.
+    host.listSensors()
+    return read { $0.hostCapabilities }
+  }
+
+  // MARK: The API since iOS 17
+
+  package func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, _ reader: any LiveUpdateReader) -> Int {
+    let id = program.state.withLock { state in
+      let id = state.takeNumber()
+      state.streams[id] = reader
+      return id
+    }
+    change { engine, now in engine.beginLiveUpdates(id, configuration, at: now.instant) }
+    return id
+  }
+
+  package func endLiveUpdates(_ id: Int) {
+    program.state.withLock { _ = $0.streams.removeValue(forKey: id) }
+    change { engine, _ in engine.endLiveUpdates(id) }
+  }
+
+  package func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
+    let id = program.state.withLock { $0.takeNumber() }
+    change { engine, now in
+      engine.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose, at: now.instant)
+    }
+    return id
+  }
+
+  package func endSession(_ id: Int) { change { engine, _ in engine.endSession(id) } }
+
+  package func beginBackgroundActivity() -> Int {
+    let id = program.state.withLock { $0.takeNumber() }
+    change { engine, now in engine.beginBackgroundActivity(id, at: now.instant) }
+    return id
+  }
+
+  package func endBackgroundActivity(_ id: Int) {
+    change { engine, now in engine.endBackgroundActivity(id, at: now.instant) }
+  }
+
+  package func beginSessionDiagnostics(_ reader: any SessionReader) -> Int {
+    // Both under the lock of the readers, so that no change comes before the first value.
+    program.state.withLock { state in
+      let id = state.takeNumber()
+      state.sessions[id] = reader
+      reader.receive(read { $0.sessionDiagnostic })
+      return id
+    }
+  }
+
+  package func endSessionDiagnostics(_ id: Int) {
+    program.state.withLock { _ = $0.sessions.removeValue(forKey: id) }
+  }
+
+  package func openMonitor(_ name: String) {
+    let isOpen = read { $0.monitor(name) != nil }
+    if isOpen { return }
+    // Read before the lock is taken. Of two threads that open it, the second one finds the monitor of the first.
+    let records = host.store.monitor(name, log)
+    change { engine, now in engine.openMonitor(name, restored: records, at: now.instant) }
+  }
+
+  package func addCondition(
+    _ condition: Region.Shape, identifier: String, assuming assumed: Monitor.State, to name: String
+  ) {
+    change { engine, now in
+      engine.addCondition(condition, identifier: identifier, assuming: assumed, to: name, at: now)
+    }
+  }
+
+  package func removeCondition(_ identifier: String, from name: String) {
+    change { engine, _ in engine.removeCondition(identifier, from: name) }
+  }
+
+  package func conditionIdentifiers(of monitor: String) -> [String] {
+    read { $0.monitor(monitor)?.identifiers ?? [] }
+  }
+
+  package func conditionRecord(_ identifier: String, of monitor: String) -> Monitor.Record? {
+    read { $0.monitor(monitor)?.record(identifier) }
+  }
+
+  package func takeEvent(of name: String) -> Monitor.Event? {
+    var event: Monitor.Event?
+    change { engine, now in event = engine.takeEvent(of: name) ?? engine.takeHindrance(of: name, at: now.utc) }
+    if host.settings.stateFolder == nil { event?.diagnostic.insert(.persistenceUnavailable) }
+    return event
+  }
+
+  package func beginMonitorEvents(of name: String, _ reader: any MonitorReader) -> Int {
+    program.state.withLock { state in
+      let id = state.takeNumber()
+      state.monitors[id] = (name, reader)
+      return id
+    }
+  }
+
+  package func endMonitorEvents(_ id: Int) {
+    program.state.withLock { _ = $0.monitors.removeValue(forKey: id) }
+  }
+
+  // MARK: The end
+
+  package func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
+    host.observeProblem(listener)
+  }
+
+  package func finish() { host.finish() }
+
+  /// Registers a function that is called when the program ends by `exit` or by its last line.
+  package static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
+}

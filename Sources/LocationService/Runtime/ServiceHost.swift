@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import FileSystem
+import HostSensors
+import Hotplug
+import MonotonicTime
+import Positioning
+import PowerControl
+import ReceiverPower
+import ReceiverStream
+import SerialPort
+import Synchronization
+
+/// A program's side of the host, called on the service's thread.
+protocol ProgramReceiver: AnyObject, Sendable {
+  /// Takes an action for the program, other than a change of its stored state.
+  func perform(_ action: ProgramAction)
+}
+
+/// Receivers, and the rules and the state of the programs that they serve. Programs call it from any thread; its own thread
+/// does the rest.
+///
+/// A call changes the decisions at once, under a lock, and wakes the thread, which performs the resulting actions.
+package final class ServiceHost: Sendable {
+  /// The program whose folder of the state has the receivers' files: the only one, or the daemon.
+  let app: AppDescription
+  let settings: ServiceSettings
+  /// The store of `app`, and of what all programs share.
+  let store: StateStore
+  /// Writes a line for people; by default to standard error.
+  let log: @Sendable (String) -> Void
+  private let state: Mutex<State>
+  /// Locked while events are in their queues and must not be delivered yet.
+  private let deliveryGate = Mutex(())
+
+  private struct Member {
+    var receiver: any ProgramReceiver
+    var store: StateStore
+    /// Clients whose request is answered and whose delegate has not received the answer yet.
+    var answered: Set<Positioning.ClientID> = []
+  }
+
+  private struct State {
+    enum Stage {
+      case running
+      /// The program waits for the end of the thread.
+      case finishing([Poller.Waker])
+      case ended
+    }
+
+    var core: ServiceCore
+    var members: [ProgramID: Member] = [:]
+    var nextProgram: UInt32 = 0
+    var waker: Poller.Waker?
+    var problem: ReceiverProblem?
+    var problemListener: (@Sendable (ReceiverProblem?) -> Void)?
+    /// The marks of the newest location's files at the last read.
+    var newestMarks: [FileLookup.Mark?] = []
+    var stage = Stage.running
+  }
+
+  /// Makes the host and starts its thread.
+  ///
+  /// - Parameters:
+  ///   - settings: nil for those of the environment and the configuration files.
+  ///   - log: writes a line for people; nil for standard error.
+  init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
+    let settings = settings ?? .ofThisProcess()
+    self.log = log ?? { System.log($0) }
+    for problem in settings.problems { self.log(problem) }
+    self.app = app
+    self.settings = settings
+    store = StateStore(folder: settings.stateFolder, runFolder: settings.runFolder, app: app)
+    let now = System.now()
+    var policy = PowerPolicy.standard
+    policy.pauseSeconds = settings.pauseSeconds
+    if let seconds = settings.pauseProbeSeconds { policy.pauseProbeSeconds = seconds }
+    let supply: ReceiverCapabilities.PowerSwitch =
+      settings.supply.map { $0.keepsMemory ? .keepsMemory : .losesMemory } ?? .none
+    let coordinator = PowerCoordinator(policy: policy, isReadOnly: settings.isReadOnly, supply: supply, at: now.instant)
+    var core = ServiceCore(
+      hostCapabilities: Self.hostCapabilities(settings.source), coordinator: coordinator,
+      hasNewest: store.newest != nil, deferred: store.deferred)
+    if !settings.others.isEmpty { core.receive(.standbyFound, at: now) }
+    state = Mutex(State(core: core))
+  }
+
+  /// Starts the thread. Programs that were added before are served from the first round on.
+  func start() {
+    listSensors()
+    let isStarted = BackgroundWork.start { [self] in
+      System.leaveSignalsToOthers()
+      do {
+        var thread = try ServiceThread(self)
+        thread.run()
+      } catch {
+        self.log("the location service cannot start: \(error)")
+      }
+      ended()
+    }
+    if !isStarted {
+      self.log("the location service cannot start: the system has no thread left")
+      ended()
+    }
+  }
+
+  /// Returns what the host can measure with. A receiver that is named is expected to be there, and waited for.
+  private static func hostCapabilities(_ source: ServiceSettings.Source) -> HostCapabilities {
+    var hasReceiver = true
+    if source == .firstFound {
+      let list = (try? DeviceList.installed()) ?? DeviceList()
+      hasReceiver = ReceiverPorts.enumerate(list: list).contains { $0.likelihood.isPlausible }
+    }
+    return HostCapabilities(
+      hasSatelliteReceiver: hasReceiver, hasSignificantChanges: hasReceiver, hasCompass: false, hasBluetooth: false)
+  }
+
+  // MARK: Programs
+
+  /// Adds a program with its stored state.
+  ///
+  /// - Parameters:
+  ///   - store: the store of its permission, regions, visits and monitors.
+  ///   - receiver: takes the actions for it.
+  func add(
+    _ app: AppDescription, _ store: StateStore, application: ApplicationState, _ receiver: any ProgramReceiver
+  ) -> ProgramID {
+    let now = System.now()
+    var positioning = PositioningSettings()
+    positioning.pauseSeconds = settings.pauseSeconds
+    var restored = store.restored(log)
+    let undecided = Authorization.Record(
+      status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)
+    let stored = restored.authorization.map { StateText.text(of: $0) }
+    restored.authorization = restored.authorization ?? undecided
+    restored.newest = restored.newest ?? self.store.newest
+    let administration = store.administration()
+    for problem in administration.problems(stateFolder: store.folder ?? "") { log(problem) }
+    let (id, waker) = state.withLock { state in
+      let id = ProgramID(state.nextProgram)
+      state.nextProgram += 1
+      state.members[id] = Member(receiver: receiver, store: store)
+      let engine = PositioningEngine(
+        keys: app.keys, hostCapabilities: state.core.hostCapabilities, application: application,
+        settings: positioning, authorizationOverride: settings.authorization, restored: restored, at: now.instant)
+      state.core.add(Program(id, engine, undecided: undecided, storedAuthorization: stored), at: now)
+      state.core.receive(.administration(id, administration), at: now)
+      return (id, state.waker)
+    }
+    waker?.wake()
+    return id
+  }
+
+  /// Removes a program; its managers' services stop.
+  func remove(_ id: ProgramID) {
+    change { state, _ in
+      state.core.remove(id)
+      state.members[id] = nil
+    }
+  }
+
+  /// Reads the decisions for a program. `body` runs under the lock, so it has to be brief.
+  func read<Value: Sendable>(_ id: ProgramID, _ body: (borrowing PositioningEngine) -> Value) -> Value? {
+    state.withLock { state in state.core.index(of: id).map { body(state.core.programs[$0].engine) } }
+  }
+
+  /// Changes the decisions for a program from any thread, and wakes the service's thread.
+  func change<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
+    change { state, now in
+      guard let index = state.core.index(of: id) else { return nil }
+      return body(&state.core.programs[index].engine, now)
+    }
+  }
+
+  /// Takes a manager's call.
+  func call(_ call: ClientCall, by client: Positioning.ClientID, of program: ProgramID) {
+    if call.needsSensors { listSensors() }
+    // They begin with the newest location (SU-1, SC-1).
+    if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
+    change { state, now in
+      guard let index = state.core.index(of: program) else { return }
+      // A request is pending until its answer is delivered (RQ-8).
+      let isAnswered = state.members[program]?.answered.contains(client) ?? false
+      if call == .requestLocation, isAnswered || state.core.programs[index].engine.answers(client) { return }
+      if call.endsRequest { state.members[program]?.answered.remove(client) }
+      state.core.call(call, by: ManagerID(program: program, client: client), at: now.instant)
+    }
+  }
+
+  /// Whether an event may still be delivered. Waits while ``delayDelivery(_:)`` runs.
+  func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for client: Positioning.ClientID, of id: ProgramID) -> Bool {
+    deliveryGate.withLock { _ in }
+    return state.withLock { state in
+      if ticket.isAnswer { state.members[id]?.answered.remove(client) }
+      guard let index = state.core.index(of: id) else { return false }
+      let engine = state.core.programs[index].engine
+      return engine.isCurrent(ticket, for: client) && engine.isWanted(event, by: client)
+    }
+  }
+
+  /// Notes that the answer of a request has left the service.
+  func answerIsDelivered(to client: Positioning.ClientID, of id: ProgramID) {
+    state.withLock { _ = $0.members[id]?.answered.remove(client) }
+  }
+
+  /// Runs `body`, before whose end no event is delivered.
+  func delayDelivery(_ body: () -> Void) { deliveryGate.withLock { _ in body() } }
+
+  // MARK: The newest location
+
+  /// The age up to which a fix of this process counts as the newest without a read of the other processes' files.
+  private static var ownFixAge: Milliseconds { Milliseconds(5000) }
+
+  /// Takes over a newer location that another process has stored, as the newest location is the system's (LC-2). This costs
+  /// two system calls if no file has changed, and none while this process has a recent fix of its own.
+  func refreshNewest() {
+    if settings.stateFolder == nil { return }
+    let now = System.now().instant
+    let (measured, known) = state.withLock { ($0.core.programs.first?.engine.newestMeasured, $0.newestMarks) }
+    if let measured, now.milliseconds(since: measured) < Self.ownFixAge.count { return }
+    let marks = store.newestMarks
+    guard marks != known else { return }
+    // Read before the lock is taken. Of two threads that read, an older location that comes second is not taken over.
+    let newest = store.newest
+    state.withLock { state in
+      state.newestMarks = marks
+      if let newest { state.core.changeEngines { $0.learn(newest) } }
+    }
+  }
+
+  // MARK: Sensors
+
+  /// Lists the sensors that the kernel shows. This reads names in folders and no sensor.
+  func listSensors() {
+    let tree = SensorTree(root: settings.sensorRoot)
+    post(
+      .sensing(
+        .listed(
+          magnetometer: tree.has(.magneticField), accelerometer: tree.has(.acceleration),
+          bluetoothAdapter: tree.hasBluetoothAdapter && BusSource.mayHaveBus)))
+  }
+
+  // MARK: The end
+
+  /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
+  /// restored by then is in the crash-recovery record.
+  func finish() {
+    guard var poller = try? Poller() else { return }
+    let waker = poller.waker
+    let hasEnded = change { state, now in
+      state.core.receive(.finish, at: now)
+      switch state.stage {
+      case .running: state.stage = .finishing([waker])
+      case .finishing(let wakers): state.stage = .finishing(wakers + [waker])
+      case .ended: return true
+      }
+      return false
+    }
+    if hasEnded { return }
+    let limit = System.now().instant + Milliseconds(6000)
+    _ = try? poller.wait(deadline: limit.nanoseconds)
+  }
+
+  // MARK: Changes
+
+  /// Changes the state from any thread, and wakes the service's thread. Foreground or background is checked before, as the
+  /// result of a call may depend on it.
+  private func change<Value>(_ body: (inout sending State, Moment) -> Value) -> Value {
+    let now = System.now()
+    checkApplication(at: now.instant)
+    let (value, waker) = state.withLock { (body(&$0, now), $0.waker) }
+    waker?.wake()
+    return value
+  }
+
+  /// Passes an input to the core, from a thread that is not the service's.
+  func post(_ input: ServiceInput) { change { $0.core.receive(input, at: $1) } }
+
+  /// Passes an input to the core, from the service's thread, which needs no waking.
+  func receive(_ input: ServiceInput, at now: Moment) { state.withLock { $0.core.receive(input, at: now) } }
+
+  func receive(
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, _ origin: Location.Source, at now: Moment
+  ) {
+    let (fix, isUpdate) = (report.fix, report.isUpdate)
+    state.withLock { $0.core.receive(fix, sky: sky, isUpdate: isUpdate, source: origin, at: now) }
+  }
+
+  /// Passes an epoch of a standby receiver to the core.
+  func receive(
+    _ report: borrowing EpochAssembler.Report, ofStandby receiver: Int, _ origin: Location.Source, at now: Moment
+  ) {
+    if report.isUpdate { return }
+    let fix = report.fix
+    state.withLock { $0.core.receive(fix, ofStandby: receiver, source: origin, at: now) }
+  }
+
+  func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt, of id: ProgramID) {
+    _ = change(id) { engine, now in engine.authorizationAnswered(answer, to: prompt, at: now.instant) }
+  }
+
+  /// Whether the program of this process is in the foreground is found out at each occasion, as no signal reports it.
+  private var followsTerminal: Bool { settings.application == nil && !settings.isDaemon }
+
+  func checkApplication(at now: Instant) {
+    guard followsTerminal else { return }
+    let found: ApplicationState = System.isInForeground() ? .foreground : .background
+    state.withLock { state in
+      guard let engine = state.core.programs.first?.engine, engine.application != found else { return }
+      state.core.changeEngines { $0.setApplication(found, at: now) }
+    }
+  }
+
+  // MARK: The service's thread
+
+  func setWaker(_ waker: Poller.Waker) { state.withLock { $0.waker = waker } }
+
+  var hasReceiver: Bool { state.withLock { $0.core.hostCapabilities.hasSatelliteReceiver } }
+
+  func receiver(of id: ProgramID) -> (any ProgramReceiver)? { state.withLock { $0.members[id]?.receiver } }
+  func store(of id: ProgramID) -> StateStore? { state.withLock { $0.members[id]?.store } }
+  /// The programs and their stores.
+  var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
+
+  var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
+
+  /// The time of the thread's next round. While a client waits for a return to the foreground, a round comes each second.
+  func deadline(after now: Instant) -> Instant? {
+    let (deadline, waits) = state.withLock { state in
+      (state.core.deadline, followsTerminal && state.core.programs.contains { $0.engine.waitsForForeground })
+    }
+    return waits ? .earlier(deadline, now + Milliseconds(1000)) : deadline
+  }
+
+  func actions(at now: Moment) -> [ServiceAction] {
+    state.withLock { state in
+      let actions = state.core.actions(at: now)
+      for case .program(let id, .deliver(let client, _, let ticket)) in actions where ticket.isAnswer {
+        state.members[id]?.answered.insert(client)
+      }
+      return actions
+    }
+  }
+
+  func wake(at now: Moment) { state.withLock { $0.core.wake(at: now) } }
+
+  private func ended() {
+    let waiting = state.withLock { state in
+      defer { state.stage = .ended }
+      if case .finishing(let wakers) = state.stage { return wakers }
+      return []
+    }
+    for waker in waiting { waker.wake() }
+  }
+
+  // MARK: The receiver's problem
+
+  func setProblem(_ problem: ReceiverProblem?) {
+    let listener = state.withLock { state in
+      defer { state.problem = problem }
+      return state.problem == problem ? nil : state.problemListener
+    }
+    listener?(problem)
+  }
+
+  /// Has a function called, on the service's thread, with the reason why the receiver cannot be opened, and with nil once it
+  /// is open.
+  func observeProblem(_ listener: @escaping @Sendable (ReceiverProblem?) -> Void) {
+    let problem = state.withLock { state in
+      state.problemListener = listener
+      // A mistake in the configuration file stays one, even if another receiver was found.
+      return settings.isMisconfigured ? .misconfigured : state.problem
+    }
+    if let problem { listener(problem) }
+  }
+}
+
+extension ClientCall {
+  /// Whether it takes back a request and its answer (RQ-10, RQ-11).
+  fileprivate var endsRequest: Bool {
+    switch self {
+    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates: true
+    default: false
+    }
+  }
+}
