@@ -49,7 +49,11 @@ struct AdministrationTests {
 
   private static func statuses(_ core: inout ServiceCore, at seconds: UInt64) -> [AuthorizationStatus] {
     core.actions(at: moment(seconds)).compactMap { action in
-      if case .program(_, .deliver(_, .didChangeAuthorization(let status, _), _)) = action { status } else { nil }
+      if case .program(_, .output(.event(_, .didChangeAuthorization(let status, _), _))) = action {
+        status
+      } else {
+        nil
+      }
     }
   }
 
@@ -67,7 +71,9 @@ struct AdministrationTests {
       #expect(core.engine.authorization.status == status)
       #expect(!Self.stores(actions))
       #expect(
-        actions.count { if case .program(_, .deliver(_, .didChangeAuthorization, _)) = $0 { true } else { false } } == 1
+        actions.count {
+          if case .program(_, .output(.event(_, .didChangeAuthorization, _))) = $0 { true } else { false }
+        } == 1
       )
     }
   }
@@ -80,7 +86,8 @@ struct AdministrationTests {
     #expect(core.engine.authorization.status == .notDetermined)
     #expect(!Self.stores(actions))
     core.change { $0.call(.requestWhenInUse, by: Self.client, at: Self.instant(2)) }
-    #expect(core.actions(at: Self.moment(2)).contains { if case .program(_, .prompt) = $0 { true } else { false } })
+    #expect(
+      core.actions(at: Self.moment(2)).contains { if case .program(_, .output(.prompt)) = $0 { true } else { false } })
   }
 
   @Test("AU-5 an answer that is not on the disk yet is not undone by the disk's content")

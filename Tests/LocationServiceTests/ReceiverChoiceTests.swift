@@ -103,7 +103,7 @@ struct ReceiverChoiceTests {
       }
       core.receive(Self.fix(second, accuracy: 6), ofStandby: 1, source: nil, at: now)
       core.wake(at: now)
-      for case .program(_, .deliver(_, let event, _)) in core.actions(at: now) {
+      for case .program(_, .output(.event(_, let event, _))) in core.actions(at: now) {
         switch event {
         case .didUpdateLocations(let locations): delivered += locations.map(\.horizontalAccuracyMetres)
         case .didFail(let error): Issue.record("\(second): \(error)")

@@ -52,7 +52,9 @@ struct RelaunchTests {
     for second in start..<start + seconds {
       core.receive(fix(second, north: 0), sky: Sky(), isUpdate: false, source: nil, at: moment(second))
       core.wake(at: moment(second))
-      for case .program(_, .deliver(_, let event, _)) in core.actions(at: moment(second)) { events.append(event) }
+      for case .program(_, .output(.event(_, let event, _))) in core.actions(at: moment(second)) {
+        events.append(event)
+      }
     }
     return events
   }
@@ -97,7 +99,8 @@ struct RelaunchTests {
       engine.call(.startSignificantChanges, by: Self.client, at: .zero)
     }
     var delivered: [Double] = []
-    for case .program(_, .deliver(_, .didUpdateLocations(let locations), _)) in core.actions(at: Self.moment(1)) {
+    for case .program(_, .output(.event(_, .didUpdateLocations(let locations), _))) in core.actions(at: Self.moment(1))
+    {
       delivered += locations.map { ($0.coordinate.latitudeDegrees - 48) * 10 }
     }
     for case .didUpdateLocations(let locations) in Self.events(&core, from: 2, seconds: 3) {

@@ -50,13 +50,13 @@ struct SensingTests {
       core.wake(at: now)
       return core.actions(at: now).compactMap { action in
         switch action {
-        case .program(_, .deliver(_, .didUpdateHeading(let heading), _)):
+        case .program(_, .output(.event(_, .didUpdateHeading(let heading), _))):
           "heading \(heading.magneticDegrees) ±\(heading.accuracyDegrees)"
-        case .program(_, .deliver(_, .didFail(let error), _)): "failed \(error.rawValue)"
-        case .program(_, .deliver(_, .rangingDidFail(_, let error), _)): "ranging failed \(error.rawValue)"
-        case .program(_, .deliver(_, .didRange(let beacons, _), _)): "ranged \(beacons.map(\.minor))"
-        case .program(_, .deliver(_, .didResumeLocationUpdates, _)): "resumed"
-        case .program(_, .deliver(_, .shouldDisplayHeadingCalibration, _)): "calibrate?"
+        case .program(_, .output(.event(_, .didFail(let error), _))): "failed \(error.rawValue)"
+        case .program(_, .output(.event(_, .rangingDidFail(_, let error), _))): "ranging failed \(error.rawValue)"
+        case .program(_, .output(.event(_, .didRange(let beacons, _), _))): "ranged \(beacons.map(\.minor))"
+        case .program(_, .output(.event(_, .didResumeLocationUpdates, _))): "resumed"
+        case .program(_, .output(.event(_, .shouldDisplayHeadingCalibration, _))): "calibrate?"
         case .sense(let demand): Self.words(demand)
         case .openReceiver: "open"
         case .log: "logged"

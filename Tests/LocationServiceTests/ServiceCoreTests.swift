@@ -51,7 +51,7 @@ struct ServiceCoreTests {
 
   private static func locations(_ actions: [ServiceAction]) -> Int {
     actions.reduce(0) { count, action in
-      if case .program(_, .deliver(_, .didUpdateLocations(let locations), _)) = action {
+      if case .program(_, .output(.event(_, .didUpdateLocations(let locations), _))) = action {
         count + locations.count
       } else {
         count
@@ -185,7 +185,8 @@ struct ServiceCoreTests {
       return
     }
     #expect(StateText.regions(in: text).map(\.region.identifier) == ["home"])
-    #expect(actions.contains { if case .program(_, .deliver(_, .didStartMonitoring, _)) = $0 { true } else { false } })
+    #expect(
+      actions.contains { if case .program(_, .output(.event(_, .didStartMonitoring, _))) = $0 { true } else { false } })
     #expect(actions.contains(.openReceiver))
   }
 
@@ -198,16 +199,21 @@ struct ServiceCoreTests {
     let denied = core.actions(at: Self.moment(2))
     #expect(
       denied.contains {
-        if case .program(_, .deliver(_, .didChangeAuthorization(.denied, _), _)) = $0 { true } else { false }
+        if case .program(_, .output(.event(_, .didChangeAuthorization(.denied, _), _))) = $0 { true } else { false }
       })
-    #expect(denied.contains { if case .program(_, .deliver(_, .didFail(.denied), _)) = $0 { true } else { false } })
+    #expect(
+      denied.contains { if case .program(_, .output(.event(_, .didFail(.denied), _))) = $0 { true } else { false } })
     // It is tried again as long as a client needs it.
     #expect(!core.actions(at: Self.moment(600)).contains(.releaseReceiver))
     core.receive(.receiverPermitted(true), at: Self.moment(601))
     let granted = core.actions(at: Self.moment(601))
     #expect(
       granted.contains {
-        if case .program(_, .deliver(_, .didChangeAuthorization(.authorizedAlways, _), _)) = $0 { true } else { false }
+        if case .program(_, .output(.event(_, .didChangeAuthorization(.authorizedAlways, _), _))) = $0 {
+          true
+        } else {
+          false
+        }
       })
   }
 
@@ -221,7 +227,7 @@ struct ServiceCoreTests {
       "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
     func delivered(_ seconds: Double) -> [DelegateEvent] {
       core.actions(at: Self.moment(seconds)).compactMap { action in
-        if case .program(_, .deliver(_, let event, _)) = action { event } else { nil }
+        if case .program(_, .output(.event(_, let event, _))) = action { event } else { nil }
       }
     }
     Self.call(.startMonitoring(region), &core, at: 1)
@@ -248,7 +254,7 @@ struct ServiceCoreTests {
         let now = Self.moment(Double(second))
         if hasReceiver { core.receive(Self.fix(Double(second)), sky: Sky(), isUpdate: false, source: nil, at: now) }
         core.wake(at: now)
-        for case .program(_, .deliver(_, let event, _)) in core.actions(at: now) {
+        for case .program(_, .output(.event(_, let event, _))) in core.actions(at: now) {
           switch event {
           case .didFail(let error): delivered.append("\(second): \(error)")
           case .didUpdateLocations where delivered.last?.hasSuffix("fixes") != true:
@@ -272,7 +278,7 @@ struct ServiceCoreTests {
     var core = Self.core(nil, keys: keys)
     Self.call(.requestWhenInUse, &core, at: 1)
     let prompts = core.actions(at: Self.moment(1)).compactMap { action in
-      if case .program(_, .prompt(let prompt)) = action { prompt } else { nil }
+      if case .program(_, .output(.prompt(let prompt))) = action { prompt } else { nil }
     }
     let question = PromptQuestion(identifier: "hike", prompt: try #require(prompts.first))
     #expect(question.text.contains("to find the way home"))

@@ -202,7 +202,7 @@ final class ServiceScene {
 
   private func take(_ action: ServiceAction) {
     switch action {
-    case .program(_, .deliver(_, let event, let ticket)):
+    case .program(_, .output(.event(_, let event, let ticket))):
       if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
         events.append((now, event))
       }

@@ -53,19 +53,13 @@ struct Program: Sendable {
   /// Returns the action for an output of the engine; nil for a state that is stored already.
   mutating func action(for output: PositioningOutput) -> ProgramAction? {
     switch output {
-    case .event(let client, let event, let ticket): .deliver(client, event, ticket)
-    case .prompt(let prompt): .prompt(prompt)
-    case .temporaryAccuracy(let client, let token, let error): .temporaryAccuracy(client, token: token, error)
-    case .showCalibration(let client): .showCalibration(client, true)
-    case .hideCalibration(let client): .showCalibration(client, false)
-    case .live(let stream, let update): .live(stream, update)
-    case .advice(_, let advice): .advice(advice.message)
     case .store(.regions): .store(.regions, StateText.text(of: engine.regions.records))
     case .store(.visits): .store(.visits, StateText.text(of: engine.visits.record))
     case .store(.authorization): authorization.store(engine.authorization.record).map { .store(.authorization, $0) }
     case .store(.monitor(let name)):
       .store(.monitor(name), StateText.text(ofMonitor: engine.monitor(name)?.records ?? []))
-    case .monitorHasEvent(let name): .monitorHasEvent(name)
+    case .event, .prompt, .temporaryAccuracy, .showCalibration, .hideCalibration, .live, .monitorHasEvent, .advice:
+      .output(output)
     }
   }
 }

@@ -31,26 +31,17 @@ enum ServiceAction: Equatable {
 }
 
 /// An action for one program.
-enum ProgramAction: Equatable {
-  /// Puts an event into a client's queue.
-  case deliver(Positioning.ClientID, DelegateEvent, Ticket)
-  case temporaryAccuracy(Positioning.ClientID, token: Int, PositioningError?)
-  case showCalibration(Positioning.ClientID, Bool)
-  case live(Int, LiveUpdate)
-  /// The monitor of this name has an event.
-  case monitorHasEvent(String)
+package enum ProgramAction: Equatable, Sendable {
+  /// An output of the program's engine, other than a change of stored state.
+  case output(PositioningOutput)
   /// The diagnostic of the sessions has changed.
   case sessions(Diagnostic)
-  /// Asks the user.
-  case prompt(Authorization.Prompt)
-  /// Writes a line to the program's log.
-  case advice(String)
   /// Replaces a file of the program's state.
   case store(StateFile, String)
 }
 
 /// A file of the state folder.
-enum StateFile: Hashable {
+package enum StateFile: Hashable, Sendable {
   /// The newest location, which all programs share (LC-2).
   case newestLocation
   /// The device's own magnetic field, which all programs share.

@@ -91,7 +91,7 @@ extension ServiceCore {
   mutating func noteDelivered(_ actions: [ServiceAction]) {
     if batch.areAllDelivered(isDeferring: power.isDeferring) { enqueue(.discardLocations) }
     guard batch.isKept else { return }
-    for case .program(let id, .deliver(_, .didUpdateLocations(let locations), _)) in actions {
+    for case .program(let id, .output(.event(_, .didUpdateLocations(let locations), _))) in actions {
       guard let index = index(of: id), let newest = locations.last?.timestamp else { continue }
       programs[index].delivered = max(programs[index].delivered ?? newest, newest)
     }

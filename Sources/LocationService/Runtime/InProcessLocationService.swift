@@ -38,13 +38,7 @@ package final class InProcessLocationService: LocationService {
 
     func perform(_ action: ProgramAction) {
       switch action {
-      case .deliver(let id, let event, let ticket): client(id)?.receive(event, ticket)
-      case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
-      case .showCalibration(let id, let shows): client(id)?.calibrationShows(shows)
-      case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
-      case .monitorHasEvent(let name):
-        let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
-        for reader in readers { reader.hasEvents() }
+      case .output(let output): perform(output)
       case .sessions(let diagnostic):
         // The diagnostic of the sessions holds for monitors as well.
         let readers = state.withLock { state in
@@ -52,8 +46,22 @@ package final class InProcessLocationService: LocationService {
           return state.monitors.values.map(\.reader)
         }
         for reader in readers { reader.hasEvents() }
+      case .store: break
+      }
+    }
+
+    private func perform(_ output: PositioningOutput) {
+      switch output {
+      case .event(let id, let event, let ticket): client(id)?.receive(event, ticket)
+      case .temporaryAccuracy(let id, let token, let error): client(id)?.temporaryAccuracyAnswered(token: token, error)
+      case .showCalibration(let id): client(id)?.calibrationShows(true)
+      case .hideCalibration(let id): client(id)?.calibrationShows(false)
+      case .live(let id, let update): state.withLock { $0.streams[id] }?.receive(update)
+      case .monitorHasEvent(let name):
+        let readers = state.withLock { $0.monitors.values.filter { $0.name == name }.map(\.reader) }
+        for reader in readers { reader.hasEvents() }
       case .prompt(let prompt): ask(prompt)
-      case .advice(let text): log(text)
+      case .advice(_, let advice): log(advice.message)
       case .store: break
       }
     }

@@ -335,7 +335,7 @@ package final class ServiceHost: Sendable {
   func actions(at now: Moment) -> [ServiceAction] {
     state.withLock { state in
       let actions = state.core.actions(at: now)
-      for case .program(let id, .deliver(let client, _, let ticket)) in actions where ticket.isAnswer {
+      for case .program(let id, .output(.event(let client, _, let ticket))) in actions where ticket.isAnswer {
         state.members[id]?.answered.insert(client)
       }
       return actions

@@ -188,5 +188,5 @@ struct ServiceThread: ~Copyable {
 
 extension ServiceAction {
   fileprivate var isRemembering: Bool { if case .remember = self { true } else { false } }
-  fileprivate var isDelivery: Bool { if case .program(_, .deliver) = self { true } else { false } }
+  fileprivate var isDelivery: Bool { if case .program(_, .output(.event)) = self { true } else { false } }
 }
