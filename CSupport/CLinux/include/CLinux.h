@@ -25,6 +25,20 @@
 extern const int clinux_o_path;
 extern const int clinux_at_empty_path;
 
+// MARK: Sockets
+
+/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC, which Glibc hides without _GNU_SOURCE: the descriptor or -errno.
+int clinux_accept(int descriptor);
+
+/// The process at the other end of a socket when it connected.
+struct clinux_peer {
+  int32_t process;
+  uint32_t user;
+  uint32_t group;
+};
+/// SO_PEERCRED.
+int clinux_get_peer(int descriptor, struct clinux_peer *peer);
+
 // MARK: Serial lines and pseudo-terminals
 
 /// A struct termios2 that only this library looks into: its layout differs between architectures.

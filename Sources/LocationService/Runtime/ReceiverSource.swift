@@ -89,6 +89,16 @@ final class ReceiverSource {
     return own.node == port.node || own.identity == port.identity
   }
 
+  var status: ReceiverStatus {
+    let name =
+      switch source {
+      case .device(let path): path
+      case .simulator(let scenario): "sim:\(scenario)"
+      case .firstFound: connection?.path ?? ""
+      }
+    return ReceiverStatus(device: name, isOpen: connection != nil, model: connection?.description?.model)
+  }
+
   /// Whether nothing is open.
   var isReleased: Bool { connection == nil }
 
@@ -121,16 +131,23 @@ final class ReceiverSource {
   }
 
   /// Takes an event of the poller.
+  ///
+  /// - Parameter work: also takes the bytes that are read.
   func handle(
-    _ event: Poller.Event, _ poller: inout Poller, at now: Instant,
+    _ event: Poller.Event, _ poller: inout Poller, at now: Instant, _ work: (any ServiceThreadWork)? = nil,
     _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     switch event {
     case .readable(self.devices): drainDevices(&poller, at: now, body)
     case .readable(simulated), .hangUp(simulated): readSimulator(&poller, at: now)
     default:
-      let batch = batch
-      connection?.handle(event, &poller, at: now, bytes: { batch?.receive($0) }, body)
+      let (batch, number) = (batch, number)
+      connection?.handle(
+        event, &poller, at: now,
+        bytes: {
+          batch?.receive($0)
+          work?.receive($0, of: number)
+        }, body)
       // After the epochs that were read with them.
       deliverEvents()
     }
@@ -162,11 +179,17 @@ final class ReceiverSource {
 
   /// Does what is due.
   func wake(
-    _ poller: inout Poller, at now: Instant, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
+    _ poller: inout Poller, at now: Instant, _ work: (any ServiceThreadWork)? = nil,
+    _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void
   ) {
     if monitor?.isDue(at: now) == true { drainDevices(&poller, at: now, body) }
-    let batch = batch
-    connection?.wake(&poller, at: now, bytes: { batch?.receive($0) }, body)
+    let (batch, number) = (batch, number)
+    connection?.wake(
+      &poller, at: now,
+      bytes: {
+        batch?.receive($0)
+        work?.receive($0, of: number)
+      }, body)
     deliverEvents()
     if let endsAt, now >= endsAt || connection?.isEnded == true {
       if let connection, !connection.isEnded, connection.needsRestoring {

@@ -12,7 +12,7 @@ import SerialPort
 import Synchronization
 
 /// A program's side of the host, called on the service's thread.
-protocol ProgramReceiver: AnyObject, Sendable {
+package protocol ProgramReceiver: AnyObject, Sendable {
   /// Takes an action for the program, other than a change of its stored state.
   func perform(_ action: ProgramAction)
 }
@@ -24,11 +24,11 @@ protocol ProgramReceiver: AnyObject, Sendable {
 package final class ServiceHost: Sendable {
   /// The program whose folder of the state has the receivers' files: the only one, or the daemon.
   let app: AppDescription
-  let settings: ServiceSettings
+  package let settings: ServiceSettings
   /// The store of `app`, and of what all programs share.
   let store: StateStore
   /// Writes a line for people; by default to standard error.
-  let log: @Sendable (String) -> Void
+  package let log: @Sendable (String) -> Void
   private let state: Mutex<State>
   /// Locked while events are in their queues and must not be delivered yet.
   private let deliveryGate = Mutex(())
@@ -64,7 +64,7 @@ package final class ServiceHost: Sendable {
   /// - Parameters:
   ///   - settings: nil for those of the environment and the configuration files.
   ///   - log: writes a line for people; nil for standard error.
-  init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
+  package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
     self.log = log ?? { System.log($0) }
     for problem in settings.problems { self.log(problem) }
@@ -86,12 +86,14 @@ package final class ServiceHost: Sendable {
   }
 
   /// Starts the thread. Programs that were added before are served from the first round on.
-  func start() {
+  ///
+  /// - Parameter makeWork: makes further work of the thread, on the thread.
+  package func start(_ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil) {
     listSensors()
     let isStarted = BackgroundWork.start { [self] in
       System.leaveSignalsToOthers()
       do {
-        var thread = try ServiceThread(self)
+        var thread = try ServiceThread(self, makeWork)
         thread.run()
       } catch {
         self.log("the location service cannot start: \(error)")
@@ -121,9 +123,10 @@ package final class ServiceHost: Sendable {
   ///
   /// - Parameters:
   ///   - store: the store of its permission, regions, visits and monitors.
+  ///   - authorization: replaces the stored permission, as the machine's policy does; nil for the stored one.
   ///   - receiver: takes the actions for it.
   func add(
-    _ app: AppDescription, _ store: StateStore, application: ApplicationState, _ receiver: any ProgramReceiver
+    _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil, application: ApplicationState, _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let now = System.now()
     var positioning = PositioningSettings()
@@ -142,7 +145,7 @@ package final class ServiceHost: Sendable {
       state.members[id] = Member(receiver: receiver, store: store)
       let engine = PositioningEngine(
         keys: app.keys, hostCapabilities: state.core.hostCapabilities, application: application,
-        settings: positioning, authorizationOverride: settings.authorization, restored: restored, at: now.instant)
+        settings: positioning, authorizationOverride: settings.authorization ?? authorization, restored: restored, at: now.instant)
       state.core.add(Program(id, engine, undecided: undecided, storedAuthorization: stored), at: now)
       state.core.receive(.administration(id, administration), at: now)
       return (id, state.waker)
@@ -151,8 +154,23 @@ package final class ServiceHost: Sendable {
     return id
   }
 
+  /// Adds a program of the daemon, whose state is in a folder of its user.
+  package func add(
+    _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, application: ApplicationState,
+    _ receiver: any ProgramReceiver
+  ) -> ProgramID {
+    let folder = settings.stateFolder.map { "\($0)/users/\(user)" }
+    let store = StateStore(folder: folder, runFolder: nil, app: app)
+    return add(app, store, authorization: authorization, application: application, receiver)
+  }
+
+  /// Returns the stored conditions of a monitor of a program.
+  package func monitorRecords(_ name: String, of id: ProgramID) -> [Monitor.Record] {
+    store(of: id)?.monitor(name, log) ?? []
+  }
+
   /// Removes a program; its managers' services stop.
-  func remove(_ id: ProgramID) {
+  package func remove(_ id: ProgramID) {
     change { state, _ in
       state.core.remove(id)
       state.members[id] = nil
@@ -160,12 +178,12 @@ package final class ServiceHost: Sendable {
   }
 
   /// Reads the decisions for a program. `body` runs under the lock, so it has to be brief.
-  func read<Value: Sendable>(_ id: ProgramID, _ body: (borrowing PositioningEngine) -> Value) -> Value? {
+  package func read<Value: Sendable>(_ id: ProgramID, _ body: (borrowing PositioningEngine) -> Value) -> Value? {
     state.withLock { state in state.core.index(of: id).map { body(state.core.programs[$0].engine) } }
   }
 
   /// Changes the decisions for a program from any thread, and wakes the service's thread.
-  func change<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
+  package func change<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
     change { state, now in
       guard let index = state.core.index(of: id) else { return nil }
       return body(&state.core.programs[index].engine, now)
@@ -173,7 +191,7 @@ package final class ServiceHost: Sendable {
   }
 
   /// Takes a manager's call.
-  func call(_ call: ClientCall, by client: Positioning.ClientID, of program: ProgramID) {
+  package func call(_ call: ClientCall, by client: Positioning.ClientID, of program: ProgramID) {
     if call.needsSensors { listSensors() }
     // They begin with the newest location (SU-1, SC-1).
     if call == .startUpdatingLocation || call == .startSignificantChanges { refreshNewest() }
@@ -199,7 +217,7 @@ package final class ServiceHost: Sendable {
   }
 
   /// Notes that the answer of a request has left the service.
-  func answerIsDelivered(to client: Positioning.ClientID, of id: ProgramID) {
+  package func answerIsDelivered(to client: Positioning.ClientID, of id: ProgramID) {
     state.withLock { _ = $0.members[id]?.answered.remove(client) }
   }
 
@@ -213,7 +231,7 @@ package final class ServiceHost: Sendable {
 
   /// Takes over a newer location that another process has stored, as the newest location is the system's (LC-2). This costs
   /// two system calls if no file has changed, and none while this process has a recent fix of its own.
-  func refreshNewest() {
+  package func refreshNewest() {
     if settings.stateFolder == nil { return }
     let now = System.now().instant
     let (measured, known) = state.withLock { ($0.core.programs.first?.engine.newestMeasured, $0.newestMarks) }
@@ -231,7 +249,7 @@ package final class ServiceHost: Sendable {
   // MARK: Sensors
 
   /// Lists the sensors that the kernel shows. This reads names in folders and no sensor.
-  func listSensors() {
+  package func listSensors() {
     let tree = SensorTree(root: settings.sensorRoot)
     post(
       .sensing(
@@ -244,7 +262,7 @@ package final class ServiceHost: Sendable {
 
   /// Ends the service: stores what is known and restores the receiver. Waits for that, six seconds at most; what is not
   /// restored by then is in the crash-recovery record.
-  func finish() {
+  package func finish() {
     guard var poller = try? Poller() else { return }
     let waker = poller.waker
     let hasEnded = change { state, now in
@@ -295,7 +313,7 @@ package final class ServiceHost: Sendable {
     state.withLock { $0.core.receive(fix, ofStandby: receiver, source: origin, at: now) }
   }
 
-  func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt, of id: ProgramID) {
+  package func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt, of id: ProgramID) {
     _ = change(id) { engine, now in engine.authorizationAnswered(answer, to: prompt, at: now.instant) }
   }
 
@@ -353,7 +371,26 @@ package final class ServiceHost: Sendable {
     for waker in waiting { waker.wake() }
   }
 
+  /// Whether any program waits for its return to the foreground.
+  package var waitsForForeground: Bool { state.withLock { $0.core.programs.contains { $0.engine.waitsForForeground } } }
+
+  /// The power state of the first receiver, and the reason for it.
+  package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }
+
+  /// Changes the decisions for a program on the service's thread, which needs no waking.
+  package func changeOnThread<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
+    let now = System.now()
+    return state.withLock { state in
+      guard let index = state.core.index(of: id) else { return nil }
+      return body(&state.core.programs[index].engine, now)
+    }
+  }
+
   // MARK: The receiver's problem
+
+  package var problem: ReceiverProblem? {
+    state.withLock { settings.isMisconfigured ? .misconfigured : $0.problem }
+  }
 
   func setProblem(_ problem: ReceiverProblem?) {
     let listener = state.withLock { state in

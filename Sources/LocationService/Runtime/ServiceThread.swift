@@ -17,11 +17,19 @@ struct ServiceThread: ~Copyable {
   private var isStoreFailureLogged = false
   private var administration: AdministrationWatch
   private var hotplugWatcher: HotplugWatcher
+  private let work: (any ServiceThreadWork)?
 
-  init(_ service: ServiceHost) throws { self.init(service, try Poller()) }
+  init(
+    _ service: ServiceHost, _ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil
+  ) throws {
+    var poller = try Poller()
+    let work = try makeWork?(&poller)
+    self.init(service, poller, work)
+  }
 
-  private init(_ service: ServiceHost, _ own: consuming Poller) {
+  private init(_ service: ServiceHost, _ own: consuming Poller, _ work: (any ServiceThreadWork)?) {
     poller = own
+    self.work = work
     self.service = service
     let settings = service.settings
     standby = settings.others.enumerated().map { index, source in ReceiverSource(source, number: index + 1, settings) }
@@ -48,11 +56,13 @@ struct ServiceThread: ~Copyable {
         service.receive(.administration(id, administration), at: now)
       }
       perform(service.actions(at: now), at: now)
+      work?.roundEnded(&poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
       if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in standby { due = .earlier(due, other.deadline) }
       due = .earlier(due, hotplugWatcher.deadline)
       due = .earlier(due, bus.deadline)
+      due = .earlier(due, work?.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return service.log("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -65,6 +75,7 @@ struct ServiceThread: ~Copyable {
     let service = service
     let origin = receiver.origin
     findReceivers(events, at: now)
+    work?.handle(events, &poller, at: now)
     for event in events {
       if event == .readable(AdministrationWatch.token) {
         for (id, administration) in administration.changed(service.stores) {
@@ -72,9 +83,9 @@ struct ServiceThread: ~Copyable {
         }
         continue
       }
-      receiver.handle(event, &poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
+      receiver.handle(event, &poller, at: now.instant, work) { service.receive($0, $1, origin, at: now) }
     }
-    receiver.wake(&poller, at: now.instant) { service.receive($0, $1, origin, at: now) }
+    receiver.wake(&poller, at: now.instant, work) { service.receive($0, $1, origin, at: now) }
     for other in standby { round(other, events, at: now) }
     while let event = receiver.nextEvent() {
       switch event {
@@ -119,11 +130,11 @@ struct ServiceThread: ~Copyable {
     let service = service
     let (number, origin) = (other.number, other.origin)
     for event in events {
-      other.handle(event, &poller, at: now.instant) { report, _ in
+      other.handle(event, &poller, at: now.instant, work) { report, _ in
         service.receive(report, ofStandby: number, origin, at: now)
       }
     }
-    other.wake(&poller, at: now.instant) { report, _ in service.receive(report, ofStandby: number, origin, at: now) }
+    other.wake(&poller, at: now.instant, work) { report, _ in service.receive(report, ofStandby: number, origin, at: now) }
     while let event = other.nextEvent() {
       switch event {
       case .log(let text): service.log(text)

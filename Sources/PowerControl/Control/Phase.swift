@@ -1,6 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
+/// The phase of the policy, for people.
+public enum PowerStatus: String, Sendable {
+  /// There is no receiver.
+  case absent
+  /// The host is suspended, or about to suspend.
+  case suspended
+  /// The receiver runs and its line is read.
+  case awake
+  /// The receiver runs with reduced power.
+  case saving
+  /// The receiver collects fixes in its memory.
+  case batching
+  /// The receiver was woken and has not answered yet.
+  case waking
+  /// The receiver sleeps because there is no demand.
+  case asleep
+  /// The receiver sleeps until the next position check.
+  case asleepBetweenChecks
+  /// The receiver sleeps because a search has found no satellites.
+  case asleepWithoutSky
+}
+
+extension PowerControl {
+  public var status: PowerStatus {
+    switch phase {
+    case .absent: .absent
+    case .suspended: .suspended
+    case .waking: .waking
+    case .asleep(let asleep):
+      switch asleep.reason {
+      case .idle: .asleep
+      case .betweenChecks: .asleepBetweenChecks
+      case .noSky: .asleepWithoutSky
+      }
+    case .awake:
+      if wanted.batching != nil {
+        .batching
+      } else if case .continuous = wanted.mode {
+        .awake
+      } else {
+        .saving
+      }
+    }
+  }
+}
+
 /// The phase of the policy. The diagram stands in docs/reference/power.md.
 enum Phase: Sendable {
   /// No receiver.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import MonotonicTime
+import Positioning
+
+/// Further work of the service's thread: the sockets of the daemon. One thread reads the receivers and writes to the clients,
+/// so that a fix wakes the daemon once.
+package protocol ServiceThreadWork: AnyObject {
+  /// The time of the next round; nil without one.
+  var deadline: Instant? { get }
+  /// Takes the events of a round, before the decisions.
+  func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment)
+  /// Takes bytes of a receiver, as they were read.
+  func receive(_ bytes: RawSpan, of receiver: Int)
+  /// Ends a round, after its actions.
+  ///
+  /// - Parameter receivers: returns the receivers of the service, the first one first.
+  func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment)
+}
+
+/// A receiver as people and programs see it.
+package struct ReceiverStatus: Equatable, Sendable {
+  /// The device node, or the name of a simulator or recording.
+  package var device: String
+  package var isOpen: Bool
+  /// The model, as the receiver reports it; nil before, and for a receiver that does not.
+  package var model: String?
+  package var problem: ReceiverProblem?
+}
