@@ -78,6 +78,7 @@ let package = Package(
     .target(
       name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
       swiftSettings: settings),
+    .target(name: "Varlink", swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The server's side of a connection. The owner passes received bytes to `receive`, takes events from `nextEvent` until it
+/// returns nil (again after `receive`, `reply` and `didWrite`), and writes `output`.
+///
+/// A call becomes an event when the call before it has its last reply. Until then it waits as bytes: order of replies, pipelining
+/// and an upgrade need no other state. A client that does not read its replies gets none of its further calls served.
+package struct VarlinkServerConnection: Sendable {
+  /// The name of a call on its connection.
+  package struct CallID: Hashable, Sendable {
+    fileprivate let number: UInt64
+  }
+
+  package enum Event: Equatable, Sendable {
+    /// A call that the owner answers, now or later. A `oneway` call has no reply.
+    case call(CallID, VarlinkCall)
+    /// A message after an upgrade.
+    case message(JSON)
+    /// The last event. The owner closes the connection after what waits to be written.
+    case failed(VarlinkProtocolError)
+  }
+
+  package struct Limits: Sendable {
+    /// The size of the largest message from a client.
+    package var messageBytes = 65_536
+    /// The number of waiting bytes above which no call is served, and only a last reply is accepted.
+    package var outputBytes = 262_144
+
+    package init(messageBytes: Int = 65_536, outputBytes: Int = 262_144) {
+      self.messageBytes = messageBytes
+      self.outputBytes = outputBytes
+    }
+  }
+
+  /// The fate of a reply or message.
+  package enum Acceptance: Equatable, Sendable {
+    case queued
+    /// The client reads too slowly. The reply is dropped; the owner may send a newer one later.
+    case full
+    /// The call is answered already, was `oneway`, or the connection has failed.
+    case notExpected
+  }
+
+  private enum State: Sendable {
+    case idle
+    case serving(CallID, VarlinkCall.Kind)
+    case upgraded
+    case failed(reported: Bool, VarlinkProtocolError)
+  }
+
+  private let service: VarlinkService
+  private let limits: Limits
+  private var input: MessageSplitter
+  private var queue = OutputQueue()
+  private var state = State.idle
+  private var lastCall: UInt64 = 0
+
+  package init(service: VarlinkService, limits: Limits = Limits()) {
+    self.service = service
+    self.limits = limits
+    input = MessageSplitter(maximumBytes: limits.messageBytes)
+  }
+
+  /// Whether the connection is to be read. False while the input of the largest message waits for a reply to an earlier one.
+  package var wantsInput: Bool {
+    if case .failed = state { false } else { input.count <= limits.messageBytes }
+  }
+
+  package mutating func receive(_ bytes: Span<UInt8>) {
+    if case .failed = state { return }
+    guard wantsInput else { return fail(.tooMuchInput) }
+    input.append(bytes)
+  }
+
+  /// The next event, or nil if there is none before more bytes, a reply or a write.
+  package mutating func nextEvent() -> Event? {
+    while true {
+      switch state {
+      case .serving, .failed(reported: true, _): return nil
+      case .failed(reported: false, let error):
+        state = .failed(reported: true, error)
+        return .failed(error)
+      case .upgraded: return nextMessage().map(Event.message) ?? failure
+      case .idle:
+        guard outputBytesWaiting < limits.outputBytes else { return nil }
+        guard let message = nextMessage() else { return failure }
+        guard let call = VarlinkCall(message) else {
+          fail(.invalidCall)
+          continue
+        }
+        if let reply = service.reply(to: call) {
+          if call.kind != .oneway { try? queue.append(reply.write) }
+          continue
+        }
+        lastCall += 1
+        let id = CallID(number: lastCall)
+        if call.kind != .oneway { state = .serving(id, call.kind) }
+        return .call(id, call)
+      }
+    }
+  }
+
+  /// The failure that was found while a message was sought.
+  private var failure: Event? {
+    mutating get {
+      guard case .failed(reported: false, let error) = state else { return nil }
+      state = .failed(reported: true, error)
+      return .failed(error)
+    }
+  }
+
+  private mutating func nextMessage() -> JSON? {
+    do throws(VarlinkProtocolError) { return try input.nextJSON() } catch {
+      fail(error)
+      return nil
+    }
+  }
+
+  private mutating func fail(_ error: VarlinkProtocolError) {
+    if case .failed = state { return }
+    state = .failed(reported: false, error)
+  }
+
+  /// Queues a reply. `continues` has an effect only if the call asked for more; otherwise the reply is the last one.
+  /// A reply that continues is refused while too many bytes wait.
+  package mutating func reply(to id: CallID, _ reply: VarlinkReply) throws(JSONWriteError) -> Acceptance {
+    guard case .serving(id, let kind) = state else { return .notExpected }
+    switch reply {
+    case .success(let parameters, continues: true) where kind == .more:
+      return try append { text throws(JSONWriteError) in
+        try VarlinkReply.success(parameters, continues: true).write(to: &text)
+      }
+    case .success(let parameters, _):
+      try queue.append(VarlinkReply.success(parameters).write)
+      state = kind == .upgrade ? .upgraded : .idle
+    case .failure:
+      try queue.append(reply.write)
+      state = .idle
+    }
+    return .queued
+  }
+
+  /// Queues a message after an upgrade. It is refused while too many bytes wait.
+  package mutating func send(_ message: JSON) throws(JSONWriteError) -> Acceptance {
+    guard case .upgraded = state else { return .notExpected }
+    return try append { text throws(JSONWriteError) in try message.write(to: &text) }
+  }
+
+  private mutating func append(
+    _ write: (inout [UInt8]) throws(JSONWriteError) -> Void
+  ) throws(JSONWriteError) -> Acceptance {
+    guard outputBytesWaiting < limits.outputBytes else { return .full }
+    try queue.append(write)
+    return .queued
+  }
+
+  /// The number of bytes that wait to be written.
+  package var outputBytesWaiting: Int { queue.count }
+
+  /// The bytes that wait to be written.
+  package var output: Span<UInt8> {
+    @_lifetime(borrow self) get { queue.waiting }
+  }
+
+  /// Removes the first bytes of `output`.
+  package mutating func didWrite(_ count: Int) { queue.remove(count) }
+}
+
+extension MessageSplitter {
+  /// The value of the next message, or nil if none is complete.
+  mutating func nextJSON() throws(VarlinkProtocolError) -> JSON? {
+    let result: Result<JSON, JSONSyntaxError>?
+    do {
+      result = try next { text in Result { () throws(JSONSyntaxError) in try JSON(parsing: text) } }
+    } catch { throw .messageTooLong(maximumBytes: maximumBytes) }
+    switch result {
+    case nil: return nil
+    case .success(let value): return value
+    case .failure(let error): throw .invalidJSON(error)
+    }
+  }
+}

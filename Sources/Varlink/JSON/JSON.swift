@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value (RFC 8259), the currency of the module. Foundation's coders would do the same and are better known, but
+/// FoundationEssentials adds 1.1 MB to the memory of the daemon and a cross build of its own.
+package enum JSON: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  /// A number without fraction and exponent that fits.
+  case integer(Int64)
+  /// Any other number. A value that is not finite has no JSON form; writing it is an error.
+  case double(Double)
+  case string(String)
+  case array([JSON])
+  /// Members in the order of the text. Their names are unique (RFC 7493, section 2.3).
+  case object([Member])
+
+  /// A name and a value of an object.
+  package struct Member: Equatable, Sendable {
+    package var name: String
+    package var value: JSON
+
+    package init(_ name: String, _ value: JSON) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The number of arrays and objects that may be nested, both when reading and when writing. The recursion of reader and
+  /// writer is as deep.
+  package static let maximumDepth = 32
+
+  /// The value of a member, or nil if the value is no object or has no such member.
+  package subscript(name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  /// The text, or nil if the value is no string.
+  package var string: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  /// The truth value, or nil if the value is none.
+  package var bool: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  package var isObject: Bool {
+    if case .object = self { true } else { false }
+  }
+
+  /// An object without members.
+  package static var empty: JSON { .object([]) }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+{
+  package init(dictionaryLiteral members: (String, JSON)...) { self = .object(members.map { Member($0.0, $0.1) }) }
+  package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+  package init(stringLiteral text: String) { self = .string(text) }
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(floatLiteral value: Double) { self = .double(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+}
