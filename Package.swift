@@ -174,6 +174,7 @@ let package = Package(
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
     .testTarget(name: "RTCM3Tests", dependencies: ["RTCM3", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "SPARTNTests", dependencies: ["SPARTN", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ReceiverStreamTests",
       dependencies: ["ReceiverStream", "UBX", "NMEA", "SPARTN", "GPSDJSON", "TestSupport"],

@@ -22,6 +22,11 @@ package struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
   /// The offset of the byte, from the start of the text.
   package var offset: Int
 
+  package init(reason: Reason, offset: Int) {
+    self.reason = reason
+    self.offset = offset
+  }
+
   package var description: String { "\(reason.rawValue) at byte \(offset)" }
 }
 
