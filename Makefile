@@ -65,8 +65,10 @@ embedded: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
 	Tests/embedded/compile.sh .build/embedded
 
-# Every field of every frame of the recordings against pyubx2 and pynmeagps (fetched from PyPI into .build).
+# The interface descriptions by varlink, and every field of every frame of the recordings against pyubx2 and pynmeagps (all
+# fetched from PyPI into .build).
 peers: build
+	python3 Tests/peers/varlink_interfaces.py
 	@ls $(RECORDINGS)/*/*.log >/dev/null || { echo "no recordings in $(RECORDINGS); name a folder with RECORDINGS=" >&2; exit 66; }
 	python3 Tests/peers/compare_messages.py .build/release/sextant $(RECORDINGS)/*/*.log
 

@@ -42,7 +42,8 @@ public struct Page {
     try write(String(page[..<from.upperBound]) + text + String(page[to.lowerBound...]))
   }
 
-  private func read() -> String? {
+  /// The whole text, or nil if the file cannot be read.
+  public func read() -> String? {
     guard let file = unsafe fopen(path, "r") else { return nil }
     defer { unsafe fclose(file) }
     var bytes: [UInt8] = []

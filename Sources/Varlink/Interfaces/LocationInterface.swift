@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension VarlinkService.Interface {
+  /// The interface for every program. `docs/reference/org.sextant.Location.varlink` has the same text.
+  package static let location = VarlinkService.Interface(
+    name: "org.sextant.Location",
+    description: """
+      # Locations from the receivers of this computer. The service identifies a client by the kernel's credentials of its
+      # socket, and its permission by the authorization store.
+      interface org.sextant.Location
+
+      # A location. A value that is not known is absent.
+      type Location (
+        # The time of the fix: ISO 8601, UTC.
+        timestamp: string,
+        # Degrees in WGS 84, positive to the north.
+        latitude: float,
+        # Degrees in WGS 84, positive to the east.
+        longitude: float,
+        # Metres above mean sea level.
+        altitude: ?float,
+        # Metres above the ellipsoid of WGS 84.
+        ellipsoidalAltitude: ?float,
+        # The radius of uncertainty in metres.
+        horizontalAccuracy: ?float,
+        # The uncertainty of the altitude in metres.
+        verticalAccuracy: ?float,
+        # Metres a second over ground.
+        speed: ?float,
+        # The direction of travel in degrees from true north.
+        course: ?float,
+        # Whether a simulator or a recording produced the location.
+        isSimulated: ?bool
+      )
+
+      # A receiver of the service.
+      type Receiver (
+        # The device node, or the name of a simulator or recording: /dev/ttyACM0, sim:city.
+        device: string,
+        # The model, if the receiver reports it: NEO-M9N.
+        model: ?string,
+        # The power state, as `sextant status` prints it.
+        state: string,
+        # The reason for the state.
+        reason: ?string,
+        # The kind of fix: none, 2D or 3D. A position is not part of the status, which needs no permission.
+        fix: ?string
+      )
+
+      # A program that uses the service.
+      type Program (
+        # The name in the authorization store.
+        name: string,
+        # The process, if it runs.
+        pid: ?int,
+        # The user.
+        uid: int,
+        # The authorization: notDetermined, restricted, denied, authorizedWhenInUse or authorizedAlways.
+        authorization: string,
+        # What the program asks for.
+        demands: []string,
+        # The number of events that were sent to it.
+        delivered: int,
+        # The number of events that were joined or dropped, because it read too slowly.
+        dropped: int
+      )
+
+      # The service itself.
+      type Service (
+        version: string,
+        uptimeSeconds: float
+      )
+
+      # The output of `sextant status --json`.
+      type Status (
+        receivers: []Receiver,
+        programs: []Program,
+        service: Service
+      )
+
+      # Returns the state of receivers, programs and service.
+      method GetStatus() -> (status: Status)
+
+      # Returns one location with the desired accuracy in metres, or the best one found in time. Without an accuracy it is the
+      # best one of the receiver.
+      method RequestLocation(desiredAccuracy: ?float) -> (location: Location)
+
+      # Returns a location whenever there is one that is `distanceFilter` metres or more from the one before. The call needs
+      # `more`. If the client reads too slowly, it gets the newest location and not those before it.
+      method Subscribe(desiredAccuracy: ?float, distanceFilter: ?float) -> (location: Location)
+
+      # Returns the receivers.
+      method GetReceivers() -> (receivers: []Receiver)
+
+      # Returns the bytes of a receiver as they come, in base64 (RFC 4648, section 4). Without a device it is the receiver in
+      # use. The call needs `more`.
+      method Stream(device: ?string) -> (bytes: string)
+
+      # The client has no permission for locations, or the user has denied it.
+      error Denied ()
+
+      # The user has not yet answered the request for permission. `sextant authorize` lists and answers it.
+      error NotDetermined ()
+
+      # No location was found in time.
+      error LocationUnknown ()
+
+      # The service has no receiver, or not the one that was named.
+      error NoReceiver (device: ?string)
+
+      """)
+}

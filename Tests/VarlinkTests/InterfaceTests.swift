@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import Varlink
+
+@Suite("Interface descriptions")
+struct InterfaceTests {
+  @Test(
+    "The service sends the text of the file that ships",
+    arguments: [VarlinkService.Interface.location, .coreLocation])
+  func text(interface: VarlinkService.Interface) {
+    #expect(Page("docs/reference/\(interface.name).varlink").read() == interface.description)
+  }
+}
