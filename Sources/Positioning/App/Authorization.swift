@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An app's authorization for location; the raw values are those of CLAuthorizationStatus.
-public enum AuthorizationStatus: Int, Sendable, CaseIterable {
+public enum AuthorizationStatus: Int, Codable, Sendable, CaseIterable {
   case notDetermined = 0
   /// The user cannot change the status.
   case restricted = 1
@@ -15,13 +15,13 @@ public enum AuthorizationStatus: Int, Sendable, CaseIterable {
 }
 
 /// The raw values are those of CLAccuracyAuthorization.
-public enum AccuracyAuthorization: Int, Sendable {
+public enum AccuracyAuthorization: Int, Codable, Sendable {
   case full = 0
   case reduced = 1
 }
 
 /// The usage descriptions of the app's Info.plist, for permission prompts.
-public struct UsageKeys: Hashable, Sendable {
+public struct UsageKeys: Hashable, Codable, Sendable {
   /// NSLocationWhenInUseUsageDescription.
   public var whenInUse: String?
   /// NSLocationAlwaysAndWhenInUseUsageDescription.
@@ -52,7 +52,7 @@ public struct UsageKeys: Hashable, Sendable {
 ///     any ──settings, policy, switch──▶ any
 public struct Authorization: Sendable {
   /// The part that is stored between runs (AU-14).
-  public struct Record: Hashable, Sendable {
+  public struct Record: Hashable, Codable, Sendable {
     public var status: AuthorizationStatus
     public var accuracy: AccuracyAuthorization
     /// Whether the one request to change from WhenInUse to Always was made (C5).
@@ -69,14 +69,14 @@ public struct Authorization: Sendable {
   }
 
   /// A permission request of an app.
-  public enum Request: Hashable, Sendable {
+  public enum Request: Hashable, Codable, Sendable {
     case whenInUse, always
     /// Full accuracy for this run, by the key of its purpose.
     case temporaryFullAccuracy(purpose: String)
   }
 
   /// A permission prompt for the user.
-  public struct Prompt: Hashable, Sendable {
+  public struct Prompt: Hashable, Codable, Sendable {
     /// The permission that the app requests.
     public var request: Request
     /// The app's usage description (AU-11).
@@ -86,7 +86,7 @@ public struct Authorization: Sendable {
   }
 
   /// The user's answer; `once` ends with the use.
-  public enum Answer: Hashable, Sendable {
+  public enum Answer: Hashable, Codable, Sendable {
     case whenInUse, once, always, deny
     /// The prompt could not be shown.
     case notShown

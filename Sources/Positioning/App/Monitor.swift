@@ -7,7 +7,7 @@ import ReceiverStream
 /// A condition has at most one event that was not taken; until it is taken the condition is not evaluated (MO-4).
 public struct Monitor: Sendable {
   /// The raw values are those of CLMonitor.Event.State.
-  public enum State: UInt, Sendable {
+  public enum State: UInt, Codable, Sendable {
     case unknown = 0
     case satisfied = 1
     case unsatisfied = 2
@@ -31,7 +31,7 @@ public struct Monitor: Sendable {
   }
 
   /// A change of a condition: the content of a CLMonitor.Event.
-  public struct Event: Hashable, Sendable {
+  public struct Event: Hashable, Codable, Sendable {
     public var identifier: String
     public var state: State
     public var date: UTCTime
@@ -51,7 +51,7 @@ public struct Monitor: Sendable {
   }
 
   /// The part of a condition that is stored between runs (MO-1).
-  public struct Record: Hashable, Sendable {
+  public struct Record: Hashable, Codable, Sendable {
     public var condition: Region.Shape
     /// The last event that was taken (MO-5).
     public var lastEvent: Event
@@ -186,6 +186,33 @@ public struct Monitor: Sendable {
     entries[index].hindrance = hindrance
     entries[index].record.lastEvent = event
     return event
+  }
+
+  /// The events that `take` and `takeHindrance` would return, in their order.
+  func waitingEvents(_ hindrance: Diagnostic, at now: UTCTime) -> [Event] {
+    var events = entries.compactMap(\.waiting)
+    for entry in entries where entry.watch != nil && entry.hindrance != hindrance && !hindrance.isEmpty {
+      events.append(
+        Event(
+          identifier: entry.record.lastEvent.identifier, state: .unmonitored, date: now, diagnostic: hindrance))
+    }
+    return events
+  }
+
+  /// Notes that an event was taken. An event of an earlier process is the condition's last one from now on.
+  mutating func take(_ event: Event, at now: Instant) {
+    guard let index = index(of: event.identifier) else { return }
+    entries[index].record.lastEvent = event
+    if entries[index].waiting == event {
+      entries[index].waiting = nil
+    } else if event.state != .unmonitored {
+      entries[index].waiting = nil
+      if entries[index].watch != nil {
+        entries[index].watch = RegionWatch(entries[index].record.condition, state: event.state.region, at: now)
+      }
+    } else if !event.diagnostic.isRefusal {
+      entries[index].hindrance = event.diagnostic.subtracting(.persistenceUnavailable)
+    }
   }
 
   var deadline: Instant? {

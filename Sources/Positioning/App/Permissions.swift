@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The app's visibility: foreground and background as in the contract, and further states that a host may report.
-public enum ApplicationState: Int, Sendable {
+public enum ApplicationState: Int, Codable, Sendable {
   case foreground, background, suspended
 }
 

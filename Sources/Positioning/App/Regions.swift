@@ -33,7 +33,7 @@ public struct Regions: Sendable {
   }
 
   /// The largest radius that is monitored; negative: monitoring is not supported (RG-7).
-  let maximumRadiusMetres: Double
+  package let maximumRadiusMetres: Double
   private var entries: [Entry] = []
 
   init(maximumRadiusMetres: Double, restored: [Record] = [], at now: Instant) {
@@ -73,10 +73,7 @@ public struct Regions: Sendable {
   }
 
   /// Whether a circle has a place and is not too large (RG-6).
-  func isPossible(_ shape: Region.Shape) -> Bool {
-    guard case .circle(let circle) = shape else { return true }
-    return circle.centre.isValid && circle.radiusMetres > 0 && circle.radiusMetres <= maximumRadiusMetres
-  }
+  func isPossible(_ shape: Region.Shape) -> Bool { shape.isPossible(maximumRadiusMetres: maximumRadiusMetres) }
 
   /// Ends monitoring by identifier; false without such a region (RG-9).
   mutating func stop(_ region: Region) -> Bool {

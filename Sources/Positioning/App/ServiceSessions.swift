@@ -2,7 +2,7 @@
 
 /// The authorization that a service session requires; the raw values are those of
 /// CLServiceSession.AuthorizationRequirement.
-public enum ServiceGoal: Int, Sendable, Comparable {
+public enum ServiceGoal: Int, Codable, Sendable, Comparable {
   case none = 0
   case whenInUse = 1
   case always = 2
@@ -57,7 +57,7 @@ struct ServiceSessions: Sendable {
 }
 
 /// The reason why there is no location or event: the flags of the modern API's updates, events and sessions.
-public struct Diagnostic: OptionSet, Hashable, Sendable {
+public struct Diagnostic: OptionSet, Hashable, Codable, Sendable {
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -90,5 +90,5 @@ public struct Diagnostic: OptionSet, Hashable, Sendable {
   public static let persistenceUnavailable = Diagnostic(rawValue: 1 << 12)
 
   /// Whether a condition is never monitored, whatever is permitted.
-  var isRefusal: Bool { !isDisjoint(with: [.conditionLimitExceeded, .conditionUnsupported]) }
+  package var isRefusal: Bool { !isDisjoint(with: [.conditionLimitExceeded, .conditionUnsupported]) }
 }

@@ -2,7 +2,7 @@
 import MonotonicTime
 
 /// One element of the modern API's stream: the content of a CLLocationUpdate.
-public struct LiveUpdate: Hashable, Sendable {
+public struct LiveUpdate: Hashable, Codable, Sendable {
   /// Nil: there is no location, and the diagnostic gives the reason (LV-3).
   public var location: Location?
   /// There are no more updates until the computer moves.
@@ -23,7 +23,7 @@ public struct LiveUpdate: Hashable, Sendable {
 ///     moving ──stationary for the configuration's time──▶ stationary, reported once ──a move──▶ moving
 public struct LiveUpdates: Sendable {
   /// The raw values are those of CLLiveUpdateConfiguration.
-  public enum Configuration: Int, Sendable {
+  public enum Configuration: Int, Codable, Sendable {
     case standard = 0
     case automotiveNavigation = 1
     case otherNavigation = 2

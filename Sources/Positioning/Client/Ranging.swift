@@ -5,7 +5,7 @@ import ReceiverStream
 /// The beacons that a client ranges, and their proximity (rules BE).
 public struct Ranging: Sendable {
   /// The target of ranging: a region, in the old form, or a constraint.
-  public enum Target: Hashable, Sendable {
+  public enum Target: Hashable, Codable, Sendable {
     case region(Region)
     case constraint(BeaconIdentity)
 
@@ -48,26 +48,22 @@ public struct Ranging: Sendable {
     }
   }
 
-  private(set) var targets: [Target] = []
   private var ranged: [RangedBeacon] = []
-  private var reportDue: Instant?
+  /// The time of the next report; nil without targets.
+  private(set) var deadline: Instant?
 
   init() {}
 
-  var deadline: Instant? { targets.isEmpty ? nil : reportDue }
-
-  mutating func start(_ target: Target, at now: Instant) {
-    guard !targets.contains(where: { $0.isSame(as: target) }) else { return }
-    if targets.isEmpty { reportDue = now + Self.interval }
-    targets.append(target)
+  /// Ranging of a target has started or stopped.
+  mutating func targetsChanged(_ targets: [Target], at now: Instant) {
+    if targets.isEmpty {
+      self = Ranging()
+    } else if deadline == nil {
+      deadline = now + Self.interval
+    }
   }
 
-  mutating func stop(_ target: Target) {
-    targets.removeAll { $0.isSame(as: target) }
-    if targets.isEmpty { ranged = [] }
-  }
-
-  mutating func receive(_ sighting: BeaconSighting) {
+  mutating func receive(_ sighting: BeaconSighting, _ targets: [Target]) {
     guard targets.contains(where: { $0.identity?.matches(sighting) ?? false }) else { return }
     if let index = ranged.firstIndex(where: {
       $0.sighting.uuid == sighting.uuid && $0.sighting.major == sighting.major && $0.sighting.minor == sighting.minor
@@ -82,9 +78,9 @@ public struct Ranging: Sendable {
   }
 
   /// The report of this second, if it is due; the nearest beacon first.
-  mutating func wake(at now: Instant) -> [(target: Target, beacons: [Beacon])] {
+  mutating func wake(_ targets: [Target], at now: Instant) -> [(target: Target, beacons: [Beacon])] {
     guard let due = deadline, now >= due else { return [] }
-    reportDue = now + Self.interval
+    deadline = now + Self.interval
     ranged.removeAll { now.milliseconds(since: $0.sighting.received.instant) >= Self.memory.count }
     let reports = targets.map { target in
       let matching = ranged.filter { target.identity?.matches($0.sighting) ?? false }

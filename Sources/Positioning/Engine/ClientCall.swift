@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The identifier of one manager of the app.
-public struct ClientID: Hashable, Comparable, Sendable {
+public struct ClientID: Hashable, Comparable, Codable, Sendable {
   public let number: Int
 
   public init(_ number: Int) { self.number = number }
@@ -10,7 +10,7 @@ public struct ClientID: Hashable, Comparable, Sendable {
 }
 
 /// The delegate's methods on which a service depends.
-public struct DelegateCapabilities: OptionSet, Hashable, Sendable {
+public struct DelegateCapabilities: OptionSet, Hashable, Codable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -22,7 +22,7 @@ public struct DelegateCapabilities: OptionSet, Hashable, Sendable {
 }
 
 /// A call of a manager: a value, so that it can wait in a queue between threads.
-public enum ClientCall: Hashable, Sendable {
+public enum ClientCall: Hashable, Codable, Sendable {
   /// Nil: there is no delegate any more.
   case setDelegate(DelegateCapabilities?)
 

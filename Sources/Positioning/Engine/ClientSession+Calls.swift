@@ -8,8 +8,13 @@ extension ClientSession {
     _ call: ClientCall, hostCapabilities: HostCapabilities, cached: Sample?, aged: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) -> Bool {
+    services.apply(
+      call,
+      StartedServices.Conditions(
+        status: permissions.status, accuracy: permissions.accuracy, hostCapabilities: hostCapabilities))
     switch call {
-    case .setDelegate(let delegate): setDelegate(delegate, &outputs)
+    // One callback with the current status for each delegate that is assigned (AU-2).
+    case .setDelegate: emitAuthorization(permissions.status, permissions.accuracy, &outputs)
     case .setDesiredAccuracy(let metres):
       updates.desiredAccuracyMetres = metres
       oneShot.aim(desiredAccuracyMetres: metres)
@@ -35,19 +40,15 @@ extension ClientSession {
 
     case .startSignificantChanges: startSignificant(hostCapabilities, cached: cached, at: now, &outputs)
     case .stopSignificantChanges:
-      wantsSignificant = false
-      significantRun &+= 1
       significant.stop()
       watchOutage(at: now)
 
     case .startHeading:
-      wantsHeading = true
       guard hostCapabilities.hasCompass else { break }
       heading.start()
       // No service delivers without permission, and each reports it (GE-1).
       if permissions.status == .denied || permissions.status == .restricted { fail(.denied, &outputs) }
     case .stopHeading:
-      wantsHeading = false
       if heading.calibrated() == .hide { outputs.append(.hideCalibration(id)) }
       heading.stop()
     case .showsCalibration(let shows):
@@ -56,7 +57,7 @@ extension ClientSession {
       if heading.dismissCalibration() == .hide { outputs.append(.hideCalibration(id)) }
 
     case .startRanging(let target): startRanging(target, hostCapabilities, at: now, &outputs)
-    case .stopRanging(let target): ranging.stop(target)
+    case .stopRanging: ranging.targetsChanged(services.rangedTargets, at: now)
 
     case .requestWhenInUse, .requestAlways, .requestTemporaryFullAccuracy, .startVisits, .stopVisits,
       .startMonitoring, .stopMonitoring, .requestState:
@@ -66,8 +67,7 @@ extension ClientSession {
   }
 
   private mutating func startStandard(cached: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
-    cancelRequest()
-    wantsStandard = true
+    oneShot.cancel()
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
     case .notDetermined: break
@@ -79,12 +79,6 @@ extension ClientSession {
       }
       adviseIfNotInUse(&outputs)
     }
-  }
-
-  /// A request ends without an event, also if its outcome was made and not delivered (RQ-10).
-  private mutating func cancelRequest() {
-    oneShot.cancel()
-    if !updates.isRunning { recallRun() }
   }
 
   private mutating func requestLocation(aged: Sample?, at now: Instant, _ outputs: inout [PositioningOutput]) {
@@ -107,7 +101,6 @@ extension ClientSession {
       outputs.append(.advice(id, .notAvailable("significant-change monitoring")))
       return
     }
-    wantsSignificant = true
     switch permissions.status {
     case .denied, .restricted: fail(.denied, &outputs)
     case .notDetermined: break
@@ -121,8 +114,9 @@ extension ClientSession {
     _ metres: Double, _ seconds: Double, hostCapabilities: HostCapabilities, position: Sample?, at now: Instant,
     _ outputs: inout [PositioningOutput]
   ) {
-    cancelRequest()
+    oneShot.cancel()
     endDeferral(.deferredCanceled, &outputs)
+    let delegate = services.delegate
     let takesLocations = delegate?.contains(.takesLocations) ?? false
     if let error = Deferral.refusal(
       isUpdating: updates.isRunning && !pausing.isPaused, hasSatelliteReceiver: hostCapabilities.hasSatelliteReceiver,
@@ -159,7 +153,7 @@ extension ClientSession {
     } else if target.identity == nil || !mayRange {
       emit(.rangingDidFail(target, .rangingFailure), &outputs)
     } else {
-      ranging.start(target, at: now)
+      ranging.targetsChanged(services.rangedTargets, at: now)
     }
   }
 }

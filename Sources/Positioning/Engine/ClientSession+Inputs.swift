@@ -67,7 +67,7 @@ extension ClientSession {
     switch outcome {
     case nil: break
     case .location(let sample):
-      if let delegate, !delegate.contains(.takesLocations) {
+      if let delegate = services.delegate, !delegate.contains(.takesLocations) {
         outputs.append(.advice(id, .delegateLacks("locationManager(_:didUpdateLocations:)")))
       }
       emit([sample.location], by: [.standard, .request], &outputs)
@@ -119,7 +119,7 @@ extension ClientSession {
       significant.delivered(sample, at: now)
     }
     if isRanging {
-      for report in ranging.wake(at: now) { emit(.didRange(report.beacons, report.target), &outputs) }
+      for report in ranging.wake(services.rangedTargets, at: now) { emit(.didRange(report.beacons, report.target), &outputs) }
     }
   }
 
@@ -140,12 +140,14 @@ extension ClientSession {
   /// The manager's `location`: the last delivered one while a service runs (SU-10, SU-23, DF-25), else the newest of
   /// the system (LC-2).
   func location(newest: Location?) -> Location? {
-    guard isAuthorized else { return nil }
-    let standard = updates.lastDelivered
-    let other = significant.lastDelivered
-    guard let standard else { return other?.location ?? newest }
-    guard let other else { return standard.location }
-    return (standard.measured >= other.measured ? standard : other).location
+    isAuthorized ? delivered?.location ?? newest : nil
+  }
+
+  /// The last sample that a running service has delivered.
+  var delivered: Sample? {
+    guard let standard = updates.lastDelivered else { return significant.lastDelivered }
+    guard let other = significant.lastDelivered else { return standard }
+    return standard.measured >= other.measured ? standard : other
   }
 
   /// Whether headings are delivered now.
@@ -171,7 +173,7 @@ extension ClientSession {
     }
     demand.heading = asksForHeading
     demand.headingFilterDegrees = heading.filterDegrees
-    demand.beacons = !ranging.targets.isEmpty && isRanging
+    demand.beacons = !services.rangedTargets.isEmpty && isRanging
     return demand
   }
 }

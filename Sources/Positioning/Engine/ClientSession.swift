@@ -4,13 +4,8 @@ import MonotonicTime
 /// The state of one manager: its services and their delivery.
 struct ClientSession: Sendable {
   let id: ClientID
-  private(set) var delegate: DelegateCapabilities?
-  /// Counts the assignments of a delegate.
-  private var delegates: UInt32 = 0
-  /// Counts the runs of the standard service.
-  private var run: UInt32 = 0
-  /// Counts the runs of the significant-change service.
-  var significantRun: UInt32 = 0
+  /// The services that the client has started; whether they run depends on permission.
+  var services = StartedServices()
 
   var updates = LocationUpdates()
   var oneShot = OneShot()
@@ -21,10 +16,6 @@ struct ClientSession: Sendable {
   var ranging = Ranging()
   var outage = Outage()
 
-  /// The services that the client has started; whether they run depends on permission.
-  var wantsStandard = false
-  var wantsSignificant = false
-  var wantsHeading = false
   private(set) var permissions: Permissions
   private var allowsBackground: Bool?
   private var showsIndicator = false
@@ -60,16 +51,16 @@ struct ClientSession: Sendable {
       .event(
         id, event,
         Ticket(
-          run: makers.contains(.standard) ? run : nil,
-          significantRun: makers.contains(.significant) ? significantRun : nil, isAnswer: makers.contains(.request))))
+          run: makers.contains(.standard) ? services.run : nil,
+          significantRun: makers.contains(.significant) ? services.significantRun : nil, isAnswer: makers.contains(.request))))
   }
 
   /// Emits the status for the present delegate; another one receives it when it is assigned (AU-2, AU-3).
   func emitAuthorization(
     _ status: AuthorizationStatus, _ accuracy: AccuracyAuthorization, _ outputs: inout [PositioningOutput]
   ) {
-    guard delegate != nil else { return }
-    outputs.append(.event(id, .didChangeAuthorization(status, accuracy), Ticket(delegate: delegates)))
+    guard services.delegate != nil else { return }
+    outputs.append(.event(id, .didChangeAuthorization(status, accuracy), Ticket(delegate: services.delegates)))
   }
 
   /// The services that have made an event.
@@ -79,22 +70,6 @@ struct ClientSession: Sendable {
     static var significant: Makers { Makers(rawValue: 2) }
     /// `requestLocation`, which ends where the standard service does (RQ-11).
     static var request: Makers { Makers(rawValue: 4) }
-  }
-
-  /// Whether an event with this ticket may be delivered now.
-  func isCurrent(_ ticket: Ticket) -> Bool {
-    guard delegate != nil, ticket.delegate == nil || ticket.delegate == delegates else { return false }
-    if ticket.run == nil, ticket.significantRun == nil { return true }
-    return ticket.run == run || ticket.significantRun == significantRun
-  }
-
-  /// Whether the client still runs the service of an event.
-  func isWanted(_ event: DelegateEvent) -> Bool {
-    switch event {
-    case .didUpdateHeading: wantsHeading
-    case .didRange(_, let target): ranging.targets.contains { $0.isSame(as: target) }
-    default: true
-    }
   }
 
   /// Emits an error, with advice if the delegate lacks the method (SU-26).
@@ -110,19 +85,12 @@ struct ClientSession: Sendable {
   }
 
   private func adviseIfErrorsAreMissed(_ outputs: inout [PositioningOutput]) {
-    guard let delegate, !delegate.contains(.takesErrors) else { return }
+    guard let delegate = services.delegate, !delegate.contains(.takesErrors) else { return }
     outputs.append(.advice(id, .delegateLacks("locationManager(_:didFailWithError:)")))
   }
 
   func emit(_ locations: [Location], by makers: Makers = .standard, _ outputs: inout [PositioningOutput]) {
     if !locations.isEmpty { emit(.didUpdateLocations(locations), by: makers, &outputs) }
-  }
-
-  /// One callback with the current status for each delegate that is assigned (AU-2).
-  mutating func setDelegate(_ delegate: DelegateCapabilities?, _ outputs: inout [PositioningOutput]) {
-    self.delegate = delegate
-    delegates &+= 1
-    emitAuthorization(permissions.status, permissions.accuracy, &outputs)
   }
 
   // MARK: Permission
@@ -131,7 +99,9 @@ struct ClientSession: Sendable {
   /// AU-19: no ranging with reduced accuracy.
   var mayRange: Bool { isAuthorized && permissions.accuracy == .full }
   /// Whether a started service waits for permission.
-  var waitsForPermission: Bool { !isAuthorized && (wantsStandard || wantsSignificant || heading.isRunning) }
+  var waitsForPermission: Bool {
+    !isAuthorized && (services.wantsStandard || services.wantsSignificant || heading.isRunning)
+  }
   var isBackground: Bool { permissions.application != .foreground }
 
   mutating func setAllowsBackground(_ allows: Bool, at now: Instant, _ outputs: inout [PositioningOutput]) {
@@ -178,12 +148,12 @@ struct ClientSession: Sendable {
       updates.expectFreshFix()
     }
     if mightRange, !mayRange {
-      for target in ranging.targets { emit(.rangingDidFail(target, .rangingFailure), &outputs) }
+      for target in services.rangedTargets { emit(.rangingDidFail(target, .rangingFailure), &outputs) }
     }
     if wasAuthorized, !isAuthorized { permissionLost(awaitsVisits: awaitsVisits, &outputs) }
     if !wasAuthorized, isAuthorized {
-      if wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
-      if wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
+      if services.wantsStandard { beginStandard(cached: cached, at: now, &outputs) }
+      if services.wantsSignificant { beginSignificant(cached: cached, at: now, &outputs) }
     }
     if standardDelivery == .deliver {
       emit(held, &outputs)
@@ -194,10 +164,11 @@ struct ClientSession: Sendable {
     watchOutage(at: now)
   }
 
-  private mutating func permissionLost(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
+  mutating func permissionLost(awaitsVisits: Bool, _ outputs: inout [PositioningOutput]) {
     // A request has an outcome in every status (RQ-1); a started service waits for the next grant (AU-16).
     let isRequest = oneShot.isPending
-    let isUsed = wantsStandard || wantsSignificant || heading.isRunning || awaitsVisits || isRequest
+    let isUsed =
+      services.wantsStandard || services.wantsSignificant || heading.isRunning || awaitsVisits || isRequest
     if deferral.isActive {
       _ = deferral.end()
       emit(.didFinishDeferredUpdates(.deferredNotUpdatingLocation), &outputs)
@@ -207,8 +178,7 @@ struct ClientSession: Sendable {
     significant.stop()
     pausing.stop()
     held = []
-    run &+= 1
-    significantRun &+= 1
+    services.permissionLost()
     if isRequest || isUsed && permissions.status != .notDetermined { fail(.denied, &outputs) }
   }
 
@@ -218,8 +188,8 @@ struct ClientSession: Sendable {
   mutating func adviseIfNotInUse(_ outputs: inout [PositioningOutput]) {
     if permissions.application == .foreground { isNotInUseReported = false }
     guard !isNotInUseReported,
-      (wantsStandard || oneShot.isPending) && needsInUse(standardDelivery)
-        || wantsSignificant && needsInUse(wakingDelivery)
+      (services.wantsStandard || oneShot.isPending) && needsInUse(standardDelivery)
+        || services.wantsSignificant && needsInUse(wakingDelivery)
     else { return }
     isNotInUseReported = true
     outputs.append(.advice(id, .notInUse))
@@ -256,13 +226,8 @@ struct ClientSession: Sendable {
     deliverOrHold([cached.location], &outputs)
   }
 
-  /// Recalls events of the run that are not delivered yet.
-  mutating func recallRun() { run &+= 1 }
-
   /// Ends the run: its events that are not delivered are recalled (SU-15), except those emitted from now on.
   mutating func endStandard(at now: Instant, _ outputs: inout [PositioningOutput]) {
-    wantsStandard = false
-    recallRun()
     endDeferral(.deferredNotUpdatingLocation, &outputs)
     updates.stop()
     pausing.stop()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A call of a client's delegate.
-public enum DelegateEvent: Equatable, Sendable {
+public enum DelegateEvent: Equatable, Codable, Sendable {
   /// Never empty, oldest first (SU-16).
   case didUpdateLocations([Location])
   case didFail(PositioningError)
@@ -28,7 +28,7 @@ public enum DelegateEvent: Equatable, Sendable {
 /// The owner of an event. Between its emission and its delivery the client may stop the service or remove its delegate:
 /// `PositioningEngine.isCurrent` and `isWanted` return whether it may still be delivered (SU-15, TH-3). A delegate that
 /// was assigned meanwhile receives it in place of the former.
-public struct Ticket: Hashable, Sendable {
+public struct Ticket: Hashable, Codable, Sendable {
   /// The assignment that receives it; nil for the delegate at the time of delivery.
   var delegate: UInt32?
   /// The run of the standard service; nil if its stop does not recall the event.

@@ -72,7 +72,7 @@ extension PositioningEngine {
 
   /// Whether there is a delegate. Without one no events of regions and visits are made; later fixes show the changes of
   /// that time (BG-5).
-  var hasDelegate: Bool { clients.indices.contains { clients[$0].delegate != nil } }
+  var hasDelegate: Bool { clients.indices.contains { clients[$0].services.delegate != nil } }
 
   /// Passes an input to the regions, and reports crossings to every manager (RG-10, RG-11).
   mutating func crossings(_ feed: (inout Regions, (Regions.Crossing) -> Void) -> Bool) {
@@ -154,7 +154,7 @@ extension PositioningEngine {
   /// Takes an advertisement of a beacon.
   public mutating func receive(_ sighting: BeaconSighting) {
     for index in clients.indices where clients[index].isRanging {
-      clients[index].ranging.receive(sighting)
+      clients[index].ranging.receive(sighting, clients[index].services.rangedTargets)
     }
     guard mayMonitor else { return }
     crossings { regions, body in regions.receive(sighting, body) }
@@ -166,7 +166,7 @@ extension PositioningEngine {
   /// Bluetooth has gone while beacons are ranged: the clients get an error, and ranging continues when it is back.
   public mutating func rangingFailed() {
     for client in clients {
-      for target in client.ranging.targets { client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs) }
+      for target in client.services.rangedTargets { client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs) }
     }
   }
 

@@ -83,7 +83,7 @@ public struct PositioningEngine: Sendable {
 
   /// Whether an event may still be delivered. To be called just before.
   public func isCurrent(_ ticket: Ticket, for id: ClientID) -> Bool {
-    index(of: id).map { clients[$0].isCurrent(ticket) } ?? false
+    index(of: id).map { clients[$0].services.isCurrent(ticket) } ?? false
   }
 
   /// Whether the outcome of a manager's request is among the outputs.
@@ -97,7 +97,7 @@ public struct PositioningEngine: Sendable {
     switch event {
     case .didEnter(let region), .didExit(let region): regions.monitored.contains { $0.isSame(as: region) }
     case .didVisit: visits.isRunning
-    default: index(of: id).map { clients[$0].isWanted(event) } ?? false
+    default: index(of: id).map { clients[$0].services.isWanted(event) } ?? false
     }
   }
 
@@ -127,7 +127,7 @@ public struct PositioningEngine: Sendable {
 
   /// The manager's ranging targets.
   public func rangedTargets(of id: ClientID) -> [Ranging.Target] {
-    index(of: id).map { clients[$0].ranging.targets } ?? []
+    index(of: id).map { clients[$0].services.rangedTargets } ?? []
   }
 
   /// `maximumRegionMonitoringDistance`; −1 where nothing can be monitored (RG-7).
@@ -151,7 +151,7 @@ public struct PositioningEngine: Sendable {
     self.hostCapabilities = hostCapabilities
     monitorWhatWaits()
     guard hostCapabilities.hasCompass else { return }
-    for index in clients.indices where clients[index].wantsHeading { clients[index].heading.start() }
+    for index in clients.indices where clients[index].services.wantsHeading { clients[index].heading.start() }
   }
 
   /// The app's state may have changed: "allow once" ends, and waiting events are delivered.

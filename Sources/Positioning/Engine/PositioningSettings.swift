@@ -17,7 +17,7 @@ public struct PositioningSettings: Hashable, Sendable {
 }
 
 /// The sources of the host.
-public struct HostCapabilities: Hashable, Sendable {
+public struct HostCapabilities: Hashable, Codable, Sendable {
   /// A receiver of satellites is configured; deferral needs it (DF-3).
   public var hasSatelliteReceiver: Bool
   /// Any source of positions; regions and significant changes need it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The user's activity; the raw values are those of CLActivityType.
-public enum Activity: Int, Sendable, CaseIterable {
+public enum Activity: Int, Codable, Sendable, CaseIterable {
   case other = 1
   case automotiveNavigation = 2
   case fitness = 3

@@ -3,7 +3,7 @@ import MonotonicTime
 import ReceiverStream
 
 /// The 128 bits that identify a family of beacons.
-public struct BeaconUUID: Hashable, Sendable {
+public struct BeaconUUID: Hashable, Codable, Sendable {
   /// The first eight bytes, big-endian.
   public var high: UInt64
   /// The last eight bytes, big-endian.
@@ -16,7 +16,7 @@ public struct BeaconUUID: Hashable, Sendable {
 }
 
 /// A set of beacons: all that have the given parts (BE-2).
-public struct BeaconIdentity: Hashable, Sendable {
+public struct BeaconIdentity: Hashable, Codable, Sendable {
   public var uuid: BeaconUUID
   /// Nil: any.
   public var major: UInt16?
@@ -60,7 +60,7 @@ public struct BeaconSighting: Hashable, Sendable {
 }
 
 /// The proximity of a beacon; the raw values are those of CLProximity.
-public enum Proximity: Int, Sendable {
+public enum Proximity: Int, Codable, Sendable {
   case unknown = 0
   case immediate = 1
   case near = 2
@@ -68,7 +68,7 @@ public enum Proximity: Int, Sendable {
 }
 
 /// A beacon as ranging reports it: the content of a CLBeacon.
-public struct Beacon: Hashable, Sendable {
+public struct Beacon: Hashable, Codable, Sendable {
   public var uuid: BeaconUUID
   public var major: UInt16
   public var minor: UInt16

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A place on the WGS 84 ellipsoid.
-public struct Coordinate: Hashable, Sendable {
+public struct Coordinate: Hashable, Codable, Sendable {
   /// −90…90, north positive.
   public var latitudeDegrees: Double
   /// −180…180, east positive.

@@ -26,7 +26,7 @@ public struct HeadingSample: Hashable, Sendable {
 }
 
 /// The direction of the device: the content of a CLHeading.
-public struct Heading: Hashable, Sendable {
+public struct Heading: Hashable, Codable, Sendable {
   /// 0 ≤ heading < 360; negative: unknown.
   public var magneticDegrees: Double
   /// 0 ≤ heading < 360; negative: unknown.
@@ -50,7 +50,7 @@ public struct Heading: Hashable, Sendable {
 }
 
 /// The orientation of the device; the raw values are those of CLDeviceOrientation.
-public enum DeviceOrientation: Int, Sendable, CaseIterable {
+public enum DeviceOrientation: Int, Codable, Sendable, CaseIterable {
   case unknown = 0
   case portrait = 1
   case portraitUpsideDown = 2

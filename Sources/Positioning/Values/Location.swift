@@ -2,9 +2,9 @@
 import ReceiverStream
 
 /// The place of the computer at a time: the content of a CLLocation.
-public struct Location: Hashable, Sendable {
+public struct Location: Hashable, Codable, Sendable {
   /// The origin of a location: the content of a CLLocationSourceInformation.
-  public struct Source: Hashable, Sendable {
+  public struct Source: Hashable, Codable, Sendable {
     /// From a simulator or a recording.
     public var isSimulatedBySoftware: Bool
     /// From a receiver that is attached from outside.

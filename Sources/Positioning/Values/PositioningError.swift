@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The errors for delegates; the raw values are those of CLError.Code.
-public enum PositioningError: Int, Error, Sendable {
+public enum PositioningError: Int, Error, Codable, Sendable {
   /// No fix now; the search goes on.
   case locationUnknown = 0
   /// Refused, or location services are off.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A region whose border is watched. Its identifier is its identity, within its kind.
-public struct Region: Hashable, Sendable {
+public struct Region: Hashable, Codable, Sendable {
   /// The kind of the region.
-  public enum Shape: Hashable, Sendable {
+  public enum Shape: Hashable, Codable, Sendable {
     case circle(Circle)
     case beacon(BeaconIdentity)
   }
@@ -36,10 +36,16 @@ extension Region.Shape {
     case .beacon: true
     }
   }
+
+  /// Whether a circle has a place and is not larger than the limit (RG-6).
+  package func isPossible(maximumRadiusMetres: Double) -> Bool {
+    guard case .circle(let circle) = self else { return true }
+    return circle.centre.isValid && circle.radiusMetres > 0 && circle.radiusMetres <= maximumRadiusMetres
+  }
 }
 
 /// A circle on the earth's surface.
-public struct Circle: Hashable, Sendable {
+public struct Circle: Hashable, Codable, Sendable {
   public var centre: Coordinate
   public var radiusMetres: Double
 
@@ -55,7 +61,7 @@ public struct Circle: Hashable, Sendable {
 }
 
 /// The side of a region's border; the raw values are those of CLRegionState.
-public enum RegionState: Int, Sendable {
+public enum RegionState: Int, Codable, Sendable {
   case unknown = 0
   case inside = 1
   case outside = 2

@@ -2,7 +2,7 @@
 import ReceiverStream
 
 /// A place where the computer stayed: the content of a CLVisit.
-public struct Visit: Hashable, Sendable {
+public struct Visit: Hashable, Codable, Sendable {
   /// Nil: before the monitoring began.
   public var arrival: UTCTime?
   /// Nil: the visit goes on.

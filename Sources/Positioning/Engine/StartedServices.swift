@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The services that a manager has started, and the counters of their runs, by which an event that waits for its
+/// delivery is recalled (SU-15, TH-3).
+///
+/// Only the manager's calls and a loss of permission change it. A program whose engine is in another process applies
+/// its own calls to a copy, so that a stop recalls the events that were sent before the engine received it.
+package struct StartedServices: Hashable, Codable, Sendable {
+  /// The methods of the present delegate; nil without one.
+  package private(set) var delegate: DelegateCapabilities?
+  /// Counts the assignments of a delegate.
+  package private(set) var delegates: UInt32 = 0
+  /// Counts the runs of the standard service.
+  package private(set) var run: UInt32 = 0
+  /// Counts the runs of the significant-change service.
+  package private(set) var significantRun: UInt32 = 0
+
+  /// The services that the client has started; whether they run depends on permission.
+  package private(set) var wantsStandard = false
+  package private(set) var wantsSignificant = false
+  package private(set) var wantsHeading = false
+  package private(set) var rangedTargets: [Ranging.Target] = []
+
+  package init() {}
+
+  /// The permission and the hardware on which the effect of a call depends.
+  package struct Conditions: Hashable, Sendable {
+    package var status: AuthorizationStatus
+    package var accuracy: AccuracyAuthorization
+    package var hostCapabilities: HostCapabilities
+
+    package init(status: AuthorizationStatus, accuracy: AccuracyAuthorization, hostCapabilities: HostCapabilities) {
+      self.status = status
+      self.accuracy = accuracy
+      self.hostCapabilities = hostCapabilities
+    }
+
+    /// Whether ranging of a target begins (BE-1, AU-19).
+    func mayRange(_ target: Ranging.Target) -> Bool {
+      hostCapabilities.hasBluetooth && target.identity != nil && status.isAuthorized && accuracy == .full
+    }
+  }
+
+  /// Applies a call; calls that start or stop nothing have no effect.
+  package mutating func apply(_ call: ClientCall, _ conditions: Conditions) {
+    let isRunning = wantsStandard && conditions.status.isAuthorized
+    switch call {
+    case .setDelegate(let delegate):
+      self.delegate = delegate
+      delegates &+= 1
+    case .startUpdatingLocation:
+      if !isRunning { run &+= 1 }
+      wantsStandard = true
+    case .stopUpdatingLocation:
+      wantsStandard = false
+      run &+= 1
+    // A request ends without an event, also if its outcome was made and not delivered (RQ-10).
+    case .allowDeferredUpdates: if !isRunning { run &+= 1 }
+    case .startSignificantChanges: if conditions.hostCapabilities.hasSignificantChanges { wantsSignificant = true }
+    case .stopSignificantChanges:
+      wantsSignificant = false
+      significantRun &+= 1
+    case .startHeading: wantsHeading = true
+    case .stopHeading: wantsHeading = false
+    case .startRanging(let target): if conditions.mayRange(target), !isRanged(target) { rangedTargets.append(target) }
+    case .stopRanging(let target): rangedTargets.removeAll { $0.isSame(as: target) }
+    default: break
+    }
+  }
+
+  /// Permission was lost: waiting events of both location services are recalled (AU-16).
+  mutating func permissionLost() {
+    run &+= 1
+    significantRun &+= 1
+  }
+
+  /// Whether an event with this ticket may be delivered now.
+  package func isCurrent(_ ticket: Ticket) -> Bool {
+    guard delegate != nil, ticket.delegate == nil || ticket.delegate == delegates else { return false }
+    if ticket.run == nil, ticket.significantRun == nil { return true }
+    return ticket.run == run || ticket.significantRun == significantRun
+  }
+
+  /// Whether the client still runs the service of an event.
+  package func isWanted(_ event: DelegateEvent) -> Bool {
+    switch event {
+    case .didUpdateHeading: wantsHeading
+    case .didRange(_, let target): isRanged(target)
+    default: true
+    }
+  }
+
+  func isRanged(_ target: Ranging.Target) -> Bool { rangedTargets.contains { $0.isSame(as: target) } }
+}
+
+extension Ticket {
+  /// The ticket of an event that only the removal of the delegate recalls.
+  package static var unrecalled: Ticket { Ticket() }
+
+  /// The ticket of the authorization for a manager's present delegate (AU-2).
+  package static func authorization(_ services: StartedServices) -> Ticket { Ticket(delegate: services.delegates) }
+
+  /// The ticket of a request's outcome.
+  package static func answer(_ services: StartedServices) -> Ticket { Ticket(run: services.run, isAnswer: true) }
+}
+
+extension ClientCall {
+  /// Whether it takes back a request and its answer (RQ-10, RQ-11).
+  package var endsRequest: Bool {
+    switch self {
+    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates: true
+    default: false
+    }
+  }
+}
