@@ -111,6 +111,11 @@ let package = Package(
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
 
+    // Between layers 4 and 5: the messages between a program and the location service of the system.
+    .target(
+      name: "ServiceProtocol", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime"],
+      swiftSettings: settings),
+
     // Between layers 4 and 5: the coordinator of the policy and one receiver's session.
     .target(
       name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
@@ -222,6 +227,10 @@ let package = Package(
       ], swiftSettings: settings),
     .testTarget(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ServiceProtocolTests",
+      dependencies: ["ServiceProtocol", "Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+
+/// A message of the service to a program.
+package enum ServiceMessage: Equatable, Codable, Sendable {
+  case update(ServiceUpdate)
+  /// The service ends, for the reason given; the program waits for its return.
+  case goodbye(reason: String)
+}
+
+/// The events of one round of the service, oldest first, and what else changes with them: both or none arrive.
+package struct ServiceUpdate: Equatable, Codable, Sendable {
+  package var events: [ServiceEvent]
+  package var changes: ProgramState.Changes
+
+  package init(events: [ServiceEvent] = [], changes: ProgramState.Changes) {
+    self.events = events
+    self.changes = changes
+  }
+}
+
+/// An event for a part of the program.
+package enum ServiceEvent: Equatable, Codable, Sendable {
+  case delegate(manager: Int, DelegateEvent, Ticket)
+  /// A request for full accuracy ended; without an error if there was a prompt.
+  case temporaryAccuracy(manager: Int, token: Int, PositioningError?)
+  case calibration(manager: Int, shows: Bool)
+  case live(Int, LiveUpdate)
+  /// Only to a program that shows prompts.
+  case prompt(Authorization.Prompt)
+  /// A line for the program's log.
+  case log(String)
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+import ReceiverStream
+
+/// What a program has made in the service, beside the state that the service sends.
+struct ProgramContent: Sendable {
+  struct Manager: Sendable {
+    /// The settings that differ from a new manager's, by their kind.
+    var settings: [Int: ClientCall] = [:]
+    var deferral: Deferral?
+    /// The newest location that was handed to the delegate's queue.
+    var newest: UTCTime?
+    /// The same at the loss of the connection: until the service's state is that of before, older ones are repetitions.
+    var newestBeforeLoss: UTCTime?
+    /// The time since which a started service or a request waits for a service that is away.
+    var waitsSince: Instant?
+    var requestSince: Instant?
+    /// Whether the delegate has received `locationUnknown` and no location since.
+    var isOutageReported = false
+
+    var headingOrientation: DeviceOrientation {
+      for case .setHeadingOrientation(let orientation) in settings.values { return orientation }
+      return .portrait
+    }
+
+    mutating func connectionLost(waits: Bool, isRequestPending: Bool, at now: Instant) {
+      newestBeforeLoss = newest
+      if waits { waitsSince = now }
+      if isRequestPending { requestSince = now }
+    }
+
+    /// A service was started while the location service is away.
+    mutating func startWaiting(at now: Instant) { waitsSince = waitsSince ?? now }
+  }
+
+  /// A deferral as it was allowed.
+  struct Deferral: Sendable {
+    var metres: Double
+    var seconds: Double
+    var allowed: Instant
+
+    /// The call that allows the rest of it.
+    func rest(metres: Double?, at now: Instant) -> ClientCall {
+      .allowDeferredUpdates(
+        metres: metres ?? self.metres, seconds: max(0, seconds - now.seconds(since: allowed)))
+    }
+  }
+
+  struct Stream: Sendable {
+    var configuration: LiveUpdates.Configuration
+    var newest: UTCTime?
+    var newestBeforeLoss: UTCTime?
+    /// The reason that the last element reported; nil after a location.
+    var reported: Diagnostic?
+    var waitsSince: Instant?
+
+    mutating func connectionLost(at now: Instant) {
+      newestBeforeLoss = newest
+      waitsSince = now
+    }
+  }
+
+  struct Session: Sendable {
+    var goal: ServiceGoal
+    var fullAccuracyPurpose: String?
+  }
+
+  /// A region whose monitoring this run has started.
+  struct StartedRegion: Sendable {
+    var manager: Int
+    var region: Region
+    var marginMetres: Double?
+    /// The delegate has received `didStartMonitoring`.
+    var isStarted = false
+  }
+
+  /// A request for full accuracy without an answer.
+  struct AccuracyRequest: Sendable {
+    var manager: Int
+    var token: Int
+    var purpose: String
+  }
+
+  var application: ApplicationState
+  var managers: [Int: Manager] = [:]
+  var streams: [Int: Stream] = [:]
+  var sessions: [Int: Session] = [:]
+  /// Whether an activity began in the foreground.
+  var activities: [Int: Bool] = [:]
+  var monitors: [String] = []
+  var regions: [StartedRegion] = []
+  var accuracyRequests: [AccuracyRequest] = []
+  /// The manager that has started visits.
+  var visits: Int?
+
+  init(application: ApplicationState) { self.application = application }
+
+  /// Notes a manager's call.
+  mutating func note(_ call: ClientCall, by id: Int, isOpen: Bool, at now: Instant) {
+    if let kind = call.settingKind { managers[id]?.settings[kind] = call }
+    switch call {
+    case .startUpdatingLocation, .startSignificantChanges:
+      if !isOpen { managers[id]?.startWaiting(at: now) }
+    case .requestLocation: if !isOpen { managers[id]?.requestSince = now }
+    case .stopUpdatingLocation, .disallowDeferredUpdates: managers[id]?.deferral = nil
+    case .allowDeferredUpdates(let metres, let seconds):
+      managers[id]?.deferral = Deferral(metres: metres, seconds: seconds, allowed: now)
+    case .startMonitoring(let region, let margin):
+      regions.removeAll { $0.region.isSame(as: region) }
+      regions.append(StartedRegion(manager: id, region: region, marginMetres: margin))
+    case .stopMonitoring(let region): regions.removeAll { $0.region.isSame(as: region) }
+    case .startVisits: visits = id
+    case .stopVisits: visits = nil
+    case .requestTemporaryFullAccuracy(let purpose, let token):
+      accuracyRequests.append(AccuracyRequest(manager: id, token: token, purpose: purpose))
+    default: break
+    }
+  }
+}
+
+extension ClientCall {
+  /// The setting that it assigns; nil if it assigns none.
+  var settingKind: Int? {
+    switch self {
+    case .setDesiredAccuracy: 0
+    case .setDistanceFilter: 1
+    case .setActivity: 2
+    case .setPausesAutomatically: 3
+    case .setAllowsBackgroundUpdates: 4
+    case .setShowsBackgroundIndicator: 5
+    case .setHeadingFilter: 6
+    case .setHeadingOrientation: 7
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+
+/// The program's calls, in the vocabulary of the service in the process.
+extension ProgramMirror {
+  package mutating func addManager() -> ClientID {
+    let id = takeNumber()
+    program.managers[id] = ProgramContent.Manager()
+    send(.addManager(id))
+    return ClientID(id)
+  }
+
+  package mutating func removeManager(_ id: ClientID) {
+    program.managers[id.number] = nil
+    program.accuracyRequests.removeAll { $0.manager == id.number }
+    answered.remove(id.number)
+    send(.removeManager(id.number))
+  }
+
+  package mutating func call(_ call: ClientCall, by client: ClientID, at now: Instant) {
+    let id = client.number
+    guard program.managers[id] != nil, let manager = state.managers[id] else { return }
+    // A request is pending until its answer is delivered (RQ-8).
+    if call == .requestLocation, manager.isRequestPending || answered.contains(id) { return }
+    if call.endsRequest { answered.remove(id) }
+    if !isOpen { answer(call, by: client, manager) }
+    program.note(call, by: id, isOpen: isOpen, at: now)
+    send(.call(manager: id, call))
+    if !isOpen, call.isSetDelegate, let services = state.managers[id]?.services, services.delegate != nil {
+      outputs.append(
+        .deliver(client, .didChangeAuthorization(state.status, state.accuracy), .authorization(services)))
+    }
+  }
+
+  package mutating func beginLiveUpdates(_ configuration: LiveUpdates.Configuration, at now: Instant) -> Int {
+    let id = takeNumber()
+    program.streams[id] = ProgramContent.Stream(configuration: configuration, waitsSince: isOpen ? nil : now)
+    send(.beginLiveUpdates(id, configuration))
+    return id
+  }
+
+  package mutating func endLiveUpdates(_ id: Int) {
+    guard program.streams.removeValue(forKey: id) != nil else { return }
+    send(.endLiveUpdates(id))
+  }
+
+  package mutating func beginSession(goal: ServiceGoal, fullAccuracyPurpose: String?) -> Int {
+    let id = takeNumber()
+    program.sessions[id] = ProgramContent.Session(goal: goal, fullAccuracyPurpose: fullAccuracyPurpose)
+    send(.beginSession(id, goal: goal, fullAccuracyPurpose: fullAccuracyPurpose))
+    return id
+  }
+
+  package mutating func endSession(_ id: Int) {
+    guard program.sessions.removeValue(forKey: id) != nil else { return }
+    send(.endSession(id))
+  }
+
+  package mutating func beginBackgroundActivity() -> Int {
+    let id = takeNumber()
+    program.activities[id] = program.application == .foreground
+    send(.beginBackgroundActivity(id))
+    return id
+  }
+
+  package mutating func endBackgroundActivity(_ id: Int) {
+    guard program.activities.removeValue(forKey: id) != nil else { return }
+    send(.endBackgroundActivity(id))
+  }
+
+  package mutating func openMonitor(_ name: String) {
+    guard !program.monitors.contains(name) else { return }
+    program.monitors.append(name)
+    send(.openMonitor(name))
+  }
+
+  package mutating func addCondition(
+    _ condition: Region.Shape, identifier: String, assuming state: Monitor.State, to name: String
+  ) {
+    send(.addCondition(condition, identifier: identifier, assuming: state, monitor: name))
+  }
+
+  package mutating func removeCondition(_ identifier: String, from name: String) {
+    send(.removeCondition(identifier, monitor: name))
+  }
+
+  /// Takes the next event of a monitor; nil without one. The service keeps the event until it has the message about it.
+  package mutating func takeEvent(of name: String) -> Monitor.Event? {
+    guard let event = state.monitors[name]?.waiting.first else { return nil }
+    send(.takeEvent(event, monitor: name))
+    return event
+  }
+
+  /// The program came to the foreground or left it.
+  package mutating func setApplication(_ application: ApplicationState) {
+    guard application != program.application else { return }
+    program.application = application
+    send(.application(application))
+  }
+
+  /// Takes the user's answer to a prompt that was an output.
+  package mutating func answer(_ answer: Authorization.Answer, to prompt: Authorization.Prompt) {
+    send(.answer(answer, to: prompt))
+  }
+
+  /// Asks for the newest location, which `location` returns from the service's answer on (LC-2).
+  package mutating func refreshNewest() {
+    guard isOpen, !pending.contains(where: { $0.action == .refreshNewest }) else { return }
+    send(.refreshNewest)
+  }
+
+  /// Asks for the present hardware.
+  package mutating func refreshHostCapabilities() {
+    guard isOpen, !pending.contains(where: { $0.action == .refreshHostCapabilities }) else { return }
+    send(.refreshHostCapabilities)
+  }
+
+  /// Delivers the events that the service would make at once for a call while it is away.
+  private mutating func answer(_ call: ClientCall, by client: ClientID, _ manager: ProgramState.Manager) {
+    let isDenied = state.status == .denied || state.status == .restricted
+    let isDeferring = program.managers[client.number]?.deferral != nil
+    switch call {
+    case .startUpdatingLocation, .startSignificantChanges, .requestLocation, .startHeading, .startVisits:
+      if isDenied { outputs.append(.deliver(client, .didFail(.denied), .unrecalled)) }
+    case .stopUpdatingLocation:
+      if isDeferring {
+        outputs.append(
+          .deliver(client, .didFinishDeferredUpdates(.deferredNotUpdatingLocation), .unrecalled))
+      }
+    case .disallowDeferredUpdates, .allowDeferredUpdates:
+      if isDeferring {
+        outputs.append(.deliver(client, .didFinishDeferredUpdates(.deferredCanceled), .unrecalled))
+      }
+    default: break
+    }
+  }
+}
+
+extension ClientCall {
+  fileprivate var isSetDelegate: Bool { if case .setDelegate = self { true } else { false } }
+}

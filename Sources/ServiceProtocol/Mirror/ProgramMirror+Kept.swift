@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+
+/// The actions that wait for the return of the service. Each replaces the earlier ones that it makes void, so that their
+/// number depends on the program's regions, conditions and managers, and not on its calls.
+extension ProgramMirror {
+  /// The number of kept actions; the oldest of more are dropped.
+  static var keptLimit: Int { 256 }
+
+  mutating func keep(_ action: ClientAction) {
+    guard action.isKept else { return }
+    kept.removeAll { action.replaces($0) }
+    kept.append(action)
+    if kept.count > Self.keptLimit { kept.removeFirst() }
+  }
+}
+
+extension ClientAction {
+  /// Whether the state of the program does not imply it.
+  fileprivate var isKept: Bool {
+    switch self {
+    case .call(_, let call):
+      switch call {
+      case .startMonitoring, .stopMonitoring, .requestState, .startVisits, .stopVisits, .requestWhenInUse,
+        .requestAlways:
+        true
+      default: false
+      }
+    case .addCondition, .removeCondition, .takeEvent: true
+    default: false
+    }
+  }
+
+  fileprivate func replaces(_ earlier: ClientAction) -> Bool {
+    switch (self, earlier) {
+    case (.call(let a, let call), .call(let b, let earlierCall)):
+      call.replaces(earlierCall, isSameManager: a == b)
+    case (.addCondition, _), (.removeCondition, _), (.takeEvent, .takeEvent):
+      condition != nil && condition == earlier.condition
+    default: false
+    }
+  }
+
+  private var condition: [String]? {
+    switch self {
+    case .addCondition(_, let identifier, _, let monitor), .removeCondition(let identifier, let monitor):
+      [monitor, identifier]
+    case .takeEvent(let event, let monitor): [monitor, event.identifier]
+    default: nil
+    }
+  }
+}
+
+extension ClientCall {
+  fileprivate func replaces(_ earlier: ClientCall, isSameManager: Bool) -> Bool {
+    switch (self, earlier) {
+    case (.startMonitoring(let region, _), .startMonitoring(let other, _)),
+      (.startMonitoring(let region, _), .stopMonitoring(let other)),
+      (.stopMonitoring(let region), .startMonitoring(let other, _)),
+      (.stopMonitoring(let region), .stopMonitoring(let other)):
+      region.isSame(as: other)
+    case (.requestState(let region), .requestState(let other)): isSameManager && region.isSame(as: other)
+    case (.startVisits, .startVisits), (.startVisits, .stopVisits), (.stopVisits, .startVisits),
+      (.stopVisits, .stopVisits):
+      true
+    case (.requestWhenInUse, .requestWhenInUse), (.requestAlways, .requestAlways): true
+    default: false
+    }
+  }
+}

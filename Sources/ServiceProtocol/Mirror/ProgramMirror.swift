@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+import ReceiverStream
+
+/// The program's side of its connection to the location service: its managers read here, their calls go from here to the
+/// service, and the service's events come from here.
+///
+///     away ──opened──▶ open ──connectionLost──▶ away
+///
+/// A call shows its effect in each later read at once, as the mirror predicts it; the service's state replaces the
+/// prediction. While the service is away calls change what is repeated at its return, and nothing queues.
+///
+/// The driver calls a method, then takes `outputs` and `messages`, and calls `wake` at `deadline`.
+package struct ProgramMirror: Sendable {
+  /// An action for the driver, in order.
+  package enum Output: Equatable, Sendable {
+    /// An event for a manager's delegate: `isCurrent` is asked immediately before the delivery.
+    case deliver(ClientID, DelegateEvent, Ticket)
+    case temporaryAccuracy(ClientID, token: Int, PositioningError?)
+    case showCalibration(ClientID, Bool)
+    case live(Int, LiveUpdate)
+    /// The monitor of this name has an event, or its conditions have come.
+    case monitorHasEvent(String)
+    /// The diagnostic of the sessions has changed.
+    case sessions(Diagnostic)
+    /// Asks the user; the answer goes to `answer`.
+    case prompt(Authorization.Prompt)
+    case receiverProblem(ReceiverProblemCode?)
+    /// A line for the log.
+    case log(String)
+  }
+
+  enum Connection: Sendable {
+    /// Without the service, since this instant.
+    case away(since: Instant, isReported: Bool)
+    /// The service has returned at this instant.
+    case open(since: Instant)
+  }
+
+  /// Actions, oldest first; the driver takes them.
+  package var outputs: [Output] = []
+  /// Messages to send, oldest first; the driver takes them while the connection is open.
+  package var messages: [ClientMessage] = []
+
+  var connection: Connection
+  /// The service's state with the effect of the messages that it does not include.
+  package internal(set) var state = ProgramState()
+  /// The service's state as it has sent it.
+  var confirmed = ProgramState()
+  /// Messages that were sent and are not in `confirmed`.
+  var pending: [ClientMessage] = []
+  /// Actions for the return of the service that the program's state does not imply.
+  var kept: [ClientAction] = []
+  /// What the program has, to be made again at the return of the service.
+  var program: ProgramContent
+  /// Managers whose request was answered, and whose delegate has not received the answer yet.
+  var answered: Set<Int> = []
+  private var lastMessage = 0
+  private var lastNumber = 0
+
+  /// The number of messages without an answer from which on the oldest ones count as received.
+  static var pendingLimit: Int { 256 }
+
+  /// - Parameters:
+  ///   - application: whether the program is in the foreground.
+  ///   - now: the present instant. Until `opened` the service is away.
+  package init(application: ApplicationState, at now: Instant) {
+    connection = .away(since: now, isReported: false)
+    program = ProgramContent(application: application)
+  }
+
+  package var isOpen: Bool { if case .open = connection { true } else { false } }
+
+  /// A number for a manager, stream, session or activity that the program has not used.
+  mutating func takeNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  // MARK: Reads
+
+  /// The manager's `location` (rules LC). `refreshNewest` is called before.
+  package func location(of id: ClientID) -> Location? { state.location(of: id.number) }
+
+  package func heading(of id: ClientID) -> Heading? { state.managers[id.number]?.heading }
+
+  package func headingOrientation(of id: ClientID) -> DeviceOrientation {
+    program.managers[id.number]?.headingOrientation ?? .portrait
+  }
+
+  package func rangedTargets(of id: ClientID) -> [Ranging.Target] {
+    state.managers[id.number]?.services.rangedTargets ?? []
+  }
+
+  package var authorizationStatus: AuthorizationStatus { state.status }
+  package var accuracyAuthorization: AccuracyAuthorization { state.accuracy }
+  package var servicesAreEnabled: Bool { state.servicesAreEnabled }
+  package var hostCapabilities: HostCapabilities { state.hostCapabilities }
+  /// −1 where nothing can be monitored (RG-7).
+  package var maximumRegionRadiusMetres: Double { state.maximumRegionRadiusMetres }
+  package var monitoredRegions: [Region] { state.regions }
+  package var sessionDiagnostic: Diagnostic { state.sessions }
+  package var receiverProblem: ReceiverProblemCode? { state.problem }
+
+  /// Whether the stored conditions of an opened monitor have come; `monitorHasEvent` reports it.
+  package func isMonitorLoaded(_ name: String) -> Bool { confirmed.monitors[name] != nil }
+
+  package func monitorIdentifiers(_ name: String) -> [String] {
+    state.monitors[name]?.records.map(\.lastEvent.identifier) ?? []
+  }
+
+  /// A condition and its last event that was taken (MO-5); nil without one of this identifier.
+  package func monitorRecord(_ identifier: String, of name: String) -> Monitor.Record? {
+    state.monitors[name]?.records.first { $0.lastEvent.identifier == identifier }
+  }
+
+  /// Whether an event may still be delivered (SU-15, TH-3). It is asked once for each event, just before its delivery:
+  /// that of an answer ends its request (RQ-8).
+  package mutating func isCurrent(_ event: DelegateEvent, _ ticket: Ticket, for id: ClientID) -> Bool {
+    if ticket.isAnswer { answered.remove(id.number) }
+    guard let services = state.managers[id.number]?.services, services.isCurrent(ticket) else { return false }
+    switch event {
+    case .didEnter(let region), .didExit(let region): return state.regions.contains { $0.isSame(as: region) }
+    case .didVisit: return state.visitsAreRunning
+    default: return services.isWanted(event)
+    }
+  }
+
+  // MARK: Messages
+
+  /// Sends an action, or keeps it for the return of the service.
+  mutating func send(_ action: ClientAction) {
+    guard isOpen else {
+      state.predict(action)
+      keep(action)
+      return
+    }
+    lastMessage += 1
+    let message = ClientMessage(number: lastMessage, action)
+    messages.append(message)
+    state.predict(action)
+    pending.append(message)
+    if pending.count > Self.pendingLimit { confirmed.predict(pending.removeFirst().action) }
+  }
+}

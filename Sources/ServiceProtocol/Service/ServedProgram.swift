@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+import ReceiverStream
+
+/// The service's side of one program's connection: it applies the program's messages to the program's engine, and makes
+/// the messages for the program from the engine's outputs and its state.
+///
+/// The driver takes `engine.outputs`, carries out those for the service itself (`store`), and passes all to `update`.
+package struct ServedProgram: Sendable {
+  /// The description that the program opened with.
+  package let program: OpenRequest
+  /// The state as the program has it.
+  private var sent: ProgramState
+  private var includes = 0
+  private var wantsNewest = false
+  private var managers: Set<Int> = []
+  private var streams: Set<Int> = []
+  private var sessions: Set<Int> = []
+  private var activities: Set<Int> = []
+  private var monitors: Set<String> = []
+  /// The waiting events of monitors as they were sent, whose times stay.
+  private var waiting: [String: [Monitor.Event]] = [:]
+  /// The reason why no receiver can be opened. The driver sets it.
+  package var problem: ReceiverProblemCode?
+
+  /// Opens the connection of a program.
+  ///
+  /// - Parameters:
+  ///   - program: the parameters of the call.
+  ///   - engine: the program's engine, without managers.
+  ///   - problem: the receiver's problem.
+  package init(_ program: OpenRequest, _ engine: borrowing PositioningEngine, problem: ReceiverProblemCode? = nil) {
+    self.program = program
+    self.problem = problem
+    sent = ProgramState()
+    sent = state(of: engine, at: UTCTime(nanosecondsSince1970: 0))
+  }
+
+  /// The reply to the call.
+  package func reply(serviceVersion: String) -> OpenReply { OpenReply(serviceVersion: serviceVersion, state: sent) }
+
+  /// Applies a message of the program.
+  ///
+  /// - Parameters:
+  ///   - message: the message. One that was received before has no effect.
+  ///   - engine: the program's engine.
+  ///   - records: returns the stored conditions of a monitor.
+  ///   - now: the present time.
+  package mutating func receive(
+    _ message: ClientMessage, _ engine: inout PositioningEngine, records: (String) -> [Monitor.Record],
+    at now: Moment
+  ) {
+    guard message.number > includes else { return }
+    includes = message.number
+    let instant = now.instant
+    switch message.action {
+    case .addManager(let id):
+      managers.insert(id)
+      engine.add(ClientID(id))
+    case .resumeManager(let id, let resumption):
+      managers.insert(id)
+      engine.resume(ClientID(id), resumption, at: instant)
+    case .removeManager(let id):
+      managers.remove(id)
+      engine.remove(ClientID(id))
+    case .call(let id, let call): engine.call(call, by: ClientID(id), at: instant)
+    case .beginLiveUpdates(let id, let configuration):
+      streams.insert(id)
+      engine.beginLiveUpdates(id, configuration, at: instant)
+    case .endLiveUpdates(let id):
+      streams.remove(id)
+      engine.endLiveUpdates(id)
+    case .beginSession(let id, let goal, let purpose):
+      sessions.insert(id)
+      engine.beginSession(id, goal: goal, fullAccuracyPurpose: purpose, at: instant)
+    case .endSession(let id):
+      sessions.remove(id)
+      engine.endSession(id)
+    case .beginBackgroundActivity(let id):
+      activities.insert(id)
+      engine.beginBackgroundActivity(id, at: instant)
+    case .resumeBackgroundActivity(let id):
+      activities.insert(id)
+      engine.resumeBackgroundActivity(id, at: instant)
+    case .endBackgroundActivity(let id):
+      activities.remove(id)
+      engine.endBackgroundActivity(id, at: instant)
+    case .openMonitor(let name):
+      monitors.insert(name)
+      if engine.monitor(name) == nil { engine.openMonitor(name, restored: records(name), at: instant) }
+    case .addCondition(let condition, let identifier, let state, let name):
+      engine.addCondition(condition, identifier: identifier, assuming: state, to: name, at: now)
+    case .removeCondition(let identifier, let name): engine.removeCondition(identifier, from: name)
+    case .takeEvent(let event, let name): engine.takeEvent(event, of: name, at: instant)
+    case .application(let state): engine.setApplication(state, at: instant)
+    case .answer(let answer, let prompt): engine.authorizationAnswered(answer, to: prompt, at: instant)
+    case .refreshNewest: wantsNewest = true
+    case .refreshHostCapabilities: break
+    }
+  }
+
+  /// The message of this round; nil if the program has nothing to learn from it.
+  ///
+  /// - Parameters:
+  ///   - outputs: the engine's outputs since the last round.
+  ///   - engine: the engine after them.
+  ///   - now: the present time, UTC.
+  package mutating func update(
+    _ outputs: [PositioningOutput], _ engine: borrowing PositioningEngine, at now: UTCTime
+  ) -> ServiceUpdate? {
+    let events = outputs.compactMap(event)
+    for event in events { sent.apply(event) }
+    var state = state(of: engine, at: now)
+    var changes = sent.changes(to: state)
+    if events.isEmpty, !wantsNewest {
+      // They change without a message.
+      state.newest = sent.newest
+      for (id, manager) in sent.managers where state.managers[id]?.deferral != nil && manager.deferral != nil {
+        state.managers[id]?.deferral = manager.deferral
+      }
+      changes = sent.changes(to: state)
+      if changes.isEmpty { return nil }
+    }
+    wantsNewest = false
+    sent = state
+    return ServiceUpdate(events: events, changes: changes)
+  }
+
+  /// Removes all that lives with the connection: managers, streams, sessions and activities. Regions, visits and monitors
+  /// stay (GE-7).
+  package mutating func close(_ engine: inout PositioningEngine, at now: Instant) {
+    for id in managers { engine.remove(ClientID(id)) }
+    for id in streams { engine.endLiveUpdates(id) }
+    for id in sessions { engine.endSession(id) }
+    for id in activities { engine.endBackgroundActivity(id, at: now) }
+    (managers, streams, sessions, activities) = ([], [], [], [])
+  }
+
+  private func event(_ output: PositioningOutput) -> ServiceEvent? {
+    switch output {
+    case .event(let id, let event, let ticket): .delegate(manager: id.number, event, ticket)
+    case .prompt(let prompt): program.showsPrompts ? .prompt(prompt) : nil
+    case .temporaryAccuracy(let id, let token, let error):
+      .temporaryAccuracy(manager: id.number, token: token, error)
+    case .showCalibration(let id): .calibration(manager: id.number, shows: true)
+    case .hideCalibration(let id): .calibration(manager: id.number, shows: false)
+    case .live(let id, let update): .live(id, update)
+    case .advice(_, let advice): .log(advice.message)
+    case .monitorHasEvent, .store: nil
+    }
+  }
+
+  private mutating func state(of engine: borrowing PositioningEngine, at now: UTCTime) -> ProgramState {
+    var state = ProgramState()
+    state.includes = includes
+    state.status = engine.authorization.status
+    state.accuracy = engine.authorization.accuracy
+    state.servicesAreEnabled = engine.authorization.servicesAreEnabled
+    state.prompt = engine.authorization.asked
+    state.hostCapabilities = engine.hostCapabilities
+    state.maximumRegionRadiusMetres = engine.maximumRegionRadiusMetres
+    state.regions = engine.regions.monitored
+    state.visitsAreRunning = engine.visits.isRunning
+    state.newest = engine.permittedNewest
+    state.sessions = engine.sessionDiagnostic
+    state.problem = problem
+    for id in managers {
+      guard let services = engine.services(of: ClientID(id)) else { continue }
+      var manager = ProgramState.Manager()
+      manager.services = services
+      manager.delivered = engine.deliveredLocation(of: ClientID(id))
+      manager.heading = engine.heading(of: ClientID(id))
+      manager.isRequestPending = engine.isRequestPending(ClientID(id))
+      manager.deferral = engine.deferralMetres(of: ClientID(id)).map { ProgramState.Deferral(remainingMetres: $0) }
+      state.managers[id] = manager
+    }
+    for name in monitors { state.monitors[name] = monitor(name, of: engine, at: now) }
+    return state
+  }
+
+  private mutating func monitor(
+    _ name: String, of engine: borrowing PositioningEngine, at now: UTCTime
+  ) -> ProgramState.Monitor {
+    var monitor = ProgramState.Monitor()
+    monitor.records = engine.monitor(name)?.records ?? []
+    let before = waiting[name] ?? []
+    monitor.waiting = engine.waitingEvents(of: name, at: now).map { event in
+      before.first { $0.isSameReport(as: event) } ?? event
+    }
+    waiting[name] = monitor.waiting
+    return monitor
+  }
+}
+
+extension Monitor.Event {
+  /// Whether both say the same of a condition that is not monitored: the first one's time is that of the report.
+  fileprivate func isSameReport(as other: Monitor.Event) -> Bool {
+    identifier == other.identifier && state == .unmonitored && other.state == .unmonitored
+      && diagnostic == other.diagnostic && !diagnostic.isRefusal
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import ServiceProtocol
+import Testing
+
+@Suite("Messages as JSON")
+struct CodingTests {
+  /// Encodes and decodes with an encoder that refuses infinity, as JSON does.
+  private func repeated<Value: Codable>(_ value: Value) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
+  }
+
+  private static let place = Coordinate(latitudeDegrees: 48.1, longitudeDegrees: -11.2)
+  private static let time = UTCTime(nanosecondsSince1970: 1_780_000_000_123_456_789)
+  private static let region = Region("home", .circle(Circle(centre: place, radiusMetres: 100)))
+  private static let beacon = BeaconIdentity(uuid: BeaconUUID(high: .max, low: 1), major: 7)
+
+  private static func location(_ metres: Double = 5) -> Location {
+    var location = Location(place, horizontalAccuracyMetres: metres, timestamp: time)
+    location.source = Location.Source(isSimulatedBySoftware: true, isProducedByAccessory: false)
+    return location
+  }
+
+  static let calls: [ClientCall] = [
+    .setDelegate(nil), .setDelegate([.takesLocations, .takesErrors]), .setDesiredAccuracy(metres: -1),
+    .setDistanceFilter(metres: -.greatestFiniteMagnitude), .setDistanceFilter(metres: -.infinity),
+    .setActivity(.fitness), .setPausesAutomatically(false), .setAllowsBackgroundUpdates(true),
+    .setShowsBackgroundIndicator(true), .setHeadingFilter(degrees: 0.1), .setHeadingOrientation(.faceUp),
+    .requestWhenInUse, .requestAlways, .requestTemporaryFullAccuracy(purpose: "a \"b\"", token: 4),
+    .startUpdatingLocation, .stopUpdatingLocation, .requestLocation,
+    .allowDeferredUpdates(metres: .infinity, seconds: .infinity),
+    .allowDeferredUpdates(metres: .greatestFiniteMagnitude, seconds: 0.1), .disallowDeferredUpdates,
+    .startSignificantChanges, .stopSignificantChanges, .startVisits, .stopVisits, .startHeading, .stopHeading,
+    .showsCalibration(true), .dismissCalibration, .startMonitoring(region, marginMetres: .infinity),
+    .startMonitoring(region), .stopMonitoring(region), .requestState(Region("b", .beacon(beacon))),
+    .startRanging(.constraint(beacon)), .stopRanging(.region(region)),
+  ]
+
+  @Test("every call survives, with infinite criteria", arguments: calls)
+  func call(_ call: ClientCall) throws { #expect(try repeated(call) == call) }
+
+  @Test("a number that is none survives as one")
+  func notANumber() throws {
+    guard case .setDistanceFilter(let metres) = try repeated(ClientCall.setDistanceFilter(metres: .nan)) else {
+      Issue.record("another call")
+      return
+    }
+    #expect(metres.isNaN)
+  }
+
+  @Test("a number as text is refused, unless JSON has no number for it", arguments: ["12", "ten", ""])
+  func text(_ text: String) {
+    let json = Data(#"{"setDistanceFilter":{"metres":"\#(text)"}}"#.utf8)
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClientCall.self, from: json) }
+  }
+
+  static let events: [DelegateEvent] = [
+    .didUpdateLocations([location(), location(.infinity)]), .didFail(.locationUnknown),
+    .didFailToAsk(missingKeys: "K"), .didPauseLocationUpdates, .didResumeLocationUpdates,
+    .didFinishDeferredUpdates(nil), .didFinishDeferredUpdates(.deferredCanceled),
+    .didUpdateHeading(
+      Heading(
+        magneticDegrees: 1, trueDegrees: -1, accuracyDegrees: 3, fieldMicrotesla: SIMD3(1, 2, 3), timestamp: time)),
+    .shouldDisplayHeadingCalibration, .didStartMonitoring(region), .didEnter(region), .didExit(region),
+    .didDetermineState(.inside, region), .monitoringDidFail(nil, .regionMonitoringDenied),
+    .monitoringDidFail(region, .regionMonitoringFailure),
+    .didRange(
+      [
+        Beacon(
+          uuid: beacon.uuid, major: 1, minor: 2, proximity: .near, accuracyMetres: 0.3,
+          strengthDecibelMilliwatts: -70, timestamp: time)
+      ], .constraint(beacon)), .rangingDidFail(.region(region), .rangingFailure),
+    .didVisit(Visit(arrival: nil, departure: time, coordinate: place, horizontalAccuracyMetres: 50)),
+    .didChangeAuthorization(.authorizedWhenInUse, .reduced),
+  ]
+
+  @Test("every event survives", arguments: events)
+  func event(_ event: DelegateEvent) throws {
+    let message = ServiceMessage.update(
+      ServiceUpdate(events: [.delegate(manager: 3, event, .unrecalled)], changes: .init()))
+    #expect(try repeated(message) == message)
+  }
+
+  @Test("the state and its changes survive, and nil is another change than none")
+  func state() throws {
+    var state = ProgramState()
+    state.newest = Self.location()
+    state.problem = .held
+    state.managers[7] = ProgramState.Manager()
+    state.monitors["m"] = ProgramState.Monitor()
+    #expect(try repeated(state) == state)
+    let changes = state.changes(to: ProgramState())
+    var copy = state
+    copy.apply(try repeated(changes))
+    #expect(copy.newest == nil && copy.problem == nil && copy.managers.isEmpty)
+    #expect(try repeated(ProgramState.Changes()).isEmpty)
+  }
+
+  @Test("unknown keys are skipped, an unknown case is an error that names the versions")
+  func unknown() throws {
+    let later = Data(#"{"number":4,"colour":"red","action":{"removeManager":{"_0":3,"why":1}}}"#.utf8)
+    #expect(try JSONDecoder().decode(ClientMessage.self, from: later) == ClientMessage(number: 4, .removeManager(3)))
+    let unknown = Data(#"{"number":4,"action":{"paint":{"_0":3}}}"#.utf8)
+    do {
+      _ = try JSONDecoder().decode(ClientMessage.self, from: unknown)
+      Issue.record("decoded")
+    } catch {
+      let problem = ServiceVersion.problem(error, of: "the program", version: 2)
+      #expect(problem.contains("version 2") && problem.contains("version 1") && problem.contains("action"))
+    }
+  }
+
+  @Test("versions that differ by one work together, others name the program to update")
+  func versions() {
+    #expect(ServiceVersion.refusal(client: 1, service: 1) == nil)
+    #expect(ServiceVersion.refusal(client: 1, service: 2) == nil)
+    #expect(ServiceVersion.refusal(client: 2, service: 1) == nil)
+    #expect(ServiceVersion.refusal(client: 1, service: 3)?.contains("build the program") == true)
+    #expect(ServiceVersion.refusal(client: 3, service: 1)?.contains("update sextantd") == true)
+  }
+}
