@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
     .executable(name: "sextant", targets: ["sextant"]),
     .executable(name: "sextant-track", targets: ["sextant-track"]),
+    .executable(name: "sextantd", targets: ["sextantd"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -131,13 +132,31 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Layer 6: Apple's API, and the command line.
+    // The same service in the daemon: the client's side, and the daemon.
+    .target(
+      name: "RemoteLocation",
+      dependencies: [
+        "EventLoop", "LocationService", "MonotonicTime", "Positioning", "ServiceProtocol", "Varlink", systemPackage,
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "LocationDaemon",
+      dependencies: [
+        "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "ReceiverRuntime",
+        "ReceiverStream", "ServiceProtocol", "Varlink", "WireBytes", systemPackage,
+      ],
+      swiftSettings: settings),
+
+    // Layer 6: Apple's API, the command line, and the daemon.
+    .executableTarget(
+      name: "sextantd", dependencies: ["LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
+      swiftSettings: settings),
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),
     .target(
       name: "CoreLocation",
       dependencies: [
-        "CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream",
+        "CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream", "RemoteLocation",
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -10,7 +10,7 @@ public enum BackgroundWork {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` once in a new thread. pthread_create(3).
+  /// Runs `body` once in a new thread, which takes no signals: they are the program's own. pthread_create(3).
   ///
   /// - Returns: false if the system cannot start a thread. `body` is not run then.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
@@ -20,6 +20,9 @@ public enum BackgroundWork {
       &thread, nil,
       { pointer in
         guard let pointer = unsafe pointer else { return nil }
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         unsafe Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
         return nil
       }, work.toOpaque())

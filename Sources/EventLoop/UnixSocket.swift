@@ -37,6 +37,9 @@ package struct UnixSocket: ~Copyable {
     owned = OwnedDescriptor(descriptor)
   }
 
+  /// Returns the descriptor, which the caller closes from now on.
+  package consuming func release() -> Int32 { owned.release() }
+
   /// Connects to a socket. connect(2).
   package init(connectingTo path: String) throws(Errno) {
     let socket = try Self.made()

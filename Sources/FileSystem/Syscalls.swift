@@ -14,6 +14,13 @@ package struct OwnedDescriptor: ~Copyable {
 
   package init(_ number: Int32) { self.number = number }
 
+  /// Returns the number, which the caller closes from now on.
+  package consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
   // close(2) must not be repeated after EINTR on Linux: the descriptor is gone then.
   deinit { _ = close(number) }
 }

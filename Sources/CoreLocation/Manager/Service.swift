@@ -2,13 +2,20 @@
 import Foundation
 import LocationService
 import Positioning
+import RemoteLocation
 
 /// The service of this process, which starts at the first use.
 enum Service {
   static let shared: any LocationService = {
-    let service = InProcessLocationService(app: AppDescription(identifier: identifier, keys: keys))
+    let app = AppDescription(identifier: identifier, keys: keys)
+    let environment = ProcessInfo.processInfo.environment
+    let service: any LocationService =
+      switch ServiceChoice({ environment[$0] }, isServed: { RemoteLocationService.isServed(at: $0) }) {
+      case .inProcess: InProcessLocationService(app: app)
+      case .daemon(let path): RemoteLocationService(path: path, app: app)
+      }
     // At an orderly end the receiver is restored.
-    InProcessLocationService.atEnd { Service.shared.finish() }
+    ProcessEnd.observe { Service.shared.finish() }
     return service
   }()
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Positioning
 
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
 ///
@@ -6,6 +7,8 @@
 ///
 ///     services off            no program gets locations
 ///     restrict APP            that program gets none, and its user cannot change it
+///     grant UNIT always       the daemon serves the programs of that systemd unit, or of that executable (a path), without
+///     grant PATH whenInUse    a question, as on a board without a user
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it.
 package struct LocationPolicy: Sendable, Equatable {
@@ -13,6 +16,8 @@ package struct LocationPolicy: Sendable, Equatable {
 
   package private(set) var servicesAreOff = false
   package private(set) var restricted: Set<String> = []
+  /// The permission by the unit's name or the executable's path.
+  package private(set) var grants: [String: AuthorizationStatus] = [:]
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
 
@@ -24,13 +29,14 @@ package struct LocationPolicy: Sendable, Equatable {
       case .nothing: break
       case .servicesOff: servicesAreOff = true
       case .restrict(let app): restricted.insert(app)
+      case .grant(let program, let status): grants[program] = status
       case .mistake: mistakes.append(index + 1)
       }
     }
   }
 
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), mistake
+    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), mistake
 
     init(_ line: Substring) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -39,6 +45,10 @@ package struct LocationPolicy: Sendable, Equatable {
       case "services" where words.count == 2 && words[1] == "off": self = .servicesOff
       case "services" where words.count == 2 && words[1] == "on": self = .nothing
       case "restrict" where words.count == 2: self = .restrict(StateText.unescape(words[1]))
+      case "grant" where words.count == 3 && words[2] == "always":
+        self = .grant(StateText.unescape(words[1]), .authorizedAlways)
+      case "grant" where words.count == 3 && words[2] == "whenInUse":
+        self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
       default: self = .mistake
       }
     }
@@ -47,7 +57,7 @@ package struct LocationPolicy: Sendable, Equatable {
   /// The message about the first line that cannot be read, with the next step; nil without one.
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
-    return "\(Self.path):\(first): not understood; a line is `services off` or `restrict APP`"
+    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP` or `grant UNIT always`"
   }
 
   /// Returns the text with services switched. Its other lines stay as they are.

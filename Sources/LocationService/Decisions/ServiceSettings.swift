@@ -40,7 +40,7 @@ package struct ServiceSettings: Sendable, Equatable {
   /// SEXTANT_STATE_DIR, else the system's folder for state; nil, and nothing is stored, without either.
   package var stateFolder: String?
   /// The folder in memory that has the newest location of every fix; nil without such a folder.
-  var runFolder: String?
+  package var runFolder: String?
   /// SEXTANT_APP_STATE; nil to find it out from the terminal.
   package var application: ApplicationState?
   /// SEXTANT_AUTHORIZATION; nil for the stored permission.
@@ -106,14 +106,31 @@ package struct ServiceSettings: Sendable, Equatable {
     return nil
   }
 
-  /// Returns the settings of this process. A configuration file with a mistake is reported in `problems` and not used.
-  static func ofThisProcess() -> ServiceSettings {
+  /// Uses these devices, the first of which has the power policy, instead of those of the configuration.
+  package mutating func use(_ devices: [String]) {
+    guard let first = devices.first else { return }
+    source = Source(first)
+    others = devices.dropFirst().map { Source($0) }
+  }
+
+  /// Returns the settings of the daemon.
+  package static func ofDaemon(_ variable: (String) -> String?) -> ServiceSettings {
+    var settings = ofThisProcess(variable)
+    settings.isDaemon = true
+    return settings
+  }
+
+  /// Returns the settings of this process.
+  package static func ofThisProcess() -> ServiceSettings { ofThisProcess(System.variable) }
+
+  /// A configuration file with a mistake is reported in `problems` and not used.
+  private static func ofThisProcess(_ variable: (String) -> String?) -> ServiceSettings {
     do throws(ReceiverConfigurationError) {
-      let configuration = try ReceiverConfiguration.installed(System.variable)
-      return ServiceSettings(isRoot: System.isRoot, configuration: configuration, variable: System.variable)
+      let configuration = try ReceiverConfiguration.installed(variable)
+      return ServiceSettings(isRoot: System.isRoot, configuration: configuration, variable: variable)
     } catch {
-      var settings = ServiceSettings(isRoot: System.isRoot, variable: System.variable)
-      if System.variable("GNSS_DEVICE")?.isEmpty != false {
+      var settings = ServiceSettings(isRoot: System.isRoot, variable: variable)
+      if variable("GNSS_DEVICE")?.isEmpty != false {
         settings.problems.append(error.description)
         settings.isMisconfigured = true
       }

@@ -77,27 +77,13 @@ package final class InProcessLocationService: LocationService {
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let host = ServiceHost(app: app, settings: settings, log: log)
     self.host = host
-    program = Readers(ask: { Self.ask($0, host) }, log: host.log)
-    let application = host.settings.application ?? (System.isInForeground() ? .foreground : .background)
+    program = Readers(
+      ask: { prompt in
+        TerminalPrompt.show(prompt, of: app.identifier, log: host.log) { host.answer($0, to: prompt, of: .own) }
+      }, log: host.log)
+    let application = host.settings.application ?? Terminal.applicationState
     id = host.add(app, host.store, application: application, program)
     host.start()
-  }
-
-  /// Asks the user in a thread of its own, as the answer can take any time.
-  private static func ask(_ prompt: Authorization.Prompt, _ host: ServiceHost) {
-    let identifier = host.app.identifier
-    let question = PromptQuestion(identifier: identifier, prompt: prompt)
-    let isStarted = BackgroundWork.start {
-      System.leaveSignalsToOthers()
-      while let line = System.ask(question.text) {
-        if let answer = question.answer(line) { return host.answer(answer, to: prompt, of: .own) }
-      }
-      host.log(
-        "the user cannot be asked for permission (no terminal): run `sextant authorize grant "
-          + "\(identifier) always`, or set SEXTANT_AUTHORIZATION")
-      host.answer(.notShown, to: prompt, of: .own)
-    }
-    if !isStarted { host.answer(.notShown, to: prompt, of: .own) }
   }
 
   // MARK: Managers
@@ -256,6 +242,4 @@ package final class InProcessLocationService: LocationService {
 
   package func finish() { host.finish() }
 
-  /// Registers a function that is called when the program ends by `exit` or by its last line.
-  package static func atEnd(_ body: @convention(c) () -> Void) { System.atEnd(body) }
 }

@@ -32,7 +32,6 @@ final class SensorThread: Sendable {
     waker?.wake()
     guard starts else { return }
     let isStarted = BackgroundWork.start { [self] in
-      System.leaveSignalsToOthers()
       run()
     }
     if !isStarted { state.withLock { $0.isRunning = false } }

@@ -33,6 +33,9 @@ package final class ServiceHost: Sendable {
   /// Locked while events are in their queues and must not be delivered yet.
   private let deliveryGate = Mutex(())
 
+  /// Writes a line of a program's service to standard error.
+  package static let standardErrorLog: @Sendable (String) -> Void = { System.log($0) }
+
   private struct Member {
     var receiver: any ProgramReceiver
     var store: StateStore
@@ -66,7 +69,7 @@ package final class ServiceHost: Sendable {
   ///   - log: writes a line for people; nil for standard error.
   package init(app: AppDescription, settings: ServiceSettings? = nil, log: (@Sendable (String) -> Void)? = nil) {
     let settings = settings ?? .ofThisProcess()
-    self.log = log ?? { System.log($0) }
+    self.log = log ?? Self.standardErrorLog
     for problem in settings.problems { self.log(problem) }
     self.app = app
     self.settings = settings
@@ -91,7 +94,6 @@ package final class ServiceHost: Sendable {
   package func start(_ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil) {
     listSensors()
     let isStarted = BackgroundWork.start { [self] in
-      System.leaveSignalsToOthers()
       do {
         var thread = try ServiceThread(self, makeWork)
         thread.run()
@@ -126,7 +128,8 @@ package final class ServiceHost: Sendable {
   ///   - authorization: replaces the stored permission, as the machine's policy does; nil for the stored one.
   ///   - receiver: takes the actions for it.
   func add(
-    _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil, application: ApplicationState, _ receiver: any ProgramReceiver
+    _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil,
+    application: ApplicationState, _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let now = System.now()
     var positioning = PositioningSettings()
@@ -145,7 +148,8 @@ package final class ServiceHost: Sendable {
       state.members[id] = Member(receiver: receiver, store: store)
       let engine = PositioningEngine(
         keys: app.keys, hostCapabilities: state.core.hostCapabilities, application: application,
-        settings: positioning, authorizationOverride: settings.authorization ?? authorization, restored: restored, at: now.instant)
+        settings: positioning, authorizationOverride: settings.authorization ?? authorization, restored: restored,
+        at: now.instant)
       state.core.add(Program(id, engine, undecided: undecided, storedAuthorization: stored), at: now)
       state.core.receive(.administration(id, administration), at: now)
       return (id, state.waker)
@@ -340,6 +344,7 @@ package final class ServiceHost: Sendable {
   /// The programs and their stores.
   var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
 
+  package var isFinishing: Bool { isFinished }
   var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
 
   /// The time of the thread's next round. While a client waits for a return to the foreground, a round comes each second.
@@ -409,15 +414,5 @@ package final class ServiceHost: Sendable {
       return settings.isMisconfigured ? .misconfigured : state.problem
     }
     if let problem { listener(problem) }
-  }
-}
-
-extension ClientCall {
-  /// Whether it takes back a request and its answer (RQ-10, RQ-11).
-  fileprivate var endsRequest: Bool {
-    switch self {
-    case .startUpdatingLocation, .stopUpdatingLocation, .allowDeferredUpdates: true
-    default: false
-    }
   }
 }

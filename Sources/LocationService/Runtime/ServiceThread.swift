@@ -56,7 +56,8 @@ struct ServiceThread: ~Copyable {
         service.receive(.administration(id, administration), at: now)
       }
       perform(service.actions(at: now), at: now)
-      work?.roundEnded(&poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
+      work?.roundEnded(
+        &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
       if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in standby { due = .earlier(due, other.deadline) }
@@ -134,7 +135,9 @@ struct ServiceThread: ~Copyable {
         service.receive(report, ofStandby: number, origin, at: now)
       }
     }
-    other.wake(&poller, at: now.instant, work) { report, _ in service.receive(report, ofStandby: number, origin, at: now) }
+    other.wake(&poller, at: now.instant, work) { report, _ in
+      service.receive(report, ofStandby: number, origin, at: now)
+    }
     while let event = other.nextEvent() {
       switch event {
       case .log(let text): service.log(text)

@@ -75,14 +75,7 @@ enum System {
     }
   }
 
-  // MARK: Threads and the end
-
-  /// Blocks all signals in the calling thread, as they are the program's own.
-  static func leaveSignalsToOthers() {
-    var all = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
-  }
+  // MARK: The end
 
   /// Registers a function that is called when the program ends by `exit`.
   static func atEnd(_ body: @convention(c) () -> Void) { atexit(body) }

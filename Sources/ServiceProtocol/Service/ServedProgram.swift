@@ -40,6 +40,18 @@ package struct ServedProgram: Sendable {
   /// The reply to the call.
   package func reply(serviceVersion: String) -> OpenReply { OpenReply(serviceVersion: serviceVersion, state: sent) }
 
+  /// The number of managers, streams, sessions, activities and monitors.
+  package var objectCount: Int {
+    managers.count + streams.count + sessions.count + activities.count + monitors.count
+  }
+
+  /// Notes a message that the driver applies itself. Returns false for one that was received before.
+  package mutating func note(_ message: ClientMessage) -> Bool {
+    guard message.number > includes else { return false }
+    includes = message.number
+    return true
+  }
+
   /// Applies a message of the program.
   ///
   /// - Parameters:

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The protocol of systemd with a service that it starts: sd_notify(3), sd_listen_fds(3). Each `unsafe` passes a pointer to memory
+// that the call's own frame owns, and no pointer leaves a call.
+import Glibc
+
+/// The service manager that has started this process, if there is one.
+package struct ServiceManager: Sendable {
+  private let address: String?
+  /// The sockets that it has opened, by their names.
+  package let sockets: [String: Int32]
+  /// The time after which it takes the process for hanging, in microseconds; nil without a watchdog.
+  package let watchdogMicroseconds: UInt64?
+
+  /// - Parameter variable: returns a variable of the environment.
+  package init(variable: (String) -> String?) {
+    func isOwn(_ name: String) -> Bool { variable(name).flatMap(Int32.init).map { $0 == getpid() } ?? false }
+    address = variable("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 }
+    var sockets: [String: Int32] = [:]
+    if isOwn("LISTEN_PID"), let count = variable("LISTEN_FDS").flatMap(Int32.init), (1...64).contains(count) {
+      let names = (variable("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
+      for index in 0..<Int(count) {
+        let name = index < names.count ? String(names[index]) : "unknown"
+        // SD_LISTEN_FDS_START is 3.
+        sockets[name] = Int32(3 + index)
+      }
+    }
+    self.sockets = sockets
+    watchdogMicroseconds =
+      variable("WATCHDOG_PID") == nil || isOwn("WATCHDOG_PID") ? variable("WATCHDOG_USEC").flatMap(UInt64.init) : nil
+  }
+
+  /// Sends a state, such as `READY=1`. Without a manager it has no effect.
+  package func notify(_ state: String) {
+    guard let address else { return }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    var path = Array(address.utf8)
+    guard path.count < MemoryLayout.size(ofValue: name.sun_path) else { return }
+    // The name of an abstract socket begins with NUL.
+    if path.first == UInt8(ascii: "@") { path[0] = 0 }
+    unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path) }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+    let text = Array(state.utf8)
+    unsafe withUnsafePointer(to: &name) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        _ = unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), pointer, length)
+      }
+    }
+  }
+}

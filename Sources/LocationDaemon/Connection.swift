@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import LocationService
+import MonotonicTime
+import Positioning
+import ServiceProtocol
+import Varlink
+
+/// A connection of a program, on the service's thread.
+///
+///     idle ──Subscribe, RequestLocation, Stream──▶ replying ──its end──▶ idle
+///       └──Open──▶ coreLocation
+final class Connection: ProgramReceiver, @unchecked Sendable {
+  // Sendable: the service's thread alone uses it.
+
+  enum Role {
+    case idle
+    /// A stream of locations for a program of org.sextant.Location.
+    case subscription(VarlinkServerConnection.CallID, ProgramID, newest: Location?)
+    case request(VarlinkServerConnection.CallID, ProgramID)
+    /// The bytes of a receiver.
+    case stream(VarlinkServerConnection.CallID, receiver: Int)
+    case coreLocation(ProgramID, ServedProgram)
+  }
+
+  let socket: UnixSocket
+  let token: Poller.Token
+  let peer: Peer
+  var varlink: VarlinkServerConnection
+  var role = Role.idle
+  /// Whether it is closed after what waits to be written.
+  var isEnding = false
+  var interest: Poller.Interest = .readable
+  /// The outputs of the program's engine in this round.
+  var outputs: [PositioningOutput] = []
+  /// Updates that the program has not read, joined.
+  var unsent: ServiceUpdate?
+  /// The name in the authorization store.
+  var name: String
+  var delivered = 0
+  var dropped = 0
+
+  init(_ socket: consuming UnixSocket, _ token: Poller.Token, _ peer: Peer, _ service: VarlinkService) {
+    self.socket = socket
+    self.token = token
+    self.peer = peer
+    varlink = VarlinkServerConnection(service: service)
+    name = peer.executableName
+  }
+
+  /// The hosted program; nil without one.
+  var program: ProgramID? {
+    switch role {
+    case .subscription(_, let id, _), .request(_, let id), .coreLocation(let id, _): id
+    case .idle, .stream: nil
+    }
+  }
+
+  func perform(_ action: ProgramAction) {
+    switch action {
+    case .output(let output): outputs.append(output)
+    // The state of the program has it.
+    case .sessions, .store: break
+    }
+  }
+
+  func reply(_ call: VarlinkServerConnection.CallID, _ reply: VarlinkReply) {
+    // Only a number that JSON does not have can fail, and the codes write none.
+    if (try? varlink.reply(to: call, reply)) == .full { dropped += 1 }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import FileSystem
+import Glibc
+import LocationService
+import MonotonicTime
+import Positioning
+import ReceiverRuntime
+import ReceiverStream
+import SystemPackage
+
+/// The daemon: the host of all programs, their sockets, and the signals of the process.
+package enum Daemon {
+  /// An exit code of sysexits.h.
+  package enum ExitCode: Int32 {
+    case success = 0
+    case usage = 64
+    case systemResource = 71
+    case cannotCreate = 73
+    case held = 75
+    case noPermission = 77
+  }
+
+  /// Runs until SIGTERM or SIGINT. Returns the exit code.
+  ///
+  /// - Parameter variable: returns a variable of the environment.
+  package static func run(_ options: DaemonOptions, variable: @escaping (String) -> String?) -> ExitCode {
+    let log: @Sendable (String) -> Void = { Console.log($0) }
+    guard var poller = try? Poller(catching: [.terminate, .interrupt, .hangUp]) else {
+      log("the system has no descriptors left (raise LimitNOFILE)")
+      return .systemResource
+    }
+    let manager = ServiceManager(variable: variable)
+    let path = options.socket ?? DaemonOptions.defaultSocket
+    let descriptor: Int32
+    do throws(Failure) { descriptor = try socket(at: path, manager) } catch {
+      log(error.text)
+      return error.code
+    }
+    let settings = settings(options, socketFolder: folder(of: path), variable)
+    let host = ServiceHost(
+      app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
+    let policy = DaemonPolicy(LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)))
+    host.start { poller in
+      try LocationServer(
+        host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text, manager, &poller,
+        at: SystemClock.monotonic)
+    }
+    manager.notify("READY=1")
+    wait(&poller)
+    manager.notify("STOPPING=1")
+    host.finish()
+    if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
+    return .success
+  }
+
+  private static func wait(_ poller: inout Poller) {
+    while let events = try? poller.wait(deadline: nil) {
+      for case .signal(let signal) in events where signal == .terminate || signal == .interrupt { return }
+    }
+  }
+
+  // MARK: The socket
+
+  private struct Failure: Error {
+    var text: String
+    var code: ExitCode
+  }
+
+  /// Returns the socket of the service manager, or one that listens at a path. The socket is for everybody: the kernel's
+  /// credentials of a peer decide what it may do.
+  private static func socket(at path: String, _ manager: ServiceManager) throws(Failure) -> Int32 {
+    if let descriptor = manager.sockets["location"] ?? manager.sockets["unknown"] { return descriptor }
+    let folder = folder(of: path)
+    if !FileLookup.exists(folder) { makeFolder(folder) }
+    do throws(Errno) {
+      return try UnixSocket(listeningAt: path, permissions: 0o666).release()
+    } catch {
+      switch error {
+      case .addressInUse:
+        throw Failure(text: "\(path): another sextantd listens here; stop it, or name another --socket", code: .held)
+      case .permissionDenied, .readOnlyFileSystem:
+        throw Failure(text: "\(path): \(error); run as root, or name another --socket", code: .noPermission)
+      default: throw Failure(text: "\(path): \(error); name another --socket", code: .cannotCreate)
+      }
+    }
+  }
+
+  private static func makeFolder(_ path: String) { unsafe _ = mkdir(path, 0o755) }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  // MARK: Settings
+
+  private static func settings(
+    _ options: DaemonOptions, socketFolder: String, _ variable: (String) -> String?
+  ) -> ServiceSettings {
+    var settings = ServiceSettings.ofDaemon { name in
+      // systemd names the state folder of a unit; systemd.exec(5), StateDirectory.
+      name == "SEXTANT_STATE_DIR" ? variable(name) ?? variable("STATE_DIRECTORY") : variable(name)
+    }
+    settings.use(options.devices)
+    if options.isReadOnly { settings.isReadOnly = true }
+    settings.runFolder = settings.stateFolder.map { _ in "\(socketFolder)/sextantd" }
+    return settings
+  }
+}
+
+/// Lines for people.
+enum Console {
+  /// Writes a line to standard error. Under systemd the level of the journal comes first (sd-daemon(3)): 6, information.
+  static func log(_ text: String) {
+    let level = unsafe getenv("JOURNAL_STREAM") == nil ? "" : "<6>"
+    let line = Array("\(level)sextantd: \(text)\n".utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command line of sextantd.
+package struct DaemonOptions: Equatable, Sendable {
+  /// A mistake in the command line, with the next step.
+  package struct Mistake: Error, Equatable { package var text: String }
+
+  package var devices: [String] = []
+  package var socket: String?
+  package var isReadOnly = false
+  package var showsHelp = false
+  package var showsVersion = false
+
+  package static let defaultSocket = "/run/sextant/location"
+
+  package static let help = """
+    USAGE: sextantd [--device DEVICE]... [--socket PATH] [--read-only]
+
+    Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
+
+      --device DEVICE   a receiver: a device node, or an address as for `sextant watch`; by default that of
+                        /etc/sextant/config, else the first one that is plugged in
+      --socket PATH     the socket for programs; by default \(defaultSocket)
+      --read-only       send nothing to the receivers
+      --version         print the version
+      --help            print this text
+
+    """
+
+  package init(_ arguments: [String]) throws(Mistake) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      var name = argument
+      var attached: String?
+      if argument.hasPrefix("--"), let sign = argument.firstIndex(of: "=") {
+        name = String(argument[..<sign])
+        attached = String(argument[argument.index(after: sign)...])
+      }
+      func value() throws(Mistake) -> String {
+        if let value = attached ?? rest.popFirst(), !value.isEmpty { return value }
+        throw Mistake(text: "\(name) needs a value; see sextantd --help")
+      }
+      switch name {
+      case "--device": devices.append(try value())
+      case "--socket": socket = try value()
+      case "--read-only": isReadOnly = true
+      case "--help", "-h": showsHelp = true
+      case "--version": showsVersion = true
+      default: throw Mistake(text: "\(argument): unknown option; see sextantd --help")
+      }
+    }
+  }
+}

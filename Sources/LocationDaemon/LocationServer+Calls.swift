@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+import LocationService
+import MonotonicTime
+import Positioning
+import ServiceProtocol
+import Varlink
+
+// The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
+extension LocationServer {
+  private static let manager = ClientID(0)
+
+  func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
+    switch call.method {
+    case "org.sextant.Location.GetStatus": connection.reply(id, .success(["status": status(at: now)]))
+    case "org.sextant.Location.GetReceivers": connection.reply(id, .success(["receivers": receiverStates]))
+    case "org.sextant.Location.RequestLocation": begin(call, id, connection)
+    case "org.sextant.Location.Subscribe":
+      guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
+      begin(call, id, connection)
+    case "org.sextant.Location.Stream":
+      guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
+      stream(call, id, connection)
+    case "org.sextant.CoreLocation.Open": open(call, id, connection)
+    default: connection.reply(id, .failure(.methodNotFound(call.method)))
+    }
+  }
+
+  // MARK: Status
+
+  private var receiverStates: JSON {
+    .array(
+      receivers.enumerated().map { index, receiver in
+        var members = [JSON.Member("device", .string(receiver.device))]
+        if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
+        let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
+        members.append(JSON.Member("state", .string(power.rawValue)))
+        if index == 0, let problem = host.problem {
+          members.append(JSON.Member("reason", .string(ReceiverProblemCode(problem).rawValue)))
+        }
+        return .object(members)
+      })
+  }
+
+  private func status(at now: Moment) -> JSON {
+    let programs: [JSON] = allConnections.compactMap { connection in
+      guard let program = connection.program else { return nil }
+      let (authorization, demands) =
+        host.read(program) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
+      return [
+        "name": .string(connection.name), "pid": .integer(Int64(connection.peer.credentials.process)),
+        "uid": .integer(Int64(connection.peer.credentials.user)), "authorization": .string(authorization.name),
+        "demands": .array(demands.map { .string($0) }), "delivered": .integer(Int64(connection.delivered)),
+        "dropped": .integer(Int64(connection.dropped)),
+      ]
+    }
+    return [
+      "receivers": receiverStates, "programs": .array(programs),
+      "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
+    ]
+  }
+
+  // MARK: Programs
+
+  /// Adds the program of a connection to the host.
+  private func addProgram(_ keys: UsageKeys, _ connection: Connection) -> ProgramID {
+    let peer = connection.peer
+    // A name belongs to the executable and the user that it was granted to: another executable is another program.
+    let app = AppDescription(identifier: connection.name, keys: keys)
+    return host.add(
+      app, user: peer.credentials.user, authorization: policy.grant(to: peer),
+      application: host.settings.application ?? peer.applicationState, connection)
+  }
+
+  private func begin(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    let accuracy = call.parameters.number("desiredAccuracy")
+    let filter = call.parameters.number("distanceFilter")
+    guard accuracy.isValid else { return connection.reply(id, .failure(.invalidParameter("desiredAccuracy"))) }
+    guard filter.isValid else { return connection.reply(id, .failure(.invalidParameter("distanceFilter"))) }
+    connection.name = "\(connection.peer.executableName)@\(connection.peer.executable ?? "")"
+    let program = addProgram(UsageKeys(), connection)
+    let status = host.read(program) { $0.authorization.status } ?? .denied
+    guard status.isAuthorized else {
+      host.remove(program)
+      let name = status == .notDetermined ? "NotDetermined" : "Denied"
+      return connection.reply(id, .failure(VarlinkError("org.sextant.Location.\(name)")))
+    }
+    let isSubscription = call.kind == .more
+    connection.role = isSubscription ? .subscription(id, program, newest: nil) : .request(id, program)
+    _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
+    var calls: [ClientCall] = [.setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false)]
+    if let metres = accuracy.value { calls.append(.setDesiredAccuracy(metres: metres)) }
+    if let metres = filter.value { calls.append(.setDistanceFilter(metres: metres)) }
+    calls.append(isSubscription ? .startUpdatingLocation : .requestLocation)
+    for call in calls { host.call(call, by: Self.manager, of: program) }
+  }
+
+  func deliver(
+    to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID, _ newest: Location?
+  ) {
+    var newest = newest
+    for case .event(_, let event, _) in connection.outputs {
+      switch event {
+      case .didUpdateLocations(let locations):
+        for location in locations where location != newest {
+          connection.reply(call, .success(["location": .location(location)], continues: true))
+          connection.delivered += 1
+          newest = location
+        }
+      case .didFail(.denied): return fail(connection, call, "Denied")
+      default: break
+      }
+    }
+    connection.outputs = []
+    connection.role = .subscription(call, program, newest: newest)
+  }
+
+  func deliverAnswer(to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID) {
+    for case .event(_, let event, let ticket) in connection.outputs where ticket.isAnswer {
+      switch event {
+      case .didUpdateLocations(let locations):
+        guard let location = locations.last else { continue }
+        connection.delivered += 1
+        connection.reply(call, .success(["location": .location(location)]))
+        return endProgram(of: connection)
+      case .didFail(.denied): return fail(connection, call, "Denied")
+      case .didFail: return fail(connection, call, "LocationUnknown")
+      default: break
+      }
+    }
+    connection.outputs = []
+  }
+
+  private func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
+    connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)")))
+    endProgram(of: connection)
+  }
+
+  private func stream(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    let device = call.parameters["device"]
+    let receiver = device?.string.map { name in receivers.firstIndex { $0.device == name } } ?? 0
+    guard let receiver, receivers.indices.contains(receiver) else {
+      return connection.reply(
+        id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": device ?? .null])))
+    }
+    connection.role = .stream(id, receiver: receiver)
+  }
+
+  private func open(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard call.kind == .upgrade else { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
+    let request: OpenRequest
+    do { request = try call.parameters.decode() } catch {
+      return connection.reply(id, .failure(.invalidParameter(error.path.joined(separator: "."))))
+    }
+    if let reason = ServiceVersion.refusal(client: request.version, service: ServiceVersion.current) {
+      let error = VarlinkError(
+        "org.sextant.CoreLocation.IncompatibleVersion",
+        [
+          "oldest": .integer(Int64(ServiceVersion.current - 1)), "newest": .integer(Int64(ServiceVersion.current)),
+          "update": .string(request.version < ServiceVersion.current ? "client" : "service"), "reason": .string(reason),
+        ])
+      return connection.reply(id, .failure(error))
+    }
+    connection.name = "\(request.identifier)@\(connection.peer.executable ?? "")"
+    let program = addProgram(request.keys, connection)
+    let problem = host.problem.map(ReceiverProblemCode.init)
+    let served = host.read(program) { ServedProgram(request, $0, problem: problem) }
+    guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version)) else { return }
+    connection.role = .coreLocation(program, served)
+    connection.reply(id, .success(reply))
+  }
+
+  func receive(_ message: JSON, _ connection: Connection, at now: Moment) {
+    guard case .coreLocation(let program, var served) = connection.role else { return }
+    let decoded: ClientMessage
+    do { decoded = try message.decode() } catch {
+      host.log(ServiceVersion.problem(error, of: connection.name, version: served.program.version))
+      connection.isEnding = true
+      return
+    }
+    guard served.objectCount < Self.objectLimit else {
+      host.log("\(connection.name) has too many managers or streams; it is disconnected")
+      connection.isEnding = true
+      return
+    }
+    updateApplicationState(of: connection, at: now)
+    connection.role = .idle
+    defer { connection.role = .coreLocation(program, served) }
+    switch decoded.action {
+    // A deferral's fixes are read from the receiver before a call ends it.
+    case .call(let manager, let call):
+      if served.note(decoded) { host.call(call, by: ClientID(manager), of: program) }
+    // The kernel's answer counts.
+    case .application: _ = served.note(decoded)
+    case .refreshNewest: host.refreshNewest()
+    case .refreshHostCapabilities: host.listSensors()
+    default: break
+    }
+    let records = { [host] in host.monitorRecords($0, of: program) }
+    // Read before the lock is taken.
+    var stored: [Monitor.Record] = []
+    if case .openMonitor(let name) = decoded.action { stored = records(name) }
+    _ = host.changeOnThread(program) { engine, now in
+      served.receive(decoded, &engine, records: { _ in stored }, at: now)
+    }
+  }
+}
+
+extension ReceiverProblemCode {
+  init(_ problem: ReceiverProblem) {
+    self =
+      switch problem {
+      case .forbidden: .forbidden
+      case .held: .held
+      case .misnamed: .misnamed
+      case .miswritten: .miswritten
+      case .misconfigured: .misconfigured
+      }
+  }
+}
+
+extension Demand {
+  /// The demand in the words of `sextant status`.
+  var words: [String] {
+    var words: [String] = []
+    if let standard {
+      var word = standard.isPaused ? "paused" : "updates"
+      if standard.desiredAccuracyMetres > 0 { word += " \(Int(standard.desiredAccuracyMetres)) m" }
+      if standard.distanceFilterMetres > 0 { word += ", every \(Int(standard.distanceFilterMetres)) m" }
+      if standard.deferral != nil { word += ", deferred" }
+      words.append(word)
+    }
+    if oneShot != nil { words.append("one location") }
+    if significantChange != nil { words.append("significant changes") }
+    if border != nil { words.append("regions") }
+    if visits { words.append("visits") }
+    if live || liveIsStationary { words.append("live updates") }
+    if heading { words.append("heading") }
+    if beacons { words.append("beacons") }
+    return words
+  }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import LocationService
+import MonotonicTime
+import Positioning
+import ServiceProtocol
+import SystemPackage
+import Varlink
+
+/// The sockets of the daemon: it accepts programs, answers their calls, and passes their demands to the host and the host's
+/// events to them.
+final class LocationServer: ServiceThreadWork {
+  /// The largest number of connections; each has a descriptor and a few kilobytes.
+  static let connectionLimit = 1024
+  /// The largest number of managers, streams and sessions of one program.
+  static let objectLimit = 256
+  /// Tokens below are those of the receivers.
+  private static let firstToken: UInt32 = 1 << 20
+
+  let host: ServiceHost
+  private let listener: UnixSocket
+  private let service: VarlinkService
+  private var connections: [UInt32: Connection] = [:]
+  private var nextToken = LocationServer.firstToken + 1
+  private var buffer = [UInt8](repeating: 0, count: 16_384)
+  private(set) var receivers: [ReceiverStatus] = []
+  let policy: DaemonPolicy
+  let version: String
+  let started: Instant
+  private let manager: ServiceManager
+  private var nextWatchdog: Instant?
+  private var saidGoodbye = false
+  /// Whether the listener waits until a descriptor is free.
+  private var isFull = false
+  private var nextForegroundCheck: Instant?
+
+  init(
+    _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
+    _ manager: ServiceManager, _ poller: inout Poller, at now: Instant
+  ) throws {
+    self.host = host
+    self.policy = policy
+    self.version = version
+    self.manager = manager
+    started = now
+    nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
+    service = VarlinkService(
+      vendor: "Sextant", product: "sextantd", version: version, url: "https://github.com/sextant-location/sextant",
+      interfaces: [.location, .coreLocation])
+    self.listener = listener
+    try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
+  }
+
+  var deadline: Instant? { .earlier(nextForegroundCheck, nextWatchdog) }
+  var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
+
+  // MARK: Rounds
+
+  func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    for event in events {
+      switch event {
+      case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller)
+      case .readable(let token):
+        if let connection = connections[token.rawValue] { read(connection, &poller, at: now) }
+      case .writable(let token):
+        if let connection = connections[token.rawValue] { serve(connection, &poller, at: now) }
+      case .hangUp(let token):
+        if let connection = connections[token.rawValue] { close(connection, &poller, at: now) }
+      case .signal, .woken, .timeout: break
+      }
+    }
+    if let due = nextForegroundCheck, now.instant >= due { checkForeground(at: now) }
+    if let due = nextWatchdog, now.instant >= due, let limit = manager.watchdogMicroseconds {
+      manager.notify("WATCHDOG=1")
+      nextWatchdog = now.instant + Milliseconds(limit / 2000)
+    }
+  }
+
+  /// Whether a program is in the foreground of its terminal is found out at each of its messages, and each second while a program
+  /// waits for it, as no event reports it.
+  private func checkForeground(at now: Moment) {
+    for connection in connections.values { updateApplicationState(of: connection, at: now) }
+    nextForegroundCheck = nil
+  }
+
+  func updateApplicationState(of connection: Connection, at now: Moment) {
+    guard let program = connection.program else { return }
+    let state = host.settings.application ?? connection.peer.applicationState
+    _ = host.changeOnThread(program) { engine, now in
+      if engine.application != state { engine.setApplication(state, at: now.instant) }
+    }
+  }
+
+  private func accept(_ poller: inout Poller) {
+    do throws(Errno) {
+      while connections.count < Self.connectionLimit {
+        guard let socket = try listener.accept() else { return }
+        guard let credentials = socket.peer else { continue }
+        let token = Poller.Token(rawValue: nextToken)
+        nextToken = nextToken == .max ? Self.firstToken + 1 : nextToken + 1
+        let connection = Connection(socket, token, Peer(credentials), service)
+        guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
+        connections[token.rawValue] = connection
+      }
+    } catch {
+      host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
+    }
+    // Those that wait are accepted when a connection ends.
+    if !isFull {
+      isFull = true
+      poller.remove(listener.descriptor)
+    }
+  }
+
+  private func read(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
+    guard connection.varlink.wantsInput else { return serve(connection, &poller, at: now) }
+    switch connection.socket.read(into: &buffer) {
+    case .bytes(let count): connection.varlink.receive(buffer.span.extracting(0..<count))
+    case .wouldWait: break
+    case .ended: return close(connection, &poller, at: now)
+    }
+    serve(connection, &poller, at: now)
+  }
+
+  /// Takes what a connection has received, and writes what waits.
+  private func serve(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
+    while let event = connection.varlink.nextEvent() {
+      switch event {
+      case .call(let id, let call): answer(call, id, connection, at: now)
+      case .message(let message): receive(message, connection, at: now)
+      case .failed(let error):
+        host.log("\(connection.name) (process \(connection.peer.credentials.process)): \(error); it is disconnected")
+        connection.isEnding = true
+      }
+    }
+    write(connection, &poller, at: now)
+  }
+
+  private func write(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
+    while connection.varlink.outputBytesWaiting > 0 {
+      switch connection.socket.write(connection.varlink.output) {
+      case .bytes(let count): connection.varlink.didWrite(count)
+      case .wouldWait: return setInterest(of: connection, &poller)
+      case .ended: return close(connection, &poller, at: now)
+      }
+      sendUnsent(connection)
+    }
+    if connection.isEnding { return close(connection, &poller, at: now) }
+    setInterest(of: connection, &poller)
+  }
+
+  private func setInterest(of connection: Connection, _ poller: inout Poller) {
+    var interest: Poller.Interest = connection.varlink.wantsInput ? .readable : []
+    if connection.varlink.outputBytesWaiting > 0 { interest.insert(.writable) }
+    guard interest != connection.interest else { return }
+    connection.interest = interest
+    try? poller.change(connection.socket.descriptor, token: connection.token, interest: interest)
+  }
+
+  private func close(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
+    guard connections.removeValue(forKey: connection.token.rawValue) != nil else { return }
+    poller.remove(connection.socket.descriptor)
+    endProgram(of: connection)
+    if isFull, (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))) != nil {
+      isFull = false
+    }
+  }
+
+  func endProgram(of connection: Connection) {
+    if let program = connection.program { host.remove(program) }
+    connection.role = .idle
+    connection.outputs = []
+  }
+
+  func receive(_ bytes: RawSpan, of receiver: Int) {
+    var text: String?
+    for connection in connections.values {
+      guard case .stream(let call, receiver) = connection.role else { continue }
+      let encoded = text ?? Base64.text(of: bytes)
+      text = encoded
+      connection.reply(call, .success(["bytes": .string(encoded)], continues: true))
+    }
+  }
+
+  func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
+    self.receivers = receivers()
+    if connections.isEmpty { return }
+    if host.isFinishing, !saidGoodbye {
+      saidGoodbye = true
+      for connection in connections.values { sendGoodbye(connection) }
+    }
+    var waits = false
+    for connection in connections.values {
+      deliver(to: connection, at: now)
+      if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
+      waits = waits || connection.program != nil
+    }
+    if waits, host.settings.application == nil, host.waitsForForeground {
+      nextForegroundCheck = nextForegroundCheck ?? now.instant + Milliseconds(1000)
+    } else {
+      nextForegroundCheck = nil
+    }
+  }
+
+  private func deliver(to connection: Connection, at now: Moment) {
+    switch connection.role {
+    case .idle, .stream: break
+    case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
+    case .request(let call, let program): deliverAnswer(to: connection, call, program)
+    case .coreLocation(let program, var served):
+      // Released before the change, so that the state is not copied.
+      connection.role = .idle
+      let outputs = connection.outputs
+      connection.outputs = []
+      let problem = host.problem.map(ReceiverProblemCode.init)
+      let update = host.read(program) { engine in
+        served.problem = problem
+        return served.update(outputs, engine, at: now.utc)
+      }
+      connection.role = .coreLocation(program, served)
+      guard let update = update ?? nil else { return }
+      connection.delivered += update.events.count
+      for case .delegate(let manager, _, let ticket) in update.events where ticket.isAnswer {
+        host.answerIsDelivered(to: ClientID(manager), of: program)
+      }
+      send(update, connection)
+    }
+  }
+
+  private func sendGoodbye(_ connection: Connection) {
+    guard case .coreLocation = connection.role,
+      let message = try? JSON(encoding: ServiceMessage.goodbye(reason: "sextantd was stopped"))
+    else { return }
+    _ = try? connection.varlink.send(message)
+  }
+
+  /// Sends an update, or joins it with those that the program has not read (SU-16).
+  private func send(_ update: ServiceUpdate, _ connection: Connection) {
+    if connection.unsent != nil {
+      connection.unsent!.join(update)
+      connection.dropped += 1
+      return
+    }
+    guard let message = try? JSON(encoding: ServiceMessage.update(update)) else { return }
+    if (try? connection.varlink.send(message)) == .full { connection.unsent = update }
+  }
+
+  private func sendUnsent(_ connection: Connection) {
+    guard let update = connection.unsent else { return }
+    connection.unsent = nil
+    send(update, connection)
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Positioning
+
+/// The controlling terminal of this process.
+package enum Terminal {
+  /// The state of the program: in the foreground of its terminal, or not.
+  package static var applicationState: ApplicationState { System.isInForeground() ? .foreground : .background }
+}
+
+/// A permission prompt on the program's own terminal.
+package enum TerminalPrompt {
+  /// Asks the user in a thread of its own, as the answer can take any time.
+  ///
+  /// - Parameters:
+  ///   - identifier: the name of the program.
+  ///   - answered: takes the answer, once, in any thread; `notShown` without a terminal.
+  package static func show(
+    _ prompt: Authorization.Prompt, of identifier: String, log: @escaping @Sendable (String) -> Void,
+    _ answered: @escaping @Sendable (Authorization.Answer) -> Void
+  ) {
+    let question = PromptQuestion(identifier: identifier, prompt: prompt)
+    let isStarted = BackgroundWork.start {
+      while let line = System.ask(question.text) {
+        if let answer = question.answer(line) { return answered(answer) }
+      }
+      log(
+        "the user cannot be asked for permission (no terminal): run `sextant authorize grant \(identifier) always`, "
+          + "or set SEXTANT_AUTHORIZATION")
+      answered(.notShown)
+    }
+    if !isStarted { answered(.notShown) }
+  }
+}
+
+/// The end of this process.
+package enum ProcessEnd {
+  /// Registers a function that is called when the program ends by `exit` or by its last line.
+  package static func observe(_ body: @convention(c) () -> Void) { System.atEnd(body) }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LocationDaemon
+import ReceiverRuntime
+
+// The location service of this computer. The options are read here, without a library, to keep the daemon small.
+func variable(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(cString: value)
+}
+
+let code: Daemon.ExitCode
+do throws(DaemonOptions.Mistake) {
+  let options = try DaemonOptions(Array(CommandLine.arguments.dropFirst()))
+  if options.showsHelp {
+    print(DaemonOptions.help, terminator: "")
+    code = .success
+  } else if options.showsVersion {
+    print("sextantd \(SextantVersion.text)")
+    code = .success
+  } else {
+    code = Daemon.run(options, variable: variable)
+  }
+} catch {
+  let line = Array("sextantd: \(error.text)\n".utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  code = .usage
+}
+exit(code.rawValue)
