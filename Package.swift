@@ -142,7 +142,7 @@ let package = Package(
     .target(
       name: "LocationDaemon",
       dependencies: [
-        "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "ReceiverRuntime",
+        "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "ReceiverRuntime",
         "ReceiverStream", "ServiceProtocol", "Varlink", "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
@@ -172,7 +172,8 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
-        "Recording", "MonotonicTime", "FileSystem", systemPackage, "LocationService", "Positioning",
+        "Recording", "MonotonicTime", "FileSystem", systemPackage, "LocationService", "Positioning", "RemoteLocation",
+        "Varlink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

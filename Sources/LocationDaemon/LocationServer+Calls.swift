@@ -2,12 +2,13 @@
 import LocationService
 import MonotonicTime
 import Positioning
+import PowerControl
 import ServiceProtocol
 import Varlink
 
 // The calls of org.sextant.Location, and Open of org.sextant.CoreLocation.
 extension LocationServer {
-  private static let manager = ClientID(0)
+  private static let manager = Positioning.ClientID(0)
 
   func answer(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection, at now: Moment) {
     switch call.method {
@@ -33,10 +34,10 @@ extension LocationServer {
         var members = [JSON.Member("device", .string(receiver.device))]
         if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
-        members.append(JSON.Member("state", .string(power.rawValue)))
-        if index == 0, let problem = host.problem {
-          members.append(JSON.Member("reason", .string(ReceiverProblemCode(problem).rawValue)))
-        }
+        members.append(JSON.Member("state", .string(power.state)))
+        let reason = index == 0 ? host.problem?.reason ?? power.reason : power.reason
+        if let reason { members.append(JSON.Member("reason", .string(reason))) }
+        if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members)
       })
   }
@@ -188,7 +189,7 @@ extension LocationServer {
     switch decoded.action {
     // A deferral's fixes are read from the receiver before a call ends it.
     case .call(let manager, let call):
-      if served.note(decoded) { host.call(call, by: ClientID(manager), of: program) }
+      if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
     // The kernel's answer counts.
     case .application: _ = served.note(decoded)
     case .refreshNewest: host.refreshNewest()
@@ -218,7 +219,43 @@ extension ReceiverProblemCode {
   }
 }
 
-extension Demand {
+extension PowerStatus {
+  /// The state as `sextant status` prints it.
+  fileprivate var state: String {
+    switch self {
+    case .asleep, .asleepBetweenChecks, .asleepWithoutSky: "asleep"
+    case .absent, .suspended, .awake, .saving, .batching, .waking: rawValue
+    }
+  }
+
+  fileprivate var reason: String? {
+    switch self {
+    case .absent: "there is no receiver, or no demand yet"
+    case .suspended: "the computer is suspended"
+    case .awake: nil
+    case .saving: "a fix every few seconds suffices"
+    case .batching: "the receiver collects fixes for a deferral"
+    case .waking: "the receiver was woken and has not answered yet"
+    case .asleep: "no demand"
+    case .asleepBetweenChecks: "until the next position check"
+    case .asleepWithoutSky: "a search has found no satellites"
+    }
+  }
+}
+
+extension ReceiverProblem {
+  fileprivate var reason: String {
+    switch self {
+    case .forbidden: "the daemon may not open the device"
+    case .held: "another program has the device open"
+    case .misnamed: "the device is no receiver"
+    case .miswritten: "the scenario has a mistake"
+    case .misconfigured: "the configuration file has a mistake"
+    }
+  }
+}
+
+extension Positioning.Demand {
   /// The demand in the words of `sextant status`.
   var words: [String] {
     var words: [String] = []

@@ -43,6 +43,21 @@ struct Track: ParsableCommand {
   }
 }
 
+/// `sextant serve`: the program `sextantd`.
+struct Serve: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the receivers of this computer to all its programs, as sextantd does.",
+    discussion: "See `sextant serve --help` for its options.")
+
+  @Argument(parsing: .captureForPassthrough, help: "The options of sextantd.")
+  var arguments: [String] = []
+
+  func run() throws {
+    try Subprogram(name: "sextantd", nextStep: "install it beside sextant").run(arguments)
+  }
+}
+
 /// `sextant bench`: the program `sextant-bench`, which is built in a checkout and not installed.
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -66,6 +66,9 @@ struct NoReceiverTests {
     // The simulator itself, and measurements that name their simulated days.
     "simulate": [Row(words: ["--seconds", "0.2"], code: 0, opensReceiver: false)],
     "bench": [],
+    // It waits for a receiver, as sextantd does.
+    "serve": [],
+    "status": [Row(words: ["--json"], code: 69, opensReceiver: false)],
   ]
 
   /// A command without subcommands, as the program describes it.

@@ -29,6 +29,8 @@ struct ServiceCore: Sendable {
   private var clock = MeasurementClock()
   /// Actions that wait for the next ``actions(at:)``.
   private var queue: [ServiceAction] = []
+  /// The kind of the first receiver's last epoch; nil before one, and after its loss.
+  private(set) var lastKind: Fix.Kind?
   /// The origin of the first receiver's fixes.
   private var source: Location.Source?
   /// The activity that the engines were given last.
@@ -91,7 +93,9 @@ struct ServiceCore: Sendable {
       changeEngines { $0.setReceiverForbidden(!isPermitted, at: now.instant) }
     case .receiverFound: receiverFound()
     case .standbyFound: receivers.standbyFound()
-    case .standbyLost(let number): choice.lost(number)
+    case .standbyLost(let number):
+      if number == 0 { lastKind = nil }
+      choice.lost(number)
     case .administration(let program, let administration): receive(administration, of: program, at: now.instant)
     case .sensing(let input): receive(input, at: now)
     case .suspending:
@@ -111,6 +115,7 @@ struct ServiceCore: Sendable {
   /// - Parameter isUpdate: whether it adds to an epoch that came before.
   mutating func receive(_ fix: Fix, sky: borrowing Sky, isUpdate: Bool, source: Location.Source?, at now: Moment) {
     self.source = source
+    lastKind = fix.kind
     coordinator.receive(fix, sky: sky, isUpdate: isUpdate, at: now.instant)
     drain(at: now)
     // After the location, which gives the declination.

@@ -382,6 +382,20 @@ package final class ServiceHost: Sendable {
   /// The power state of the first receiver, and the reason for it.
   package var powerStatus: PowerStatus { state.withLock { $0.core.powerStatus } }
 
+  /// The kind of the first receiver's last epoch: none, 2D, 3D or dead reckoning; nil without a recent epoch.
+  package var fixKind: String? {
+    state.withLock { state in
+      switch state.core.lastKind {
+      case nil: nil
+      case .none?, .timeOnly?: "none"
+      case .twoD?: "2D"
+      case .threeD?, .combined?: "3D"
+      case .deadReckoning?: "dead reckoning"
+      case .surveyed?: "surveyed"
+      }
+    }
+  }
+
   /// Changes the decisions for a program on the service's thread, which needs no waking.
   package func changeOnThread<Value>(_ id: ProgramID, _ body: (inout PositioningEngine, Moment) -> Value) -> Value? {
     let now = System.now()

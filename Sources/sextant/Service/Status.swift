@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Varlink
+
+/// `sextant status`: the receivers and the programs of the location service.
+struct Status: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show the receivers and the programs of the location service.",
+    discussion: """
+      For each receiver: its power state and the reason. For each program: its permission, its demands, and the number of \
+      events that it was sent, and of those that were joined because it read too slowly.
+      """)
+
+  @Option(help: "The socket of the service. Default: SEXTANT_SERVICE, else /run/sextant/location.")
+  var socket: String?
+
+  @Flag(help: "Print a JSON object.")
+  var json = false
+
+  func run() throws {
+    var client = try ServiceClient(path: socket ?? ServiceClient.socketPath)
+    guard let status = try client.call("org.sextant.Location.GetStatus")["status"] else {
+      throw CommandFailure(.badData, "the location service sent no status; update sextantd")
+    }
+    if json {
+      try Output.write(try status.text() + [UInt8(ascii: "\n")])
+    } else {
+      try Output.write(Self.text(of: status))
+    }
+  }
+
+  private static func text(of status: JSON) -> String {
+    var lines: [String] = []
+    func words(_ object: JSON, _ names: [String]) -> String {
+      names.compactMap { object[$0]?.string }.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+    let receivers = status["receivers"]?.elements ?? []
+    for receiver in receivers {
+      let device = receiver["device"]?.string ?? ""
+      lines.append(
+        "receiver \(device.isEmpty ? "(none yet)" : device): " + words(receiver, ["model", "state", "reason", "fix"]))
+    }
+    for program in status["programs"]?.elements ?? [] {
+      let demands = (program["demands"]?.elements ?? []).compactMap(\.string).joined(separator: "; ")
+      lines.append(
+        "program \(program["name"]?.string ?? "") (process \(program["pid"]?.integer ?? 0), user "
+          + "\(program["uid"]?.integer ?? 0)): \(program["authorization"]?.string ?? ""), "
+          + "\(demands.isEmpty ? "no demand" : demands), \(program["delivered"]?.integer ?? 0) events"
+          + ((program["dropped"]?.integer).map { $0 > 0 ? ", \($0) joined" : "" } ?? ""))
+    }
+    let service = status["service"] ?? .empty
+    lines.append("sextantd \(service["version"]?.string ?? ""), up \(Int(service["uptimeSeconds"]?.number ?? 0)) s")
+    return lines.joined(separator: "\n") + "\n"
+  }
+}
+
+extension JSON {
+  fileprivate var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+  fileprivate var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  fileprivate var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+}
