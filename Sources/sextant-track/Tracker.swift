@@ -19,6 +19,8 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private var isEnding = false
   /// Whether the receiver may not be opened.
   private var isForbidden = false
+  /// Whether no receiver is connected.
+  private var isAbsent = false
   /// The last manager, whose delegate is called last.
   private var last: (manager: CLLocationManager, delegate: LastDelegate)?
 
@@ -49,6 +51,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     }
     CLLocationManager.observeReceiverProblem { [self] problem in
       isForbidden = problem == .forbidden
+      isAbsent = problem == .absent
       // The service has logged the problem. A receiver that is lost later is waited for.
       guard !hasAnswer else { return }
       switch problem {
@@ -56,7 +59,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       case .miswritten: end(65)
       case .misnamed: end(66)
       case .misconfigured: end(78)
-      case .forbidden, nil: break
+      case .forbidden, .absent, nil: break
       }
     }
     cached = manager.location?.timestamp
@@ -144,8 +147,15 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   }
 
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
-    printer.print("didFailWithError", error)
+    printer.print("didFailWithError", isAbsent ? withoutReceiver(error) : error)
     if options.once { end() }
+  }
+
+  /// The error of an unknown location, with the reason that no receiver is connected.
+  private func withoutReceiver(_ error: any Error) -> any Error {
+    guard case CLError.locationUnknown = error else { return error }
+    let text = "the location is not known, because no receiver is connected; plug it in, or name it with --device"
+    return CLError(.locationUnknown, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
   func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {

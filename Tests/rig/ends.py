@@ -171,6 +171,10 @@ def no_receiver(folder):
                   ["send", "CFG-RATE", "measRate=200"]):
         fails(folder, *words, "--device", log, code=66, says=phrases.FILE_IS_NO_RECEIVER)
         fails(folder, *words, "--device", f"replay:{log}", code=69, says=phrases.FILE_TAKES_NO_COMMANDS)
+    with Program(program(), "track", "--once", env=environment(folder, GNSS_DEVICE=f"{folder}/absent")) as command:
+        command.wait_for_exit(69)
+        expect(matches(phrases.NOT_CONNECTED, command.output) and not matches(phrases.SKY_ADVICE, command.output),
+               f"track says {command.output!r}")
     master, slave = pty.openpty()
     fails(folder, "power", "--device", os.ttyname(slave), "--seconds", "2", code=69,
           says=f"{phrases.NO_UBLOX_RECEIVER}.*{phrases.CHECK_ADVICE}")

@@ -24,6 +24,8 @@ NO_UBLOX_RECEIVER = r"no u-blox receiver"
 CONFIGURATION_ERROR = r"config:1: .*fast"
 
 # Inputs that are no receiver or no recording.
+NOT_CONNECTED = r"no receiver is connected; plug it in"
+SKY_ADVICE = r"\bsky\b"
 SLOW_END = r"ending: the receiver gets its former settings back"
 FILE_IS_NO_RECEIVER = r"is a file and not a receiver; .*replay:"
 FILE_TAKES_NO_COMMANDS = r"a file .*; name the device"

@@ -15,6 +15,8 @@ package protocol LocationServiceClient: AnyObject, Sendable {
 package enum ReceiverProblem: Sendable {
   /// The system does not let this program open it.
   case forbidden
+  /// There is none, or the named one is not connected. It is waited for.
+  case absent
   /// Another program has it open.
   case held
   /// The name is not that of a receiver and never will be: a directory, an unknown scenario.

@@ -217,6 +217,7 @@ final class ReceiverSource {
       guard let path = try path(&poller) else {
         // The path of the simulator is still to come.
         if simulator != nil { return }
+        events.append(.problem(.absent))
         return complain("no receiver is found; the program waits for one (plug it in, or name it with GNSS_DEVICE)")
       }
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
@@ -237,6 +238,7 @@ final class ReceiverSource {
     } catch let error as SerialPortError {
       switch error.cause {
       case .noPermission: events.append(.permitted(false))
+      case .notFound: events.append(.problem(.absent))
       case .held: events.append(.problem(.held))
       case .directory, .unsuitable, .malformed: events.append(.problem(.misnamed))
       default: break
