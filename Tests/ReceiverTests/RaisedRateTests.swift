@@ -202,6 +202,24 @@ struct FullLineTests {
     #expect(scene.line.receiver.baudRate == 9600 && scene.line.hostRate == 9600)
   }
 
+  @Test("The load of a line with one burst a second is that of whole bursts, at any instant of the measurement")
+  func loadOfBursts() {
+    for delay in [0, 150, 300] {
+      for end in stride(from: 2200, through: 3200, by: 100) {
+        var load = LineLoad()
+        for second in 0..<3 {
+          // The first burst is read late, as on a busy computer.
+          let start = 1000 * second + (second == 0 ? delay : 0)
+          for part in 0..<5 { load.receive(bytes: 100, at: Instant.zero + Milliseconds(UInt64(1000 + start + 20 * part))) }
+        }
+        load.measure(at: Instant.zero + Milliseconds(UInt64(1000 + end)))
+        let expected = 1000 / (2 - Double(delay) / 1000)
+        #expect(load.bytesPerSecond.map { abs($0 - expected) < 1 } ?? true, "\(delay) \(end) \(load)")
+        #expect(end < 2000 + delay || load.bytesPerSecond != nil)
+      }
+    }
+  }
+
   @Test("What a line carries is measured, and that it is full")
   func load() {
     var load = LineLoad()

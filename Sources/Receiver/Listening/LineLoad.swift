@@ -18,6 +18,12 @@ public struct LineLoad: Sendable {
   public private(set) var bytesPerSecond: Double?
   private var began: Instant?
   private var bytes = 0
+  private var lastByte = Instant.zero
+  /// The start of the last burst of messages, and the bytes before it.
+  private var burst: (began: Instant, bytesBefore: Int)?
+
+  /// The pause from which on bytes belong to another epoch.
+  private static let pause = Milliseconds(100)
 
   public init() {}
 
@@ -48,20 +54,26 @@ public struct LineLoad: Sendable {
 
   /// Counts received bytes.
   public mutating func receive(bytes count: Int, at now: Instant) {
-    measure(at: now)
     if began == nil { began = now }
+    if now >= lastByte + Self.pause { burst = (now, bytes) }
+    lastByte = now
+    measure(at: now)
     bytes += count
   }
 
   /// Measures anew: the line has another rate, or other messages.
   public mutating func restart() { self = LineLoad() }
 
-  /// Ends the window if it is over.
+  /// Ends the window if it is over. The window ends before the last burst: otherwise its bytes count, and the time after it
+  /// does not.
   public mutating func measure(at now: Instant) {
     guard let began, now >= began + Self.window else { return }
-    bytesPerSecond = Double(bytes) / now.seconds(since: began)
-    self.began = now
-    bytes = 0
+    var end = (at: now, bytes: bytes)
+    if let burst, burst.began > began { end = (burst.began, burst.bytesBefore) }
+    bytesPerSecond = Double(end.bytes) / end.at.seconds(since: began)
+    self.began = end.at
+    bytes -= end.bytes
+    burst = nil
   }
 }
 
