@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "ReceiverSimulator", targets: ["ReceiverSimulator", "MonotonicTime"]),
     .library(name: "Positioning", targets: ["Positioning", "MonotonicTime"]),
     .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
+    // For the benchmarks: a session at a simulated receiver in virtual time.
+    .library(name: "HostSimulator", targets: ["HostSimulator"]),
     .executable(name: "sextant", targets: ["sextant"]),
     .executable(name: "sextant-track", targets: ["sextant-track"]),
     .executable(name: "sextantd", targets: ["sextantd"]),
@@ -194,6 +196,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["ReceiverStream", "ReceiverSimulator", "FileSystem"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
+    // The host of a simulated line in virtual time, for tests and benchmarks.
+    .target(
+      name: "HostSimulator",
+      dependencies: [
+        "PowerControl", "Receiver", "ReceiverPower", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+      ],
+      path: "Tests/HostSimulator", swiftSettings: settings),
     .testTarget(name: "NMEATests", dependencies: ["NMEA", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXTests", dependencies: ["UBX", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
@@ -214,8 +223,8 @@ let package = Package(
     .testTarget(
       name: "ReceiverTests",
       dependencies: [
-        "Receiver", "ConfigurationEditing", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA", "RTCM3",
-        "MonotonicTime", "TestSupport",
+        "Receiver", "ConfigurationEditing", "HostSimulator", "ReceiverStream", "ReceiverSimulator", "UBX", "NMEA",
+        "RTCM3", "MonotonicTime", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -243,7 +252,8 @@ let package = Package(
     .testTarget(
       name: "ReceiverPowerTests",
       dependencies: [
-        "ReceiverPower", "PowerControl", "Receiver", "ReceiverSimulator", "ReceiverStream", "MonotonicTime",
+        "ReceiverPower", "PowerControl", "HostSimulator", "Receiver", "ReceiverSimulator", "ReceiverStream",
+        "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
@@ -255,8 +265,8 @@ let package = Package(
     .testTarget(
       name: "LocationServiceTests",
       dependencies: [
-        "LocationService", "HostSensors", "SystemBus", "Positioning", "PowerControl", "ReceiverPower", "Receiver",
-        "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
+        "LocationService", "HostSensors", "HostSimulator", "SystemBus", "Positioning", "PowerControl", "ReceiverPower",
+        "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
@@ -279,7 +289,8 @@ let package = Package(
       name: "SerialPortTests",
       dependencies: ["SerialPort", "EventLoop", "FileSystem", "MonotonicTime", "TestSupport", systemPackage],
       swiftSettings: settings),
-    .testTarget(name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime"], swiftSettings: settings),
+    .testTarget(
+      name: "SystemBusTests", dependencies: ["SystemBus", "MonotonicTime", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "HostSensorsTests", dependencies: ["HostSensors", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "HotplugTests", dependencies: ["Hotplug", "MonotonicTime", "TestSupport"], swiftSettings: settings),

@@ -28,13 +28,15 @@ let package = Package(
     .target(
       name: "EnergyBench",
       dependencies: [
-        sextant("PowerControl"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("ReceiverStream"),
+        sextant("HostSimulator"), sextant("PowerControl"), sextant("Receiver"), sextant("ReceiverSimulator"),
+        sextant("ReceiverStream"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "sextant-bench",
       dependencies: [
-        "EnergyBench", "CAllocationCount", sextant("NMEA"), sextant("UBX"), sextant("ReceiverStream"),
+        "EnergyBench", "CAllocationCount", sextant("HostSimulator"), sextant("NMEA"), sextant("UBX"),
+        sextant("ReceiverStream"),
         sextant("SerialPort"), sextant("Receiver"), sextant("ReceiverSimulator"), sextant("PowerControl"),
         sextant("Positioning"), .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

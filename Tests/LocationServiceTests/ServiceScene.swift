@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HostSimulator
 import MonotonicTime
 import Positioning
 import PowerControl
@@ -6,71 +7,38 @@ import Receiver
 import ReceiverPower
 import ReceiverSimulator
 import ReceiverStream
-import Testing
 
 @testable import LocationService
 
 /// The whole service without its thread, on a virtual receiver's line, in virtual time.
-final class ServiceScene {
+typealias ServiceScene = VirtualHost<ServiceLog, VirtualLine>
+
+/// The core of a service with one client, and a record of its actions.
+struct ServiceLog: HostMachine {
   static let startSeconds: Int64 = 1_780_000_000
   static let client = Positioning.ClientID(0)
 
-  var line: VirtualLine
-  private(set) var core: ServiceCore
-  private(set) var now = Instant.zero
-  private var connection: OpenSession?
-  /// An optional of the session itself cannot be borrowed.
-  private struct OpenSession: ~Copyable { var session: ReceiverSession }
-  private var memory: SessionMemory?
-  private var isOpen = false
-  private var nextAttempt = Instant.zero
-
-  private(set) var events: [(at: Instant, event: DelegateEvent)] = []
+  fileprivate(set) var core: ServiceCore
+  fileprivate(set) var events: [(at: Instant, event: DelegateEvent)] = []
   private(set) var logged: [String] = []
-  private(set) var receivedBytes = 0
   private(set) var hostWakeUps = 0
   /// The journal of the batch on the disk.
   private(set) var journal: BatchJournal?
   /// The number of deferred locations on the disk.
   private(set) var keptLocations = 0
 
-  init(
-    _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
-    pauseSeconds: Double? = nil, probeSeconds: Double = 60
-  ) {
-    line = VirtualLine(model: model, scenario: scenario, startUTCSeconds: Self.startSeconds)
-    line.hostRate = 9600
-    var settings = PositioningSettings()
-    settings.pauseSeconds = pauseSeconds
-    let all = HostCapabilities(
-      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
-    var engine = PositioningEngine(
-      keys: .init(), hostCapabilities: all, application: application, settings: settings,
-      authorizationOverride: .authorizedAlways, at: .zero)
-    engine.add(Self.client)
-    engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Self.client, at: .zero)
-    engine.outputs = []
-    var policy = PowerPolicy.standard
-    policy.pauseProbeSeconds = probeSeconds
-    now = Instant.zero + Milliseconds(4000)
-    line.advance(to: now)
-    _ = line.takeReceived()
-    core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
+  init(_ core: ServiceCore) { self.core = core }
+
+  static func moment(_ now: Instant) -> Moment {
+    let milliseconds = startSeconds * 1000 + Int64(now.milliseconds(since: .zero))
+    return Moment(now, utc: UTCTime(nanosecondsSince1970: milliseconds * 1_000_000))
   }
 
-  private var moment: Moment {
-    Moment(now, utc: UTCTime(nanosecondsSince1970: line.receiver.utcMilliseconds(at: now) * 1_000_000))
-  }
-
-  var isAsleep: Bool { line.receiver.powerState == .standby }
   var locations: [Location] {
     events.flatMap { (_, event) -> [Location] in
       if case .didUpdateLocations(let locations) = event { locations } else { [] }
     }
   }
-  func count(_ event: DelegateEvent) -> Int { events.count { $0.event == event } }
-  func time(of event: DelegateEvent) -> Instant? { events.last { $0.event == event }?.at }
-  func clearEvents() { events = [] }
 
   /// Whole seconds since the first location.
   var seconds: [Int] {
@@ -78,161 +46,92 @@ final class ServiceScene {
     return locations.map { Int(($0.timestamp.nanosecondsSince1970 - first + 500_000_000) / 1_000_000_000) }
   }
 
-  func call(_ call: ClientCall) {
-    core.call(call, by: Self.client, at: now)
-    work()
+  // MARK: The host
+
+  var deadline: Instant? { core.deadline }
+
+  mutating func hostWoke(at now: Instant) { hostWakeUps += 1 }
+
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: Self.moment(now))
   }
 
-  func inject(_ fault: Fault) {
-    line.inject(fault, at: now)
-    plug()
-    work()
-  }
-
-  func finish() {
-    core.receive(.finish, at: moment)
-    work()
-    run(10) { $0.connection == nil }
-  }
-
-  @discardableResult
-  func run(_ seconds: Double, until condition: (ServiceScene) -> Bool = { _ in false }) -> Bool {
-    let end = now + Milliseconds(seconds: seconds)
-    var rounds = 0
-    while now < end {
-      step(before: end)
-      if condition(self) { return true }
-      rounds += 1
-      if rounds > 2_000_000 {
-        Issue.record("the scene does not settle at \(now)")
-        return false
-      }
-    }
-    return condition(self)
-  }
-
-  private var hostDeadline: Instant? {
-    var next = core.deadline
-    if connection == nil { return isOpen ? Instant.earlier(next, nextAttempt) : next }
-    next = .earlier(next, connection!.session.deadline)
-    return next
-  }
-
-  private func step(before end: Instant) {
-    let host = hostDeadline
-    let wasAt = now
-    let next = Instant.earlier(Instant.earlier(line.deadline, host), end) ?? end
-    now = max(now, next)
-    line.advance(to: now)
-    plug()
-    let bytes = line.takeReceived()
-    let isDue = host.map { now >= $0 } ?? false
-    if connection != nil, !bytes.isEmpty {
-      receivedBytes += bytes.count
-      let moment = moment
-      unsafe connection!.session.receive(bytes.span.bytes, at: now) { report, sky in
-        core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
-      }
-    }
-    if isDue || !bytes.isEmpty { hostWakeUps += 1 }
-    if connection != nil, let due = connection!.session.deadline, now >= due {
-      let moment = moment
-      connection!.session.wake(at: now) { report, sky in
-        core.receive(report.fix, sky: sky, isUpdate: report.isUpdate, source: nil, at: moment)
-      }
-    }
-    if isDue || !bytes.isEmpty { work() }
-    if let again = hostDeadline, again <= now, wasAt == now { now = now + Milliseconds(1) }
-  }
-
-  private func plug() {
-    if connection != nil, !line.isPresent {
-      connection!.session.lost { _, _ in }
-      drainSession()
-      memory = connection!.session.memory
-      connection = nil
-      core.receive(.receiver(.lost), at: moment)
-      nextAttempt = now + Milliseconds(500)
-    } else if connection == nil, isOpen, now >= nextAttempt {
-      nextAttempt = now + Milliseconds(500)
-      if line.isPresent { openSession() }
+  mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
+    switch action {
+    case .report(let report):
+      let (desired, receiver, port) = (session.desired, session.description, session.port)
+      core.receive(
+        .receiver(.session(report, desired: desired, receiver: receiver, port: port)), at: Self.moment(now))
+    case .batch(let event): core.receive(.receiver(.batch(event)), at: Self.moment(now))
+    case .send, .setRate, .finished: break
     }
   }
 
-  private func openSession() {
-    var settings = SessionSettings(intent: .serve, line: .serial)
-    settings.memory = memory
-    settings.desired = { .saving(for: $0) }
-    _ = line.takeReceived()
-    connection = OpenSession(
-      session: ReceiverSession(settings, lineRate: line.hostRate, reference: moment.utc, now: now))
+  mutating func lineLost(at now: Instant) { core.receive(.receiver(.lost), at: Self.moment(now)) }
+
+  mutating func commands(at now: Instant) -> [HostCommand]? {
+    core.wake(at: Self.moment(now))
+    let actions = core.actions(at: Self.moment(now))
+    return actions.isEmpty ? nil : actions.compactMap { take($0, at: now) }
   }
 
-  private func work() {
-    for _ in 0..<64 {
-      drainSession()
-      core.wake(at: moment)
-      let actions = core.actions(at: moment)
-      for action in actions { take(action) }
-      drainSession()
-      if connection != nil, connection!.session.isEnded { connection = nil }
-      if actions.isEmpty { return }
-    }
-    Issue.record("the service and the session do not settle")
-  }
-
-  private func drainSession() {
-    while connection != nil, let action = connection!.session.nextAction() {
-      switch action {
-      case .send(let bytes): line.send(bytes, at: now)
-      case .setRate(let rate):
-        line.advance(to: now)
-        line.hostRate = rate
-        _ = line.takeReceived()
-      case .report(let report):
-        let (desired, receiver, port) = (
-          connection!.session.desired, connection!.session.description, connection!.session.port
-        )
-        core.receive(.receiver(.session(report, desired: desired, receiver: receiver, port: port)), at: moment)
-      case .batch(let event): core.receive(.receiver(.batch(event)), at: moment)
-      case .finished: break
-      }
-    }
-  }
-
-  private func take(_ action: ServiceAction) {
+  /// Records an action; returns its command for the host.
+  private mutating func take(_ action: ServiceAction, at now: Instant) -> HostCommand? {
     switch action {
     case .program(_, .output(.event(_, let event, let ticket))):
       if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
         events.append((now, event))
       }
     case .log(let text): logged.append(text)
-    case .openReceiver:
-      isOpen = true
-      nextAttempt = now
-    case .releaseReceiver:
-      isOpen = false
-      connection?.session.finish(at: now)
-    case .receiver(let command): apply(command)
+    case .openReceiver: return .receiver(.listen(true))
+    case .releaseReceiver: return .finish
+    case .receiver(let command): return .receiver(command)
     case .keepBatch(let journal), .noteBatch(let journal): self.journal = journal
     case .discardBatch(let collects): if !collects { journal = nil }
     case .keepLocation: keptLocations += 1
     case .discardLocations: keptLocations = 0
     default: break
     }
+    return nil
+  }
+}
+
+extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
+  convenience init(
+    _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
+    pauseSeconds: Double? = nil, probeSeconds: Double = 60
+  ) {
+    var line = VirtualLine(model: model, scenario: scenario, startUTCSeconds: Machine.startSeconds)
+    line.hostRate = 9600
+    var positioning = PositioningSettings()
+    positioning.pauseSeconds = pauseSeconds
+    let all = HostCapabilities(
+      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false)
+    var engine = PositioningEngine(
+      keys: .init(), hostCapabilities: all, application: application, settings: positioning,
+      authorizationOverride: .authorizedAlways, at: .zero)
+    engine.add(Machine.client)
+    engine.call(.setDelegate([.takesLocations, .takesErrors]), by: Machine.client, at: .zero)
+    engine.outputs = []
+    var policy = PowerPolicy.standard
+    policy.pauseProbeSeconds = probeSeconds
+    let now = Instant.zero + Milliseconds(4000)
+    let core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.desired = { .saving(for: $0) }
+    self.init(ServiceLog(core), line, settings: settings, startUTCSeconds: Machine.startSeconds, at: now)
+    // The service opens its receiver itself.
+    apply(.listen(false))
   }
 
-  private func apply(_ command: ReceiverCommand) {
-    switch command {
-    case .set(let desired): connection?.session.set(desired, at: now)
-    case .sleep(let duration): connection?.session.sleep(for: duration, at: now)
-    case .wakeUp: connection?.session.wakeUp(at: now)
-    case .retrieveBatch(let journal): connection?.session.retrieveBatch(journal, at: now)
-    case .listen(let listens):
-      isOpen = listens
-      nextAttempt = now
-      if !listens { connection = nil }
-    case .supply: break
-    }
+  func count(_ event: DelegateEvent) -> Int { machine.events.count { $0.event == event } }
+  func time(of event: DelegateEvent) -> Instant? { machine.events.last { $0.event == event }?.at }
+  func clearEvents() { machine.events = [] }
+  func call(_ call: ClientCall) { withMachine { $0.core.call(call, by: Machine.client, at: $1) } }
+
+  /// Ends the service in order.
+  func finish() {
+    withMachine { $0.core.receive(.finish, at: Machine.moment($1)) }
+    run(10) { !$0.isOpen }
   }
 }

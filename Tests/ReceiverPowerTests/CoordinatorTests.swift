@@ -207,7 +207,7 @@ struct CoordinatorFaultTests {
   @Test("At the end a sleeping receiver is awake and as it was found", arguments: [ReceiverModel.m10, .f9p, .m8])
   func end(model: ReceiverModel) {
     let scene = Self.asleep(model)
-    #expect(scene.finish() < 3.5)
+    #expect(scene.finish() < 3500)
     #expect(!scene.isAsleep)
     #expect(scene.line.receiver.settings == Scene(model).line.receiver.settings)
   }

@@ -40,7 +40,6 @@ struct AssistanceTests {
     scene.take(line, at: now)
     scene.line.inject(.powerCycle(for: Milliseconds(7_200_000), losingBackup: losingBackup), at: now)
     scene.skip(to: now + Milliseconds(7_201_500))
-    scene.clearFirstByte()
     let isThere = scene.run(180) { !$0.positions.isEmpty }
     #expect(isThere, "\(scene.reports)")
     let first = try #require(scene.positions.first)
@@ -207,13 +206,6 @@ extension SessionScene {
   /// Goes on with a line of another scene.
   func take(_ line: VirtualLine, at now: Instant) {
     self.line = line
-    move(to: now)
-  }
-
-  /// Lets time pass at the line without a session, and discards its bytes.
-  func skip(to later: Instant) {
-    line.advance(to: later)
-    _ = line.takeReceived()
-    move(to: later)
+    skip(to: now)
   }
 }

@@ -132,7 +132,7 @@ struct KilledProgramTests {
     let before = Self.state(SessionScene(model))
     for kill in 1...Self.commands(program, model) {
       let scene = Self.scene(model, program)
-      scene.killsAfter = kill
+      scene.kill(afterSending: kill)
       program.run(scene)
       #expect(scene.isKilled)
       scene.run(1)
@@ -148,10 +148,10 @@ struct KilledProgramTests {
     let before = Self.state(SessionScene(model))
     for (first, second) in [(5, 1), (5, 2), (7, 3), (7, 6), (1000, 1)] {
       let scene = Self.scene(model, program)
-      scene.killsAfter = min(first, Self.commands(program, model) - 1)
+      scene.kill(afterSending: min(first, Self.commands(program, model) - 1))
       program.run(scene)
       Self.next(.watch, scene)
-      scene.killsAfter = second
+      scene.kill(afterSending: second)
       KilledProgram.watch.run(scene)
       #expect(scene.isKilled)
       Self.next(.watch, scene)
@@ -163,7 +163,7 @@ struct KilledProgramTests {
   func powerLoss(model: ReceiverModel) {
     let before = Self.state(SessionScene(model))
     let scene = Self.scene(model, .watch)
-    scene.killsAfter = Self.commands(.watch, model) - 3
+    scene.kill(afterSending: Self.commands(.watch, model) - 3)
     KilledProgram.watch.run(scene)
     scene.line.inject(.powerCycle(for: Milliseconds(2000), losingBackup: true), at: scene.now)
     scene.run(5)

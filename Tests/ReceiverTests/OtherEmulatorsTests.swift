@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HostSimulator
 import MonotonicTime
 import ReceiverStream
 import TestSupport
@@ -11,107 +12,8 @@ import UBX
 /// in virtual time.
 @Suite("Receivers that answer otherwise")
 struct OtherEmulatorsTests {
-  /// A reply and its delay in milliseconds.
-  private struct Reply {
-    var after: UInt64
-    var bytes: [UInt8]
-    init(_ after: UInt64, _ bytes: [UInt8]) {
-      self.after = after
-      self.bytes = bytes
-    }
-  }
-
-  /// A line with a scripted device: its periodic output once a second, and its reply to each frame.
-  private final class Scene {
-    typealias Answers = (_ identity: MessageIdentity, _ payload: [UInt8]) -> [Reply]
-
-    var session: ReceiverSession
-    var now = Instant.zero
-    private(set) var reports: [SessionReport] = []
-    private(set) var fixes = 0
-    private(set) var sentBytes = 0
-    private(set) var sent = ""
-    private(set) var wakeUps = 0
-    private let answers: Answers
-    private let speech: (Int) -> [UInt8]
-    private let echoes: Bool
-    /// Whether only the first frame of a write is read.
-    private let losesBursts: Bool
-    private var coming: [(at: Instant, bytes: [UInt8])] = []
-    private var second = 0
-
-    init(
-      intent: SessionSettings.Intent = .serve, isKnown: Bool = false, echoes: Bool = false, losesBursts: Bool = false,
-      maySwitchUBXOn: Bool = true, speech: @escaping (Int) -> [UInt8], answers: @escaping Answers = { _, _ in [] }
-    ) {
-      var settings = SessionSettings(intent: intent, line: .bound)
-      settings.isKnownUBlox = isKnown
-      settings.maySwitchUBXOn = maySwitchUBXOn
-      session = ReceiverSession(settings, lineRate: 115_200, reference: nil, now: .zero)
-      self.answers = answers
-      self.speech = speech
-      self.echoes = echoes
-      self.losesBursts = losesBursts
-    }
-
-    func run(seconds: Int) {
-      let end = now + Milliseconds(UInt64(seconds) * 1000)
-      while now < end {
-        let spoken = Instant.zero + Milliseconds(UInt64(second) * 1000 + 100)
-        let next = Instant.earlier(Instant.earlier(session.deadline, coming.map(\.at).min()), spoken) ?? end
-        now = max(now, min(next, end))
-        if now >= spoken {
-          coming.append((now, speech(second)))
-          second += 1
-        }
-        let due = coming.filter { $0.at <= now }
-        coming.removeAll { $0.at <= now }
-        for piece in due where !piece.bytes.isEmpty {
-          unsafe session.receive(piece.bytes.span.bytes, at: now) { report, _ in
-            if report.fix.hasPosition, !report.isUpdate { fixes += 1 }
-          }
-        }
-        if let due = session.deadline, now >= due {
-          wakeUps += 1
-          session.wake(at: now) { report, _ in if report.fix.hasPosition, !report.isUpdate { fixes += 1 } }
-        }
-        carryOut()
-      }
-    }
-
-    private func carryOut() {
-      while let action = session.nextAction() {
-        switch action {
-        case .send(let bytes):
-          sentBytes += bytes.count
-          sent += String(decoding: bytes, as: UTF8.self)
-          if echoes { coming.append((now + Milliseconds(1), bytes)) }
-          for (identity, payload) in Self.frames(bytes).prefix(losesBursts ? 1 : .max) {
-            for answer in answers(identity, payload) { coming.append((now + Milliseconds(answer.after), answer.bytes)) }
-          }
-        case .report(let report): reports.append(report)
-        default: break
-        }
-      }
-    }
-
-    /// The UBX frames of what was sent.
-    private static func frames(_ bytes: [UInt8]) -> [(MessageIdentity, [UInt8])] {
-      var found: [(MessageIdentity, [UInt8])] = []
-      var at = 0
-      while at + 8 <= bytes.count {
-        guard bytes[at] == 0xB5, bytes[at + 1] == 0x62 else {
-          at += 1
-          continue
-        }
-        let length = Int(bytes.u2(at + 4))
-        guard at + 8 + length <= bytes.count else { break }
-        found.append((MessageIdentity(bytes[at + 2], bytes[at + 3]), Array(bytes[at + 6..<at + 6 + length])))
-        at += 8 + length
-      }
-      return found
-    }
-  }
+  private typealias Reply = ScriptedLine.Reply
+  private typealias Scene = VirtualHost<SessionLog, ScriptedLine>
 
   // MARK: Output
 
@@ -165,10 +67,10 @@ struct OtherEmulatorsTests {
     let scene = Scene(speech: Self.pvt) { identity, _ in
       identity == .monVER ? [Reply(milliseconds, Self.m8)] : []
     }
-    scene.run(seconds: 25)
+    scene.run(25)
     let description = scene.session.description
     #expect(description?.firmware == "SPG 3.01")
-    #expect(scene.fixes >= 23)
+    #expect(scene.positions.count >= 23)
   }
 
   @Test(
@@ -182,7 +84,7 @@ struct OtherEmulatorsTests {
       default: []
       }
     }
-    scene.run(seconds: 25)
+    scene.run(25)
     #expect(scene.session.description?.firmware == "SPG 3.01")
     #expect(scene.session.description?.uniqueID == [1, 2, 3, 4, 5])
   }
@@ -191,8 +93,8 @@ struct OtherEmulatorsTests {
     "A receiver that never replies is used without replies, and polled more and more rarely", arguments: [true, false])
   func never(speaksUBX: Bool) {
     let scene = Scene(speech: { speaksUBX ? Self.pvt($0) : Self.sentences($0) })
-    scene.run(seconds: 600)
-    #expect(scene.fixes >= 597)
+    scene.run(600)
+    #expect(scene.positions.count >= 597)
     #expect(scene.reports.count <= 2, "\(scene.reports)")
     #expect(scene.sentBytes < 1000, "\(scene.sentBytes)")
     #expect(speaksUBX || scene.sentBytes == 0)
@@ -203,9 +105,9 @@ struct OtherEmulatorsTests {
     let scene = Scene(speech: Self.pvt) { identity, _ in
       identity == .monVER ? [Reply(20, Self.m8)] : [Reply(20, Self.acknowledged(identity))]
     }
-    scene.run(seconds: 300)
-    #expect(scene.fixes >= 297)
-    #expect(scene.reports.filter { $0 == SessionReport.configurationFailed }.count == 1, "\(scene.reports)")
+    scene.run(300)
+    #expect(scene.positions.count >= 297)
+    #expect(scene.reported(.configurationFailed) == 1, "\(scene.reports)")
     #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
     #expect(scene.wakeUps < 4000, "\(scene.wakeUps)")
   }
@@ -217,8 +119,8 @@ struct OtherEmulatorsTests {
     let scene = Scene(speech: Self.pvt) { identity, _ in
       identity == .monVER ? [Reply(5, who)] : [Reply(5, Self.acknowledged(identity, false))]
     }
-    scene.run(seconds: 120)
-    #expect(scene.fixes >= 117)
+    scene.run(120)
+    #expect(scene.positions.count >= 117)
     #expect(scene.sentBytes < 20_000, "\(scene.sentBytes)")
   }
 
@@ -227,19 +129,19 @@ struct OtherEmulatorsTests {
     let scene = Scene(isKnown: true, echoes: true, speech: { Self.sentences($0) }) { identity, _ in
       answersToo && identity == .monVER ? [Reply(40, Self.m8)] : []
     }
-    scene.run(seconds: 120)
+    scene.run(120)
     let description = scene.session.description
     #expect(description?.firmware == (answersToo ? "SPG 3.01" : nil))
-    #expect(scene.fixes >= 117)
+    #expect(scene.positions.count >= 117)
     #expect(scene.sentBytes < 30_000, "\(scene.sentBytes)")
   }
 
   @Test("An echo is not a receiver, and UBX is not switched on")
   func onlyEcho() {
     let scene = Scene(intent: .identify, echoes: true, speech: { _ in [] })
-    scene.run(seconds: 30)
+    scene.run(30)
     #expect(!scene.session.isReceiving && scene.sentBytes > 0)
-    #expect(!scene.sent.contains("PUBX"))
+    #expect(!scene.line.sent.contains("PUBX"))
   }
 
   @Test("UBX is switched on at a u-blox receiver without replies, unless nothing may be changed")
@@ -248,8 +150,8 @@ struct OtherEmulatorsTests {
       let scene = Scene(
         intent: .identify, maySwitchUBXOn: may,
         speech: { Wire.nmea("GNTXT,01,01,02,u-blox AG - www.u-blox.com") + Self.sentences($0) })
-      scene.run(seconds: 30)
-      #expect(scene.sent.contains("PUBX,41") == may)
+      scene.run(30)
+      #expect(scene.line.sent.contains("PUBX,41") == may)
     }
   }
 
@@ -263,7 +165,7 @@ struct OtherEmulatorsTests {
       default: []
       }
     }
-    scene.run(seconds: 10)
+    scene.run(10)
     let description = scene.session.description
     #expect(description?.firmware == "SPG 3.01")
     #expect(description?.uniqueID == [1, 2, 3, 4, 5])
@@ -279,7 +181,7 @@ struct OtherEmulatorsTests {
       default: []
       }
     }
-    scene.run(seconds: 10)
+    scene.run(10)
     let description = scene.session.description
     #expect(description?.uniqueID == [1, 2, 3, 4, 5])
   }
@@ -297,8 +199,8 @@ struct OtherEmulatorsTests {
       default: []
       }
     }
-    scene.run(seconds: 60)
-    #expect(scene.fixes >= 50, "\(scene.fixes)")
+    scene.run(60)
+    #expect(scene.positions.count >= 50, "\(scene.positions.count)")
     #expect(items[0x1074_0002] == 1)
   }
 
@@ -349,14 +251,14 @@ struct OtherEmulatorsTests {
       default: [Reply(20, Self.acknowledged(identity))]
       }
     }
-    scene.run(seconds: 30)
+    scene.run(30)
     let sent = scene.sentBytes
     let reports = scene.reports.count
-    scene.run(seconds: 300)
+    scene.run(300)
     #expect(scene.reports.count == reports, "\(scene.reports)")
-    #expect(scene.reports.count { if case .configured = $0 { true } else { false } } <= 1, "\(scene.reports)")
+    #expect(scene.reports.count { if case .configured = $0.report { true } else { false } } <= 1, "\(scene.reports)")
     #expect(scene.sentBytes - sent < 1500, "\(scene.sentBytes - sent)")
-    #expect(scene.fixes >= 320)
+    #expect(scene.positions.count >= 320)
   }
 
   @Test("Five seconds of boot text come before the first fix")
@@ -366,8 +268,8 @@ struct OtherEmulatorsTests {
     let scene = Scene(
       speech: { $0 < 5 ? text : Self.sentences($0) },
       answers: { identity, _ in identity == .monVER ? [Reply(20, Self.m8)] : [] })
-    scene.run(seconds: 30)
-    #expect(scene.fixes >= 24)
+    scene.run(30)
+    #expect(scene.positions.count >= 24)
     let description = scene.session.description
     #expect(description?.firmware == "SPG 3.01")
   }
@@ -376,8 +278,8 @@ struct OtherEmulatorsTests {
     "Sentences end in CR LF or in LF, and come from any talker", arguments: ["\r\n", "\n"], ["GN", "GP", "BD", "GA"])
   func lineEnds(end: String, talker: String) {
     let scene = Scene(speech: { Self.sentences($0, end: end, talker: talker) })
-    scene.run(seconds: 30)
-    #expect(scene.fixes >= 27)
+    scene.run(30)
+    #expect(scene.positions.count >= 27)
     #expect(scene.sentBytes == 0)
   }
 

@@ -35,7 +35,7 @@ struct RaisedRateTests {
   @Test("It goes back after an unplug as well", arguments: [ReceiverModel.m6, .m8, .m10])
   func backAfterUnplug(_ model: ReceiverModel) {
     let scene = Self.scene(model)
-    scene.unplugHost()
+    scene.unplug()
     #expect(scene.run(20) { $0.isSteady }, "\(scene.reports)")
     #expect(scene.line.receiver.baudRate == 115_200 && scene.line.hostRate == 115_200)
     _ = scene.finish()
@@ -60,7 +60,7 @@ struct RaisedRateTests {
     let scene = Self.scene(model)
     scene.line.inject(.refuseEverything(for: Milliseconds(60_000)), at: scene.now)
     _ = scene.finish()
-    #expect(scene.isEnded && scene.reported(.notPutBack) == 1)
+    #expect(!scene.isOpen && scene.reported(.notPutBack) == 1)
   }
 
   @Test("It goes back within two seconds on a line that is full", arguments: [ReceiverModel.m9, .f9p, .x20])
@@ -192,7 +192,7 @@ struct FullLineTests {
   @Test("Who it is gets through", arguments: [ReceiverModel.m6, .m8, .m10], [1, 2, 3])
   func identified(_ model: ReceiverModel, _ seed: UInt64) throws {
     let scene = try Self.scene(model, seed: seed)
-    scene.kill(for: 5000 + seed * 37) { $0.memory = nil }
+    scene.kill(for: Milliseconds(5000 + seed * 37))
     #expect(scene.run(60) { $0.isSteady }, "\(scene.reports)")
     #expect(scene.description?.generation != nil)
     #expect(scene.reported(.notIdentified(isOtherVendor: false)) == 0)

@@ -16,7 +16,7 @@ struct SleepTests {
     let scene = SessionScene(model, adapt)
     scene.run(30) { $0.isSteady }
     scene.run(45)
-    _ = scene.takeReports()
+    scene.clearReports()
     return scene
   }
 

@@ -70,9 +70,7 @@ struct StageWalk {
     case .identifying: scene.receiveUBX()
     // With a setting that was found, and has to be restored.
     case .configuring:
-      scene.run(60) { scene in
-        if case .configuring(let configuration) = scene.session.stage { !configuration.found.isEmpty } else { false }
-      }
+      scene.run(60) { $0.found > 0 }
     case .changingRate: scene.run(until: stage)
     case .steady: steady(scene)
     case .storing, .asleep:
@@ -90,7 +88,7 @@ struct StageWalk {
     }
   }
 
-  private static func steady(_ scene: StageScene) { scene.run(60) { $0.session.isSteady } }
+  private static func steady(_ scene: StageScene) { scene.run(60) { $0.isSteady } }
 
   /// Battery-backed memory was written, and has to be restored.
   private static func slept(_ scene: StageScene) {
@@ -164,7 +162,7 @@ struct StageWalk {
         })
       walks.append(
         way(to: stage) { scene in
-          scene.session.restoreAtEnd(false)
+          scene.restoreAtEnd(false)
           scene.finish()
           scene.run(until: .ended)
         })
@@ -177,7 +175,7 @@ struct StageWalk {
       })
     walks.append(
       way(to: .readingDatabase) { scene in
-        scene.session.restoreAtEnd(false)
+        scene.restoreAtEnd(false)
         scene.run(until: .ended)
       })
     return walks
@@ -216,7 +214,7 @@ struct StageWalk {
   private static var sleeps: [StageWalk] {
     var orbits = way(to: .waking) { scene in
       scene.receiveUBX()
-      scene.session.restoreAtEnd(false)
+      scene.restoreAtEnd(false)
       scene.finish()
       scene.waitInSilence(20)
     }
@@ -240,7 +238,7 @@ struct StageWalk {
       },
       way(to: .asleep) { $0.finish() },
       way(to: .asleep) { scene in
-        scene.session.restoreAtEnd(false)
+        scene.restoreAtEnd(false)
         scene.finish()
       },
       way(to: .waking) { scene in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HostSimulator
 import MonotonicTime
 import PowerControl
 import Receiver
@@ -10,14 +11,50 @@ import ReceiverStream
 /// rate, and a simulated receiver that computes its charge independently. It checks the plant of ``Run``.
 ///
 ///     clients ─▶ PowerCoordinator ─ commands ─▶ ReceiverSession ─ bytes ─▶ VirtualLine: VirtualReceiver
-struct ChainRun: ~Copyable {
-  let day: Day
-  private var coordinator: PowerCoordinator
-  private var session: ReceiverSession
-  private var line: VirtualLine
+struct ChainRun {
+  private let day: Day
+  private let host: VirtualHost<Chain, VirtualLine>
+
+  /// - Parameter baud: The configured rate of the line; nil for the receiver's default.
+  init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
+    self.day = day
+    let utc: Int64 = 1_780_000_000
+    let scenario = Scenario(day)
+    var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.desired = { receiver in
+      var desired = DesiredConfiguration.navigation(for: receiver)
+      desired.portRate = baud
+      return desired
+    }
+    host = VirtualHost(
+      Chain(day, scenario, PowerCoordinator(policy: policy, at: .zero)),
+      VirtualLine(model: model, scenario: scenario, seed: seed, startUTCSeconds: utc), settings: settings,
+      startUTCSeconds: utc)
+  }
+
+  /// Runs the day; returns its results.
+  func runDay() -> Metrics {
+    if day.hasAccelerometer { host.withMachine { $0.coordinator.handle(.accelerometer(isPresent: true), at: $1) } }
+    let end = Instant.zero + Milliseconds(seconds: day.seconds)
+    while host.now < end {
+      let scripted = Instant.zero + Milliseconds(seconds: min(host.machine.nextScripted(after: host.now), day.seconds))
+      host.run(to: max(scripted, host.now + Milliseconds(1)))
+      host.withMachine { $0.runScript(at: $1) }
+    }
+    var metrics = host.machine.results
+    let receiver = host.line.receiver
+    metrics.chargeMilliampereSeconds = receiver.chargeMilliampereSeconds + receiver.pinChargeMilliampereSeconds
+    return metrics
+  }
+}
+
+/// The coordinator of a day, its clients, and what they receive.
+private struct Chain: CoordinatedMachine {
+  var coordinator: PowerCoordinator
+  private let day: Day
+  private let scenario: Scenario
   private var clients: [BenchClient]
   private var metrics = Metrics()
-  private var now = Instant.zero
   private var wakeups = Hourly()
   private var hostBusyUntil = -1.0
   private var pendingDepartures: [Double] = []
@@ -26,37 +63,18 @@ struct ChainRun: ~Copyable {
   private var lastSkyReturn: Double?
   private var skySince = 0.0
   private var readSinceReport = 0
-  /// UTC at the beginning of the day, seconds since 1970.
-  private static let utc: Int64 = 1_780_000_000
 
-  /// - Parameter baud: The configured rate of the line; nil for the receiver's default.
-  init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
-    self.day = day
-    line = VirtualLine(model: model, scenario: Scenario(day), seed: seed, startUTCSeconds: Self.utc)
-    coordinator = PowerCoordinator(policy: policy, at: .zero)
-    var settings = SessionSettings(intent: .serve, line: .serial)
-    settings.desired = { receiver in
-      var desired = DesiredConfiguration.navigation(for: receiver)
-      desired.portRate = baud
-      return desired
-    }
-    session = ReceiverSession(
-      settings, lineRate: line.hostRate,
-      reference: UTCTime(nanosecondsSince1970: Self.utc * 1_000_000_000), now: .zero)
+  init(_ day: Day, _ scenario: Scenario, _ coordinator: PowerCoordinator) {
+    (self.day, self.scenario, self.coordinator) = (day, scenario, coordinator)
     clients = day.clients.enumerated().map {
       BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
     }
     departures = day.path.departures[...]
   }
 
-  private var seconds: Double { now.seconds(since: .zero) }
-
-  /// Runs the day; returns its results.
-  consuming func runDay() -> Metrics {
-    if day.hasAccelerometer { handle(.accelerometer(isPresent: true)) }
-    while seconds < day.seconds { step() }
-    metrics.chargeMilliampereSeconds =
-      line.receiver.chargeMilliampereSeconds + line.receiver.pinChargeMilliampereSeconds
+  /// The results of the day, without the charge.
+  var results: Metrics {
+    var metrics = metrics
     metrics.seconds = day.seconds
     metrics.hostWakeups = wakeups.total
     metrics.hostWakeupsInWorstHour = wakeups.worst
@@ -64,122 +82,36 @@ struct ChainRun: ~Copyable {
     return metrics
   }
 
-  private mutating func step() {
-    let scripted = [nextScripted, nextHint, departures.first ?? .infinity, day.seconds].min() ?? day.seconds
-    var next = Instant.zero + Milliseconds(seconds: scripted)
-    let host = Instant.earlier(session.deadline, coordinator.deadline)
-    next = Instant.earlier(.earlier(line.deadline, host), next) ?? next
-    let before = now
-    now = max(now, next)
-    line.advance(to: now)
-    noteSky()
-    if nextScripted <= seconds { runScript() }
-    if let departure = departures.first, departure <= seconds { depart(departure) }
-    if nextHint <= seconds {
-      nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
-      wakeHost()
-      handle(.movementHint(.accelerometer))
-    }
-    receive(line.takeReceived())
-    if let host, now >= host { wake() }
-    work()
-    // Work that stays due at this instant must not block the day.
-    if now == before, let again = Instant.earlier(session.deadline, coordinator.deadline), again <= now {
-      now = now + Milliseconds(1)
-    }
-  }
-
-  private mutating func receive(_ bytes: [UInt8]) {
-    guard !bytes.isEmpty else { return }
-    wakeHost()
-    // The session lends its output; the coordinator is another value.
-    let span = bytes.span
-    unsafe session.receive(span.bytes, at: now) { report, sky in
-      coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
-    }
-  }
-
-  private mutating func wake() {
-    wakeHost()
-    if let due = session.deadline, now >= due {
-      session.wake(at: now) { report, sky in
-        coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
-      }
-    }
-    if let due = coordinator.deadline, now >= due { coordinator.wake(at: now) }
-  }
-
-  private mutating func wakeHost() {
+  mutating func hostWoke(at now: Instant) {
+    let seconds = now.seconds(since: .zero)
     if seconds - hostBusyUntil > 0.5 { wakeups.count(at: seconds) }
     hostBusyUntil = seconds
   }
 
-  // MARK: Work until neither side has anything to do
-
-  private mutating func work() {
-    for _ in 0..<64 {
-      drainSession()
-      var isIdle = true
-      while let output = coordinator.nextOutput(at: now) {
-        isIdle = false
-        take(output)
-      }
-      if isIdle { return }
-    }
-  }
-
-  private mutating func drainSession() {
-    while let action = session.nextAction() {
-      switch action {
-      case .send(let bytes): line.send(bytes, at: now)
-      case .setRate(let rate):
-        line.advance(to: now)
-        line.hostRate = rate
-        _ = line.takeReceived()
-      case .report(let report):
-        coordinator.receive(
-          report, desired: session.desired, receiver: session.description, port: session.port, at: now)
-      case .batch(let event): coordinator.receive(event, at: now)
-      case .finished: break
-      }
-    }
-  }
-
-  private mutating func take(_ output: CoordinatorOutput) {
+  mutating func receive(_ output: CoordinatorOutput, at now: Instant) {
     switch output {
-    case .command(let command): apply(command)
-    case .report(let report): receive(report)
-    case .live(let fix, _): deliver(fix)
+    case .report(let report): receive(report, at: now)
+    case .live(let fix, _): deliver(fix, at: now)
     case .batched:
       readSinceReport += 1
     case .readOutEnds:
       for index in clients.indices where clients[index].isActive {
-        clients[index].receiveBatch(readSinceReport, at: seconds)
+        clients[index].receiveBatch(readSinceReport, at: now.seconds(since: .zero))
       }
       readSinceReport = 0
     case .lost(let count, _): metrics.fixesLost += count
-    case .collects, .collectsNoMore, .readOutBegins, .startedAnew: break
+    case .command, .collects, .collectsNoMore, .readOutBegins, .startedAnew: break
     }
   }
 
-  private mutating func apply(_ command: ReceiverCommand) {
-    switch command {
-    case .set(let desired): session.set(desired, at: now)
-    case .sleep(let duration): session.sleep(for: duration, at: now)
-    case .wakeUp: session.wakeUp(at: now)
-    case .retrieveBatch(let journal): session.retrieveBatch(journal, at: now)
-    // The bench's receivers accept commands, and none has a power switch.
-    case .listen, .supply: break
-    }
-  }
-
-  private mutating func deliver(_ fix: Fix) {
+  private mutating func deliver(_ fix: Fix, at now: Instant) {
     guard fix.hasPosition, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return }
+    let seconds = now.seconds(since: .zero)
     if let back = lastSkyReturn {
       metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
       lastSkyReturn = nil
     }
-    let metres = line.receiver.scenario.metres(latitudeDegrees: latitude, longitudeDegrees: longitude)
+    let metres = scenario.metres(latitudeDegrees: latitude, longitudeDegrees: longitude)
     let place = Path.Place(east: metres.east, north: metres.north)
     let truth = day.path.place(at: seconds)
     for index in clients.indices where clients[index].isActive {
@@ -190,11 +122,11 @@ struct ChainRun: ~Copyable {
     }
   }
 
-  private mutating func receive(_ report: PowerReport) {
+  private mutating func receive(_ report: PowerReport, at now: Instant) {
     switch report {
     case .resumed:
       for departure in pendingDepartures {
-        metrics.worstMovementSeconds = max(metrics.worstMovementSeconds ?? 0, seconds - departure)
+        metrics.worstMovementSeconds = max(metrics.worstMovementSeconds ?? 0, now.seconds(since: .zero) - departure)
       }
       pendingDepartures = []
     case .deferralDue(let id):
@@ -204,29 +136,38 @@ struct ChainRun: ~Copyable {
     }
   }
 
-  private mutating func handle(_ event: PowerEvent) {
-    coordinator.handle(event, at: now)
-    work()
-  }
-
   // MARK: The script
 
-  private var nextScripted: Double { clients.nextScripted(after: seconds) }
+  /// The time of the next event of the script, seconds of the day.
+  func nextScripted(after now: Instant) -> Double {
+    let seconds = now.seconds(since: .zero)
+    let next = min(clients.nextScripted(after: seconds), nextHint, departures.first ?? .infinity)
+    return min(next, day.skyChange(after: seconds) ?? .infinity)
+  }
 
-  private mutating func runScript() {
+  /// Performs the events that are due.
+  mutating func runScript(at now: Instant) {
+    let seconds = now.seconds(since: .zero)
+    noteSky(at: seconds)
     for index in clients.indices {
       let script = clients[index].script
       if !clients[index].isActive, max(script.fromSeconds, 0.001) <= seconds, script.untilSeconds > seconds {
         clients[index].isActive = true
-        for demand in clients[index].opening() { handle(.demand(clients[index].id, demand)) }
+        for demand in clients[index].opening() { coordinator.handle(.demand(clients[index].id, demand), at: now) }
       } else if clients[index].isActive, script.untilSeconds <= seconds {
         clients[index].isActive = false
-        handle(.demand(clients[index].id, nil))
+        coordinator.handle(.demand(clients[index].id, nil), at: now)
       }
+    }
+    if let departure = departures.first, departure <= seconds { depart(departure, at: seconds) }
+    if nextHint <= seconds {
+      nextHint = day.path.speed(at: seconds + 5) > 0 ? seconds + 5 : .infinity
+      hostWoke(at: now)
+      coordinator.handle(.movementHint(.accelerometer), at: now)
     }
   }
 
-  private mutating func depart(_ departure: Double) {
+  private mutating func depart(_ departure: Double, at seconds: Double) {
     departures.removeFirst()
     if day.hasAccelerometer { nextHint = seconds + 1 }
     // A client that is not paused receives every fix anyway.
@@ -234,7 +175,7 @@ struct ChainRun: ~Copyable {
     pendingDepartures.append(departure)
   }
 
-  private mutating func noteSky() {
+  private mutating func noteSky(at seconds: Double) {
     guard let back = day.skyReturn(before: seconds), back > skySince else { return }
     skySince = back
     lastSkyReturn = back

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CAllocationCount
+import HostSimulator
 import MonotonicTime
 import ReceiverSimulator
 import SerialPort
@@ -36,7 +37,7 @@ struct BenchEndurance: ParsableCommand {
   }
 
   func run() throws {
-    let run = EnduranceRun(model, seed: seed)
+    let run = RandomDay(model, seed: seed)
     var readings: [MemoryReading] = []
     readings.reserveCapacity(hours)
     try Output.write("hour  faults   fixes  allocated kB  RssAnon kB\n")

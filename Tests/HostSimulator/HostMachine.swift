@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import PowerControl
+import Receiver
+import ReceiverPower
+import ReceiverSimulator
+import ReceiverStream
+
+/// The part of a simulated host above the session: the machine under test, or a record of the session's output.
+///
+/// A machine is a value, as the session is. It implements the events that it uses; the others do nothing.
+public protocol HostMachine {
+  /// When `wake` is due; nil for never.
+  var deadline: Instant? { get }
+  /// Performs what is due.
+  mutating func wake(at now: Instant)
+  /// Takes the report of an epoch.
+  mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant)
+  /// Takes an action of the session, before the host performs it.
+  mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant)
+  /// Takes the loss of the line, after the last actions of its session.
+  mutating func lineLost(at now: Instant)
+  /// Takes a wake-up of the host by bytes or by a deadline.
+  mutating func hostWoke(at now: Instant)
+  /// Performs the outputs of the machine. Returns its commands for the host; nil without an output.
+  mutating func commands(at now: Instant) -> [HostCommand]?
+}
+
+extension HostMachine {
+  public var deadline: Instant? { nil }
+  public mutating func wake(at now: Instant) {}
+  public mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {}
+  public mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {}
+  public mutating func lineLost(at now: Instant) {}
+  public mutating func hostWoke(at now: Instant) {}
+  public mutating func commands(at now: Instant) -> [HostCommand]? { nil }
+}
+
+/// A command of a machine.
+public enum HostCommand {
+  case receiver(ReceiverCommand)
+  /// End the session in order, and leave the line closed.
+  case finish
+}
+
+/// A machine that consists of a power coordinator and the user of its outputs.
+public protocol CoordinatedMachine: HostMachine {
+  var coordinator: PowerCoordinator { get set }
+  /// Takes an output; the host performs a command itself.
+  mutating func receive(_ output: CoordinatorOutput, at now: Instant)
+}
+
+extension CoordinatedMachine {
+  public var deadline: Instant? { coordinator.deadline }
+
+  public mutating func wake(at now: Instant) { coordinator.wake(at: now) }
+
+  public mutating func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, at now: Instant) {
+    coordinator.receive(report.fix, sky: sky, isUpdate: report.isUpdate, at: now)
+  }
+
+  public mutating func receive(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
+    pass(action, from: session, at: now)
+  }
+
+  /// Passes an action of the session to the coordinator.
+  public mutating func pass(_ action: SessionAction, from session: borrowing ReceiverSession, at now: Instant) {
+    switch action {
+    case .report(let report):
+      coordinator.receive(
+        report, desired: session.desired, receiver: session.description, port: session.port, at: now)
+    case .batch(let event): coordinator.receive(event, at: now)
+    case .send, .setRate, .finished: break
+    }
+  }
+
+  public mutating func lineLost(at now: Instant) { coordinator.lost(at: now) }
+
+  public mutating func commands(at now: Instant) -> [HostCommand]? {
+    var commands: [HostCommand] = []
+    var isIdle = true
+    while let output = coordinator.nextOutput(at: now) {
+      isIdle = false
+      if case .command(let command) = output { commands.append(.receiver(command)) }
+      receive(output, at: now)
+    }
+    return isIdle ? nil : commands
+  }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Receiver
+import ReceiverPower
+import ReceiverSimulator
+import ReceiverStream
+
+/// The device at the far end of a host's line.
+public protocol HostLine: SimulatedDevice {
+  /// Switches the supply of the device; no effect without a switch.
+  mutating func setSupply(isOn: Bool, at now: Instant)
+}
+
+extension HostLine {
+  public mutating func setSupply(isOn: Bool, at now: Instant) {}
+}
+
+extension VirtualLine: HostLine {
+  public mutating func setSupply(isOn: Bool, at now: Instant) { inject(.power(isOn: isOn), at: now) }
+}
+
+/// The host of a simulated line in virtual time: the work of the runtime without I/O. It opens the line, passes bytes
+/// and time to a session, performs the session's actions, and applies the commands of the machine above it.
+///
+///     machine ─ commands ─▶ ReceiverSession ─ bytes ─▶ line: a simulated receiver
+///
+/// Properties of the machine can be read at the host.
+@dynamicMemberLookup
+public final class VirtualHost<Machine: HostMachine, Line: HostLine> {
+  public var machine: Machine
+  public var line: Line
+  public private(set) var now: Instant
+  /// The settings of the next session; the host adds the memory of the session before.
+  public var settings: SessionSettings
+  /// UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
+  public var startUTCSeconds: Int64?
+
+  /// When the line was opened first.
+  public private(set) var opened: Instant?
+  /// The memory of the last session whose line was lost.
+  public private(set) var memory: SessionMemory?
+  /// The number of bytes and of writes that the session sent.
+  public private(set) var sentBytes = 0
+  public private(set) var sent = 0
+  /// The number of bytes that the session received.
+  public private(set) var receivedBytes = 0
+  /// The number of wake-ups of the session at its deadlines.
+  public private(set) var wakeUps = 0
+  /// The number of writes after which the process is killed.
+  public private(set) var killsAfter: Int?
+
+  private var current: OpenSession?
+  /// The session in a wrapper, because an optional of the session itself cannot be borrowed through.
+  private struct OpenSession: ~Copyable { var session: ReceiverSession }
+  /// When the line is opened, unless it is open; nil to leave it closed.
+  private var nextOpening: Instant?
+  /// The number of rounds without a later event since time passed.
+  private var rounds = 0
+
+  /// The interval between two attempts to open a line.
+  private static var retry: Milliseconds { Milliseconds(500) }
+
+  /// - Parameters:
+  ///   - machine: The machine under test.
+  ///   - line: The line. It is advanced to `now`, and its bytes until then are lost.
+  ///   - settings: The settings of the session.
+  ///   - startUTCSeconds: UTC at the instant zero, seconds since 1970; nil if the computer's clock is not set.
+  ///   - now: The instant at which the host begins.
+  public init(
+    _ machine: Machine, _ line: Line, settings: SessionSettings = SessionSettings(intent: .serve, line: .serial),
+    startUTCSeconds: Int64? = nil, at now: Instant = .zero
+  ) {
+    self.machine = machine
+    self.line = line
+    self.settings = settings
+    self.startUTCSeconds = startUTCSeconds
+    self.now = now
+    nextOpening = now
+    self.line.advance(to: now)
+    _ = self.line.takeReceived()
+  }
+
+  public subscript<Value>(dynamicMember path: KeyPath<Machine, Value>) -> Value { machine[keyPath: path] }
+
+  // MARK: The session
+
+  /// Whether a session is at work.
+  public var isOpen: Bool { read { !$0.isEnded } ?? false }
+
+  /// Whether the receiver has its configuration, and takes commands.
+  public var isSteady: Bool { read { $0.isSteady } ?? false }
+
+  /// Returns a property of the session, or of the last one after its end; nil while the line is closed.
+  public func read<Value>(_ body: (borrowing ReceiverSession) -> Value?) -> Value? {
+    current == nil ? nil : body(current!.session)
+  }
+
+  /// The session of an open line.
+  public var session: ReceiverSession {
+    _read { yield current!.session }
+    _modify { yield &current!.session }
+  }
+
+  /// Calls the session, and performs what follows; nil while the line is closed.
+  @discardableResult
+  public func withSession<Value>(_ body: (inout ReceiverSession) -> Value) -> Value? {
+    guard current != nil else { return nil }
+    let value = body(&current!.session)
+    work()
+    return value
+  }
+
+  /// Calls the machine, and performs what follows.
+  public func withMachine(_ body: (inout Machine, Instant) -> Void) {
+    body(&machine, now)
+    work()
+  }
+
+  /// Applies a command.
+  public func apply(_ command: ReceiverCommand) {
+    perform(command)
+    work()
+  }
+
+  private func perform(_ command: ReceiverCommand) {
+    switch command {
+    case .set(let desired): current?.session.set(desired, at: now)
+    case .sleep(let duration): current?.session.sleep(for: duration, at: now)
+    case .wakeUp: current?.session.wakeUp(at: now)
+    case .retrieveBatch(let journal): current?.session.retrieveBatch(journal, at: now)
+    case .listen(true): nextOpening = now
+    case .listen(false):
+      nextOpening = nil
+      close { _, _ in }
+    case .supply(let isOn): line.setSupply(isOn: isOn, at: now)
+    }
+  }
+
+  /// Requests the end of the session; the line remains closed.
+  public func requestEnd() {
+    nextOpening = nil
+    withSession { $0.finish(at: now) }
+  }
+
+  /// Ends the session in order. Returns the milliseconds that it took.
+  @discardableResult
+  public func finish() -> UInt64 {
+    let from = now
+    requestEnd()
+    run(20) { !$0.isOpen }
+    return now.milliseconds(since: from)
+  }
+
+  // MARK: Faults of the host
+
+  /// Unplugs the host's side of the line; the receiver goes on.
+  public func unplug() {
+    guard current != nil else { return }
+    close { report, sky in machine.receive(report, sky, at: now) }
+    nextOpening = now + Self.retry
+    machine.lineLost(at: now)
+    work()
+  }
+
+  /// Kills the process; another process opens the line after an interval.
+  public func kill(for gap: Milliseconds) {
+    killsAfter = nil
+    sent = 0
+    die()
+    nextOpening = now + gap
+  }
+
+  /// Kills the process when the session has sent so many writes from now on.
+  public func kill(afterSending count: Int) {
+    sent = 0
+    killsAfter = count
+  }
+
+  private func die() {
+    current = nil
+    memory = nil
+    nextOpening = nil
+  }
+
+  private func close(_ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+    guard current != nil else { return }
+    current!.session.lost(body)
+    performActions()
+    if current != nil { memory = current!.session.memory }
+    current = nil
+  }
+
+  // MARK: Time
+
+  /// Lets time pass without work of the host. The bytes of the line are lost; a closed line is opened at the end.
+  public func skip(to later: Instant) {
+    now = later
+    nextOpening = later
+    line.advance(to: later)
+    _ = line.takeReceived()
+  }
+
+  /// Lets time pass until `condition` holds, at most by `seconds`. Returns whether it current.
+  @discardableResult
+  public func run(_ seconds: Double, until condition: (VirtualHost) -> Bool = { _ in false }) -> Bool {
+    run(to: now + Milliseconds(seconds: seconds), until: condition)
+  }
+
+  /// Lets time pass until `condition` holds, at most to `end`. Returns whether it current.
+  @discardableResult
+  public func run(to end: Instant, until condition: (VirtualHost) -> Bool = { _ in false }) -> Bool {
+    while now < end {
+      step(before: end)
+      if condition(self) { return true }
+    }
+    return condition(self)
+  }
+
+  /// Advances the time to the next event, and performs it.
+  private func step(before end: Instant) {
+    let (before, due) = (now, deadline)
+    now = max(now, Instant.earlier(.earlier(line.deadline, due), end) ?? end)
+    rounds = now > before ? 0 : rounds + 1
+    precondition(rounds < 10_000, "the work of an instant does not end: \(now), due \(String(describing: due))")
+    line.advance(to: now)
+    followLine()
+    let bytes = line.takeReceived()
+    let isDue = due.map { now >= $0 } ?? false
+    let hasBytes = isOpen && !bytes.isEmpty
+    if hasBytes { receive(bytes) }
+    if isDue { wake() }
+    if isDue || hasBytes {
+      machine.hostWoke(at: now)
+      work()
+    }
+    // Work that stays due at an instant must not stop the time.
+    if now == before, let again = deadline, again <= now { now += Milliseconds(1) }
+  }
+
+  private var deadline: Instant? {
+    .earlier(machine.deadline, isOpen ? current!.session.deadline : nextOpening)
+  }
+
+  /// Passes bytes to the session.
+  public func receive(_ bytes: [UInt8]) {
+    receivedBytes += bytes.count
+    unsafe current?.session.receive(bytes.span.bytes, at: now) { report, sky in machine.receive(report, sky, at: now) }
+  }
+
+  private func wake() {
+    if isOpen, let due = current!.session.deadline, now >= due {
+      wakeUps += 1
+      current!.session.wake(at: now) { report, sky in machine.receive(report, sky, at: now) }
+    }
+    if let due = machine.deadline, now >= due { machine.wake(at: now) }
+  }
+
+  /// Opens and closes the line with the device.
+  public func followLine() {
+    if isOpen, !line.isPresent { return unplug() }
+    guard !isOpen, let opening = nextOpening, now >= opening else { return }
+    nextOpening = now + Self.retry
+    guard line.isPresent else { return }
+    _ = line.takeReceived()
+    var settings = settings
+    settings.memory = memory ?? settings.memory
+    let utc = startUTCSeconds.map {
+      UTCTime(nanosecondsSince1970: $0 * 1_000_000_000 + Int64(now.milliseconds(since: .zero)) * 1_000_000)
+    }
+    opened = opened ?? now
+    current = OpenSession(session: ReceiverSession(settings, lineRate: line.hostRate, reference: utc, now: now))
+    work()
+  }
+
+  // MARK: Actions
+
+  /// Works until neither the session nor the machine has an output.
+  public func work() {
+    for _ in 0..<64 {
+      performActions()
+      guard let commands = machine.commands(at: now) else { return }
+      for command in commands {
+        switch command {
+        case .receiver(let command): perform(command)
+        case .finish:
+          nextOpening = nil
+          current?.session.finish(at: now)
+        }
+      }
+    }
+    preconditionFailure("the session and the machine do not settle at \(now)")
+  }
+
+  private func performActions() {
+    while current != nil, let action = current!.session.nextAction() {
+      machine.receive(action, from: current!.session, at: now)
+      switch action {
+      case .send(let bytes):
+        sentBytes += bytes.count
+        sent += 1
+        line.send(bytes, at: now)
+        if sent == killsAfter { die() }
+      case .setRate(let rate):
+        line.advance(to: now)
+        line.hostRate = rate
+        _ = line.takeReceived()
+      case .report, .finished, .batch: break
+      }
+    }
+  }
+}
+
+extension VirtualHost where Line == VirtualLine {
+  /// Starts a fault of the line or of its receiver.
+  public func inject(_ fault: Fault) {
+    line.inject(fault, at: now)
+    followLine()
+    work()
+  }
+
+  /// Whether the receiver is in its backup mode.
+  public var isAsleep: Bool { line.receiver.powerState == .standby }
+}
