@@ -128,5 +128,7 @@ struct PollerTests {
     _ = pthread_kill(pthread_self(), SIGTERM)
     // The process is still running: the signal was removed before it was unblocked.
     _ = consume poller
+    var next = try Poller(catching: [.terminate])
+    #expect(try next.wait(deadline: 0) == [.timeout])
   }
 }
