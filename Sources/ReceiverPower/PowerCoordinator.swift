@@ -137,6 +137,9 @@ public struct PowerCoordinator: Sendable {
       guard let batch = applied.plan?.batch else { return }
       // Fewer than planned would be overrun: the policy has to plan with fewer.
       perform(collection.handle(epochs >= batch.epochs ? .accepted : .refused, at: now), at: now)
+    case .orbits(let seconds):
+      let usableSeconds = power.policy.hotStartSeconds(usableSeconds: seconds)
+      if usableSeconds > 0 { handle(.orbits(usableSeconds: usableSeconds), at: now) }
     case .wasReset: restarted(at: now)
     case .asleep: sleep.handle(.confirmed)
     case .awake:

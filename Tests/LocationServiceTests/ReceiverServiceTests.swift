@@ -148,6 +148,26 @@ struct ReceiverServiceTests {
     #expect(scene.locations.count >= count + 3)
   }
 
+  @Test(
+    "SC-11 after a hot start the receiver sleeps within 6 s of its first fix: it reports how long its orbits last",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10, .f9p, .f10, .x20])
+  func hotStart(model: ReceiverModel) throws {
+    let scene = ServiceScene(model, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\n"))
+    scene.call(.startSignificantChanges)
+    #expect(scene.run(30) { !$0.locations.isEmpty })
+    #expect(scene.run(6) { $0.isAsleep })
+  }
+
+  @Test("SC-11 a receiver without UBX stays on: it does not report its orbits")
+  func hotStartOfPlainReceiver() throws {
+    let scene = ServiceScene(.nmea, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\n"))
+    scene.call(.startSignificantChanges)
+    #expect(scene.run(30) { !$0.locations.isEmpty })
+    let sent = scene.sentBytes
+    scene.run(60)
+    #expect(!scene.isAsleep && scene.sentBytes == sent)
+  }
+
   @Test("SC-11 significant changes and a far region: the receiver sleeps, and the host does not wake in between")
   func rarePositionChecks() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario("start 48.1642,11.6056 512m\nhot\nstay forever\n"))

@@ -119,6 +119,7 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     let core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.desired = { .saving(for: $0) }
+    settings.pollsOrbits = true
     self.init(ServiceLog(core), line, settings: settings, startUTCSeconds: Machine.startSeconds, at: now)
     // The service opens its receiver itself.
     apply(.listen(false))

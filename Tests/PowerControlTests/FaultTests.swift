@@ -135,6 +135,20 @@ struct FaultTests {
     #expect(scene.isBackup)
   }
 
+  @Test("At any part of a second a receiver that ignores sleep is not taken for one that wakes by itself")
+  func sleeplessAtAnyPhase() {
+    for phase in 0..<20 {
+      var scene = asleep()
+      scene.pass(Double(phase) * 0.05)
+      // Epochs come a few milliseconds early or late.
+      for second in 0..<20 where scene.isAsleep {
+        scene.pass(second % 2 == 0 ? 1.004 : 0.996)
+        scene.fix()
+      }
+      #expect(scene.reports == [.doesNotSleep], "\(phase * 50) ms")
+    }
+  }
+
   @Test("An epoch that was on its way when the receiver fell asleep is ignored")
   func buffered() {
     var scene = Scene(demand: .every(900))

@@ -197,10 +197,9 @@ struct CoordinatorFaultTests {
   @Test("Unplugged in backup: it is found again, and serves")
   func unplugged() {
     let scene = Self.asleep()
-    scene.inject(.unplug(for: Milliseconds(seconds: 20)))
-    scene.run(25)
     let count = scene.fixes.count
-    #expect(scene.run(120) { $0.fixes.count > count })
+    scene.inject(.unplug(for: Milliseconds(seconds: 20)))
+    #expect(scene.run(145) { $0.fixes.count > count })
     #expect(scene.run(200) { $0.isAsleep })
   }
 

@@ -71,6 +71,7 @@ extension VirtualHost where Machine == CoordinatorLog, Line == VirtualLine {
     line.hostRate = 9600
     var settings = SessionSettings(intent: intent, line: .serial)
     settings.desired = { .saving(for: $0) }
+    settings.pollsOrbits = true
     let now = Instant.zero + Milliseconds(4000)
     let coordinator = PowerCoordinator(policy: policy, isReadOnly: intent == .readOnly, supply: supply, at: now)
     self.init(CoordinatorLog(coordinator), line, settings: settings, startUTCSeconds: Self.start, at: now)

@@ -123,6 +123,47 @@ struct NavigationTests {
     #expect(host.line.receiver.startKind == .warm)
   }
 
+  /// The usabilities of GPS ephemerides by NAV-ORB; by RXM-SVSI their ages.
+  private static func orbits(_ host: inout Host, _ model: ReceiverModel) throws -> [UInt8] {
+    if model == .m6 {
+      let answer = host.ask(0x0220)
+      let payload = try #require(answer)
+      return (0..<Int(payload[7])).compactMap { payload[9 + 6 * $0] & 0x20 != 0 ? payload[13 + 6 * $0] >> 4 : nil }
+    }
+    let answer = host.ask(0x0134)
+    let payload = try #require(answer)
+    return (0..<Int(payload[5])).compactMap {
+      payload[8 + 6 * $0] == 0 && payload[11 + 6 * $0] >> 5 != 0 ? payload[11 + 6 * $0] & 31 : nil
+    }
+  }
+
+  @Test(
+    "The report of orbits is true after a hot, an old, a warm and a cold start",
+    arguments: [ReceiverModel.m6, .m8, .m9, .m10, .f9p])
+  func orbitReport(model: ReceiverModel) throws {
+    let isM6 = model == .m6
+    var host = Host(model, .hot, hasRate: false)
+    host.run(seconds: 5)
+    // Received a moment ago: they last four hours, and the reference time is two hours ahead.
+    let new = try Self.orbits(&host, model)
+    #expect(new.count >= 6 && new.allSatisfy { $0 == (isM6 ? 2 : 16) })
+    host.line.inject(.power(isOn: false), at: host.now)
+    host.run(seconds: 3 * 3600)
+    host.line.inject(.power(isOn: true), at: host.now)
+    host.run(seconds: 5)
+    let old = try Self.orbits(&host, model)
+    #expect(old.count >= 4 && old.allSatisfy { $0 == (isM6 ? 5 : 4) })
+    for mask in [0x0001, 0xFFFF] as [UInt16] {
+      host.send(0x0604, [UInt8(mask & 0xFF), UInt8(mask >> 8), 1, 0])
+      host.run(seconds: 5)
+      let cleared = try Self.orbits(&host, model)
+      #expect(cleared == [])
+    }
+    host.run(seconds: 90)
+    let received = try Self.orbits(&host, model)
+    #expect(received.count >= 6)
+  }
+
   @Test("NAV-EOE is the last message of an epoch")
   func endOfEpoch() {
     var host = Host(.m9, hasRate: false)

@@ -4,7 +4,7 @@
 
 usage: emulators.py FOLDER [NAME...]      FOLDER holds sextant and sextant-track
 
-Each receiver is probed, watched, recorded, tracked, shown, set, saved, backed up and restored; the output of the commands is
+Each receiver is probed, watched, recorded, tracked, put to sleep, shown, set, saved, backed up and restored; the output of the commands is
 compared with the receiver's own values. The table shows how long each command took: no duration is a failure here. How soon a
 receiver is found and how long a command waits is checked in virtual time by BaudRateSearchTests, ProbePatienceTests and
 SearchLimitTests.
@@ -104,6 +104,7 @@ class Trial:
             self.watch()
             self.record()
             self.track()
+            self.sleep()
             self.configure()
         finally:
             self.receiver.stop()
@@ -161,6 +162,26 @@ class Trial:
                     f"track gave no place, or another: {text[-300:]!r}")
         self.expect_settings(before, "track")
 
+    def sleep(self):
+        """The receiver has its orbits and reports them, so that it may sleep soon after the first fix: without that after 33 s."""
+        if self.kind.quirks not in (Quirks(), Quirks(silent_on_unknown=True)):
+            return
+        before, begin = self.receiver.snapshot(), time.monotonic()
+        try:
+            with harness.Program(program(), "track", "--significant", "--json", "--device", self.link,
+                                 env=environment(self.folder, SEXTANT_APP_STATE="background")) as client:
+                client.wait_for_event("didUpdateLocations")
+                epoch = self.receiver.epoch
+                self.receiver.wait_for(lambda: self.receiver.asleep or self.receiver.epoch > epoch + 20, "no epochs are written")
+                self.expect(self.receiver.asleep, "it is on for 20 s after its first fix, although it has its orbits")
+                client.interrupt()
+                self.errors = client.errors
+        except harness.Failure as failure:
+            self.faults.append(f"sleep: {failure}")
+        self.times["sleep"] = time.monotonic() - begin
+        self.receiver.wait_for_epochs(1)
+        self.expect_settings(before, "sleep")
+
     def configure(self):
         device = ("--device", self.link)
         names = [] if self.kind.reads_all else ["CFG-RATE*"]
@@ -202,7 +223,7 @@ def run(name, folder):
 
 def main():
     names = harness.arguments(__doc__).checks or list(KINDS)
-    labels = ("probe", "watch", "record", "track", "show", "backup", "set", "save", "restore", "refused", "batch")
+    labels = ("probe", "watch", "record", "track", "sleep", "show", "backup", "set", "save", "restore", "refused", "batch")
     print(f"{'receiver':14}" + "".join(f"{label:>8}" for label in labels))
     failed = []
     # A process for each: the receivers' threads would wait for one interpreter.

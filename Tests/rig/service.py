@@ -8,6 +8,7 @@ usage: service.py FOLDER [CHECK...] [--seed S]      FOLDER holds sextant and sex
   killed     the same with a reader that is killed while it reads, and another one after it
   stopped    a deferral that is stopped delivers the fixes that the receiver kept, and leaves the receiver as it was
   pause      a client at rest is paused, its receiver in backup and the host asleep; movement resumes it
+  hot_start  a receiver that has its orbits sleeps within 15 s of the first fix; one without commands stays on
   idle       a receiver that no service needs sleeps, and is awake when the program has ended
 
 The checks follow the receiver's states, as the simulator reports them.
@@ -127,6 +128,18 @@ def pause(folder, model):
         return "paused, the receiver in backup and the host idle; resumed by movement"
 
 
+def hot_start(folder, model):
+    with Simulator(folder, model, scenario="start 48.1642,11.6056 512m\nhot\nstay forever\n") as receiver, \
+            track(receiver, "--significant") as client:
+        client.wait_for_event("didUpdateLocations")
+        since, charge = time.monotonic(), receiver.status()["charge"]
+        receiver.wait_for_status(lambda status: status["state"] == ASLEEP or time.monotonic() - since > 15, "")
+        seconds, after = time.monotonic() - since, receiver.status()
+        client.interrupt()
+        expect_equal(after["state"] == ASLEEP, model != "nmea", f"sleep {seconds:.0f} s after the first fix")
+        return f"{after['state']} {seconds:.1f} s after the first fix, {(after['charge'] - charge) * 3600:.0f} mAs"
+
+
 def idle(folder, model):
     with Simulator(folder, model, scenario=WALK) as receiver, track(receiver, "--significant") as client:
         client.wait_for_event("didUpdateLocations")
@@ -142,6 +155,6 @@ def idle(folder, model):
 if __name__ == "__main__":
     options = harness.arguments(__doc__, seed=1)
     models = {deferral: ["m10", "m8-batching"], killed: ["m10", "m8-batching"], stopped: ["m10"], pause: ["m10", "f9p"],
-              idle: ["m10", "m8"]}
+              hot_start: ["m6", "m8", "m10", "f9p", "nmea"], idle: ["m10", "m8"]}
     harness.run_checks({f"{check.__name__} {model}": lambda folder, check=check, model=model: check(folder, model)
                         for check, names in models.items() for model in names}, options.checks)

@@ -145,6 +145,7 @@ class Receiver(threading.Thread):
         self.epoch = 0
         self.saved = None
         self.commands = 0  # requests that were processed
+        self.asleep = False
         self.line_rate = traits.rate
         self.changed = threading.Condition()
         self.stopped = False
@@ -230,7 +231,7 @@ class Receiver(threading.Thread):
         if self.traits.version >= 15:
             every.append((1, 0x35))
         if self.traits.version >= 18:
-            every.append((1, 0x61))
+            every += [(1, 0x34), (1, 0x61)]
         if self.traits.version >= 27:
             every = [identity for identity in every if identity not in ((1, 0x06), (1, 0x30))]
         return every
@@ -366,6 +367,10 @@ class Receiver(threading.Thread):
         if not got or self.rate not in rates:
             return
         self.received += len(got)
+        if self.asleep:
+            # The bytes that wake it are lost.
+            self.asleep, self.input = False, b""
+            return
         self.input += got
         frames = 0
         while True:
@@ -444,6 +449,13 @@ class Receiver(threading.Thread):
             self.reply((0x13, 0x60), struct.pack("<BBBBI", 1, 0, 0, 0x80, 0))
         elif identity[0] == 1 and not payload and identity in self.messages():
             self.reply(identity, self.navigation(identity))
+        elif identity == (0x02, 0x20) and not payload and self.traits.version < 27:
+            # RXM-SVSI: healthy, with an ephemeris whose reference time is in two hours, and an almanac.
+            self.reply(identity, struct.pack("<IhBB", self.time_of_week, 2400, 10, 10) + b"".join(
+                struct.pack("<BBhbB", each + 2, 0x70, 36 * each, 40, 0x24) for each in range(10)))
+        elif identity == (0x02, 0x41) and len(payload) in (8, 16) and payload[8 if len(payload) == 16 else 4] & 2:
+            # RXM-PMREQ: until a byte comes.
+            self.asleep, self.output, self.requests = True, [], []
         elif identity[0] == 6:
             self.configure(identity, payload)
 
@@ -587,6 +599,8 @@ class Receiver(threading.Thread):
     # MARK: Output without a request
 
     def write_epoch(self):
+        if self.asleep:
+            return
         self.epoch += 1
         self.now = time.time()
         output = self.port[2]
@@ -629,12 +643,16 @@ class Receiver(threading.Thread):
                     f"{number:02d},{up % 90:02d},{azimuth:03d},{signal}" for number, up, azimuth, signal in group)
                         for index, group in enumerate(groups, 1)]
 
+    @property
+    def time_of_week(self):
+        now = getattr(self, "now", time.time())
+        return int((now + 18 - calendar.timegm((1980, 1, 6, 0, 0, 0))) % 604800 * 1000)
+
     def navigation(self, identity):
         now = getattr(self, "now", time.time())
         utc = time.gmtime(now)
         gps = now + 18 - calendar.timegm((1980, 1, 6, 0, 0, 0))
-        tow = int(gps % 604800 * 1000)
-        head = struct.pack("<I", tow)
+        head = struct.pack("<I", self.time_of_week)
         place = (round(LONGITUDE * 1e7), round(LATITUDE * 1e7), round(HEIGHT * 1000), round((HEIGHT - GEOID) * 1000))
         date = struct.pack("<HBBBBB", utc.tm_year, utc.tm_mon, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)
         nano = int(now % 1 * 1e9)
@@ -655,6 +673,10 @@ class Receiver(threading.Thread):
             case 0x30:
                 return head + struct.pack("<BBH", 10, 4, 0) + b"".join(
                     struct.pack("<BBBBBbhi", each, each + 2, 0x0D, 7, 30 + each, 40, 36 * each, 0) for each in range(10))
+            case 0x34:
+                # Healthy, above the elevation mask; a broadcast ephemeris for 2.75 to 3 h.
+                return head + struct.pack("<BBH", 1, 10, 0) + b"".join(
+                    struct.pack("<BBBBBB", 0, each + 2, 0x0D, 12 | 1 << 5, 20 | 1 << 5, 0) for each in range(10))
             case 0x35:
                 return head + struct.pack("<BBH", 1, 10, 0) + b"".join(
                     struct.pack("<BBBbhhI", 0, each + 2, 30 + each, 40, 36 * each, 0, 0x191F) for each in range(10))

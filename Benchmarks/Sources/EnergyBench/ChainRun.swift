@@ -15,12 +15,20 @@ struct ChainRun {
   private let day: Day
   private let host: VirtualHost<Chain, VirtualLine>
 
-  /// - Parameter baud: The configured rate of the line; nil for the receiver's default.
-  init(day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?) {
+  /// - Parameters:
+  ///   - baud: the configured rate of the line; nil for the receiver's default.
+  ///   - isHot: whether the receiver has time, position and orbits at the beginning.
+  ///   - pollsOrbits: whether the session polls the orbits' validity.
+  init(
+    day: Day, model: ReceiverModel, policy: PowerPolicy, seed: UInt64, baud: UInt32?, isHot: Bool = false,
+    pollsOrbits: Bool = true
+  ) {
     self.day = day
     let utc: Int64 = 1_780_000_000
-    let scenario = Scenario(day)
+    var scenario = Scenario(day)
+    scenario.beginsHot = isHot
     var settings = SessionSettings(intent: .serve, line: .serial)
+    settings.pollsOrbits = pollsOrbits
     settings.desired = { receiver in
       var desired = DesiredConfiguration.navigation(for: receiver)
       desired.portRate = baud
@@ -63,11 +71,12 @@ private struct Chain: CoordinatedMachine {
   private var lastSkyReturn: Double?
   private var skySince = 0.0
   private var readSinceReport = 0
+  private var start = Metrics.Start()
 
   init(_ day: Day, _ scenario: Scenario, _ coordinator: PowerCoordinator) {
     (self.day, self.scenario, self.coordinator) = (day, scenario, coordinator)
     clients = day.clients.enumerated().map {
-      BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
+      BenchClient(id: ClientID(UInt64($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
     }
     departures = day.path.departures[...]
   }
@@ -78,6 +87,7 @@ private struct Chain: CoordinatedMachine {
     metrics.seconds = day.seconds
     metrics.hostWakeups = wakeups.total
     metrics.hostWakeupsInWorstHour = wakeups.worst
+    metrics.start = start
     metrics.judge(clients, on: day, unnoticed: pendingDepartures)
     return metrics
   }
@@ -100,13 +110,25 @@ private struct Chain: CoordinatedMachine {
       }
       readSinceReport = 0
     case .lost(let count, _): metrics.fixesLost += count
-    case .command, .collects, .collectsNoMore, .readOutBegins, .startedAnew: break
+    case .command: noteSaving(at: now)
+    case .collects, .collectsNoMore, .readOutBegins, .startedAnew: break
+    }
+  }
+
+  /// Notes the first state below full power after the first fix.
+  private mutating func noteSaving(at now: Instant) {
+    let power = coordinator.power
+    guard start.fixSeconds != nil, start.savingSeconds == nil, power.capabilities != nil else { return }
+    let wanted = power.wanted
+    if wanted.mode != .continuous(everySeconds: 1) || wanted.batching != nil {
+      start.savingSeconds = now.seconds(since: .zero)
     }
   }
 
   private mutating func deliver(_ fix: Fix, at now: Instant) {
     guard fix.hasPosition, let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return }
     let seconds = now.seconds(since: .zero)
+    if start.fixSeconds == nil { start.fixSeconds = seconds }
     if let back = lastSkyReturn {
       metrics.worstSkyReturnSeconds = max(metrics.worstSkyReturnSeconds ?? 0, seconds - back)
       lastSkyReturn = nil

@@ -36,7 +36,7 @@ public struct EnergyBench: Sendable {
     return row(day, capabilities, ChainRun(day: day, model: model, policy: policy, seed: seed, baud: baud).runDay())
   }
 
-  private static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
+  static let simulated: [String: ReceiverModel] = ["M8": .m8, "M9": .m9, "M10": .m10, "F9": .f9p]
 
   /// Runs the same day; returns also its states over time as a picture (SVG).
   public func picture(_ day: Day, _ capabilities: ReceiverCapabilities) -> String {

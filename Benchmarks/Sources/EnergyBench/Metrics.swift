@@ -24,6 +24,16 @@ public struct Metrics: Sendable {
   public var worstSkyReturnSeconds: Double?
   /// Changes between sleep and activity in the worst hour of the clock.
   public var switchesInWorstHour = 0
+  /// The first times of a day through the session; the table's days have none.
+  public var start = Start()
+
+  /// Seconds of the day.
+  public struct Start: Sendable {
+    /// The first fix.
+    public var fixSeconds: Double?
+    /// The first state below full power after it: a sleep, cyclic tracking or collecting.
+    public var savingSeconds: Double?
+  }
 
   public var averageMilliamperes: Double { seconds > 0 ? chargeMilliampereSeconds / seconds : 0 }
 }

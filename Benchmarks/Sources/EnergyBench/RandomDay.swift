@@ -148,7 +148,7 @@ public struct RandomDay {
     case 14: .entered(.continuous(everySeconds: 1))
     default:
       .demand(
-        ClientID(UInt32(random.int(90...92))),
+        ClientID(UInt64(random.int(90...92))),
         random.oneIn(2) ? nil : Demand(updates: updates(pausing: .automatic, deferral: nil)))
     }
   }

@@ -47,7 +47,7 @@ struct Run {
     power = PowerControl(policy: policy, at: .zero)
     plant = Plant(capabilities, seed: seed, keepsLog: keepsLog)
     clients = day.clients.enumerated().map {
-      BenchClient(id: ClientID(UInt32($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
+      BenchClient(id: ClientID(UInt64($0.offset)), script: $0.element, watchesMovement: day.hasAccelerometer)
     }
     departures = day.path.departures[...]
     random = SeededRandomNumberGenerator(seed: seed ^ 0x5EED)

@@ -36,6 +36,9 @@ struct BenchEnergy: ParsableCommand {
   @Option(help: "With --through-receiver: the rate that the line is brought to; 0 for the receiver's own.")
   var baud: UInt32 = 115_200
 
+  @Flag(help: "Instead: the first five minutes after a hot start, without and with the report of orbits.")
+  var hotStart = false
+
   @Flag(help: "Print the result as JSON.")
   var json = false
 
@@ -48,6 +51,7 @@ struct BenchEnergy: ParsableCommand {
   func run() throws {
     if let randomDays { return try check(randomDays) }
     let models = try chosenModels()
+    if hotStart { return try Output.write(startTable(models)) }
     let days = try chosenDays()
     var policy = PowerPolicy.standard
     policy.mayReduceConstellations = reducedConstellations
@@ -75,6 +79,15 @@ struct BenchEnergy: ParsableCommand {
     } else {
       try Output.write(EnergyTable(rows: rows).text)
     }
+  }
+
+  private func startTable(_ models: [ReceiverCapabilities]) -> String {
+    let bench = EnergyBench(seed: seed)
+    let rows = models.flatMap { bench.hotStarts($0, baud: baud == 0 ? nil : baud) }
+    guard json else { return HotStartTable(rows: rows).text }
+    var line = JSONText()
+    line.hotStarts(rows)
+    return line.text
   }
 
   private func chosenModels() throws -> [ReceiverCapabilities] {

@@ -44,6 +44,17 @@ struct EnergyCommandTests {
     #expect(lines[0].utf8.count == lines[1].utf8.count)
   }
 
+  @Test("The rows of a hot start are aligned, and each has two objects")
+  func hotStarts() {
+    let rows = EnergyBench().hotStarts(.m10, baud: 115_200)
+    let lines = HotStartTable(rows: rows).text.split(separator: "\n")
+    #expect(lines.count == 6 && lines.allSatisfy { $0.utf8.count == lines[0].utf8.count })
+    var line = JSONText()
+    line.hotStarts(rows)
+    #expect(line.text.split(separator: "{").count == 1 + 2 * rows.count)
+    #expect(line.text.contains(#""orbits":"reported""#))
+  }
+
   @Test("Each command prints its name")
   func names() {
     let commands: [any ParsableCommand.Type] = [SextantBench.self] + SextantBench.configuration.subcommands

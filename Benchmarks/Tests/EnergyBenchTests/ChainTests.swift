@@ -38,6 +38,24 @@ struct ChainTests {
     #expect(chain.metrics.worstSkyReturnSeconds ?? 0 <= 360)
   }
 
+  @Test(
+    "After a hot start the receiver's report of its orbits begins savings at the first fix, and otherwise half a minute later",
+    arguments: EnergyBench.models)
+  func hotStart(capabilities: ReceiverCapabilities) throws {
+    for row in EnergyBench().hotStarts(capabilities, baud: 115_200) {
+      let (silent, reporting) = (row.silent, row.reporting)
+      let fix = try #require(reporting.start.fixSeconds)
+      let canSave = capabilities.cyclicLongestSeconds != nil || !["ten-metres", "deferral"].contains(row.scenario)
+      guard canSave else {
+        #expect(reporting.start.savingSeconds == nil, "\(row.scenario)")
+        continue
+      }
+      #expect(try #require(reporting.start.savingSeconds) <= fix + 6, "\(row.scenario)")
+      #expect(try #require(silent.start.savingSeconds) >= fix + 25, "\(row.scenario)")
+      #expect(reporting.chargeMilliampereSeconds < silent.chargeMilliampereSeconds, "\(row.scenario)")
+    }
+  }
+
   @Test("A receiver that is not simulated has no simulated day")
   func unknown() throws {
     #expect(EnergyBench().runThroughReceiver(try #require(Day.named("indoor")), .plainNMEA, baud: nil)?.model == nil)

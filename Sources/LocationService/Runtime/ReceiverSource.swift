@@ -223,7 +223,10 @@ final class ReceiverSource {
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
       // A standby receiver never sleeps and keeps its rate.
-      if number == 0 { settings.desired = { .saving(for: $0) } }
+      if number == 0 {
+        settings.desired = { .saving(for: $0) }
+        settings.pollsOrbits = true
+      }
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(

@@ -74,7 +74,7 @@ public struct PowerControl: Sendable {
     case .batchRetrieved(let count, let lost): batchRetrieved(count: count, lost: lost, &actions)
     case .retrievalCut: retrievalCut(&actions)
     case .rebooted: rebooted(&actions)
-    case .orbits(let seconds): orbits.reported(usableSeconds: seconds, at: now)
+    case .orbits(let seconds): orbits.reported(usableSeconds: seconds, at: now, policy: policy)
     case .movementHint(let source): hinted(source)
     case .accelerometer(let isPresent): hasAccelerometer = isPresent
     case .hostSuspending: hostSuspends(&actions)

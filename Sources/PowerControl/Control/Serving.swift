@@ -124,7 +124,7 @@ extension PowerControl {
 
   /// The time until which a start is certainly hot.
   var sureOrbitsEnd: Instant? {
-    orbits.sureUntil(capabilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds, policy)
+    orbits.sureUntil(capabilities?.sureOrbitsSeconds ?? policy.orbitsValidSeconds)
   }
 
   private func trackOrbitsEnd() -> Instant? {

@@ -115,12 +115,13 @@ extension PowerControl {
     case .backup, .off: break
     default: return
     }
-    // The epoch was on its way when the receiver fell asleep.
-    guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
-    if let until = asleep.until, until <= now { return }
     let quiet = now.seconds(since: asleep.lastUnexpectedEpoch ?? asleep.since)
     var asleep = asleep
     asleep.lastUnexpectedEpoch = now
+    phase = .asleep(asleep)
+    // The epoch was on its way when the receiver fell asleep.
+    guard now.seconds(since: asleep.since) > policy.sleepGraceSeconds else { return }
+    if let until = asleep.until, until <= now { return }
     // A receiver that ignored the request sends an epoch a second; this one slept and woke by itself.
     if quiet > 1.5 * policy.sleepGraceSeconds {
       reportOnce(.wakesByItself, &actions)

@@ -11,6 +11,8 @@ struct Orbits: Sendable {
   private(set) var collectingSince: Instant?
   /// The start of fixes in cyclic tracking.
   private var cyclicSince: Instant?
+  /// The time at which the satellites of these orbits were in view.
+  private var inViewAt: Instant?
 
   /// Takes a fix at full power.
   mutating func tracked(at now: Instant, policy: PowerPolicy, isReduced: Bool) {
@@ -18,6 +20,7 @@ struct Orbits: Sendable {
     let since = collectingSince ?? now
     collectingSince = since
     if now.seconds(since: since) >= policy.orbitsCollectSeconds {
+      inViewAt = now
       usableUntil = now + Milliseconds(seconds: isReduced ? policy.orbitsReducedSeconds : policy.orbitsValidSeconds)
     }
   }
@@ -37,14 +40,19 @@ struct Orbits: Sendable {
     cyclicSince = since
     guard let usableUntil, now.seconds(since: since) >= policy.orbitsCyclicSeconds else { return }
     let renewed = now + Milliseconds(seconds: policy.orbitsValidSeconds - policy.orbitsCyclicSeconds)
-    self.usableUntil = max(usableUntil, renewed)
+    guard renewed > usableUntil else { return }
+    self.usableUntil = renewed
+    inViewAt = now.moved(by: -policy.orbitsCyclicSeconds)
   }
 
   /// Tracking was interrupted.
   mutating func interrupted() { (collectingSince, cyclicSince) = (nil, nil) }
 
   /// Takes the receiver's own report.
-  mutating func reported(usableSeconds: Double, at now: Instant) {
+  mutating func reported(usableSeconds: Double, at now: Instant, policy: PowerPolicy) {
+    let left = policy.orbitsCollectSeconds - (collectingSince.map { now.seconds(since: $0) } ?? 0)
+    guard left > policy.orbitsNearlySeconds else { return }
+    inViewAt = now
     usableUntil = usableSeconds > 0 ? now + Milliseconds(seconds: usableSeconds) : nil
   }
 
@@ -58,6 +66,7 @@ struct Orbits: Sendable {
     guard let until = usableUntil, seconds > 0 else { return }
     let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
     usableUntil = until.nanoseconds > nanoseconds ? Instant(nanoseconds: until.nanoseconds - nanoseconds) : nil
+    inViewAt = inViewAt?.moved(by: -min(seconds, 1e9))
   }
 
   /// The orbits are lost: the supply was off.
@@ -65,11 +74,26 @@ struct Orbits: Sendable {
 
   /// The time until which a start is certainly hot, for a receiver whose satellites set before their orbits are too
   /// old.
-  func sureUntil(_ sureSeconds: Double, _ policy: PowerPolicy) -> Instant? {
-    guard let usableUntil else { return nil }
-    let less = UInt64(max(policy.orbitsValidSeconds - sureSeconds, 0) * 1e9)
-    return usableUntil.nanoseconds > less ? Instant(nanoseconds: usableUntil.nanoseconds - less) : nil
+  func sureUntil(_ sureSeconds: Double) -> Instant? {
+    guard let usableUntil, let inViewAt else { return nil }
+    return min(usableUntil, inViewAt + Milliseconds(seconds: sureSeconds))
   }
 
   func isUsable(at instant: Instant) -> Bool { usableUntil.map { instant < $0 } ?? false }
+}
+
+extension PowerPolicy {
+  /// Returns the time in seconds for which a start is hot with these orbits; 0 with too few.
+  ///
+  /// So many satellites that enough of them are left: both an orbit's validity and a satellite's setting end its use.
+  ///
+  /// - Parameter usableSeconds: how long the orbits of the satellites in use remain usable, the longest first.
+  public func hotStartSeconds(usableSeconds: [Double]) -> Double {
+    var longest = 0.0
+    for (index, seconds) in usableSeconds.enumerated() where index >= orbitsLeastSatellites {
+      let left = 1 - Double(orbitsLeastSatellites) / Double(index + 1)
+      longest = max(longest, min(seconds, orbitsSetSeconds * left))
+    }
+    return longest
+  }
 }

@@ -10,6 +10,14 @@ public struct PowerPolicy: Hashable, Sendable {
   /// Uninterrupted tracking in which a full set is received: GPS repeats it every 30 s, and the first and last epochs
   /// are incomplete.
   public var orbitsCollectSeconds = 33.0
+  /// The receiver's report of its orbits changes nothing if the collection ends within this time: it is then about to
+  /// have those of all satellites in view, which last longer.
+  public var orbitsNearlySeconds = 10.0
+  /// Satellites that a start needs.
+  public var orbitsLeastSatellites = 4
+  /// The time in which all satellites in view set, if as many set in each minute: with four of ten left after 2.5 h
+  /// (`sureOrbitsSeconds` of ``ReceiverCapabilities``).
+  public var orbitsSetSeconds = 4.2 * 3600
   /// The time within which a receiver in cyclic tracking renews them by itself.
   public var orbitsCyclicSeconds = 1800.0
   /// Orbits are renewed if the next position check would come later than this before their end.

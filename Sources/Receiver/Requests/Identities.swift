@@ -43,6 +43,8 @@ extension MessageIdentity {
   package static let mgaDBD = MessageIdentity(0x13, 0x80)
   package static let mgaACK = MessageIdentity(0x13, 0x60)
   public static let navPVT = MessageIdentity(0x01, 0x07)
+  package static let navORB = MessageIdentity(0x01, 0x34)
+  package static let rxmSVSI = MessageIdentity(0x02, 0x20)
   public static let navDOP = MessageIdentity(0x01, 0x04)
   public static let navSAT = MessageIdentity(0x01, 0x35)
   public static let navEOE = MessageIdentity(0x01, 0x61)

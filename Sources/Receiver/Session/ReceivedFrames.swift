@@ -16,6 +16,7 @@ struct ReceivedFrames {
   private(set) var frames = 0
   /// Epochs that are over.
   var epochs = 0
+  private(set) var orbits: OrbitPolling
   private(set) var isConfigurationLost = false
   private(set) var sawBootText = false
   /// MON-VER without a request in flight.
@@ -24,12 +25,19 @@ struct ReceivedFrames {
   private(set) var batch: [[UInt8]] = []
 
   init(
-    evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, collectsEvidence: Bool
+    evidence: VendorEvidence, watch: ConfigurationWatch?, request: RequestInFlight?, orbits: OrbitPolling,
+    collectsEvidence: Bool
   ) {
     self.evidence = evidence
     self.watch = watch
     self.request = request
+    self.orbits = orbits
     self.collectsEvidence = collectsEvidence
+  }
+
+  /// Takes an epoch.
+  mutating func observe(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
+    orbits.receive(report.fix, sky)
   }
 
   mutating func receive(_ frame: borrowing Frame, at now: Instant, _ bitRate: UInt32?) {

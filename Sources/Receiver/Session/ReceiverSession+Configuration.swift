@@ -42,6 +42,7 @@ extension ReceiverSession {
     // A receiver that had all of it before the line was lost was reset meanwhile.
     if isWritten, configuration.isCheck || health.wasLost && configuration.isApplied {
       report(.wasReset)
+      orbits.restart()
       assistance.prepare(settings.assistance, for: description, at: now)
     }
     // If every setting was refused, no single one is at fault.

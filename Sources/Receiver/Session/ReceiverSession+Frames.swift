@@ -6,7 +6,7 @@ import ReceiverStream
 extension ReceiverSession {
   func startReceiving() -> ReceivedFrames {
     ReceivedFrames(
-      evidence: identity.evidence, watch: watch, request: requests.inFlight,
+      evidence: identity.evidence, watch: watch, request: requests.inFlight, orbits: orbits,
       collectsEvidence: identity.evidence.verdict != .uBlox && memory.description == nil)
   }
 
@@ -14,6 +14,7 @@ extension ReceiverSession {
     identity.update(received.evidence)
     watch = received.watch
     requests.update(received.request)
+    orbits = received.orbits
     if received.epochs > 0 { line.finishEpoch() }
     let hasFrames = received.frames > 0
     if hasFrames {

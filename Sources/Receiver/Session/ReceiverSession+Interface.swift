@@ -13,6 +13,7 @@ extension ReceiverSession {
     let bitRate = rate
     let action = listener.receive(bytes, at: now, frames: { received.receive($0, at: now, bitRate) }) { report, sky in
       if !report.isUpdate { received.epochs += 1 }
+      received.observe(report, sky)
       body(report, sky)
     }
     take(&received, at: now)
@@ -33,7 +34,10 @@ extension ReceiverSession {
   ) {
     var received = startReceiving()
     let bitRate = rate
-    let action = listener.wake(at: now, frames: { received.receive($0, at: now, bitRate) }, body)
+    let action = listener.wake(at: now, frames: { received.receive($0, at: now, bitRate) }) { report, sky in
+      received.observe(report, sky)
+      body(report, sky)
+    }
     take(&received, at: now)
     carryOut(action, at: now)
     if isAsleep { sleepPlan.ignore(skippedBytes: listener.counters.skippedBytes) }

@@ -72,6 +72,7 @@ extension ReceiverSession {
     watch = nil
     cutBatch()
     health.lose()
+    orbits.restart()
     identity.reset()
     enter(.searching, on: cause)
   }

@@ -48,6 +48,7 @@ extension ReceiverSession {
     case .ticket(let ticket)?: actions.append(.finished(ticket, outcome))
     case .assistance?: assistance.receive(outcome)
     case .retrieval?: batch.receive(outcome, at: now)
+    case .orbits?: if let seconds = orbits.receive(outcome) { report(.orbits(usableSeconds: seconds)) }
     }
   }
 
@@ -64,7 +65,7 @@ extension ReceiverSession {
     if settings.intent != .readOnly { retry.schedule(from: now, isUnsure: isUnsure) }
   }
 
-  // MARK: Assistance and batches
+  // MARK: Assistance, orbits and batches
 
   mutating func startAssisting(at now: Instant) -> Bool {
     if requests.begin(assistance.next(at: now), for: .assistance) { return true }
@@ -74,6 +75,14 @@ extension ReceiverSession {
       report(.assisted(given: delivery.given, refused: delivery.refused))
     }
     return false
+  }
+
+  /// Polls the receiver's orbits, if that is due. Bytes would wake a receiver that sleeps between fixes.
+  mutating func startPollingOrbits() -> Bool {
+    guard settings.pollsOrbits, settings.intent == .serve, desired?.powerSave?.sleepsBetweenFixes != true else {
+      return false
+    }
+    return requests.begin(orbits.next(description, bitRate: rate), for: .orbits)
   }
 
   mutating func cutBatch() {

@@ -105,6 +105,7 @@ extension ReceiverSession {
     case .send(let command): begin(command)
     case .reset(let command):
       report(.resetToWake)
+      orbits.restart()
       begin(command)
     case .failed: giveUpWaking(wakeUp, at: now)
     }

@@ -143,7 +143,7 @@ extension ReceiverSession {
       startChangingRate()
     } else {
       return requests.begin(batch.next(at: now), for: .retrieval) || requests.beginSubmitted()
-        || startSleeping(at: now) || startAssisting(at: now)
+        || startSleeping(at: now) || startAssisting(at: now) || startPollingOrbits()
     }
     return true
   }

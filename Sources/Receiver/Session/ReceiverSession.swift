@@ -61,6 +61,7 @@ public struct ReceiverSession: ~Copyable {
   var sleepPlan = SleepPlan()
   var assistance: AssistanceDelivery
   var batch = BatchReading()
+  var orbits = OrbitPolling()
   var end = EndPhase()
   /// Gets each transition, for tests.
   var onTransition: ((StageTransition) -> Void)?

@@ -34,6 +34,9 @@ public enum SessionReport: Sendable, Equatable {
   case configurationFailed
   /// The receiver got assistance after its start: the numbers of accepted and refused messages.
   case assisted(given: Int, refused: Int)
+  /// How long the orbits of the satellites in use remain usable, certainly so many seconds each, the longest first; for
+  /// each start of the receiver, if `SessionSettings.pollsOrbits` is set.
+  case orbits(usableSeconds: [Double])
   /// The receiver was reset and lost its configuration, which was written again.
   case wasReset
   /// The receiver sends nothing any more.

@@ -34,6 +34,8 @@ public struct SessionSettings: Sendable {
   public var desired: @Sendable (ReceiverDescription) -> DesiredConfiguration = { .navigation(for: $0) }
   /// The assistance for a receiver after its start; nil for none.
   public var assistance: AssistanceSettings?
+  /// Whether the receiver is polled for the validity of its orbits after the first fix of a start.
+  public var pollsOrbits = false
   /// Whether the end of the session restores what was changed.
   public var restoresAtEnd = true
   /// Whether UBX may be switched on at a u-blox receiver without UBX replies, which changes its port until it loses power.

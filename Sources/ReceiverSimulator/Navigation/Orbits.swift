@@ -31,6 +31,12 @@ struct NavigationMemory: Sendable, Equatable {
     return age >= 0 && age < Self.validSeconds(ofSlot: slot) * 1000
   }
 
+  /// Returns the remaining validity of a satellite's ephemeris in seconds; 0 without one.
+  func ephemerisSeconds(_ slot: Int, at utcMilliseconds: Int64) -> Int64 {
+    guard hasEphemeris(slot, at: utcMilliseconds), let collected = ephemeris[slot] else { return 0 }
+    return Self.validSeconds(ofSlot: slot) - (utcMilliseconds - collected) / 1000
+  }
+
   /// Clears by CFG-RST's mask (interface descriptions, CFG-RST, navBbrMask).
   mutating func clear(_ mask: UInt16) {
     if mask & 1 != 0 { ephemeris = Array(repeating: nil, count: VisibleSatellite.slots) }

@@ -6,7 +6,10 @@ struct SatelliteState: Sendable, Equatable {
   /// dBHz; 0 without a signal.
   var signal: Int
   var isUsed: Bool
-  var hasEphemeris: Bool
+  /// The remaining validity of the ephemeris, in seconds; 0 without one.
+  var ephemerisSeconds: Int64
+
+  var hasEphemeris: Bool { ephemerisSeconds > 0 }
 }
 
 /// The receiver's solution for an epoch, in any message.

@@ -56,6 +56,11 @@ struct NavigationOutput {
       return writer.frame(16 + 16 * count) { span in
         NavSIG.encode(into: &span, length: 8 + 16 * count) { writeSIG(&$0) }
       }
+    case 0x0220:
+      let satellites = solution.satellites.filter { $0.satellite.gnss == 0 }
+      return writer.frame(16 + 6 * satellites.count) { span in
+        RxmSVSI.encode(into: &span, length: 8 + 6 * satellites.count) { writeSVSI(satellites, &$0) }
+      }
     case 0x0161: return writer.frame(12) { NavEOE.encode(into: &$0) { $0.iTOW(timeOfWeek) } }
     default: return nil
     }
@@ -327,8 +332,30 @@ struct NavigationOutput {
       message.satellite_gnssId(index, state.satellite.gnss)
       message.satellite_svId(index, state.satellite.number)
       message.satellite_svFlag(index, 1 | 3 << 2)
-      message.satellite_eph(index, state.hasEphemeris ? 8 | 1 << 5 : 0)
+      // A usability of n is between n - 1 and n quarters of an hour; 30 is more than 450 minutes.
+      let usability = UInt8(min(30, (state.ephemerisSeconds + 899) / 900))
+      message.satellite_eph(index, state.hasEphemeris ? usability | 1 << 5 : 0)
       message.satellite_alm(index, 20 | 1 << 5)
+    }
+  }
+}
+
+extension NavigationOutput {
+  /// RXM-SVSI has GPS satellites only.
+  private func writeSVSI(_ satellites: [SatelliteState], _ message: inout RxmSVSI.Writer) {
+    message.iTOW(timeOfWeek)
+    message.week(Int16(solution.gps.week))
+    message.numVis(UInt8(satellites.count))
+    message.numSV(UInt8(satellites.count))
+    for (index, state) in satellites.enumerated() {
+      message.satellite_svid(index, state.satellite.number)
+      // Healthy, ephemeris, almanac.
+      message.satellite_svFlag(index, 1 << 4 | (state.hasEphemeris ? 1 << 5 : 0) | 1 << 6)
+      message.satellite_azim(index, Int16(state.satellite.azimuthDegrees) % 360)
+      message.satellite_elev(index, Int8(state.satellite.elevationDegrees))
+      // The age relative to the reference time, two hours before the end of the validity; both ages have an offset of 4.
+      let hours = (Double(7200 - state.ephemerisSeconds) / 3600).rounded(.down)
+      message.satellite_age(index, 4 | UInt8(max(0, min(15, hours + 4))) << 4)
     }
   }
 }

@@ -132,10 +132,10 @@ extension VirtualReceiver {
     next.hasFix = engine.hasFix
     for satellite in visible {
       let signal = signal(of: satellite, utc)
-      let hasEphemeris = memory.hasEphemeris(satellite.slot, at: utc)
-      let isUsed = engine.hasFix && signal > 0 && hasEphemeris
+      let seconds = memory.ephemerisSeconds(satellite.slot, at: utc)
+      let isUsed = engine.hasFix && signal > 0 && seconds > 0
       next.satellites.append(
-        SatelliteState(satellite: satellite, signal: signal, isUsed: isUsed, hasEphemeris: hasEphemeris))
+        SatelliteState(satellite: satellite, signal: signal, isUsed: isUsed, ephemerisSeconds: seconds))
       if isUsed { next.used += 1 }
     }
     if engine.hasFix { solvePosition(&next) }
@@ -187,7 +187,7 @@ extension VirtualReceiver {
       if message.isSentence {
         if settings.sendsNMEA { sentences.write(identity, &writer, &frames) }
       } else if settings.sendsUBX {
-        if identity >> 8 == 0x01 {
+        if 0x01...0x02 ~= identity >> 8 {
           messages.write(identity, &writer, &frames)
         } else if let frame = monitoring(identity) {
           frames.append(frame)

@@ -8,7 +8,7 @@ extension VirtualReceiver {
   mutating func poll(_ identity: MessageIdentity) {
     guard settings.sendsUBX else { return }
     if let frame = monitoring(identity.key) { return reply(frame) }
-    guard identity.messageClass == 0x01, let index = OutputMessage.index(of: identity),
+    guard 0x01...0x02 ~= identity.messageClass, let index = OutputMessage.index(of: identity),
       OutputMessage.all[index].isAvailable(in: traits)
     else { return }
     var frames: [[UInt8]] = []

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverStream
+
+/// When the receiver is polled for its orbits: once after the first fix of each of its starts.
+///
+///     waiting ── fix with four satellites ──▶ due ── poll ──▶ polled ── reply ──▶ done
+///        ▲                                                                        │
+///        └──────────────────── start: line lost, reset, another receiver ─────────┘
+///
+/// Later polls would have no new result: an ephemeris takes half a minute to receive, as long as the policy waits without
+/// a report.
+struct OrbitPolling: Sendable {
+  private enum State: Sendable {
+    case waiting
+    case due(used: [OrbitReport.Satellite])
+    case polled(used: [OrbitReport.Satellite], Message)
+    case done
+  }
+
+  private enum Message { case navORB, rxmSVSI }
+
+  private var state = State.waiting
+
+  /// The satellites that a position in three dimensions needs.
+  private static var leastSatellites: Int { 4 }
+  /// The longest usual reply in bytes: a hundred satellites.
+  private static var replyBytes: Int { 16 + 6 * 100 }
+
+  /// Takes an epoch.
+  mutating func receive(_ fix: borrowing Fix, _ sky: borrowing Sky) {
+    guard case .waiting = state, fix.hasPosition, sky.used >= Self.leastSatellites else { return }
+    var used: [OrbitReport.Satellite] = []
+    let satellites = sky.satellites
+    for index in satellites.indices where satellites[index].isUsed {
+      used.append(
+        OrbitReport.Satellite(system: satellites[index].system.rawValue, number: satellites[index].number))
+    }
+    state = .due(used: used)
+  }
+
+  /// The receiver starts, or is another one.
+  mutating func restart() { state = .waiting }
+
+  /// Returns the poll, if it is due.
+  mutating func next(_ receiver: ReceiverDescription?, bitRate: UInt32?) -> Command? {
+    guard case .due(let used) = state, let receiver else { return nil }
+    let message = receiver.protocolVersion.map { $0 >= ProtocolVersion(18, 0) } ?? false ? Message.navORB : .rxmSVSI
+    state = .polled(used: used, message)
+    var command = Command.poll(message == .navORB ? .navORB : .rxmSVSI)
+    command.attempts = 2
+    command.patience = command.patience + RequestInFlight.time(of: Self.replyBytes, bitRate)
+    return command
+  }
+
+  /// Takes the outcome of the poll.
+  ///
+  /// - Returns: how long the orbits of the satellites in use remain usable, in seconds, the longest first; nil without a
+  ///   reply.
+  mutating func receive(_ outcome: Outcome) -> [Double]? {
+    guard case .polled(let used, let message) = state else { return nil }
+    state = .done
+    guard case .answered(let payload) = outcome else { return nil }
+    let report = message == .navORB ? OrbitReport(navORB: payload) : OrbitReport(rxmSVSI: payload)
+    return report.usableSeconds(of: used)
+  }
+}
