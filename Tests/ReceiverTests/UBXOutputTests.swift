@@ -8,7 +8,7 @@ import UBX
 
 @Suite("A receiver whose UBX output is off")
 struct UBXOutputTests {
-  /// CFG-UART1OUTPROT-UBX (M9 SPG 4.04 interface description, "CFG-UART1OUTPROT").
+  /// CFG-UART1OUTPROT-UBX (M10 SPG 5.10 interface description, "CFG-UART1OUTPROT").
   private static let key: UInt32 = 0x1074_0001
 
   private static func scene(

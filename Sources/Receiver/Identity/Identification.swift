@@ -101,7 +101,7 @@ struct Identification: Sendable {
       return command
     case .switchingItemOn:
       // Without UBX output no ACK-ACK is sent either: only a reply to the polls in the same write shows that the item was
-      // set (M9 SPG 4.04 interface description, "UBX-CFG-VALSET" and "CFG-UART1OUTPROT").
+      // set (M10 SPG 5.10 interface description, "CFG-UART1OUTPROT").
       var command = isLineFull ? Self.insisting(on: .monVER) : .polls([.monVER, .secUNIQID, .monCOMMS])
       if let switchedPort {
         command.bytes = Configuration.valset([switchedPort.writesUBX(true)], layers: 1).bytes + command.bytes
