@@ -42,6 +42,29 @@ struct UBXOutputTests {
     #expect(scene.line.receiver.sendsUBX == false)
   }
 
+  @Test(
+    "Killed at any command, it is switched off again by the next program", arguments: [ReceiverModel.m9, .f9p, .x20],
+    [SessionSettings.Intent.identify, .serve])
+  func killed(_ model: ReceiverModel, _ intent: SessionSettings.Intent) {
+    var isCut = true
+    var after = 1
+    while isCut {
+      let scene = Self.scene(model, intent: intent)
+      scene.killsAfter = after
+      scene.run(20) { $0.isKilled || $0.isSteady }
+      if !scene.isKilled { _ = scene.finish() }
+      isCut = scene.isKilled
+      scene.open(after: 2000, hostRate: 38_400) { _ in }
+      scene.run(20) { $0.isSteady }
+      #expect(scene.description != nil, "after \(after) commands")
+      _ = scene.finish()
+      scene.run(1)
+      #expect(!scene.line.receiver.sendsUBX, "after \(after) commands")
+      after += 1
+    }
+    #expect(after > 4)
+  }
+
   @Test("UBX output that was on stays on at the end", arguments: [ReceiverModel.m9, .m10])
   func wasOn(_ model: ReceiverModel) {
     let scene = Self.scene(model, isOff: false)

@@ -3,7 +3,7 @@ import UBX
 
 /// The changed settings of a receiver as they were found, for the next program if this one is killed.
 public struct CrashRecoverySettings: Sendable, Equatable {
-  /// The name of the receiver: another receiver is not changed.
+  /// The name of the receiver: another receiver is not changed. `unidentified` before the first reply.
   let receiver: String
   /// The settings as they were found, in the order of their changes.
   let found: [Setting]
@@ -15,6 +15,20 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     receiver = Self.name(description)
     found = memory.found
     backup = memory.backup
+  }
+
+  private static let unidentified = "?"
+
+  /// The settings of a receiver that has not replied yet: UBX output was switched on at this port.
+  init(switchedOn port: ReceiverPortNumber) {
+    receiver = Self.unidentified
+    found = [.item(port.writesUBX(false))]
+    backup = BackupStore.Before()
+  }
+
+  /// Whether these settings are those of a receiver. Without a name they are of one with configuration items.
+  func isOf(_ description: ReceiverDescription) -> Bool {
+    receiver == Self.name(description) || receiver == Self.unidentified && description.can(.valset)
   }
 
   /// Returns the name of a receiver, without blanks.

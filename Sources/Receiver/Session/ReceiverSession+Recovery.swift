@@ -28,8 +28,10 @@ extension ReceiverSession {
   public var recoverySettings: CrashRecoverySettings? {
     // The receiver of the record has not replied yet.
     if let pending = settings.recoverySettings { return pending }
-    guard settings.restoresAtEnd, settings.intent != .readOnly, let description else { return nil }
-    return CrashRecoverySettings(memoryIfKilled, of: description)
+    guard settings.restoresAtEnd, settings.intent != .readOnly else { return nil }
+    if let description { return CrashRecoverySettings(memoryIfKilled, of: description) }
+    guard case .identifying(let identification) = stage else { return nil }
+    return identification.switchedPort.map { CrashRecoverySettings(switchedOn: $0) }
   }
 
   /// Whether the receiver replied and the end restored all changes, so that the crash-recovery record is obsolete.
@@ -66,8 +68,7 @@ extension ReceiverSession {
     }
     guard let recovery = settings.recoverySettings, let description else { return }
     settings.recoverySettings = nil
-    guard recovery.receiver == CrashRecoverySettings.name(description), memory.found.isEmpty, memory.backup.isEmpty
-    else { return }
+    guard recovery.isOf(description), memory.found.isEmpty, memory.backup.isEmpty else { return }
     memory.found = recovery.found
     memory.backup = recovery.backup
   }
