@@ -119,7 +119,9 @@ extension ClientSession {
       significant.delivered(sample, at: now)
     }
     if isRanging {
-      for report in ranging.wake(services.rangedTargets, at: now) { emit(.didRange(report.beacons, report.target), &outputs) }
+      for report in ranging.wake(services.rangedTargets, at: now) {
+        emit(.didRange(report.beacons, report.target), &outputs)
+      }
     }
   }
 

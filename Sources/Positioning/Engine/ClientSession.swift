@@ -52,7 +52,8 @@ struct ClientSession: Sendable {
         id, event,
         Ticket(
           run: makers.contains(.standard) ? services.run : nil,
-          significantRun: makers.contains(.significant) ? services.significantRun : nil, isAnswer: makers.contains(.request))))
+          significantRun: makers.contains(.significant) ? services.significantRun : nil,
+          isAnswer: makers.contains(.request))))
   }
 
   /// Emits the status for the present delegate; another one receives it when it is assigned (AU-2, AU-3).

@@ -166,7 +166,9 @@ extension PositioningEngine {
   /// Bluetooth has gone while beacons are ranged: the clients get an error, and ranging continues when it is back.
   public mutating func rangingFailed() {
     for client in clients {
-      for target in client.services.rangedTargets { client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs) }
+      for target in client.services.rangedTargets {
+        client.emit(.rangingDidFail(target, .rangingUnavailable), &outputs)
+      }
     }
   }
 

@@ -84,7 +84,9 @@ extension PositioningEngine {
   }
 
   /// The metres that a manager's deferral still has to go, infinite for never; nil without one.
-  package func deferralMetres(of id: ClientID) -> Double? { index(of: id).flatMap { clients[$0].deferral.remainingMetres } }
+  package func deferralMetres(of id: ClientID) -> Double? {
+    index(of: id).flatMap { clients[$0].deferral.remainingMetres }
+  }
 
   /// The managers.
   package var clientIDs: [ClientID] { clients.map(\.id) }

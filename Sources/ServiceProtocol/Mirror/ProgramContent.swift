@@ -73,6 +73,8 @@ struct ProgramContent: Sendable {
     var marginMetres: Double?
     /// The delegate has received `didStartMonitoring`.
     var isStarted = false
+    /// Its monitoring was started again at a return of the service: the delegate has the event of that.
+    var isRepeated = false
   }
 
   /// A request for full accuracy without an answer.

@@ -22,6 +22,10 @@ extension ProgramMirror {
     if let refusal = ServiceVersion.refusal(client: ServiceVersion.current, service: reply.version) { return refusal }
     let before = state
     let actions = repeated(at: now, reply.state)
+    for index in program.regions.indices {
+      let started = program.regions[index]
+      program.regions[index].isRepeated = started.isStarted && !reply.state.monitors(started.region)
+    }
     connection = .open(since: now)
     confirmed = reply.state
     confirmed.includes = 0
@@ -107,8 +111,7 @@ extension ProgramMirror {
   /// Regions and visits are stored by the service: a second start would forget the side of a border.
   private func repeatedRegions(_ new: ProgramState) -> [ClientAction] {
     var actions: [ClientAction] = []
-    for started in program.regions
-    where started.isStarted && !new.regions.contains(where: { $0.isSame(as: started.region) }) {
+    for started in program.regions where started.isStarted && !new.monitors(started.region) {
       let call = ClientCall.startMonitoring(started.region, marginMetres: started.marginMetres)
       actions += inManager(.call(manager: started.manager, call))
     }
@@ -142,7 +145,7 @@ extension ProgramMirror {
     if !isReported, now >= since.moved(by: Self.outageSeconds) {
       connection = .away(since: since, isReported: true)
       outputs.append(
-        .log("the location service is away since \(Int(Self.outageSeconds)) s: start sextantd (systemctl status sextantd)"))
+        .log("the location service is away since \(Int(Self.outageSeconds)) s: start sextantd, and see its log"))
     }
     for id in program.managers.keys.sorted() { wake(manager: id, at: now) }
     for id in program.streams.keys.sorted() {

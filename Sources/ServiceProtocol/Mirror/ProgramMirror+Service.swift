@@ -68,8 +68,11 @@ extension ProgramMirror {
       guard let index = program.regions.firstIndex(where: { $0.region.isSame(as: region) && $0.manager == id }) else {
         break
       }
-      if program.regions[index].isStarted { return }
       program.regions[index].isStarted = true
+      if program.regions[index].isRepeated {
+        program.regions[index].isRepeated = false
+        return
+      }
     case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
     default: break
     }

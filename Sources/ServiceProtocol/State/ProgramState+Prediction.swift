@@ -16,7 +16,8 @@ extension ProgramState {
     case .openMonitor(let name): monitors[name] = monitors[name] ?? Monitor()
     case .addCondition(let condition, let identifier, let state, let name):
       // The time of the event is the service's.
-      let event = Positioning.Monitor.Event(identifier: identifier, state: state, date: newest?.timestamp ?? UTCTime(nanosecondsSince1970: 0))
+      let event = Positioning.Monitor.Event(
+        identifier: identifier, state: state, date: newest?.timestamp ?? UTCTime(nanosecondsSince1970: 0))
       monitors[name]?.add(Positioning.Monitor.Record(condition: condition, lastEvent: event))
     case .removeCondition(let identifier, let name): monitors[name]?.remove(identifier)
     case .takeEvent(let event, let name): monitors[name]?.take(event)

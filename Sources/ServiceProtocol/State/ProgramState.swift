@@ -63,6 +63,8 @@ package struct ProgramState: Equatable, Codable, Sendable {
     StartedServices.Conditions(status: status, accuracy: accuracy, hostCapabilities: hostCapabilities)
   }
 
+  func monitors(_ region: Region) -> Bool { regions.contains { $0.isSame(as: region) } }
+
   /// The manager's `location` (rules LC); nil without permission (LC-6).
   package func location(of manager: Int) -> Location? {
     guard status.isAuthorized else { return nil }

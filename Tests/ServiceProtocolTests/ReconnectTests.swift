@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import ServiceProtocol
+import TestSupport
+import Testing
+
+@Suite("The service goes and returns")
+struct ReconnectTests {
+  @Test("SU-1 each fix is delivered once over deaths at random points", arguments: 0..<40)
+  func once(_ seed: UInt64) {
+    var random = SeededRandomNumberGenerator(seed: seed)
+    var program = Connected()
+    let ids = [program.add(), program.add()]
+    for id in ids { program.call(.startUpdatingLocation, by: id) }
+    program.carryAll()
+    var expected: [String] = []
+    var delivered: [ClientID: [String]] = [:]
+    for step in 0..<100 {
+      program.wait(1)
+      let isAway = Int.random(in: 0..<5, using: &random) == 0
+      if isAway { program.kill() }
+      program.wait(Double.random(in: 0..<3, using: &random))
+      if isAway { program.restart() }
+      // Messages on their way are lost with the service: so they arrive before it can be killed.
+      program.carryAll()
+      program.fix(Double(step))
+      expected.append("at \(step) \(program.instant.nanoseconds / 1_000_000)")
+      program.carryAll()
+      if Bool.random(using: &random) {
+        for id in ids { delivered[id, default: []] += program.delivered(id) }
+      }
+    }
+    for id in ids {
+      delivered[id, default: []] += program.delivered(id)
+      #expect(delivered[id] == ["status authorizedAlways full"] + expected)
+    }
+  }
+
+  @Test("SU-15 a stop recalls what the service sent before it has the stop")
+  func stop() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(1)
+    program.call(.stopUpdatingLocation, by: id)
+    program.fix(2)
+    program.carryAll()
+    #expect(program.delivered(id) == ["status authorizedAlways full"])
+  }
+
+  @Test("SU-15 a run that began meanwhile gets no events of the one before")
+  func runs() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.call(.stopUpdatingLocation, by: id)
+    program.call(.startUpdatingLocation, by: id)
+    program.wait(1)
+    program.fix(1)
+    program.carryToService()
+    program.serve()
+    program.wait(1)
+    program.fix(2)
+    program.carryAll()
+    // The fix of before is the cached one of the new run (SU-1).
+    #expect(program.delivered(id) == ["at 1 1001000", "at 2 1002000"])
+  }
+
+  @Test("TH-3 a delegate that is removed receives nothing that was on its way")
+  func delegate() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(1)
+    program.call(.setDelegate(nil), by: id)
+    program.carryAll()
+    #expect(program.delivered(id) == [])
+  }
+
+  @Test("SU-15 events that wait for the delegate outlive the service")
+  func queue() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(1)
+    program.carryAll()
+    program.kill()
+    program.restart()
+    program.carryAll()
+    #expect(program.delivered(id) == ["status authorizedAlways full", "at 1 1001000"])
+    program.call(.stopUpdatingLocation, by: id)
+    #expect(program.mirror.location(of: id) != nil)
+  }
+
+  @Test("AU-3 a status that changed while the service was away is reported once, an unchanged one is not")
+  func status() {
+    var program = Connected()
+    let id = program.add()
+    program.carryAll()
+    #expect(program.delivered(id) == ["status authorizedAlways full"])
+    program.kill()
+    program.restart()
+    program.carryAll()
+    #expect(program.delivered(id) == [])
+    program.kill()
+    program.engine.authorizationChanged(to: Authorization.Record(status: .denied), at: program.instant)
+    program.restart()
+    program.carryAll()
+    #expect(program.delivered(id) == ["status denied full"])
+    #expect(program.mirror.authorizationStatus == .denied)
+  }
+
+  @Test("AU-16 a permission that was lost while the service was away ends the services")
+  func lost() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.kill()
+    program.engine.authorizationChanged(to: Authorization.Record(status: .denied), at: program.instant)
+    program.restart()
+    program.carryAll()
+    #expect(program.delivered(id) == ["status denied full", "failed denied"])
+    program.engine.authorizationChanged(to: Authorization.Record(status: .authorizedAlways), at: program.instant)
+    program.carryAll()
+    program.wait(1)
+    program.fix(4)
+    program.carryAll()
+    #expect(program.delivered(id) == ["status authorizedAlways full", "at 4 1001000"])
+  }
+
+  @Test("AU-2 a delegate that is assigned while the service is away gets the status once")
+  func assigned() {
+    var program = Connected()
+    program.kill()
+    let id = program.add()
+    #expect(program.delivered(id) == ["status authorizedAlways full"])
+    program.restart()
+    program.carryAll()
+    #expect(program.delivered(id) == [])
+  }
+
+  @Test("RQ-1 RQ-8 a request in flight is made again and has one outcome")
+  func request() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.setDesiredAccuracy(metres: 100), by: id)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.call(.requestLocation, by: id)
+    program.call(.requestLocation, by: id)
+    program.carryAll()
+    program.kill()
+    program.call(.requestLocation, by: id)
+    program.wait(2)
+    program.restart()
+    program.carryAll()
+    program.wait(1)
+    program.fix(3, accuracy: 50)
+    program.carryAll()
+    program.call(.requestLocation, by: id)
+    program.wait(20)
+    program.carryAll()
+    #expect(program.delivered(id) == ["at 3 1003000"])
+    program.kill()
+    program.restart()
+    program.carryAll()
+    program.wait(20)
+    program.carryAll()
+    #expect(program.delivered(id) == [])
+  }
+
+  @Test("RQ-6 SU-17 without the service a request and a started service fail, once, and one line says so")
+  func away() {
+    var program = Connected()
+    let (standard, request, idle) = (program.add(), program.add(), program.add())
+    program.call(.startUpdatingLocation, by: standard)
+    program.carryAll()
+    for id in [standard, request, idle] { _ = program.delivered(id) }
+    program.kill()
+    program.call(.requestLocation, by: request)
+    program.wait(9.9)
+    #expect(program.delivered(request) == [])
+    program.wait(0.2)
+    #expect(program.delivered(request) == ["failed locationUnknown"])
+    program.wait(19.8)
+    #expect(program.delivered(standard) == [])
+    program.wait(100)
+    #expect(program.delivered(standard) == ["failed locationUnknown"])
+    #expect(program.others.filter { if case .log = $0 { true } else { false } }.count == 1)
+    program.restart()
+    program.carryAll()
+    program.wait(100)
+    program.carryAll()
+    #expect(program.delivered(standard) == [], "the outage was reported")
+    program.fix(1)
+    program.carryAll()
+    #expect(program.delivered(standard).count == 1)
+    #expect(program.delivered(request) == [])
+    #expect(program.delivered(idle) == [])
+  }
+
+  @Test("RG-1 RG-9 GE-7 regions are not started again, and a stop while the service is away holds")
+  func regions() {
+    var program = Connected()
+    let id = program.add()
+    let (home, work) = (Connected.region("home", north: 0), Connected.region("work", north: 5000))
+    program.call(.startMonitoring(home), by: id)
+    program.call(.startMonitoring(work), by: id)
+    program.carryAll()
+    #expect(program.delivered(id) == ["status authorizedAlways full", "monitoring home", "monitoring work"])
+    program.kill()
+    program.call(.stopMonitoring(work), by: id)
+    #expect(program.mirror.monitoredRegions == [home])
+    // The program keeps regions, also without the manager.
+    program.mirror.removeManager(id)
+    let other = program.add()
+    program.restart()
+    #expect(program.mirror.monitoredRegions == [home])
+    program.carryAll()
+    #expect(program.engine.regions.monitored == [home])
+    #expect(program.delivered(other) == ["status authorizedAlways full"])
+  }
+
+  @Test("RG-10 a crossing while the service is away is delivered after its return")
+  func crossing() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.startMonitoring(Connected.region("home", north: 0)), by: id)
+    program.carryAll()
+    for _ in 0..<60 {
+      program.wait(1)
+      program.fix(1000)
+      program.carryAll()
+    }
+    _ = program.delivered(id)
+    program.kill()
+    program.restart()
+    for _ in 0..<60 {
+      program.wait(1)
+      program.carryAll()
+      program.fix(0)
+      program.carryAll()
+    }
+    #expect(program.delivered(id) == ["entered home", "home is inside"])
+  }
+
+  @Test("DF-8 a deferral goes on with the remaining criteria")
+  func deferral() {
+    var program = Connected(.authorizedAlways, .background)
+    let id = program.add()
+    program.call(.startUpdatingLocation, by: id)
+    program.call(.allowDeferredUpdates(metres: .infinity, seconds: 60), by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(1)
+    program.carryAll()
+    _ = program.delivered(id)
+    program.wait(29)
+    program.kill()
+    program.restart()
+    program.carryAll()
+    program.wait(10)
+    program.fix(2)
+    program.carryAll()
+    program.wait(19.9)
+    program.carryAll()
+    // The fix that the service had kept is the cached one of its restart.
+    #expect(program.delivered(id) == ["at 1 1001000"])
+    program.wait(0.2)
+    program.carryAll()
+    #expect(program.delivered(id) == ["finished ", "at 2 1040000"])
+    program.kill()
+    program.restart()
+    program.carryAll()
+    #expect(program.mirror.state.managers[id.number]?.deferral == nil)
+  }
+
+  @Test("MO-4 an event of a monitor waits until it is taken, and is taken once")
+  func monitor() {
+    var program = Connected()
+    program.mirror.openMonitor("m")
+    let home = Connected.region("home", north: 0).shape
+    program.mirror.addCondition(home, identifier: "home", assuming: .unknown, to: "m")
+    program.carryAll()
+    #expect(program.mirror.monitorIdentifiers("m") == ["home"])
+    for _ in 0..<30 {
+      program.wait(1)
+      program.fix(0)
+      program.carryAll()
+    }
+    #expect(program.others.contains(.monitorHasEvent("m")))
+    program.others = []
+    program.kill()
+    program.restart()
+    program.carryAll()
+    for _ in 0..<30 {
+      program.wait(1)
+      program.fix(0)
+      program.carryAll()
+    }
+    let event = program.mirror.takeEvent(of: "m")
+    #expect(event?.state == .satisfied)
+    #expect(program.mirror.takeEvent(of: "m") == nil)
+    #expect(program.mirror.monitorRecord("home", of: "m")?.lastEvent == event)
+    // The service is killed before it has the message.
+    program.kill()
+    program.restart()
+    for _ in 0..<30 {
+      program.wait(1)
+      program.carryAll()
+      program.fix(0)
+      program.carryAll()
+    }
+    #expect(program.mirror.takeEvent(of: "m") == nil)
+    #expect(program.stored["m"]?.first?.lastEvent == event)
+  }
+
+  @Test("LV-1 LV-3 a stream goes on, and its reason is not repeated")
+  func stream() {
+    var program = Connected(.denied)
+    let stream = program.mirror.beginLiveUpdates(.standard, at: program.instant)
+    program.carryAll()
+    #expect(program.others.contains(.live(stream, LiveUpdate(location: nil, diagnostic: .authorizationDenied))))
+    program.others = []
+    program.kill()
+    program.restart()
+    program.carryAll()
+    #expect(program.others == [])
+    program.engine.authorizationChanged(to: Authorization.Record(status: .authorizedAlways), at: program.instant)
+    program.wait(1)
+    program.fix(1)
+    program.carryAll()
+    #expect(
+      program.others.contains { if case .live(stream, let update) = $0 { update.location != nil } else { false } })
+  }
+
+  @Test("an epoch that a filter rejects sends no message, a delivered one sends one without the state")
+  func messages() {
+    var program = Connected()
+    let id = program.add()
+    program.call(.setDistanceFilter(metres: 100), by: id)
+    program.call(.startUpdatingLocation, by: id)
+    program.carryAll()
+    program.wait(1)
+    program.fix(0)
+    program.carryAll()
+    let before = program.sentUpdates
+    program.wait(1)
+    program.fix(5)
+    #expect(program.sentUpdates == before)
+    program.wait(1)
+    program.fix(200)
+    #expect(program.sentUpdates == before + 1)
+    #expect(program.toProgram.last?.changes.isEmpty == true)
+    program.carryAll()
+    #expect(program.mirror.location(of: id) == Connected.location(200, at: program.now))
+  }
+
+  @Test("LC-2 the newest location comes when it is asked for")
+  func newest() {
+    var program = Connected()
+    let id = program.add()
+    program.carryAll()
+    program.wait(1)
+    program.fix(7)
+    program.carryAll()
+    #expect(program.mirror.location(of: id) == nil)
+    program.mirror.refreshNewest()
+    program.mirror.refreshNewest()
+    program.carryAll()
+    #expect(program.mirror.location(of: id) == Connected.location(7, at: program.now))
+  }
+
+  @Test("calls while the service is away do not queue")
+  func bounded() {
+    var program = Connected()
+    let id = program.add()
+    program.carryAll()
+    program.kill()
+    for number in 0..<10_000 {
+      program.call(.setDistanceFilter(metres: Double(number)), by: id)
+      program.call(number % 2 == 0 ? .startUpdatingLocation : .stopUpdatingLocation, by: id)
+      program.call(.startMonitoring(Connected.region("home", north: 0)), by: id)
+    }
+    program.restart()
+    #expect(program.toService.count < 10)
+    program.carryAll()
+    #expect(program.engine.regions.monitored.map(\.identifier) == ["home"])
+    #expect(program.engine.services(of: id)?.wantsStandard == false)
+  }
+
+  @Test("a service of another version is refused with the program to update")
+  func version() {
+    var mirror = ProgramMirror(application: .foreground, at: .zero)
+    var reply = OpenReply(serviceVersion: "9", state: ProgramState())
+    reply.version = 9
+    #expect(mirror.opened(reply, at: .zero)?.contains("build the program") == true)
+    #expect(!mirror.isOpen)
+  }
+}
