@@ -211,6 +211,7 @@ extension ReceiverProblemCode {
     self =
       switch problem {
       case .forbidden: .forbidden
+      case .absent: .absent
       case .held: .held
       case .misnamed: .misnamed
       case .miswritten: .miswritten
@@ -247,6 +248,7 @@ extension ReceiverProblem {
   fileprivate var reason: String {
     switch self {
     case .forbidden: "the daemon may not open the device"
+    case .absent: "there is none; it is waited for"
     case .held: "another program has the device open"
     case .misnamed: "the device is no receiver"
     case .miswritten: "the scenario has a mistake"

@@ -344,6 +344,7 @@ extension ReceiverProblem {
     self =
       switch code {
       case .forbidden: .forbidden
+      case .absent: .absent
       case .held: .held
       case .misnamed: .misnamed
       case .miswritten: .miswritten

@@ -50,7 +50,7 @@ struct UBXOutputTests {
     var after = 1
     while isCut {
       let scene = Self.scene(model, intent: intent)
-      scene.killsAfter = after
+      scene.kill(afterSending: after)
       scene.run(20) { $0.isKilled || $0.isSteady }
       if !scene.isKilled { _ = scene.finish() }
       isCut = scene.isKilled

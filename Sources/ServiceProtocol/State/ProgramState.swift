@@ -74,5 +74,5 @@ package struct ProgramState: Equatable, Codable, Sendable {
 
 /// The reason why no receiver can be opened.
 package enum ReceiverProblemCode: String, Codable, Sendable {
-  case forbidden, held, misnamed, miswritten, misconfigured
+  case forbidden, absent, held, misnamed, miswritten, misconfigured
 }
