@@ -6,15 +6,17 @@ import Positioning
 /// The program at the other end of a connection, as the kernel knows it.
 struct Peer: Equatable, Sendable {
   let credentials: PeerCredentials
-  /// The path of its executable; nil if the process is gone or hidden.
+  /// The path of its executable; nil if the process is gone or hidden, or in a user namespace of its own, where its user may have
+  /// mounted another file at that path.
   let executable: String?
-  /// Its systemd unit, such as hike.service; nil outside a unit.
+  /// Its unit of the system's service manager, such as hike.service; nil outside a unit.
   let unit: String?
 
   init(_ credentials: PeerCredentials) {
     self.credentials = credentials
     let folder = "/proc/\(credentials.process)"
-    executable = try? Syscalls.target(ofLink: "\(folder)/exe")
+    let isAtHome = Self.userNamespace(of: folder).map { $0 == Self.userNamespace(of: "/proc/self") } ?? false
+    executable = isAtHome ? try? Syscalls.target(ofLink: "\(folder)/exe") : nil
     unit = AttributeFile.read("\(folder)/cgroup").flatMap { Self.unit(inCgroup: $0) }
   }
 
@@ -23,11 +25,14 @@ struct Peer: Equatable, Sendable {
     executable.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "process-\(credentials.process)"
   }
 
-  /// Returns the unit of a process: the innermost service or scope in the content of /proc/PID/cgroup (cgroups(7)).
+  private static func userNamespace(of folder: String) -> String? { try? Syscalls.target(ofLink: "\(folder)/ns/user") }
+
+  /// Returns the unit of a process: the outermost service or scope in the content of /proc/PID/cgroup (cgroups(7)). The groups below
+  /// it have the names that their user gives them: a unit hike.service of a user manager is not the system's.
   static func unit(inCgroup text: String) -> String? {
-    // 0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service
+    // 0::/system.slice/hike.service, 0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
-    let name = line.dropFirst(3).split(separator: "/").last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
+    let name = line.dropFirst(3).split(separator: "/").first { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
     return name.map(String.init)
   }
 
