@@ -28,6 +28,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   let peer: Peer
   var varlink: VarlinkServerConnection
   var role = Role.idle
+  /// The permission that the policy gave to its program; nil without one.
+  var grant: AuthorizationStatus?
   /// Whether it is closed after what waits to be written.
   var isEnding = false
   var interest: Poller.Interest = .readable

@@ -40,23 +40,31 @@ package enum Daemon {
     let settings = settings(options, socketFolder: folder(of: path), variable)
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
-    let policy = DaemonPolicy(LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)))
+    let policy = DaemonPolicy()
     host.start { poller in
       try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text, manager, &poller,
         at: SystemClock.monotonic)
     }
     manager.notify("READY=1")
-    wait(&poller)
+    wait(&poller) {
+      policy.reload()
+      host.wakeThread()
+      log("\(LocationPolicy.path) was read again")
+    }
     manager.notify("STOPPING=1")
     host.finish()
     if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
     return .success
   }
 
-  private static func wait(_ poller: inout Poller) {
+  /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)).
+  private static func wait(_ poller: inout Poller, reload: () -> Void) {
     while let events = try? poller.wait(deadline: nil) {
-      for case .signal(let signal) in events where signal == .terminate || signal == .interrupt { return }
+      for case .signal(let signal) in events {
+        guard signal == .hangUp else { return }
+        reload()
+      }
     }
   }
 

@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+import FileSystem
 import LocationService
 import Positioning
+import Synchronization
 
 /// The permissions that the machine's administrator gives to programs without a user, from /etc/sextant/policy.
-struct DaemonPolicy: Sendable {
-  /// The permission by the unit or the executable's path.
-  private let grants: [String: AuthorizationStatus]
+final class DaemonPolicy: Sendable {
+  private struct State {
+    /// The permission by the unit or the executable's path.
+    var grants: [String: AuthorizationStatus]
+    /// The number of times that the file was read.
+    var revision = 1
+  }
 
-  init(_ policy: LocationPolicy) { grants = policy.grants }
+  private let state: Mutex<State>
+
+  init() { state = Mutex(State(grants: Self.installed())) }
+
+  private static func installed() -> [String: AuthorizationStatus] {
+    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).grants
+  }
+
+  /// Reads the file again, on any thread.
+  func reload() {
+    let grants = Self.installed()
+    state.withLock { state in
+      state.grants = grants
+      state.revision += 1
+    }
+  }
+
+  /// The number of times that the file was read.
+  var revision: Int { state.withLock { $0.revision } }
 
   /// Returns the permission of a program; nil if the policy has none.
   func grant(to peer: Peer) -> AuthorizationStatus? {
-    peer.unit.flatMap { grants[$0] } ?? peer.executable.flatMap { grants[$0] }
+    state.withLock { state in
+      peer.unit.flatMap { state.grants[$0] } ?? peer.executable.flatMap { state.grants[$0] }
+    }
   }
 }

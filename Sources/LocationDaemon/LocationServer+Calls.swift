@@ -67,8 +67,9 @@ extension LocationServer {
     let peer = connection.peer
     // A name belongs to the executable and the user that it was granted to: another executable is another program.
     let app = AppDescription(identifier: connection.name, keys: keys)
+    connection.grant = policy.grant(to: peer)
     return host.add(
-      app, user: peer.credentials.user, authorization: policy.grant(to: peer),
+      app, user: peer.credentials.user, authorization: connection.grant,
       application: host.settings.application ?? peer.applicationState, connection)
   }
 

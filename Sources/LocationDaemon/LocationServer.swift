@@ -25,6 +25,7 @@ final class LocationServer: ServiceThreadWork {
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
+  private var policyRevision: Int
   let version: String
   let started: Instant
   private let manager: ServiceManager
@@ -40,6 +41,7 @@ final class LocationServer: ServiceThreadWork {
   ) throws {
     self.host = host
     self.policy = policy
+    policyRevision = policy.revision
     self.version = version
     self.manager = manager
     started = now
@@ -189,6 +191,7 @@ final class LocationServer: ServiceThreadWork {
       saidGoodbye = true
       for connection in connections.values { sendGoodbye(connection) }
     }
+    applyPolicy(&poller, at: now)
     var waits = false
     for connection in connections.values {
       deliver(to: connection, at: now)
@@ -199,6 +202,17 @@ final class LocationServer: ServiceThreadWork {
       nextForegroundCheck = nextForegroundCheck ?? now.instant + Milliseconds(1000)
     } else {
       nextForegroundCheck = nil
+    }
+  }
+
+  /// Disconnects the programs whose permission by the policy has changed. They connect again with the new one.
+  private func applyPolicy(_ poller: inout Poller, at now: Moment) {
+    let revision = policy.revision
+    guard revision != policyRevision else { return }
+    policyRevision = revision
+    for connection in connections.values
+    where connection.program != nil && policy.grant(to: connection.peer) != connection.grant {
+      close(connection, &poller, at: now)
     }
   }
 

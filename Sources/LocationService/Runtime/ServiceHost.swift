@@ -335,6 +335,9 @@ package final class ServiceHost: Sendable {
 
   // MARK: The service's thread
 
+  /// Begins a round of the thread.
+  package func wakeThread() { state.withLock { $0.waker }?.wake() }
+
   func setWaker(_ waker: Poller.Waker) { state.withLock { $0.waker = waker } }
 
   var hasReceiver: Bool { state.withLock { $0.core.hostCapabilities.hasSatelliteReceiver } }
