@@ -14,7 +14,7 @@ BENCH := Benchmarks/.build/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-bus rig-programs static manual check-manual install uninstall clean compiler
+  rig-bus rig-programs rig-units rig-python static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -168,11 +168,24 @@ api: dependencies
 rig-service: rig-programs
 	python3 Tests/rig/service.py .build/debug
 
+# The systemd units of sextantd: their settings and sandbox, and the daemon with the messages of a service manager. Needs root, and
+# no systemd as process 1.
+rig-units: rig-programs
+	@command -v systemd-analyze >/dev/null && command -v strace >/dev/null || { \
+	  echo "installing systemd and strace" >&2; \
+	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq systemd strace >/dev/null; }
+	$(SUDO) python3 Tests/rig/units.py .build/debug
+
+# The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
+rig-python: rig-programs
+	python3 Tests/rig/python_client.py .build/debug
+
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
 	$(SWIFT) build --product StateStoreWriter
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --product sextant-track
+	$(SWIFT) build --product sextantd
 
 # docs/reference/ubx-messages.md, from the layouts and the configuration items.
 reference:
@@ -206,6 +219,7 @@ PREFIX ?= /usr/local
 static: dependencies
 	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant
 	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant-track
+	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextantd
 
 # Man pages and completions from the programs' own descriptions of their commands.
 manual: static
@@ -217,17 +231,32 @@ check-manual: rig-programs
 	Tests/documentation/manual.sh .build/debug .build/manual-check
 
 SHARE = $(DESTDIR)$(PREFIX)/share
-install: static manual
-	$(SUDO) install -D -s -t $(DESTDIR)$(PREFIX)/bin .build/static/release/sextant .build/static/release/sextant-track
+# The units are installed and not enabled (docs/guides/service.md).
+install: static manual install-units
+	$(SUDO) install -D -s -t $(DESTDIR)$(PREFIX)/bin .build/static/release/sextant .build/static/release/sextant-track \
+	  .build/static/release/sextantd
 	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 .build/manual/man1/*.1
 	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions .build/manual/completions/bash/sextant
 	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions .build/manual/completions/zsh/_sextant
 	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d .build/manual/completions/fish/sextant.fish
 
 uninstall:
-	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(SHARE)/man/man1/sextant.1 \
+	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
+	  $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
+	  $(DESTDIR)/usr/local/lib/sysusers.d/sextant.conf $(DESTDIR)/usr/local/lib/tmpfiles.d/sextant.conf \
+	  $(SHARE)/man/man1/sextant.1 \
 	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
 	  $(SHARE)/fish/vendor_completions.d/sextant.fish
+
+# The folder of units outside of the distribution's packages (systemd.unit(5)).
+UNITS ?= /usr/local/lib/systemd/system
+install-units:
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket
+	$(SUDO) sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITS)/sextantd.service
+	$(SUDO) install -D -m 644 hw-rules/sextant.sysusers.conf $(DESTDIR)/usr/local/lib/sysusers.d/sextant.conf
+	$(SUDO) install -D -m 644 hw-rules/sextant.tmpfiles.conf $(DESTDIR)/usr/local/lib/tmpfiles.d/sextant.conf
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { $(SUDO) systemd-sysusers sextant.conf && \
+	  $(SUDO) systemd-tmpfiles --create sextant.conf && $(SUDO) systemctl daemon-reload; }
 
 install-hw-rules:
 	$(SUDO) groupadd --system --force gnss

@@ -15,8 +15,9 @@ enum ReceiverLine: ~Copyable {
     switch address {
     case .port(let path):
       let port = try SerialPort(opening: path, access: access, baud: baud)
-      // The positions in a file are not those of this computer, and must not count as such.
-      guard port.kind != .file else {
+      // The positions in a file are not those of this computer, and must not count as such. Only the commands for bytes read a
+      // file on standard input.
+      guard port.kind != .file || path == "/dev/stdin" else {
         throw SerialPortError(
           malformed: "is a file and not a receiver; name a device, or replay the file with replay:\(path)", path: path)
       }
