@@ -70,7 +70,7 @@ def daemon(folder, *prefix, user=None, **variables):
     variables = {"SEXTANT_AUTHORIZATION": "always", **variables}
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
     return Program(*prefix, program("sextantd"), "--device", "sim:walk", "--socket", f"{folder}/location",
-                   user=user, env=environment(folder, PATH=path, **variables))
+                   user=user, env=environment(folder, PATH=path, TMPDIR=folder, **variables))
 
 
 def wait_for_socket(path):
