@@ -107,8 +107,10 @@ package enum Daemon {
     _ options: DaemonOptions, socketFolder: String, _ variable: (String) -> String?
   ) -> ServiceSettings {
     var settings = ServiceSettings.ofDaemon { name in
-      // systemd names the state folder of a unit; systemd.exec(5), StateDirectory.
-      name == "SEXTANT_STATE_DIR" ? variable(name) ?? variable("STATE_DIRECTORY") : variable(name)
+      guard name == "SEXTANT_STATE_DIR" else { return variable(name) }
+      // systemd names the state folder of a unit (systemd.exec(5), StateDirectory). It is not that of root's programs, which
+      // another user must not write.
+      return variable(name) ?? variable("STATE_DIRECTORY") ?? (geteuid() == 0 ? "/var/lib/sextantd" : nil)
     }
     settings.use(options.devices)
     if options.isReadOnly { settings.isReadOnly = true }

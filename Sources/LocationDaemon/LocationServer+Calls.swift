@@ -193,6 +193,9 @@ extension LocationServer {
       if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
     // The kernel's answer counts.
     case .application: _ = served.note(decoded)
+    // Only a program in the foreground of its terminal can show a prompt.
+    case .answer(_, let prompt) where connection.peer.applicationState == .background:
+      if served.note(decoded) { host.answer(.notShown, to: prompt, of: program) }
     case .refreshNewest: host.refreshNewest()
     case .refreshHostCapabilities: host.listSensors()
     default: break

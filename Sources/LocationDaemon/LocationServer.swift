@@ -30,7 +30,7 @@ final class LocationServer: ServiceThreadWork {
   let started: Instant
   private let manager: ServiceManager
   private var nextWatchdog: Instant?
-  private var saidGoodbye = false
+  private var isGoodbyeSent = false
   /// Whether the listener waits until a descriptor is free.
   private var isFull = false
   private var nextForegroundCheck: Instant?
@@ -187,8 +187,8 @@ final class LocationServer: ServiceThreadWork {
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
     if connections.isEmpty { return }
-    if host.isFinishing, !saidGoodbye {
-      saidGoodbye = true
+    if host.isFinishing, !isGoodbyeSent {
+      isGoodbyeSent = true
       for connection in connections.values { sendGoodbye(connection) }
     }
     applyPolicy(&poller, at: now)

@@ -210,7 +210,9 @@ struct FullLineTests {
         for second in 0..<3 {
           // The first burst is read late, as on a busy computer.
           let start = 1000 * second + (second == 0 ? delay : 0)
-          for part in 0..<5 { load.receive(bytes: 100, at: Instant.zero + Milliseconds(UInt64(1000 + start + 20 * part))) }
+          for part in 0..<5 {
+            load.receive(bytes: 100, at: Instant.zero + Milliseconds(UInt64(1000 + start + 20 * part)))
+          }
         }
         load.measure(at: Instant.zero + Milliseconds(UInt64(1000 + end)))
         let expected = 1000 / (2 - Double(delay) / 1000)
