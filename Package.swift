@@ -269,6 +269,12 @@ let package = Package(
         "Receiver", "ReceiverRuntime", "ReceiverSimulator", "ReceiverStream", "Hotplug", "FileSystem", "MonotonicTime",
       ], swiftSettings: settings),
     .testTarget(
+      name: "LocationDaemonTests",
+      dependencies: [
+        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "Positioning", "ReceiverStream", "Varlink",
+        "TestSupport",
+      ], swiftSettings: settings),
+    .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],
       swiftSettings: settings),
     .testTarget(

@@ -20,7 +20,7 @@ package struct ServiceManager: Sendable {
     if isOwn("LISTEN_PID"), let count = variable("LISTEN_FDS").flatMap(Int32.init), (1...64).contains(count) {
       let names = (variable("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
       for index in 0..<Int(count) {
-        let name = index < names.count ? String(names[index]) : "unknown"
+        let name = index < names.count && !names[index].isEmpty ? String(names[index]) : "unknown"
         // SD_LISTEN_FDS_START is 3.
         sockets[name] = Int32(3 + index)
       }

@@ -40,6 +40,9 @@ package struct DaemonOptions: Equatable, Sendable {
         if let value = attached ?? rest.popFirst(), !value.isEmpty { return value }
         throw Mistake(text: "\(name) needs a value; see sextantd --help")
       }
+      if attached != nil, name != "--device", name != "--socket" {
+        throw Mistake(text: "\(argument): unknown option or value; see sextantd --help")
+      }
       switch name {
       case "--device": devices.append(try value())
       case "--socket": socket = try value()

@@ -13,11 +13,17 @@ struct Peer: Equatable, Sendable {
   let unit: String?
 
   init(_ credentials: PeerCredentials) {
-    self.credentials = credentials
     let folder = "/proc/\(credentials.process)"
     let isAtHome = Self.userNamespace(of: folder).map { $0 == Self.userNamespace(of: "/proc/self") } ?? false
-    executable = isAtHome ? try? Syscalls.target(ofLink: "\(folder)/exe") : nil
-    unit = AttributeFile.read("\(folder)/cgroup").flatMap { Self.unit(inCgroup: $0) }
+    self.init(
+      credentials, executable: isAtHome ? try? Syscalls.target(ofLink: "\(folder)/exe") : nil,
+      unit: AttributeFile.read("\(folder)/cgroup").flatMap { Self.unit(inCgroup: $0) })
+  }
+
+  init(_ credentials: PeerCredentials, executable: String?, unit: String?) {
+    self.credentials = credentials
+    self.executable = executable
+    self.unit = unit
   }
 
   /// The name of the executable without its folder, or of the process.
