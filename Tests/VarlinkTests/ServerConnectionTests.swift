@@ -226,6 +226,24 @@ struct ServerConnectionTests {
     #expect(connection.wantsInput)
   }
 
+  @Test(
+    "After an upgrade the messages of a client that does not read wait, so that it cannot have answers without end made"
+  )
+  func slowUpgraded() throws {
+    var connection = VarlinkServerConnection(limits: Self.small)
+    connection.receive(#"{"method":"org.example.test.Open","upgrade":true}"#)
+    let id = try #require(connection.calls().first?.id)
+    _ = try connection.reply(to: id, .success(.empty))
+    while try connection.send(["text": .string(String(repeating: "a", count: 100))]) == .queued {}
+    connection.receive("[1]")
+    #expect(connection.events().isEmpty)
+    while connection.wantsInput { connection.receive("[2]") }
+    _ = connection.takeOutput()
+    #expect(connection.nextEvent() == .message([1]))
+    _ = connection.events()
+    #expect(connection.wantsInput)
+  }
+
   @Test("A reply that has no JSON form leaves nothing behind")
   func unwritable() throws {
     var connection = VarlinkServerConnection()

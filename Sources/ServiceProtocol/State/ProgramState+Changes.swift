@@ -105,29 +105,8 @@ extension ProgramState.Manager {
   }
 }
 
-extension ServiceUpdate {
-  /// Joins a later update, for a program that does not read: locations of a manager become one event (SU-16).
-  package mutating func join(_ later: ServiceUpdate) {
-    for event in later.events {
-      changes.apply(event)
-      join(event)
-    }
-    changes.join(later.changes)
-  }
-
-  private mutating func join(_ event: ServiceEvent) {
-    if case .delegate(let id, .didUpdateLocations(let more), let ticket) = event,
-      case .delegate(id, .didUpdateLocations(let locations), let last)? = events.last, ticket.goes(with: last)
-    {
-      events[events.count - 1] = .delegate(manager: id, .didUpdateLocations(locations + more), last)
-    } else {
-      events.append(event)
-    }
-  }
-}
-
 extension ProgramState.Changes {
-  fileprivate mutating func apply(_ event: ServiceEvent) {
+  mutating func apply(_ event: ServiceEvent) {
     guard case .delegate(let id, let event, let ticket) = event else { return }
     managers?[id]?.apply(event, ticket)
     guard let newest, case .didUpdateLocations(let locations) = event, let last = locations.last else { return }
@@ -135,7 +114,7 @@ extension ProgramState.Changes {
     self.newest = ProgramState.Changed(value: last)
   }
 
-  fileprivate mutating func join(_ later: ProgramState.Changes) {
+  mutating func join(_ later: ProgramState.Changes) {
     includes = later.includes ?? includes
     status = later.status ?? status
     accuracy = later.accuracy ?? accuracy

@@ -23,7 +23,7 @@ package struct VarlinkServerConnection: Sendable {
   package struct Limits: Sendable {
     /// The size of the largest message from a client.
     package var messageBytes = 65_536
-    /// The number of waiting bytes above which no call is served, and only a last reply is accepted.
+    /// The number of waiting bytes above which no call and no message is served, and only a last reply is accepted.
     package var outputBytes = 262_144
 
     package init(messageBytes: Int = 65_536, outputBytes: Int = 262_144) {
@@ -80,7 +80,10 @@ package struct VarlinkServerConnection: Sendable {
       case .failed(reported: false, let error):
         state = .failed(reported: true, error)
         return .failed(error)
-      case .upgraded: return nextMessage().map(Event.message) ?? failure
+      case .upgraded:
+        // A peer that does not read could have replies without end made.
+        guard outputBytesWaiting < limits.outputBytes else { return nil }
+        return nextMessage().map(Event.message) ?? failure
       case .idle:
         guard outputBytesWaiting < limits.outputBytes else { return nil }
         guard let message = nextMessage() else { return failure }
