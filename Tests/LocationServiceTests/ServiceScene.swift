@@ -19,7 +19,8 @@ struct ServiceLog: HostMachine {
   static let client = Positioning.ClientID(0)
 
   fileprivate(set) var core: ServiceCore
-  fileprivate(set) var events: [(at: Instant, event: DelegateEvent)] = []
+  /// The events of each program.
+  fileprivate var eventsOfPrograms: [ProgramID: [(at: Instant, event: DelegateEvent)]] = [:]
   private(set) var logged: [String] = []
   private(set) var hostWakeUps = 0
   /// The journal of the batch on the disk.
@@ -34,8 +35,12 @@ struct ServiceLog: HostMachine {
     return Moment(now, utc: UTCTime(nanosecondsSince1970: milliseconds * 1_000_000))
   }
 
-  var locations: [Location] {
-    events.flatMap { (_, event) -> [Location] in
+  var events: [(at: Instant, event: DelegateEvent)] { events(of: .own) }
+  func events(of program: ProgramID) -> [(at: Instant, event: DelegateEvent)] { eventsOfPrograms[program] ?? [] }
+
+  var locations: [Location] { locations(of: .own) }
+  func locations(of program: ProgramID) -> [Location] {
+    events(of: program).flatMap { (_, event) -> [Location] in
       if case .didUpdateLocations(let locations) = event { locations } else { [] }
     }
   }
@@ -78,9 +83,10 @@ struct ServiceLog: HostMachine {
   /// Records an action; returns its command for the host.
   private mutating func take(_ action: ServiceAction, at now: Instant) -> HostCommand? {
     switch action {
-    case .program(_, .output(.event(_, let event, let ticket))):
-      if core.engine.isCurrent(ticket, for: Self.client), core.engine.isWanted(event, by: Self.client) {
-        events.append((now, event))
+    case .program(let id, .output(.event(_, let event, let ticket))):
+      guard let engine = core.engine(of: id) else { return nil }
+      if engine.isCurrent(ticket, for: Self.client), engine.isWanted(event, by: Self.client) {
+        eventsOfPrograms[id, default: []].append((now, event))
       }
     case .log(let text): logged.append(text)
     case .openReceiver: return .receiver(.listen(true))
@@ -99,7 +105,7 @@ struct ServiceLog: HostMachine {
 extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
   convenience init(
     _ model: ReceiverModel, scenario: Scenario = Scenario(), application: ApplicationState = .background,
-    pauseSeconds: Double? = nil, probeSeconds: Double = 60
+    pauseSeconds: Double? = nil, probeSeconds: Double = 60, programs: UInt32 = 1
   ) {
     var line = VirtualLine(model: model, scenario: scenario, startUTCSeconds: Machine.startSeconds)
     line.hostRate = 9600
@@ -116,7 +122,8 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
     var policy = PowerPolicy.standard
     policy.pauseProbeSeconds = probeSeconds
     let now = Instant.zero + Milliseconds(4000)
-    let core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
+    var core = ServiceCore(engine: engine, coordinator: PowerCoordinator(policy: policy, at: now))
+    for number in 1..<max(programs, 1) { core.add(Program(ProgramID(number), engine), at: Machine.moment(now)) }
     var settings = SessionSettings(intent: .serve, line: .serial)
     settings.desired = { .saving(for: $0) }
     settings.pollsOrbits = true
@@ -127,8 +134,22 @@ extension VirtualHost where Machine == ServiceLog, Line == VirtualLine {
 
   func count(_ event: DelegateEvent) -> Int { machine.events.count { $0.event == event } }
   func time(of event: DelegateEvent) -> Instant? { machine.events.last { $0.event == event }?.at }
-  func clearEvents() { machine.events = [] }
-  func call(_ call: ClientCall) { withMachine { $0.core.call(call, by: Machine.client, at: $1) } }
+  func clearEvents() { machine.eventsOfPrograms = [:] }
+  func events(of program: ProgramID) -> [(at: Instant, event: DelegateEvent)] { machine.events(of: program) }
+  func locations(of program: ProgramID) -> [Location] { machine.locations(of: program) }
+
+  func call(_ call: ClientCall, of program: ProgramID = .own) {
+    withMachine { $0.core.call(call, by: ManagerID(program: program, client: Machine.client), at: $1) }
+  }
+
+  func add(_ program: Program) { withMachine { $0.core.add(program, at: Machine.moment($1)) } }
+  func remove(_ program: ProgramID) { withMachine { machine, _ in machine.core.remove(program) } }
+
+  func setAuthorization(_ status: AuthorizationStatus, of program: ProgramID) {
+    withMachine { machine, now in
+      machine.core.change(program) { $0.authorizationChanged(to: Authorization.Record(status: status), at: now) }
+    }
+  }
 
   /// Ends the service in order.
   func finish() {

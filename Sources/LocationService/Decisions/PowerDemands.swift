@@ -60,7 +60,8 @@ struct PowerDemands: Sendable {
       // The program itself is number 0 of its block, its managers follow.
       let block = UInt64(program.program.number) << 32
       for (id, demand) in program.managers where demand.needsPosition {
-        next[PolicyClient(block | (UInt64(UInt32(truncatingIfNeeded: id.number)) + 1))] = demand
+        // A program of the daemon chooses its managers' numbers; none is in another program's block.
+        next[PolicyClient(block | (UInt64(UInt32(truncatingIfNeeded: id.number) & .max >> 1) + 1))] = demand
       }
       if program.shared.needsPosition { next[PolicyClient(block)] = program.shared }
     }
