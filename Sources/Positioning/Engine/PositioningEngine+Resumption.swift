@@ -11,14 +11,18 @@ package struct ClientResumption: Hashable, Codable, Sendable {
   package var accuracy: AccuracyAuthorization
   /// Calls that set something, each at most once.
   package var settings: [ClientCall]
+  /// The time of the last location that the delegate has received.
+  package var delivered: UTCTime?
 
   package init(
-    services: StartedServices, status: AuthorizationStatus, accuracy: AccuracyAuthorization, settings: [ClientCall]
+    services: StartedServices, status: AuthorizationStatus, accuracy: AccuracyAuthorization, settings: [ClientCall],
+    delivered: UTCTime? = nil
   ) {
     self.services = services
     self.status = status
     self.accuracy = accuracy
     self.settings = settings
+    self.delivered = delivered
   }
 }
 
@@ -41,8 +45,11 @@ extension PositioningEngine {
       clients[index].services = resumption.services
       clients[index].emitAuthorization(authorization.status, authorization.accuracy, &outputs)
     }
+    clients[index].deliveredBefore = resumption.delivered
+    // A run goes on: its next location may be one that was kept for it, and is older than the cached one.
     clients[index].resume(
-      resumption.services, before, cached: cachedSample, awaitsVisits: visits.isRunning, at: now, &outputs)
+      resumption.services, before, cached: resumption.delivered == nil ? cachedSample : nil,
+      awaitsVisits: visits.isRunning, at: now, &outputs)
     watchRegions(at: now)
   }
 

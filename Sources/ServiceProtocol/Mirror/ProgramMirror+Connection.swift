@@ -81,7 +81,8 @@ extension ProgramMirror {
     for (id, manager) in managers {
       let resumption = ClientResumption(
         services: state.managers[id]?.services ?? StartedServices(), status: state.status, accuracy: state.accuracy,
-        settings: manager.settings.sorted { $0.key < $1.key }.map(\.value))
+        settings: manager.settings.sorted { $0.key < $1.key }.map(\.value),
+        delivered: state.managers[id]?.delivered?.timestamp)
       actions.append(.resumeManager(id, resumption))
     }
     for (id, session) in program.sessions.sorted(by: { $0.key < $1.key }) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+import ReceiverStream
+import Testing
+
+@Suite("Managers of an earlier engine")
+struct ResumptionTests {
+  /// The times at which a resumed manager's locations were measured: an engine with a cached fix of second 1010 receives kept
+  /// ones of the seconds 1005 to 1010, and a fresh one.
+  private static func times(delivered: Double?) -> [Double] {
+    var old = Scene()
+    old.call(.startUpdatingLocation)
+    var restored = PositioningEngine.Restored()
+    restored.newest = Scene.location(0, at: 1010)
+    var scene = Scene(restored: restored, managers: 0, from: 1020)
+    let resumption = ClientResumption(
+      services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
+      delivered: delivered.map(Scene.utc))
+    scene.engine.resume(ClientID(0), resumption, at: scene.instant)
+    for second in [1005, 1006, 1007, 1008, 1009, 1010, 1021] as [Double] {
+      scene.wait(0.01)
+      scene.engine.receive(Scene.location(0, at: second), measured: scene.instant, at: scene.now)
+    }
+    return scene.engine.outputs.flatMap { output -> [Double] in
+      guard case .event(_, .didUpdateLocations(let locations), _) = output else { return [] }
+      return locations.map { Double($0.timestamp.nanosecondsSince1970 / 1_000_000_000 - Scene.startUTC) }
+    }
+  }
+
+  @Test("A location that the delegate has received does not come again, and those that were kept come in order")
+  func once() {
+    #expect(Self.times(delivered: 1007) == [1008, 1009, 1010, 1021])
+    #expect(Self.times(delivered: 1010) == [1021])
+    #expect(Self.times(delivered: 1004) == [1005, 1006, 1007, 1008, 1009, 1010, 1021])
+  }
+
+  @Test("SU-1 a manager without a location begins with the cached one")
+  func cached() {
+    #expect(Self.times(delivered: nil).first == 1010)
+  }
+}
