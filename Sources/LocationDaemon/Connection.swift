@@ -19,7 +19,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     case subscription(VarlinkServerConnection.CallID, ProgramID, newest: Location?)
     case request(VarlinkServerConnection.CallID, ProgramID)
     /// The bytes of a receiver.
-    case stream(VarlinkServerConnection.CallID, receiver: Int)
+    case stream(VarlinkServerConnection.CallID, ProgramID, receiver: Int)
     case coreLocation(ProgramID, ServedProgram)
   }
 
@@ -37,6 +37,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var outputs: [PositioningOutput] = []
   /// Updates that the program has not read, joined.
   var unsent: ServiceUpdate?
+  /// The newest location of a subscription that the program has not read.
+  var unsentLocation: Location?
   /// The name in the authorization store.
   var name: String
   var delivered = 0
@@ -53,8 +55,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   /// The hosted program; nil without one.
   var program: ProgramID? {
     switch role {
-    case .subscription(_, let id, _), .request(_, let id), .coreLocation(let id, _): id
-    case .idle, .stream: nil
+    case .subscription(_, let id, _), .request(_, let id), .stream(_, let id, _), .coreLocation(let id, _): id
+    case .idle: nil
     }
   }
 
@@ -67,7 +69,12 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   }
 
   func reply(_ call: VarlinkServerConnection.CallID, _ reply: VarlinkReply) {
+    if !isQueued(call, reply) { dropped += 1 }
+  }
+
+  /// Queues a reply. Returns false if it was refused, as the program reads too slowly.
+  func isQueued(_ call: VarlinkServerConnection.CallID, _ reply: VarlinkReply) -> Bool {
     // Only a number that JSON does not have can fail, and the codes write none.
-    if (try? varlink.reply(to: call, reply)) == .full { dropped += 1 }
+    (try? varlink.reply(to: call, reply)) != .full
   }
 }

@@ -14,7 +14,11 @@ extension LocationServer {
     switch call.method {
     case "org.sextant.Location.GetStatus": connection.reply(id, .success(["status": status(at: now)]))
     case "org.sextant.Location.GetReceivers": connection.reply(id, .success(["receivers": receiverStates]))
-    case "org.sextant.Location.RequestLocation": begin(call, id, connection)
+    case "org.sextant.Location.RequestLocation":
+      // Without a reply there is nothing to do, and after an upgrade there is no protocol.
+      if call.kind == .oneway { return }
+      guard call.kind != .upgrade else { return connection.reply(id, .failure(.invalidParameter("upgrade"))) }
+      begin(call, id, connection)
     case "org.sextant.Location.Subscribe":
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       begin(call, id, connection)
@@ -73,20 +77,25 @@ extension LocationServer {
       application: host.settings.application ?? peer.applicationState, connection)
   }
 
+  /// Adds the program of a connection that speaks org.sextant.Location; nil, with the reply, if it has no permission.
+  private func addPermittedProgram(_ id: VarlinkServerConnection.CallID, _ connection: Connection) -> ProgramID? {
+    connection.name = "\(connection.peer.executableName)@\(connection.peer.executable ?? "")"
+    let program = addProgram(UsageKeys(), connection)
+    let status = host.read(program) { $0.authorization.status } ?? .denied
+    if status.isAuthorized { return program }
+    host.remove(program)
+    connection.reply(
+      id, .failure(VarlinkError("org.sextant.Location.\(status == .notDetermined ? "NotDetermined" : "Denied")")))
+    return nil
+  }
+
   private func begin(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
     let accuracy = call.parameters.number("desiredAccuracy")
     let filter = call.parameters.number("distanceFilter")
     guard accuracy.isValid else { return connection.reply(id, .failure(.invalidParameter("desiredAccuracy"))) }
     guard filter.isValid else { return connection.reply(id, .failure(.invalidParameter("distanceFilter"))) }
-    connection.name = "\(connection.peer.executableName)@\(connection.peer.executable ?? "")"
-    let program = addProgram(UsageKeys(), connection)
-    let status = host.read(program) { $0.authorization.status } ?? .denied
-    guard status.isAuthorized else {
-      host.remove(program)
-      let name = status == .notDetermined ? "NotDetermined" : "Denied"
-      return connection.reply(id, .failure(VarlinkError("org.sextant.Location.\(name)")))
-    }
-    let isSubscription = call.kind == .more
+    guard let program = addPermittedProgram(id, connection) else { return }
+    let isSubscription = call.method.hasSuffix(".Subscribe")
     connection.role = isSubscription ? .subscription(id, program, newest: nil) : .request(id, program)
     _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
     var calls: [ClientCall] = [.setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false)]
@@ -104,8 +113,7 @@ extension LocationServer {
       switch event {
       case .didUpdateLocations(let locations):
         for location in locations where location != newest {
-          connection.reply(call, .success(["location": .location(location)], continues: true))
-          connection.delivered += 1
+          send(location, call, connection)
           newest = location
         }
       case .didFail(.denied): return fail(connection, call, "Denied")
@@ -114,6 +122,25 @@ extension LocationServer {
     }
     connection.outputs = []
     connection.role = .subscription(call, program, newest: newest)
+  }
+
+  /// Sends a location of a subscription. A program that reads too slowly gets the newest one once it reads again.
+  private func send(_ location: Location, _ call: VarlinkServerConnection.CallID, _ connection: Connection) {
+    if connection.unsentLocation == nil,
+      connection.isQueued(call, .success(["location": .location(location)], continues: true))
+    {
+      connection.delivered += 1
+      return
+    }
+    if connection.unsentLocation != nil { connection.dropped += 1 }
+    connection.unsentLocation = location
+  }
+
+  /// Sends the newest location of a subscription to a program that reads again.
+  func sendUnsentLocation(_ connection: Connection) {
+    guard case .subscription(let call, _, _) = connection.role, let location = connection.unsentLocation else { return }
+    connection.unsentLocation = nil
+    send(location, call, connection)
   }
 
   func deliverAnswer(to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID) {
@@ -132,7 +159,7 @@ extension LocationServer {
     connection.outputs = []
   }
 
-  private func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
+  func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
     connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)")))
     endProgram(of: connection)
   }
@@ -144,7 +171,15 @@ extension LocationServer {
       return connection.reply(
         id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": device ?? .null])))
     }
-    connection.role = .stream(id, receiver: receiver)
+    // The bytes have the full position.
+    guard let program = addPermittedProgram(id, connection) else { return }
+    connection.role = .stream(id, program, receiver: receiver)
+    if !isStreamPermitted(to: program) { fail(connection, id, "Denied") }
+  }
+
+  /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.
+  func isStreamPermitted(to program: ProgramID) -> Bool {
+    host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
   }
 
   private func open(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {

@@ -126,7 +126,7 @@ final class LocationServer: ServiceThreadWork {
 
   /// Takes what a connection has received, and writes what waits.
   private func serve(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
-    while let event = connection.varlink.nextEvent() {
+    while !connection.isEnding, let event = connection.varlink.nextEvent() {
       switch event {
       case .call(let id, let call): answer(call, id, connection, at: now)
       case .message(let message): receive(message, connection, at: now)
@@ -146,6 +146,7 @@ final class LocationServer: ServiceThreadWork {
       case .ended: return close(connection, &poller, at: now)
       }
       sendUnsent(connection)
+      sendUnsentLocation(connection)
     }
     if connection.isEnding { return close(connection, &poller, at: now) }
     setInterest(of: connection, &poller)
@@ -172,12 +173,17 @@ final class LocationServer: ServiceThreadWork {
     if let program = connection.program { host.remove(program) }
     connection.role = .idle
     connection.outputs = []
+    connection.unsentLocation = nil
   }
 
   func receive(_ bytes: RawSpan, of receiver: Int) {
     var text: String?
     for connection in connections.values {
-      guard case .stream(let call, receiver) = connection.role else { continue }
+      guard case .stream(let call, let program, receiver) = connection.role else { continue }
+      guard isStreamPermitted(to: program) else {
+        fail(connection, call, "Denied")
+        continue
+      }
       let encoded = text ?? Base64.text(of: bytes)
       text = encoded
       connection.reply(call, .success(["bytes": .string(encoded)], continues: true))
@@ -218,7 +224,8 @@ final class LocationServer: ServiceThreadWork {
 
   private func deliver(to connection: Connection, at now: Moment) {
     switch connection.role {
-    case .idle, .stream: break
+    case .idle: break
+    case .stream: connection.outputs = []
     case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
     case .request(let call, let program): deliverAnswer(to: connection, call, program)
     case .coreLocation(let program, var served):
