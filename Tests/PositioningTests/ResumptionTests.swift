@@ -15,7 +15,7 @@ struct ResumptionTests {
     var scene = Scene(restored: restored, managers: 0, from: 1020)
     let resumption = ClientResumption(
       services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
-      delivered: delivered.map(Scene.utc))
+      delivered: delivered.map { Scene.location(0, at: $0) })
     scene.engine.resume(ClientID(0), resumption, at: scene.instant)
     for second in [1005, 1006, 1007, 1008, 1009, 1010, 1021] as [Double] {
       scene.wait(0.01)
@@ -32,6 +32,19 @@ struct ResumptionTests {
     #expect(Self.times(delivered: 1007) == [1008, 1009, 1010, 1021])
     #expect(Self.times(delivered: 1010) == [1021])
     #expect(Self.times(delivered: 1004) == [1005, 1006, 1007, 1008, 1009, 1010, 1021])
+  }
+
+  @Test("The last location is known before the next one, so that a second return repeats none either")
+  func known() {
+    var old = Scene()
+    old.call(.startUpdatingLocation)
+    var scene = Scene(managers: 0, from: 1020)
+    let last = Scene.location(0, at: 1007)
+    let resumption = ClientResumption(
+      services: old.engine.services(of: ClientID(0))!, status: .authorizedAlways, accuracy: .full, settings: [],
+      delivered: last)
+    scene.engine.resume(ClientID(0), resumption, at: scene.instant)
+    #expect(scene.engine.deliveredLocation(of: ClientID(0)) == last)
   }
 
   @Test("SU-1 a manager without a location begins with the cached one")

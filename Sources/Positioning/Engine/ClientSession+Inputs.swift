@@ -18,7 +18,7 @@ extension ClientSession {
     }
     if oneShot.isPending, standardDelivery != .none { finish(oneShot.receive(sample, at: now), &outputs) }
     // Locations that were kept for another client come again (SU-16).
-    if let before = deliveredBefore, sample.location.timestamp <= before { return }
+    if let before = deliveredBefore, sample.location.timestamp <= before.timestamp { return }
     var wantsForStandard = false
     if updates.isRunning, standardDelivery != .none {
       // A suspended app gets no events of pauses, so it is not paused.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
-import ReceiverStream
 
 /// The state of one manager: its services and their delivery.
 struct ClientSession: Sendable {
@@ -29,8 +28,8 @@ struct ClientSession: Sendable {
   /// Locations that wait until the app runs again (C7).
   var held: [Location] = []
   var activity: SourceActivity
-  /// The time of the last location that an earlier engine has delivered.
-  var deliveredBefore: UTCTime?
+  /// The last location that an earlier engine has delivered.
+  var deliveredBefore: Location?
 
   /// The number of locations that are kept for a suspended app: seventeen minutes of them, then the oldest are dropped.
   static var heldLimit: Int { 1024 }

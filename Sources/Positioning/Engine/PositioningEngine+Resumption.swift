@@ -11,12 +11,12 @@ package struct ClientResumption: Hashable, Codable, Sendable {
   package var accuracy: AccuracyAuthorization
   /// Calls that set something, each at most once.
   package var settings: [ClientCall]
-  /// The time of the last location that the delegate has received.
-  package var delivered: UTCTime?
+  /// The last location that the delegate has received.
+  package var delivered: Location?
 
   package init(
     services: StartedServices, status: AuthorizationStatus, accuracy: AccuracyAuthorization, settings: [ClientCall],
-    delivered: UTCTime? = nil
+    delivered: Location? = nil
   ) {
     self.services = services
     self.status = status
@@ -77,7 +77,7 @@ extension PositioningEngine {
 
   /// The last location that a running service has delivered to a manager.
   package func deliveredLocation(of id: ClientID) -> Location? {
-    index(of: id).flatMap { clients[$0].delivered?.location }
+    index(of: id).flatMap { clients[$0].delivered?.location ?? clients[$0].deliveredBefore }
   }
 
   /// The newest location at the program's accuracy; nil without permission.

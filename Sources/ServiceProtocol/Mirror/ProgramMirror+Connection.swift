@@ -82,7 +82,7 @@ extension ProgramMirror {
       let resumption = ClientResumption(
         services: state.managers[id]?.services ?? StartedServices(), status: state.status, accuracy: state.accuracy,
         settings: manager.settings.sorted { $0.key < $1.key }.map(\.value),
-        delivered: state.managers[id]?.delivered?.timestamp)
+        delivered: state.managers[id]?.delivered)
       actions.append(.resumeManager(id, resumption))
     }
     for (id, session) in program.sessions.sorted(by: { $0.key < $1.key }) {
