@@ -14,7 +14,7 @@ BENCH := Benchmarks/.build/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-bus rig-programs rig-units rig-python static manual check-manual install install-units uninstall clean compiler
+  rig-bus rig-programs rig-daemon rig-units rig-python static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -132,6 +132,11 @@ first-hour: rig-programs
 # The computer's own sensors: a compass in a folder, BlueZ and logind on a private bus. Needs no root.
 rig-sensors: rig-programs rig-bus
 	/usr/bin/python3 Tests/rig/sensors.py .build/debug
+
+# sextantd with many programs at one simulated receiver; it is killed, and its programs are. As root another user and a full
+# disk are played too. About two minutes.
+rig-daemon: rig-programs
+	python3 Tests/rig/daemon.py .build/debug
 
 rig-bus:
 	@command -v dbus-daemon >/dev/null && /usr/bin/python3 -c 'import dbus, gi' 2>/dev/null || { \

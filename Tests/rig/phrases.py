@@ -42,6 +42,7 @@ INTERRUPTED = r"interrupted before"
 CHECK_ADVICE = r"check"
 
 # Files and outputs without room or permission.
+NO_SPACE = r"No space"
 OUTPUT_FULL = r"standard output: .*No space"
 NO_ROOM_FOR_BATCH = r"state/batch/.*disk"
 STATE_FOLDER_ADVICE = r"SEXTANT_STATE_DIR"
