@@ -143,8 +143,8 @@ struct ManyProgramsTests {
     restored.authorization = Authorization.Record(status: .authorizedAlways)
     var engine = PositioningEngine(
       keys: plain, hostCapabilities: host, application: .background, restored: restored, at: .zero)
-    engine.add(ServiceScene.client)
-    engine.call(.setDelegate([.takesLocations, .takesErrors]), by: ServiceScene.client, at: .zero)
+    engine.add(ServiceLog.client)
+    engine.call(.setDelegate([.takesLocations, .takesErrors]), by: ServiceLog.client, at: .zero)
     engine.outputs = []
     scene.add(Program(asked, engine))
     Self.start(Self.standard, scene)
