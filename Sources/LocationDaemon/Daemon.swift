@@ -40,7 +40,7 @@ package enum Daemon {
     let settings = settings(options, socketFolder: folder(of: path), variable)
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
-    let policy = DaemonPolicy()
+    let policy = DaemonPolicy.installed()
     host.start { poller in
       try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text, manager, &poller,

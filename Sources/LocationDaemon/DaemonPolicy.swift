@@ -15,15 +15,18 @@ final class DaemonPolicy: Sendable {
 
   private let state: Mutex<State>
 
-  init() { state = Mutex(State(grants: Self.installed())) }
+  init(_ policy: LocationPolicy) { state = Mutex(State(grants: policy.grants)) }
 
-  private static func installed() -> [String: AuthorizationStatus] {
-    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).grants
+  /// The policy of this machine.
+  static func installed() -> DaemonPolicy { DaemonPolicy(installedPolicy()) }
+
+  private static func installedPolicy() -> LocationPolicy {
+    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path))
   }
 
   /// Reads the file again, on any thread.
   func reload() {
-    let grants = Self.installed()
+    let grants = Self.installedPolicy().grants
     state.withLock { state in
       state.grants = grants
       state.revision += 1

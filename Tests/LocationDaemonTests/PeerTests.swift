@@ -7,10 +7,11 @@ import Testing
 @Suite("The program at the other end, as the kernel describes it")
 struct PeerTests {
   @Test(
-    "The unit is the innermost service or scope of the process's group (cgroups(7))",
+    "The unit is the outermost service or scope of the process's group (cgroups(7))",
     arguments: [
       ("0::/system.slice/hike.service\n", "hike.service"),
-      ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service\n", "hike.service"),
+      // A user names the units of the own service manager.
+      ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/hike.service\n", "user@1000.service"),
       ("0::/user.slice/user-1000.slice/session-3.scope\n", "session-3.scope"),
       // A folder of the unit's own, as with Delegate=yes (systemd.resource-control(5)).
       ("0::/system.slice/hike.service/worker\n", "hike.service"),
