@@ -332,7 +332,7 @@ def stopped(folder):
 def connections(folder):
     with served(folder) as (_, daemon), daemon.track() as other:
         other.wait_for_event("didUpdateLocations")
-        daemon.programs()
+        # Before any connection of the rig itself, whose end the daemon may not have seen yet.
         begin = daemon.descriptors()
         for number in range(options.connections):
             with daemon.client() as client:
@@ -456,7 +456,7 @@ def denied(folder):
         # A program's own environment does not grant.
         with daemon.track(SEXTANT_AUTHORIZATION="always", SEXTANT_DEFAULT_AUTHORIZATION="always") as track:
             track.wait_for_event("didChangeAuthorization", status="notDetermined")
-            track.wait_for_event("didFailWithError", without="didUpdateLocations")
+            wait_until(lambda: daemon.programs(), "the program is not served")
             track.terminate(code=(0, 69))
             expect_equal(track.locations(), [], "the locations of a program without permission")
         with daemon.client() as client:
@@ -468,12 +468,13 @@ def denied(folder):
                        called("allowDeferredUpdates", metres=100.0, seconds=5.0),
                        {"beginLiveUpdates": {"_0": 1, "_1": 0}}, {"openMonitor": {"_0": "m"}}, {"refreshNewest": {}})
             text = ""
-            while '"didFail"' not in text:
+            # The answer to requestState; a request without a decision is dropped (RQ-13).
+            while '"didDetermineState"' not in text:
                 message = client.receive()
                 expect(message is not None, f"it was disconnected: {daemon.errors[-300:]}")
                 text += json.dumps(message)
-            for word in "latitudeDegrees", "didUpdateLocations", "didEnter", "didExit", "didVisit":
-                expect(f'"{word}":' not in re.sub(r'"(regions|shape|startedRegions)":.*?\}\}', "", text), f"{word} came: {text}")
+            for word in "horizontalAccuracyMetres", "didUpdateLocations", "didEnter", "didExit", "didVisit":
+                expect(f'"{word}":' not in text, f"{word} came: {text}")
         daemon.terminate()
         return "every call"
 
