@@ -12,6 +12,8 @@ import Varlink
 final class LocationServer: ServiceThreadWork {
   /// The largest number of connections; each has a descriptor and a few kilobytes.
   static let connectionLimit = 1024
+  /// The largest number of connections of one user, so that none takes all.
+  static let userConnectionLimit = 512
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
   /// Tokens below are those of the receivers.
@@ -34,6 +36,8 @@ final class LocationServer: ServiceThreadWork {
   /// Whether the listener waits until a descriptor is free.
   private var isFull = false
   private var nextForegroundCheck: Instant?
+  /// The users who have reached their limit of connections.
+  private var limitedUsers: Set<UInt32> = []
 
   init(
     _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
@@ -47,7 +51,7 @@ final class LocationServer: ServiceThreadWork {
     started = now
     nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
-      vendor: "Sextant", product: "sextantd", version: version, url: "https://github.com/sextant-location/sextant",
+      vendor: "Sextant", product: "sextantd", version: version, url: "",
       interfaces: [.location, .coreLocation])
     self.listener = listener
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
@@ -98,6 +102,14 @@ final class LocationServer: ServiceThreadWork {
       while connections.count < Self.connectionLimit {
         guard let socket = try listener.accept() else { return }
         guard let credentials = socket.peer else { continue }
+        let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }
+        guard ofUser < Self.userConnectionLimit else {
+          // Once, as a program may try for ever.
+          if limitedUsers.insert(credentials.user).inserted {
+            host.log("user \(credentials.user) has \(ofUser) connections; further ones are closed")
+          }
+          continue
+        }
         let token = Poller.Token(rawValue: nextToken)
         nextToken = nextToken == .max ? Self.firstToken + 1 : nextToken + 1
         let connection = Connection(socket, token, Peer(credentials), service)

@@ -45,11 +45,16 @@ func lockOwner(of node: NodeStatus, inLocks locks: String) -> Int32? {
 
 /// The other programs that have a line open, as far as they are visible to this user: they read part of its bytes, also
 /// without a lock. The process at a pseudo-terminal's other end does not count; it often has both ends open.
+///
+/// A process that such a process forks has both ends until it executes its program. It may have the slave when it is
+/// found and neither end when its master is looked for; so a reader has to have the line after that as well.
 func findOtherReaders(of node: NodeStatus) -> [PortHolder] {
   guard node.isLine else { return [] }
   let own = Syscalls.processID
-  return processesWithOpenDescriptor(on: node).filter {
-    $0.processID != own && !(node.isPseudoTerminal && isMaster($0.processID, ofIndex: node.minor))
+  return processesWithOpenDescriptor(on: node).filter { holder in
+    if holder.processID == own { return false }
+    guard node.isPseudoTerminal else { return true }
+    return !isMaster(holder.processID, ofIndex: node.minor) && hasOpen(node, holder.processID)
   }
 }
 
@@ -75,13 +80,16 @@ extension NodeStatus {
 }
 
 private func processesWithOpenDescriptor(on node: NodeStatus) -> [PortHolder] {
-  FileLookup.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { processID in
-    let folder = "/proc/\(processID)/fd"
-    return FileLookup.names(in: folder).contains { name in
-      // stat(2) through the link of /proc does not open the device.
-      (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
-    }
-  }.map { PortHolder(processID: $0, program: programName(of: $0)) }
+  FileLookup.names(in: "/proc").compactMap { Int32($0) }.sorted().filter { hasOpen(node, $0) }
+    .map { PortHolder(processID: $0, program: programName(of: $0)) }
+}
+
+private func hasOpen(_ node: NodeStatus, _ processID: Int32) -> Bool {
+  let folder = "/proc/\(processID)/fd"
+  return FileLookup.names(in: folder).contains { name in
+    // stat(2) through the link of /proc does not open the device.
+    (try? Syscalls.status(ofPath: "\(folder)/\(name)"))?.isSame(as: node) ?? false
+  }
 }
 
 private func programName(of processID: Int32) -> String {

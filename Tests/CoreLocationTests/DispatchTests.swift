@@ -49,6 +49,13 @@ struct DispatchTests {
     #expect(both.words == ["new status", "CLError"])
   }
 
+  @Test("ER-2 a printed error has its domain, its code and its reason")
+  func printed() {
+    let text = "\(CLError(.denied))"
+    #expect(text == "Error Domain=kCLErrorDomain Code=1 \"\(CLError(.denied).localizedDescription)\"")
+    #expect(text.contains("permission"))
+  }
+
   @Test("ER-2 an error is an NSError of the domain, with its code and its userInfo")
   func bridged() {
     for number in 0...19 {

@@ -202,6 +202,20 @@ struct ReceiverServiceTests {
     #expect((18...31).contains(late), "\(late) s after the crossing")
   }
 
+  @Test(
+    "SU-17 under no sky locationUnknown comes half a minute after the start, also while the receiver rests",
+    arguments: [ReceiverModel.m8, .m9, .m10])
+  func noSky(_ model: ReceiverModel) throws {
+    let scene = ServiceScene(model, scenario: try Self.scenario("start 48.1642,11.6056 512m\nsky none\nstay forever\n"))
+    scene.call(.setPausesAutomatically(false))
+    scene.call(.startUpdatingLocation)
+    let started = scene.now
+    #expect(scene.run(31) { $0.count(.didFail(.locationUnknown)) == 1 })
+    #expect(scene.now.seconds(since: started) >= 29.9)
+    scene.run(600)
+    #expect(scene.count(.didFail(.locationUnknown)) == 1)
+  }
+
   @Test("SU-17 unplugged: locationUnknown once, and locations again when it is back")
   func unplugged() throws {
     let scene = ServiceScene(.m10, scenario: try Self.scenario(Self.walk), application: .foreground)

@@ -126,6 +126,20 @@ struct LocationUpdatesTests {
     #expect(scene.delivered() == ["at 0", "at 2"])
   }
 
+  @Test("SU-9 an estimate that creeps on a standing client passes the filter in few steps")
+  func creeping() {
+    var scene = Scene()
+    scene.call(.setDistanceFilter(metres: 50))
+    scene.call(.startUpdatingLocation)
+    var accuracy = 4.5
+    for _ in 0..<60 {
+      scene.fixes(1, accuracy: accuracy) { _ in 0 }
+      accuracy = max(1.6, accuracy - 0.1)
+    }
+    // 4.5 m, and the first fixes of at most 3.15 m and 2.2 m.
+    #expect(scene.delivered().count == 3)
+  }
+
   @Test("SU-10 the location changes with delivery only")
   func unmoved() {
     var scene = Scene()

@@ -61,25 +61,43 @@ struct OtherReadersTests {
     #expect(port.otherReaders.map(\.processID) == [reader.process.processIdentifier])
   }
 
+  /// A process with both ends of a pseudo-terminal, which then does `work`.
+  private final class Emulator {
+    let process = Process()
+    let path: String
+
+    init(_ work: String) throws {
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [
+        "python3", "-c", "import os, pty, time; m, s = pty.openpty(); print(os.ttyname(s), flush=True)\n" + work,
+      ]
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      var path = ""
+      while !path.hasSuffix("\n") {
+        let piece = output.fileHandleForReading.availableData
+        try #require(!piece.isEmpty)
+        path += String(decoding: piece, as: UTF8.self)
+      }
+      self.path = String(path.dropLast())
+    }
+
+    deinit { kill(process.processIdentifier, SIGKILL) }
+  }
+
   @Test("A process with both ends of the pseudo-terminal is the receiver's side")
   func master() throws {
-    let program = Process()
-    program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    program.arguments = [
-      "python3", "-c",
-      "import os, pty, time; m, s = pty.openpty(); print(os.ttyname(s), flush=True); time.sleep(60)",
-    ]
-    let output = Pipe()
-    program.standardOutput = output
-    try program.run()
-    defer { kill(program.processIdentifier, SIGKILL) }
-    var path = ""
-    while !path.hasSuffix("\n") {
-      let piece = output.fileHandleForReading.availableData
-      try #require(!piece.isEmpty)
-      path += String(decoding: piece, as: UTF8.self)
-    }
-    _ = try SerialPort(opening: String(path.dropLast()), access: .readWrite, baud: nil)
+    let emulator = try Emulator("time.sleep(60)")
+    _ = try SerialPort(opening: emulator.path, access: .readWrite, baud: nil)
+  }
+
+  @Test("A process that the receiver's side starts has both ends until it executes its program, and is no reader")
+  func forking() throws {
+    // Each child has the two ends for a moment, as between fork(2) and execve(2).
+    let emulator = try Emulator("while True:\n  if not os.fork(): os.execv('/bin/true', ['true'])\n  os.wait()")
+    let node = try Syscalls.status(ofPath: emulator.path)
+    for _ in 0..<1500 { #expect(findOtherReaders(of: node) == []) }
   }
 
   @Test("Devices that many programs have open, such as /dev/null, have no readers")

@@ -44,11 +44,13 @@ class Bench:
         self.receiver.stop()
 
     def start(self, command, *words, **options):
-        return Program(program(), command, "--device", self.link, *words, env=environment(self.folder), **options)
+        self.command = Program(program(), command, "--device", self.link, *words, env=environment(self.folder), **options)
+        return self.command
 
     def wait_for_configuration(self):
         """Waits until the command has changed the receiver's settings, and sent nothing more for two epochs."""
-        self.receiver.wait_for(lambda: self.receiver.snapshot() != self.before, "the receiver was not configured")
+        self.receiver.wait_for(lambda: self.receiver.snapshot() != self.before,
+                               f"the receiver was not configured: {self.command.errors!r}")
         commands = None
         while commands != self.receiver.commands:
             commands = self.receiver.commands
@@ -260,7 +262,8 @@ def interrupt_before_a_reply(folder):
     for words in (["configure", "show"], ["batch", "status"], ["probe"], ["power", "status"], ["record", f"{folder}/file"],
                   ["poll", "MON-VER"], ["send", "$PUBX,00"], ["reset", "cold"]):
         with Program(program(), *words, "--device", os.ttyname(slave), env=environment(folder)) as command:
-            wait_until(lambda: command.has_open(os.ttyname(slave)) and command.handles(signal.SIGINT), f"{words} does not read")
+            wait_until(lambda: command.has_open(os.ttyname(slave)) and command.handles(signal.SIGINT),
+                       lambda: f"{words} does not read: {command.process.poll()} {command.errors!r}")
             command.interrupt(69)
             expect(matches(phrases.INTERRUPTED, command.errors) and not matches(phrases.CHECK_ADVICE, command.errors),
                    f"{words} says {command.errors!r}")

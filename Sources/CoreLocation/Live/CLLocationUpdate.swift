@@ -16,7 +16,8 @@ public struct CLLocationUpdate: Sendable {
 
   /// Whether no more updates come until the device moves.
   public var stationary: Bool { content.isStationary }
-  @available(*, deprecated, renamed: "stationary")
+  /// The name of `stationary` before iOS 18. It is not marked as deprecated: Linux has no deployment target before which it
+  /// would be current.
   public var isStationary: Bool { stationary }
 
   public var authorizationDenied: Bool { content.diagnostic.contains(.authorizationDenied) }

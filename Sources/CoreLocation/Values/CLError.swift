@@ -3,7 +3,7 @@ import Foundation
 import Positioning
 
 /// An error that delegates get.
-public struct CLError: Error, CustomNSError, Hashable {
+public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
   public enum Code: Int, Sendable {
     case locationUnknown = 0
     case denied = 1
@@ -58,6 +58,9 @@ public struct CLError: Error, CustomNSError, Hashable {
     userInfo.merging([NSLocalizedDescriptionKey: code.text]) { given, _ in given }
   }
   public var localizedDescription: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
+
+  /// As an NSError is printed, with the cause and the next step.
+  public var description: String { "Error Domain=\(Self.errorDomain) Code=\(errorCode) \"\(localizedDescription)\"" }
 
   /// A region that can be monitored better than the requested one.
   public var alternateRegion: CLRegion? { userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion }

@@ -247,7 +247,9 @@ struct ServiceCore: Sendable {
 
   mutating func drain(at now: Moment) {
     while let output = coordinator.nextOutput(at: now.instant) { take(output, at: now) }
-    let activity: SourceActivity = coordinator.isSilenceWanted ? .idle : .searching
+    // Between two searches for satellites clients wait all the same (SU-17).
+    let isIdle = coordinator.isSilenceWanted && coordinator.power.status != .asleepWithoutSky
+    let activity: SourceActivity = isIdle ? .idle : .searching
     guard activity != self.activity else { return }
     self.activity = activity
     changeEngines { $0.sourceBecame(activity, at: now.instant) }

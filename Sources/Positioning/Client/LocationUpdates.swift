@@ -21,9 +21,9 @@ struct LocationUpdates: Sendable {
   private var wantsFreshFix = false
   private var startedAt = Instant.zero
 
-  /// The least improvement of an accuracy: smaller ones are fluctuations of the receiver's estimate, and a client with
-  /// a filter would be woken for each.
-  static var improvementMetres: Double { 0.1 }
+  /// The share of the delivered accuracy from which on a sample is better: the estimates of receivers fluctuate and creep, and
+  /// a client with a filter would be woken for each step. From 100 m to 3 m these are at most ten fixes.
+  static var betterShare: Double { 0.7 }
 
   init() {}
 
@@ -61,7 +61,7 @@ struct LocationUpdates: Sendable {
     // Samples from before the start belong to other clients.
     guard isRunning, sample.measured >= startedAt, sample.accuracyMetres >= 0 else { return false }
     guard !wantsFreshFix, !isUnfiltered, let lastDelivered else { return true }
-    return sample.accuracyMetres <= lastDelivered.accuracyMetres - Self.improvementMetres
+    return sample.accuracyMetres <= lastDelivered.accuracyMetres * Self.betterShare
       || sample.point.distanceMetres(to: lastDelivered.point) >= distanceFilterMetres
   }
 

@@ -3,7 +3,7 @@ import MonotonicTime
 
 /// Whether the receiver's silence counts as an outage.
 public enum SourceActivity: Hashable, Sendable {
-  /// The receiver is on or missing: the absence of fixes counts.
+  /// The receiver is on or missing, or rests between two searches for satellites: the absence of fixes counts.
   case searching
   /// The receiver sleeps, or stores its fixes in its memory, by plan.
   case idle
@@ -11,7 +11,7 @@ public enum SourceActivity: Hashable, Sendable {
 
 /// The report that there is no fix (SU-17): once an outage, half a minute after the start or the loss.
 ///
-/// Only time counts in which a receiver searches: one that sleeps by plan has no outage.
+/// Time in which the receiver sleeps by plan does not count. The rest between two searches without a result does.
 struct Outage: Sendable {
   /// The contract's 30 s.
   static var patience: Milliseconds { Milliseconds(30_000) }
