@@ -64,8 +64,8 @@ PARTS = [
             "sextant record --device gnss --seconds 5 walk.rec", "sextant decode --format summary walk.rec",
             "sextant watch --device walk.rec", "sextant watch --device replay:walk.rec@max --count 1"]),
         ("Settings, with a mistake:", [
-            "sextant configure get rate --device gnss", "sextant configure set rat=2Hz --device gnss",
-            "sextant configure set rate=2Hz --device gnss"]),
+            "sextant configure get rate --device gnss", "sextant configure set rat=5Hz --device gnss",
+            "sextant configure set rate=5Hz --device gnss"]),
         ("The power state, and a command that a file cannot accept:", [
             "sextant power --device gnss status", "sextant power --device replay:walk.rec status"]),
         ("The location as a program with Core Location gets it:", ["sextant track --device gnss --once"]),
