@@ -27,10 +27,12 @@ extension NodeStatus {
   var major: UInt32 { gnu_dev_major(dev_t(device)) }
   var minor: UInt32 { gnu_dev_minor(dev_t(device)) }
 
-  /// Whether both are the same device (under whatever name) or the same file.
+  /// Whether both are the same device (under whatever name) or the same file. Containers have pseudo-terminals of their own
+  /// with the same numbers.
   func isSame(as other: NodeStatus) -> Bool {
     if type != other.type { return false }
-    return type == .character ? device == other.device : fileSystem == other.fileSystem && inode == other.inode
+    if type == .character, !isPseudoTerminal { return device == other.device }
+    return device == other.device && fileSystem == other.fileSystem && inode == other.inode
   }
 
   /// Whether this is the file that /proc/locks names by its file system and its number there.

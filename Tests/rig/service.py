@@ -96,7 +96,7 @@ def killed(folder, model):
 def stopped(folder, model):
     with Simulator(folder, model, scenario=WALK) as receiver:
         found = receiver.status()
-        with track(receiver, "--defer-timeout", "600", "--seconds", "35") as client:
+        with track(receiver, "--defer-timeout", "200", "--seconds", "35") as client:
             client.wait_for_exit(0)
         expect_equal(client.events_named("didFinishDeferredUpdates")[-1]["code"], 12, "the code of the deferral's end")
         most = expect_deferral(client, 2)
