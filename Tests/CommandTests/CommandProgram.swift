@@ -27,10 +27,13 @@ enum CommandProgram {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: place.joined(separator: "/") + "/sextant")
     process.arguments = words
-    process.environment = [
+    var environment = [
       "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder, "SEXTANT_STATE_DIR": "\(folder)/state",
       "SEXTANT_RUN_DIR": "\(folder)/run",
     ].merging(variables) { $1 }
+    // Under the address sanitizer the program is instrumented as well.
+    environment["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
+    process.environment = environment
     let (output, errors) = ("\(folder)/output", "\(folder)/errors")
     for path in [output, errors] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
     process.standardInput = try input.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0)) } ?? .nullDevice
