@@ -171,7 +171,7 @@ package struct OutgoingMessage: Sendable, Equatable {
     case .message(let identity):
       guard let ubx = frame.ubx, !isEcho(ubx) else { return false }
       if ubx.identity == identity { return true }
-      // ACK-ACK to a poll accompanies the reply, and is none.
+      // A receiver sends ACK-ACK to a poll beside the reply.
       return Self.acknowledges(ubx, identity) && (isAcknowledged || ubx.identity == .ackNAK)
     case .messageClass(let identity):
       guard let ubx = frame.ubx, !isEcho(ubx) else { return false }

@@ -287,7 +287,7 @@ extension ReceiverProblem {
   fileprivate var reason: String {
     switch self {
     case .forbidden: "the daemon may not open the device"
-    case .absent: "there is none; it is waited for"
+    case .absent: "no receiver is connected; the service waits for one"
     case .held: "another program has the device open"
     case .misnamed: "the device is no receiver"
     case .miswritten: "the scenario has a mistake"

@@ -15,7 +15,7 @@ package protocol LocationServiceClient: AnyObject, Sendable {
 package enum ReceiverProblem: Sendable {
   /// The system does not let this program open it.
   case forbidden
-  /// There is none, or the named one is not connected. It is waited for.
+  /// No receiver is connected, or not the named one. The service waits for it.
   case absent
   /// Another program has it open.
   case held

@@ -54,7 +54,7 @@ package struct VarlinkClientConnection: Sendable {
     input.append(bytes)
   }
 
-  /// The next event, or nil if there is none before more bytes.
+  /// The next event; nil until more bytes arrive.
   package mutating func nextEvent() -> Event? {
     if case .failed = state { return nil }
     do throws(VarlinkProtocolError) {

@@ -72,7 +72,7 @@ package struct VarlinkServerConnection: Sendable {
     input.append(bytes)
   }
 
-  /// The next event, or nil if there is none before more bytes, a reply or a write.
+  /// The next event; nil until more bytes, a reply or a write.
   package mutating func nextEvent() -> Event? {
     while true {
       switch state {

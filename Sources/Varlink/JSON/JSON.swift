@@ -40,7 +40,7 @@ package enum JSON: Equatable, Sendable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The truth value, or nil if the value is none.
+  /// The truth value; nil for a value of another type.
   package var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }

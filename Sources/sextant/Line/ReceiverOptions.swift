@@ -29,7 +29,7 @@ struct ReceiverOptions: ParsableArguments {
     return choice
   }
 
-  /// Chooses the source of a command that waits for a receiver if there is none.
+  /// Chooses the source of a command that waits for a receiver.
   ///
   /// - Parameter seconds: the time limit; the time of the wait is subtracted from it. nil for no limit.
   func chooseOrWait(seconds: inout Double?) throws -> Source.Choice {
