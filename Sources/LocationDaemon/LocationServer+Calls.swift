@@ -199,7 +199,7 @@ extension LocationServer {
     }
     connection.name = "\(request.identifier)@\(connection.peer.executable ?? "")"
     let program = addProgram(request.keys, connection)
-    let problem = host.problem.map(ReceiverProblemCode.init)
+    let problem = host.problem
     let served = host.read(program) { ServedProgram(request, $0, problem: problem) }
     guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version)) else { return }
     connection.role = .coreLocation(program, served)
@@ -242,20 +242,6 @@ extension LocationServer {
     _ = host.changeOnThread(program) { engine, now in
       served.receive(decoded, &engine, records: { _ in stored }, at: now)
     }
-  }
-}
-
-extension ReceiverProblemCode {
-  init(_ problem: ReceiverProblem) {
-    self =
-      switch problem {
-      case .forbidden: .forbidden
-      case .absent: .absent
-      case .held: .held
-      case .misnamed: .misnamed
-      case .miswritten: .miswritten
-      case .misconfigured: .misconfigured
-      }
   }
 }
 

@@ -245,7 +245,7 @@ final class LocationServer: ServiceThreadWork {
       connection.role = .idle
       let outputs = connection.outputs
       connection.outputs = []
-      let problem = host.problem.map(ReceiverProblemCode.init)
+      let problem = host.problem
       let update = host.read(program) { engine in
         served.problem = problem
         return served.update(outputs, engine, at: now.utc)

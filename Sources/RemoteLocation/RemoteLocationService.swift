@@ -176,7 +176,7 @@ package final class RemoteLocationService: LocationService {
       TerminalPrompt.show(prompt, of: app.identifier, log: log) { [self] answer in
         change { $0.answer(answer, to: prompt) }
       }
-    case .receiverProblem(let code): state.withLock { $0.problemListener }?(code.map(ReceiverProblem.init))
+    case .receiverProblem(let problem): state.withLock { $0.problemListener }?(problem)
     case .log(let text): log(text)
     }
   }
@@ -327,7 +327,7 @@ package final class RemoteLocationService: LocationService {
       state.problemListener = listener
       return state.mirror.receiverProblem
     }
-    if let problem { listener(ReceiverProblem(problem)) }
+    if let problem { listener(problem) }
   }
 
   package func finish() {
@@ -336,19 +336,5 @@ package final class RemoteLocationService: LocationService {
       return state.waker
     }
     waker?.wake()
-  }
-}
-
-extension ReceiverProblem {
-  init(_ code: ReceiverProblemCode) {
-    self =
-      switch code {
-      case .forbidden: .forbidden
-      case .absent: .absent
-      case .held: .held
-      case .misnamed: .misnamed
-      case .miswritten: .miswritten
-      case .misconfigured: .misconfigured
-      }
   }
 }

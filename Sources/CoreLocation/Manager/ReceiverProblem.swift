@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LocationService
+import Positioning
 
 // For `sextant track`, whose exit code depends on the problem; Apple's API has no such function.
 extension CLLocationManager {

@@ -11,22 +11,6 @@ package protocol LocationServiceClient: AnyObject, Sendable {
   func calibrationShows(_ shows: Bool)
 }
 
-/// The reason why no receiver can be opened.
-package enum ReceiverProblem: Sendable {
-  /// The system does not let this program open it.
-  case forbidden
-  /// No receiver is connected, or not the named one. The service waits for it.
-  case absent
-  /// Another program has it open.
-  case held
-  /// The name is not that of a receiver and never will be: a directory, an unknown scenario.
-  case misnamed
-  /// The named scenario has a mistake.
-  case miswritten
-  /// A configuration file has a mistake.
-  case misconfigured
-}
-
 /// The location service of one program, in the program itself or in the daemon.
 ///
 /// Managers call it from any thread. A call never waits for a receiver, a disk or the daemon, never calls a delegate, and its

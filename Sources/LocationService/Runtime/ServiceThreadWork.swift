@@ -25,5 +25,4 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var isOpen: Bool
   /// The model, as the receiver reports it; nil before, and for a receiver that does not.
   package var model: String?
-  package var problem: ReceiverProblem?
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import Positioning
 
 /// A simulated receiver on a pseudo-terminal, which the program `sextant simulate` provides beside this process: clients
 /// of the service contain no simulator. It ends with the value, and with this process.

@@ -26,7 +26,7 @@ package struct ProgramMirror: Sendable {
     case sessions(Diagnostic)
     /// Asks the user; the answer goes to `answer`.
     case prompt(Authorization.Prompt)
-    case receiverProblem(ReceiverProblemCode?)
+    case receiverProblem(ReceiverProblem?)
     /// A line for the log.
     case log(String)
   }
@@ -101,7 +101,7 @@ package struct ProgramMirror: Sendable {
   package var maximumRegionRadiusMetres: Double { state.maximumRegionRadiusMetres }
   package var monitoredRegions: [Region] { state.regions }
   package var sessionDiagnostic: Diagnostic { state.sessions }
-  package var receiverProblem: ReceiverProblemCode? { state.problem }
+  package var receiverProblem: ReceiverProblem? { state.problem }
 
   /// Whether the stored conditions of an opened monitor have come; `monitorHasEvent` reports it.
   package func isMonitorLoaded(_ name: String) -> Bool { confirmed.monitors[name] != nil }

@@ -22,7 +22,7 @@ package struct ServedProgram: Sendable {
   /// The waiting events of monitors as they were sent, whose times stay.
   private var waiting: [String: [Monitor.Event]] = [:]
   /// The reason why no receiver can be opened. The driver sets it.
-  package var problem: ReceiverProblemCode?
+  package var problem: ReceiverProblem?
 
   /// Opens the connection of a program.
   ///
@@ -30,7 +30,7 @@ package struct ServedProgram: Sendable {
   ///   - program: the parameters of the call.
   ///   - engine: the program's engine, without managers.
   ///   - problem: the receiver's problem.
-  package init(_ program: OpenRequest, _ engine: borrowing PositioningEngine, problem: ReceiverProblemCode? = nil) {
+  package init(_ program: OpenRequest, _ engine: borrowing PositioningEngine, problem: ReceiverProblem? = nil) {
     self.program = program
     self.problem = problem
     sent = ProgramState()

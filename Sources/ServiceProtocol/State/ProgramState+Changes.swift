@@ -25,7 +25,7 @@ extension ProgramState {
     /// The monitors that differ, whole.
     package var monitors: [String: Monitor]?
     package var sessions: Diagnostic?
-    package var problem: Changed<ReceiverProblemCode>?
+    package var problem: Changed<ReceiverProblem>?
 
     package init() {}
 

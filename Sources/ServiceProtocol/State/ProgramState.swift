@@ -55,7 +55,7 @@ package struct ProgramState: Equatable, Codable, Sendable {
   package var monitors: [String: Monitor] = [:]
   /// The obstacles of the sessions.
   package var sessions: Diagnostic = []
-  package var problem: ReceiverProblemCode?
+  package var problem: ReceiverProblem?
 
   package init() {}
 
@@ -70,9 +70,4 @@ package struct ProgramState: Equatable, Codable, Sendable {
     guard status.isAuthorized else { return nil }
     return managers[manager]?.delivered ?? newest
   }
-}
-
-/// The reason why no receiver can be opened.
-package enum ReceiverProblemCode: String, Codable, Sendable {
-  case forbidden, absent, held, misnamed, miswritten, misconfigured
 }
