@@ -69,7 +69,8 @@ PARTS = [
         ("The power state, and a command that a file cannot accept:", [
             "sextant power --device gnss status", "sextant power --device replay:walk.rec status"]),
         ("The location as a program with Core Location gets it:", ["sextant track --device gnss --once"]),
-        ("A port has one reader:", ["sextant watch --device gnss --seconds 5 > fixes & sleep 2; sextant probe --device gnss"]),
+        ("A port has one reader:", [
+            "sextant watch --device gnss --seconds 5 > fixes & until [ -s fixes ]; do sleep 0.1; done; sextant probe --device gnss"]),
     ]),
 ]
 
@@ -141,10 +142,11 @@ def normalised(text):
             lines += [] if "sextant devices" in command else sorted(output)
             output = set()
         elif line.startswith("    "):
-            # Before the first fix there may be epochs without one. A shortened line ends where its numbers let it end.
+            # Before the first fix there may be epochs without one, and the first fix may come from a part of an epoch. The
+            # word of a slow end depends on the machine. A shortened line ends where its numbers let it end.
             line = re.sub(r"-?\d[\d.:TZ+-]*|no time yet", "#", line)
-            line = re.sub(r"( \w{5} #,?)+$", " …", line)
-            if not line.endswith("no fix"):
+            line = re.sub(r"( \w{5} #,?)+$|(?<=^    # {2}# #) .*", " …", line)
+            if not line.endswith("no fix") and "sextant: ending:" not in line:
                 output.add(line[:WIDTH // 2] if line.startswith("    {") else line)
             continue
         lines.append(line)
