@@ -251,8 +251,9 @@ package final class ReceiverConnection {
     settings.unfinishedFrame = nil
     if let descriptor = line.fileDescriptor { try poller.addPort(descriptor, token: token) }
     link = ReceiverLink(line, session, token: token)
-    reopening.retry.opened(at: now)
+    let notice = reopening.retry.opened(path, at: now)
     events.append(.opened(path: path, rate: lineRate))
+    if let notice { events.append(.notice(notice)) }
   }
 
   private func makeSession(of line: borrowing ReceiverLine, at now: Instant) -> ReceiverSession {

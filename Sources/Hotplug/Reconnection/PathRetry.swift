@@ -10,12 +10,21 @@ public struct PathRetry: Sendable {
   private var reports = LossReports()
   private var openedAt: Instant?
   private var flaps = 0
+  private var isLossReported = false
 
   public init() {}
 
-  public mutating func opened(at now: Instant) {
+  /// The port is open.
+  ///
+  /// - Parameters:
+  ///   - path: its name in the report.
+  ///   - now: the time.
+  /// - Returns: the report of the return after a reported loss; nil for none.
+  public mutating func opened(_ path: String, at now: Instant) -> String? {
     due = nil
     openedAt = now
+    defer { isLossReported = false }
+    return isLossReported ? "\(path): the receiver is back" : nil
   }
 
   /// The port could not be opened.
@@ -31,6 +40,8 @@ public struct PathRetry: Sendable {
     let isFlap = openedAt.map { now < $0 + RetryPolicy.flap } ?? false
     flaps = isFlap ? flaps + 1 : 0
     due = now + max(RetryPolicy.unannounced, RetryPolicy.delay(afterFlaps: flaps))
-    return reports.report(ofLossAt: now).text(path)
+    let report = reports.report(ofLossAt: now)
+    isLossReported = report == .loss
+    return report.text(path)
   }
 }
