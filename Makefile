@@ -9,12 +9,15 @@ SWIFT ?= swift
 RECORDINGS ?= ../shared/corpus
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
+# All packages are built in one folder, so that a module is compiled once for all of them.
+BUILD := $(CURDIR)/.build
+
 # The measurements; the installed programs do not contain them.
-BENCH := Benchmarks/.build/release/sextant-bench
+BENCH := $(BUILD)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-bus rig-programs rig-daemon rig-units rig-python static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-units rig-python static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -28,7 +31,7 @@ build: .build/release/sextant
 	@touch $@
 
 test: dependencies
-	$(SWIFT) test --package-path Benchmarks
+	$(SWIFT) test --package-path Benchmarks --scratch-path $(BUILD)
 	$(SWIFT) test
 
 # The speed of the decoder, relative to a newline scan of the same bytes.
@@ -40,7 +43,7 @@ bench-energy: bench-program
 	$(BENCH) energy
 
 bench-program: dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --product sextant-bench
+	$(SWIFT) build -c release --package-path Benchmarks --scratch-path $(BUILD) --product sextant-bench
 
 # Debian's compiler is new enough from forky on, except for the tests (README).
 compiler:
@@ -98,7 +101,7 @@ sanitize: dependencies
 
 # Hotplug with the real libudev on a mocked machine, and with a real kernel in a virtual machine. Both need root; RIG= is
 # the folder with the virtual machine's boot.py and build-image.sh.
-rig-umockdev: rig-programs
+rig-umockdev: rig-programs rig-packages
 	$(SUDO) Tests/rig/umockdev/run.sh .build/debug
 
 rig-vm: rig-programs
@@ -121,7 +124,7 @@ rig-track: rig-programs
 
 # The events of `sextant track` with a simulated receiver on a terminal: from the first fix to beacons.
 # Also the transcript of the first hour.
-rig-shows: rig-programs rig-bus
+rig-shows: rig-programs rig-packages
 	/usr/bin/python3 Tests/rig/shows.py .build/debug
 	python3 Tests/documentation/first_hour.py .build/debug
 
@@ -130,7 +133,7 @@ first-hour: rig-programs
 	python3 Tests/documentation/first_hour.py .build/debug --write
 
 # The computer's own sensors: a compass in a folder, BlueZ and logind on a private bus. Needs no root.
-rig-sensors: rig-programs rig-bus
+rig-sensors: rig-programs rig-packages
 	/usr/bin/python3 Tests/rig/sensors.py .build/debug
 
 # sextantd with many programs at one simulated receiver; it is killed, and its programs are. As root another user and a full
@@ -138,10 +141,14 @@ rig-sensors: rig-programs rig-bus
 rig-daemon: rig-programs
 	python3 Tests/rig/daemon.py .build/debug
 
-rig-bus:
-	@command -v dbus-daemon >/dev/null && /usr/bin/python3 -c 'import dbus, gi' 2>/dev/null || { \
-	  echo "installing dbus, python3-dbus and python3-gi" >&2; \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi >/dev/null; }
+# Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
+rig-packages:
+	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \
+	  command -v umockdev-wrapper >/dev/null && \
+	  /usr/bin/python3 -c 'import dbus, gi; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
+	  echo "installing the rigs' packages" >&2; \
+	  $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null; }
 
 # Batches and power states of simulated receivers with the real commands; readers are killed.
 rig-batch: rig-programs
@@ -153,8 +160,8 @@ rig-power: rig-programs
 # The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
 examples: dependencies
 	$(SWIFT) build --product sextant
-	$(SWIFT) build --package-path Examples
-	Tests/rig/examples.sh Examples/.build/debug
+	$(SWIFT) build --package-path Examples --scratch-path $(BUILD)
+	Tests/rig/examples.sh $(BUILD)/debug
 
 # The public API of module CoreLocation: every name is compared with Tests/clients/api.txt, and a client package compiles
 # without a warning and runs.
@@ -162,7 +169,7 @@ clients: dependencies
 	$(SWIFT) build --target CoreLocation
 	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
-	Tests/clients/run.sh .build/clients
+	Tests/clients/run.sh $(BUILD)
 
 # Rewrites Tests/clients/api.txt after a deliberate change of the API.
 api: dependencies
@@ -175,10 +182,7 @@ rig-service: rig-programs
 
 # The systemd units of sextantd: their settings and sandbox, and the daemon with the messages of a service manager. Needs root, and
 # no systemd as process 1.
-rig-units: rig-programs
-	@command -v systemd-analyze >/dev/null && command -v strace >/dev/null || { \
-	  echo "installing systemd and strace" >&2; \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq systemd strace >/dev/null; }
+rig-units: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/units.py .build/debug
 
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
@@ -219,12 +223,14 @@ documentation: dependencies
 	$(SWIFT) build
 	Tests/documentation/build.sh .build/documentation
 
-# Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board.
+# Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board. The toolchain exports
+# every symbol of the Swift library, which no program needs and which costs two megabytes for each.
 PREFIX ?= /usr/local
+STATIC := -c release --static-swift-stdlib --scratch-path .build/static -Xlinker --no-export-dynamic
 static: dependencies
-	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant
-	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextant-track
-	$(SWIFT) build -c release --static-swift-stdlib --scratch-path .build/static --product sextantd
+	$(SWIFT) build $(STATIC) --product sextant
+	$(SWIFT) build $(STATIC) --product sextant-track
+	$(SWIFT) build $(STATIC) --product sextantd
 
 # Man pages and completions from the programs' own descriptions of their commands.
 manual: static
@@ -272,4 +278,4 @@ install-hw-rules:
 	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
 
 clean:
-	rm -rf .build Benchmarks/.build Examples/.build
+	rm -rf $(BUILD)

@@ -10,15 +10,19 @@ func fail(_ message: String, _ code: Int32) -> Never {
   exit(code)
 }
 
-func readFile(_ path: String) -> String {
-  guard let file = unsafe fopen(path, "r") else { fail("\(path): cannot be read", 66) }
+func readFile(_ path: String) -> String { contents(of: path) ?? { fail("\(path): cannot be read", 66) }() }
+
+private func contents(of path: String) -> String? {
+  guard let file = unsafe fopen(path, "r") else { return nil }
   defer { unsafe fclose(file) }
   var bytes: [UInt8] = []
   while case let byte = unsafe fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
   return String(decoding: bytes, as: UTF8.self)
 }
 
+/// Writes a file. One that has this text already is left as it is, so that nothing is compiled again for it.
 func writeFile(_ text: String, to path: String) {
+  guard contents(of: path) != text else { return }
   guard let file = unsafe fopen(path, "w") else { fail("\(path): cannot be written", 73) }
   unsafe fputs(text, file)
   guard unsafe fclose(file) == 0 else { fail("\(path): cannot be written", 74) }

@@ -11,12 +11,6 @@ if [ "$(id -u)" != 0 ]; then
   echo "run.sh: a hang-up of a terminal (TIOCVHANGUP) needs root; run it with sudo" >&2
   exit 77
 fi
-if ! command -v umockdev-wrapper >/dev/null ||
-  ! /usr/bin/python3 -c 'import gi; gi.require_version("UMockdev", "1.0")' 2>/dev/null; then
-  echo "installing umockdev gir1.2-umockdev-1.0 python3-gi" >&2
-  apt-get update -qq
-  apt-get install -y -qq umockdev gir1.2-umockdev-1.0 python3-gi >/dev/null
-fi
 
 # The testbed gets a /run of its own, because libudev takes udevd for running when its control socket has a listener, and
 # pseudo-terminals of its own: a program elsewhere that waits for its /dev/pts/N would otherwise open ours under that number.
