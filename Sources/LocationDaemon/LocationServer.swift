@@ -14,6 +14,9 @@ final class LocationServer: ServiceThreadWork {
   static let connectionLimit = 1024
   /// The largest number of connections of one user, so that none takes all.
   static let userConnectionLimit = 512
+  /// The largest number of connections that are accepted before events are handled: of a program that opens and drops many, the
+  /// dropped ones are closed before the next ones count.
+  static let acceptedAtOnce = 32
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
   /// Tokens below are those of the receivers.
@@ -99,7 +102,7 @@ final class LocationServer: ServiceThreadWork {
 
   private func accept(_ poller: inout Poller) {
     do throws(Errno) {
-      while connections.count < Self.connectionLimit {
+      for _ in 0..<Self.acceptedAtOnce where connections.count < Self.connectionLimit {
         guard let socket = try listener.accept() else { return }
         guard let credentials = socket.peer else { continue }
         let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }
@@ -116,6 +119,7 @@ final class LocationServer: ServiceThreadWork {
         guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
         connections[token.rawValue] = connection
       }
+      if connections.count < Self.connectionLimit { return }
     } catch {
       host.log("a program cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
     }

@@ -73,7 +73,12 @@ class Daemon(Program):
         return self.status()["programs"]
 
     def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        """The number of its open descriptors, without the files of its state, which it opens and closes by itself."""
+        links = []
+        for number in os.listdir(f"/proc/{self.process.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                links.append(os.readlink(f"/proc/{self.process.pid}/fd/{number}"))
+        return sum(not link.startswith(f"{self.folder}/") for link in links)
 
     def memory(self):
         """The process's own memory in kB: proc(5), smaps_rollup."""
@@ -412,7 +417,7 @@ def called(name, **values):
 def circle(latitude, longitude, radius):
     return {"identifier": "r", "shape": {"circle": {"_0": {
         "centre": {"latitudeDegrees": latitude, "longitudeDegrees": longitude}, "radiusMetres": radius}}},
-        "notifiesOnEntry": True, "notifiesOnExit": True}
+        "notifiesOnEntry": True, "notifiesOnExit": True, "notifiesStateOnDisplay": False}
 
 
 BIG = (1 << 63) - 1
