@@ -267,6 +267,7 @@ package final class ReceiverConnection {
     if lineRate == nil, settings.line == .serial || settings.line == .bound { settings.line = line.kindWithoutRate }
     if baud != nil && lineRate != nil || line.isRateGiven { settings.line = .bound }
     if !line.isWritable { settings.intent = .readOnly }
+    settings.isRecording = line.replayed != nil
     return ReceiverSession(settings, lineRate: lineRate, reference: reference(), now: now)
   }
 

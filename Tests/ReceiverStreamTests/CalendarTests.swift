@@ -93,6 +93,27 @@ struct CalendarTests {
     #expect(playback.lastFix?.time?.nanosecondsSince1970 == second.nanosecondsSince1970 - 250_000)
   }
 
+  @Test("A live stream begins in the middle of an epoch: its first fix has the computer's date, a recording's has none")
+  func fragment() {
+    for (isLive, expected) in [(true, UTCTime(2025, 12, 8, 23, 59, 59)), (false, nil)] {
+      // Just after midnight, the rest of the epoch before it.
+      var playback = Playback(reference: UTCTime(2025, 12, 9, 0, 0, 1), isLive: isLive)
+      playback.receive(gga("235959"))
+      playback.receive(rmc("000000", date: "091225"))
+      playback.finish()
+      #expect(playback.fixes.map(\.time) == [expected, UTCTime(2025, 12, 9)])
+    }
+  }
+
+  @Test("Without a fix the time of day of a live stream has no date before the receiver gives it")
+  func fragmentWithoutFix() {
+    var playback = Playback(reference: UTCTime(2025, 12, 9, 0, 0, 1), isLive: true)
+    playback.receive(gga("235959", quality: 0))
+    playback.receive(gga("000000"))
+    playback.finish()
+    #expect(playback.fixes.map(\.time) == [nil, nil])
+  }
+
   @Test("A date 1024 weeks before the computer's is corrected, from RMC, ZDA and NAV-PVT")
   func rolledOver() {
     let rolled = UTCTime(2006, 4, 25, 10, 11, 12)

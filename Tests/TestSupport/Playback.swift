@@ -17,7 +17,9 @@ public struct Playback: ~Copyable {
   private var stream = FrameStream()
   private var assembler: EpochAssembler
 
-  public init(reference: UTCTime? = nil) { assembler = EpochAssembler(reference: reference) }
+  public init(reference: UTCTime? = nil, isLive: Bool = false) {
+    assembler = EpochAssembler(reference: reference, isLive: isLive)
+  }
 
   public var fixes: [Fix] { reports.map(\.fix) }
   /// The reports that are not updates of an earlier epoch.

@@ -55,12 +55,13 @@ public struct Listener: ~Copyable {
   ///   - polling: when the search may poll.
   ///   - unfinishedFrame: the beginning of a frame, perhaps empty, that was received at `rate` just before; nil for none.
   ///   - reference: the computer's time, if its clock is set.
+  ///   - isLive: whether the line has a receiver now, and is no recording.
   ///   - now: the present instant.
   public init(
     searchingFrom rate: UInt32?, likely: [UInt32] = [], polling: BaudRateSearch.Polling = .never,
-    unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, now: Instant
+    unfinishedFrame: [UInt8]? = nil, reference: UTCTime?, isLive: Bool = false, now: Instant
   ) {
-    assembler = EpochAssembler(reference: reference)
+    assembler = EpochAssembler(reference: reference, isLive: isLive)
     search = rate.map {
       BaudRateSearch(at: $0, isProven: unfinishedFrame != nil, likely: likely, polling: polling, now: now)
     }

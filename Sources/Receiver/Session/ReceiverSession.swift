@@ -86,9 +86,11 @@ public struct ReceiverSession: ~Copyable {
     let searches = hasRate && recovery == nil
     var likely = settings.likelyRates
     if let known = settings.memory?.rate { likely.insert(known, at: 0) }
+    // A FIFO may bring a recording.
+    let isLive = !settings.isRecording && settings.line != .withoutRate(nil)
     listener = Listener(
       searchingFrom: searches ? lineRate : nil, likely: likely, polling: polling,
-      unfinishedFrame: settings.unfinishedFrame, reference: reference, now: now)
+      unfinishedFrame: settings.unfinishedFrame, reference: reference, isLive: isLive, now: now)
     requests = RequestQueue(from: now)
     health = LineHealth(at: now)
     assistance = AssistanceDelivery(reference: reference, openedAt: now)

@@ -26,6 +26,8 @@ public struct SessionSettings: Sendable {
 
   public var intent: Intent
   public var line: Line
+  /// Whether the bytes come from a recording. Their dates are not the computer's.
+  public var isRecording = false
   /// Whether the device is a u-blox receiver, by its USB ids or by an earlier session.
   public var isKnownUBlox = false
   /// Earlier rates of the receiver, in baud.

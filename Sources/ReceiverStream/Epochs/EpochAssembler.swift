@@ -72,9 +72,12 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private var last = Report(fix: Fix())
   var wasIdle = false
 
-  /// - Parameter reference: the computer's time, if its clock is set. It corrects dates that are 1024 weeks early.
-  public init(reference: UTCTime? = nil) {
+  /// - Parameters:
+  ///   - reference: the computer's time, if its clock is set. It corrects dates that are 1024 weeks early.
+  ///   - isLive: whether the stream comes from a receiver now. A first epoch with a time alone has the date of the reference.
+  public init(reference: UTCTime? = nil, isLive: Bool = false) {
     calendar.reference = reference
+    calendar.start = isLive ? reference : nil
   }
 
   /// Takes the next frame of the stream. `body` receives each report that results, with the satellites.
@@ -157,6 +160,7 @@ public struct EpochAssembler: ~Copyable, Sendable {
   private mutating func startEpoch(_ tag: EpochTag?) {
     // A reported fix has its time even if the epoch had only a time of day.
     if let time = fix.time ?? last.fix.time { calendar.advance(to: time) }
+    calendar.start = nil
     self.tag = tag
     fix = Fix()
     fix.leapSeconds = leapSeconds

@@ -85,7 +85,10 @@ struct NMEAEpoch: Sendable {
 
   /// Completes the time and the kind of the fix, where no UBX message did.
   func settle(_ fix: inout Fix, _ calendar: ReceiverCalendar) {
-    if fix.time == nil, let timeOfDay { fix.time = calendar.time(at: timeOfDay) }
+    // Without a fix the receiver's clock may be wrong by days.
+    if fix.time == nil, let timeOfDay, calendar.last != nil || isValid == true {
+      fix.time = calendar.time(at: timeOfDay)
+    }
     if !isEmpty { fix.reportsKind = true }
     guard fix.kind == .none, !isEmpty else { return }
     let hasHeight = fix.heightAboveSeaLevelMetres != nil || fix.heightAboveEllipsoidMetres != nil

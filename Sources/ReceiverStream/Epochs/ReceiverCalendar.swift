@@ -9,6 +9,9 @@ struct ReceiverCalendar: Sendable {
   var reference: UTCTime?
   /// The last time with a known date.
   private(set) var last: UTCTime?
+  /// The computer's time at the start of a live stream, from which the date of the first epoch is known: a stream may begin in the
+  /// middle of an epoch, after the message with the date.
+  var start: UTCTime?
   /// The number of days to add to the receiver's dates.
   private(set) var correctionDays: Int64 = 0
 
@@ -44,7 +47,7 @@ struct ReceiverCalendar: Sendable {
   /// The time of an epoch with a time of day alone; nil until a date is known. Midnight is between two epochs when the
   /// time of day changes by more than half a day.
   func time(at nanosecondsOfDay: Int64) -> UTCTime? {
-    guard let last else { return nil }
+    guard let last = last ?? start else { return nil }
     let halfDay = UTCTime.nanosecondsPerDay / 2
     let step = nanosecondsOfDay - last.nanosecondsOfDay
     var day = last.day
@@ -57,7 +60,7 @@ struct ReceiverCalendar: Sendable {
   /// The time of an epoch with a time of week alone (GPS time, milliseconds); nil until a date is known, and for an
   /// invalid time of week. It is the first such time from one hour before the last one on.
   func time(atTimeOfWeek milliseconds: UInt32, leapSeconds: Int) -> UTCTime? {
-    guard let last, milliseconds < 604_800_000 else { return nil }
+    guard let last = last ?? start, milliseconds < 604_800_000 else { return nil }
     let week: Int64 = 604_800_000_000_000
     let shift = Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay - Int64(leapSeconds) * 1_000_000_000
     let earliest = last.nanosecondsSince1970 - shift - 3_600_000_000_000
