@@ -14,9 +14,9 @@ final class LocationServer: ServiceThreadWork {
   static let connectionLimit = 1024
   /// The largest number of connections of one user, so that none takes all.
   static let userConnectionLimit = 512
-  /// The largest number of connections that are accepted before events are handled: of a program that opens and drops many, the
-  /// dropped ones are closed before the next ones count.
-  static let acceptedAtOnce = 32
+  /// The largest number of events of connections in a round, and of new connections: the receivers are read in each round. Of a
+  /// program that opens and drops many connections, the dropped ones are closed before the next ones count.
+  static let eventsInRound = 16
   /// The largest number of managers, streams and sessions of one program.
   static let objectLimit = 256
   /// Tokens below are those of the receivers.
@@ -66,7 +66,8 @@ final class LocationServer: ServiceThreadWork {
   // MARK: Rounds
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
-    for event in events {
+    // The poller reports the others again.
+    for event in events.prefix(Self.eventsInRound) {
       switch event {
       case .readable(let token) where token.rawValue == Self.firstToken: accept(&poller)
       case .readable(let token):
@@ -102,7 +103,7 @@ final class LocationServer: ServiceThreadWork {
 
   private func accept(_ poller: inout Poller) {
     do throws(Errno) {
-      for _ in 0..<Self.acceptedAtOnce where connections.count < Self.connectionLimit {
+      for _ in 0..<Self.eventsInRound where connections.count < Self.connectionLimit {
         guard let socket = try listener.accept() else { return }
         guard let credentials = socket.peer else { continue }
         let ofUser = connections.values.count { $0.peer.credentials.user == credentials.user }

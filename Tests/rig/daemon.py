@@ -73,12 +73,12 @@ class Daemon(Program):
         return self.status()["programs"]
 
     def descriptors(self):
-        """The number of its open descriptors, without the files of its state, which it opens and closes by itself."""
+        """The number of its open descriptors, without files, which it opens and closes by itself."""
         links = []
         for number in os.listdir(f"/proc/{self.process.pid}/fd"):
             with contextlib.suppress(FileNotFoundError):
                 links.append(os.readlink(f"/proc/{self.process.pid}/fd/{number}"))
-        return sum(not link.startswith(f"{self.folder}/") for link in links)
+        return sum(not link.startswith("/") or link.startswith("/dev/") for link in links)
 
     def memory(self):
         """The process's own memory in kB: proc(5), smaps_rollup."""
@@ -155,7 +155,11 @@ class Client:
 
 
 def times(program):
-    return [seconds_of(location["timestamp"]) for location in program.locations()]
+    """The times of a program's locations. An epoch whose parts the machine separated comes again, more accurate."""
+    found = program.locations()
+    repeated = [a["timestamp"] == b["timestamp"] and a["horizontalAccuracy"] > b["horizontalAccuracy"]
+                for a, b in zip(found, found[1:])]
+    return [seconds_of(location["timestamp"]) for location, again in zip(found, [*repeated, False]) if not again]
 
 
 def expect_increasing(times, subject):
