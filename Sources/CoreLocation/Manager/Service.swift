@@ -7,23 +7,23 @@ import RemoteLocation
 /// The service of this process, which starts at the first use.
 enum Service {
   static let shared: any LocationService = {
-    let app = AppDescription(identifier: identifier, keys: keys)
+    let (list, problem) = PropertyList.ofProgram()
+    let identifier = list["CFBundleIdentifier"] as? String ?? ProcessInfo.processInfo.processName
+    let app = AppDescription(identifier: identifier, keys: keys(list))
     let environment = ProcessInfo.processInfo.environment
     let service: any LocationService =
       switch ServiceChoice({ environment[$0] }, isServed: { RemoteLocationService.isServed(at: $0) }) {
       case .inProcess: InProcessLocationService(app: app)
       case .daemon(let path): RemoteLocationService(path: path, app: app)
       }
+    if let problem { service.log(problem) }
     // At an orderly end the receiver is restored.
     ProcessEnd.observe { Service.shared.finish() }
     return service
   }()
 
-  private static var identifier: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
-
-  /// The keys of the Info.plist beside the executable. A variable of the environment replaces a missing key of its name.
-  private static var keys: UsageKeys {
-    let plist = Bundle.main.infoDictionary ?? [:]
+  /// The keys of the program's property list. A variable of the environment replaces a missing key of its name.
+  private static func keys(_ plist: [String: Any]) -> UsageKeys {
     let environment = ProcessInfo.processInfo.environment
     func text(_ key: String) -> String? { plist[key] as? String ?? environment[key] }
     func flag(_ key: String) -> Bool {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import FileSystem
+import LocationService
 
-/// The name that a program has in the authorization store: its bundle identifier where it has an Info.plist, else the name of
-/// its executable. Only the program itself reads its property list, with Foundation (`Bundle.main`).
+/// The name that a program has in the authorization store: its bundle identifier where its property list has one, else the
+/// name of its executable. Only the program itself parses its property list, with Foundation.
 enum ProgramName {
   /// The name of the executable at a path.
   ///
   /// - Parameters:
   ///   - path: the executable.
-  ///   - exists: whether there is a file at a path.
-  /// - Throws: `CommandFailure` if it has an Info.plist.
+  ///   - read: the content of a file; nil if there is none that can be read.
+  /// - Throws: `CommandFailure` if its property list has a bundle identifier.
   static func ofExecutable(
-    _ path: String, exists: (String) -> Bool = FileLookup.exists
+    _ path: String, read: (String) -> [UInt8]? = { try? InputFile.readAll($0, limit: 1 << 20) }
   ) throws(CommandFailure) -> String {
-    var folders = path.split(separator: "/", omittingEmptySubsequences: false)
-    let name = String(folders.popLast() ?? "")
-    var places = [folders.joined(separator: "/")]
-    // X.app/Contents/Linux/X has X.app/Contents/Info.plist.
-    if folders.count >= 2, folders[folders.count - 2] == "Contents" {
-      places.append(folders.dropLast().joined(separator: "/"))
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    for place in PropertyListPlaces.paths(ofExecutable: path) {
+      guard let list = read(place) else { continue }
+      // Keys of every format of property lists are ASCII.
+      guard list.contains("CFBundleIdentifier".utf8) else { return name }
+      throw CommandFailure(
+        .usage, "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(place))")
     }
-    guard let list = places.map({ $0 + "/Info.plist" }).first(where: exists) else { return name }
-    throw CommandFailure(
-      .usage, "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(list))")
+    return name
   }
 }
