@@ -49,6 +49,39 @@ struct ServiceCoreTests {
     core.change { $0.call(call, by: client, at: moment(seconds).instant) }
   }
 
+  private static func published(_ seconds: Double, north: Double = 0) -> ServiceInput {
+    .published(
+      Location(
+        Coordinate(latitudeDegrees: 48 + north, longitudeDegrees: 11), horizontalAccuracyMetres: 3,
+        timestamp: moment(seconds).utc))
+  }
+
+  @Test("SU-7 RQ-1 a published location passes filters and answers requests, and is not published again")
+  func publishedLocations() {
+    var core = Self.core()
+    Self.call(.setDistanceFilter(metres: 100), &core, at: 0)
+    Self.call(.startUpdatingLocation, &core, at: 0)
+    _ = core.actions(at: Self.moment(0))
+    var counts: [Int] = []
+    for (second, north) in [(1.0, 0.0), (2, 0), (3, 0.01)] {
+      core.receive(Self.published(second, north: north), at: Self.moment(second))
+      let actions = core.actions(at: Self.moment(second))
+      counts.append(Self.locations(actions))
+      for action in actions {
+        switch action {
+        case .remember, .store(.newestLocation, _): Issue.record("\(action)")
+        default: break
+        }
+      }
+    }
+    #expect(counts == [1, 0, 1])
+    Self.call(.stopUpdatingLocation, &core, at: 3)
+    Self.call(.setDesiredAccuracy(metres: 10), &core, at: 3)
+    Self.call(.requestLocation, &core, at: 4)
+    core.receive(Self.published(5), at: Self.moment(5))
+    #expect(Self.locations(core.actions(at: Self.moment(5))) == 1)
+  }
+
   private static func locations(_ actions: [ServiceAction]) -> Int {
     actions.reduce(0) { count, action in
       if case .program(_, .output(.event(_, .didUpdateLocations(let locations), _))) = action {

@@ -96,6 +96,9 @@ struct ServiceCore: Sendable {
     case .standbyLost(let number):
       if number == 0 { lastKind = nil }
       choice.lost(number)
+    case .published(let location):
+      // It is not published again: the other program does that.
+      changeEngines { $0.receive(location, measured: now.instant, at: now) }
     case .administration(let program, let administration): receive(administration, of: program, at: now.instant)
     case .sensing(let input): receive(input, at: now)
     case .suspending:

@@ -18,6 +18,8 @@ enum ServiceInput: Sendable {
   case receiverFound
   case standbyFound
   case standbyLost(Int)
+  /// A fresh location of the program that has the receiver open.
+  case published(Location)
   /// The decisions outside a program as they are now.
   case administration(ProgramID, Administration)
   case sensing(SensingInput)

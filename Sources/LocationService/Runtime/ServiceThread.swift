@@ -17,6 +17,7 @@ struct ServiceThread: ~Copyable {
   private var isStoreFailureLogged = false
   private var administration: AdministrationWatch
   private var hotplugWatcher: HotplugWatcher
+  private var published = PublishedLocationWatch<[FileLookup.Mark?]>()
   private let work: (any ServiceThreadWork)?
 
   init(
@@ -64,6 +65,7 @@ struct ServiceThread: ~Copyable {
       due = .earlier(due, hotplugWatcher.deadline)
       due = .earlier(due, bus.deadline)
       due = .earlier(due, work?.deadline)
+      due = .earlier(due, published.deadline)
       guard let events = try? poller.wait(deadline: due?.nanoseconds) else {
         return service.log("the location service has ended: the system refuses to wait for its receiver")
       }
@@ -98,8 +100,14 @@ struct ServiceThread: ~Copyable {
         if !isPermitted, !standby.isEmpty { break }
         service.receive(.receiverPermitted(isPermitted), at: now)
         service.setProblem(isPermitted ? nil : .forbidden)
-      case .problem(let problem): service.setProblem(problem)
+        published.setHeld(false, mark: [], at: now.instant)
+      case .problem(let problem):
+        service.setProblem(problem)
+        published.setHeld(problem == .held, mark: service.store.newestMarks, at: now.instant)
       }
+    }
+    if published.isFresh(mark: service.store.newestMarks, at: now.instant), let location = service.store.newest {
+      service.receive(.published(location), at: now)
     }
     bus.wake(&poller, at: now.instant)
     while let event = bus.nextEvent() {
