@@ -157,8 +157,8 @@ def region(folder):
         track.interrupt()
         for name in ("didEnterRegion", "didExitRegion"):
             expect_equal(len(track.events_named(name)), 1, f"the number of {name}")
-        # The state that was asked for before there was a fix is not known.
-        expect_equal([event["state"] for event in track.events_named("didDetermineState")], ["unknown", "inside", "outside"], "the states")
+        # The state that was requested before there was a fix comes with the first one.
+        expect_equal([event["state"] for event in track.events_named("didDetermineState")], ["outside", "inside", "outside"], "the states")
 
         def receiver_time(name):
             """The receiver's time when the event came: that of the last fix before it."""

@@ -82,6 +82,9 @@ public struct Regions: Sendable {
     return true
   }
 
+  /// Whether a region of this identifier is monitored.
+  func monitors(_ region: Region) -> Bool { entries.contains { $0.record.region.isSame(as: region) } }
+
   /// The state of a region; `unknown` if it is not monitored.
   public func state(of region: Region) -> RegionState {
     entries.first { $0.record.region.isSame(as: region) }?.watch.state ?? .unknown

@@ -25,10 +25,8 @@ extension PositioningEngine {
       visits.stop()
       outputs.append(.store(.visits))
     case .startMonitoring(let region, let margin): startMonitoring(region, margin, by: clients[index], at: now)
-    case .stopMonitoring(let region): if regions.stop(region) { outputs.append(.store(.regions)) }
-    case .requestState(let region):
-      // While regions are not watched, the last side is unreliable (RG-12).
-      clients[index].emit(.didDetermineState(mayMonitor ? regions.state(of: region) : .unknown, region), &outputs)
+    case .stopMonitoring(let region): stopMonitoring(region)
+    case .requestState(let region): requestState(of: region, by: index, at: now)
     default: break
     }
   }

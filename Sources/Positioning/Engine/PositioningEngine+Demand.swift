@@ -38,7 +38,7 @@ extension PositioningEngine {
   }
 
   private var border: Demand.Border? {
-    guard let point = cache.sample?.point else {
+    guard let point = cache.sample?.point, !stateRequests.needsFix else {
       let hasCircles = !regions.circlesBySize.isEmpty || monitors.contains { $0.hasCircles }
       return hasCircles ? Demand.Border(metres: nil, isCrossing: false) : nil
     }

@@ -91,6 +91,7 @@ extension PositioningEngine {
         client.emit(.didDetermineState(crossing.state, region), &outputs)
       }
     }
+    answerStateRequests()
   }
 
   /// The receiver became idle by plan, or searches again.

@@ -49,6 +49,7 @@ public struct PositioningEngine: Sendable {
   private var areRegionsWatched = false
   /// The outage of the streams of live updates.
   var streamOutage = Outage()
+  var stateRequests = StateRequests()
 
   public init(
     keys: UsageKeys, hostCapabilities: HostCapabilities, application: ApplicationState,
@@ -76,6 +77,7 @@ public struct PositioningEngine: Sendable {
   /// Removes a manager: its services stop, except regions and visits, which the app keeps (GE-7).
   public mutating func remove(_ id: ClientID) {
     clients.removeAll { $0.id == id }
+    stateRequests.remove(id)
     if !hasDelegate { areRegionsWatched = false }
   }
 
@@ -270,7 +272,7 @@ public struct PositioningEngine: Sendable {
 
   /// The time at which `wake` is due; nil without one.
   public var deadline: Instant? {
-    var next = Instant.earlier(streamOutage.deadline, batchEnds)
+    var next = Instant.earlier(.earlier(streamOutage.deadline, batchEnds), stateRequests.deadline)
     for index in clients.indices {
       next = Instant.earlier(next, clients[index].deadline(awaitsBatch: batchEnds != nil))
     }
@@ -286,6 +288,7 @@ public struct PositioningEngine: Sendable {
       clients[index].wake(at: now.instant, awaitsBatch: batchEnds != nil, &outputs)
     }
     if mayMonitor { crossings { regions, body in regions.wake(at: now.instant, body) } }
+    wakeStateRequests(at: now.instant)
     for index in monitors.indices where mayMonitor {
       if monitors[index].wake(at: now) { outputs.append(.monitorHasEvent(monitors[index].name)) }
     }

@@ -93,6 +93,8 @@ struct ProgramContent: Sendable {
   var monitors: [String] = []
   var regions: [StartedRegion] = []
   var accuracyRequests: [AccuracyRequest] = []
+  /// Requests for the state of a region without an answer (RG-12).
+  var stateRequests: [(manager: Int, region: Region)] = []
   /// The manager that has started visits.
   var visits: Int?
 
@@ -112,12 +114,20 @@ struct ProgramContent: Sendable {
       regions.removeAll { $0.region.isSame(as: region) }
       regions.append(StartedRegion(manager: id, region: region, marginMetres: margin))
     case .stopMonitoring(let region): regions.removeAll { $0.region.isSame(as: region) }
+    case .requestState(let region):
+      stateAnswered(region, to: id)
+      stateRequests.append((id, region))
     case .startVisits: visits = id
     case .stopVisits: visits = nil
     case .requestTemporaryFullAccuracy(let purpose, let token):
       accuracyRequests.append(AccuracyRequest(manager: id, token: token, purpose: purpose))
     default: break
     }
+  }
+
+  /// A manager's request for the state of a region has its answer.
+  mutating func stateAnswered(_ region: Region, to id: Int) {
+    stateRequests.removeAll { $0.manager == id && $0.region.isSame(as: region) }
   }
 }
 

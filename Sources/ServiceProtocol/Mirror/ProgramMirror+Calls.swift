@@ -14,6 +14,7 @@ extension ProgramMirror {
   package mutating func removeManager(_ id: ClientID) {
     program.managers[id.number] = nil
     program.accuracyRequests.removeAll { $0.manager == id.number }
+    program.stateRequests.removeAll { $0.manager == id.number }
     answered.remove(id.number)
     send(.removeManager(id.number))
   }

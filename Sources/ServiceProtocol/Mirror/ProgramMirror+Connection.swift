@@ -101,6 +101,7 @@ extension ProgramMirror {
         actions.append(.call(manager: id, deferral.rest(metres: metres, at: now)))
       }
     }
+    for (id, region) in program.stateRequests { actions.append(.call(manager: id, .requestState(region))) }
     for request in program.accuracyRequests {
       actions.append(
         .call(

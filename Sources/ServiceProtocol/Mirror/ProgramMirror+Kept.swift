@@ -21,9 +21,7 @@ extension ClientAction {
     switch self {
     case .call(_, let call):
       switch call {
-      case .startMonitoring, .stopMonitoring, .requestState, .startVisits, .stopVisits, .requestWhenInUse,
-        .requestAlways:
-        true
+      case .startMonitoring, .stopMonitoring, .startVisits, .stopVisits, .requestWhenInUse, .requestAlways: true
       default: false
       }
     case .addCondition, .removeCondition, .takeEvent: true
@@ -33,8 +31,8 @@ extension ClientAction {
 
   fileprivate func replaces(_ earlier: ClientAction) -> Bool {
     switch (self, earlier) {
-    case (.call(let a, let call), .call(let b, let earlierCall)):
-      call.replaces(earlierCall, isSameManager: a == b)
+    case (.call(_, let call), .call(_, let earlierCall)):
+      call.replaces(earlierCall)
     case (.addCondition, _), (.removeCondition, _), (.takeEvent, .takeEvent):
       condition != nil && condition == earlier.condition
     default: false
@@ -52,14 +50,13 @@ extension ClientAction {
 }
 
 extension ClientCall {
-  fileprivate func replaces(_ earlier: ClientCall, isSameManager: Bool) -> Bool {
+  fileprivate func replaces(_ earlier: ClientCall) -> Bool {
     switch (self, earlier) {
     case (.startMonitoring(let region, _), .startMonitoring(let other, _)),
       (.startMonitoring(let region, _), .stopMonitoring(let other)),
       (.stopMonitoring(let region), .startMonitoring(let other, _)),
       (.stopMonitoring(let region), .stopMonitoring(let other)):
       region.isSame(as: other)
-    case (.requestState(let region), .requestState(let other)): isSameManager && region.isSame(as: other)
     case (.startVisits, .startVisits), (.startVisits, .stopVisits), (.stopVisits, .startVisits),
       (.stopVisits, .stopVisits):
       true

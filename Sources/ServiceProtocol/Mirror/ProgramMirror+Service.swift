@@ -73,6 +73,7 @@ extension ProgramMirror {
         program.regions[index].isRepeated = false
         return
       }
+    case .didDetermineState(_, let region): program.stateAnswered(region, to: id)
     case .monitoringDidFail(let region?, _): program.regions.removeAll { $0.region.isSame(as: region) }
     default: break
     }

@@ -29,7 +29,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
   private let book: AuthorizationStore
   private var id = ClientID(0)
   private var generation = 0
-  /// The change that is acknowledged by the next answer to `requestState`: all requests before it are stored by then.
+  /// The change that the next answer about `acknowledgement` acknowledges: all requests before it are stored by then.
   private var pendingChange = ""
   private let queue = Mutex<[(event: DelegateEvent, ticket: Ticket)]>([])
   private let wakeup = Wakeup()
@@ -90,8 +90,13 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
       begin("region \(region.identifier) \(generation)")
       service.call(.startMonitoring(region), by: id)
     }
-    service.call(.requestState(region(0)), by: id)
+    service.call(.requestState(acknowledgement), by: id)
   }
+
+  /// A region that is never monitored: a request for its state is answered at once (RG-12).
+  private let acknowledgement = Region(
+    "acknowledgement",
+    .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 1)))
 
   private func begin(_ words: String) {
     pendingChange = words
@@ -126,7 +131,7 @@ private final class Client: LocationServiceClient, @unchecked Sendable {
     switch event {
     case .didUpdateLocations(let locations):
       for location in locations { Console.print("delivered fix \(location.timestamp.nanosecondsSince1970)") }
-    case .didDetermineState(_, let region) where region.identifier == "r 0" && !pendingChange.isEmpty:
+    case .didDetermineState(_, let region) where region.isSame(as: acknowledgement) && !pendingChange.isEmpty:
       Console.print("stored \(pendingChange)")
       change()
     case .monitoringDidFail(_, let error): Console.print("failed \(error)")
