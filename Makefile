@@ -17,7 +17,7 @@ BENCH := $(BUILD)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-units rig-python static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-units rig-python rig-geocoder static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -163,18 +163,20 @@ examples: dependencies
 	$(SWIFT) build --package-path Examples --scratch-path $(BUILD)
 	Tests/rig/examples.sh $(BUILD)/debug
 
-# The public API of module CoreLocation: every name is compared with Tests/clients/api.txt, and a client package compiles
-# without a warning and runs.
+# The public API of module CoreLocation: every name is compared with Tests/clients/api.txt and with Apple's names, and a client
+# package compiles without a warning and runs.
 clients: dependencies
 	$(SWIFT) build --target CoreLocation
 	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
+	python3 Tests/clients/names.py
 	Tests/clients/run.sh $(BUILD)
 
-# Rewrites Tests/clients/api.txt after a deliberate change of the API.
+# Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies
 	$(SWIFT) build --target CoreLocation
 	python3 Tests/clients/api.py .build/debug --write
+	python3 Tests/clients/names.py --write
 
 # Deferrals without a byte on the line, and pauses in backup with their end, by `sextant track` in real time.
 rig-service: rig-programs
@@ -184,6 +186,12 @@ rig-service: rig-programs
 # no systemd as process 1.
 rig-units: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/units.py .build/debug
+
+# The geocoder by the example WhereAmI, with a local server and with an extract of GeoNames.
+rig-geocoder: dependencies
+	$(SWIFT) build --product sextant
+	$(SWIFT) build --package-path Examples --scratch-path $(BUILD) --product WhereAmI
+	python3 Tests/rig/geocoder.py $(BUILD)/debug
 
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
 rig-python: rig-programs

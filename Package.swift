@@ -124,6 +124,10 @@ let package = Package(
       name: "ReceiverPower", dependencies: ["PowerControl", "Receiver", "ReceiverStream", "MonotonicTime"],
       swiftSettings: settings),
 
+    // Between layers 4 and 5: addresses of places, and places of addresses.
+    .target(
+      name: "Geocoding", dependencies: ["Positioning", "MonotonicTime", "Varlink"], swiftSettings: settings),
+
     // Layer 5: receivers and clients of one program, on a separate thread.
     .target(
       name: "LocationService",
@@ -158,7 +162,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "CoreLocationHeaders", "CRunLoop", "LocationService", "Positioning", "ReceiverStream", "RemoteLocation",
+        "CoreLocationHeaders", "CRunLoop", "Geocoding", "LocationService", "MonotonicTime", "Positioning",
+        "ReceiverRuntime", "ReceiverStream", "RemoteLocation",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -257,6 +262,9 @@ let package = Package(
       ], swiftSettings: settings),
     .testTarget(
       name: "PositioningTests", dependencies: ["Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "GeocodingTests", dependencies: ["Geocoding", "MonotonicTime", "Positioning", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ServiceProtocolTests",

@@ -9,6 +9,7 @@ import FileSystem
 ///     baud       115200               no other rate is tried; of several receivers it applies to the first
 ///     read-only  yes                  no byte is sent
 ///     supply     gpio:gpiochip0/17    the switch of the receiver's supply, see `SupplySwitchAddress`
+///     geocoder   https://…            a Nominatim server for the addresses of places; none is used by default
 ///
 /// `--device` and GNSS_DEVICE override the files as a whole.
 package struct ReceiverConfiguration: Sendable, Equatable {
@@ -19,6 +20,8 @@ package struct ReceiverConfiguration: Sendable, Equatable {
   package var isReadOnly = false
   /// The switch of the receiver's supply; nil for none.
   package var supply: String?
+  /// The address of a Nominatim server; nil for none.
+  package var geocoder: String?
 
   /// An empty configuration.
   package init() {}
@@ -92,6 +95,7 @@ private struct Values {
   var baud: UInt32?
   var isReadOnly: Bool?
   var supply: String?
+  var geocoder: String?
 
   init() {}
 
@@ -119,8 +123,8 @@ private struct Values {
   }
 
   private mutating func take(_ key: Substring, _ value: String) throws(Mistake) {
-    guard ["device", "baud", "read-only", "supply"].contains(key) else {
-      throw Mistake(text: "`\(key)` is unknown; valid keys are device, baud, read-only and supply")
+    guard ["device", "baud", "read-only", "supply", "geocoder"].contains(key) else {
+      throw Mistake(text: "`\(key)` is unknown; valid keys are device, baud, read-only, supply and geocoder")
     }
     if value.isEmpty { throw Mistake(text: "`\(key)` has no value; write it after the key") }
     switch key {
@@ -138,6 +142,9 @@ private struct Values {
       }
       try once("read-only", isReadOnly)
       isReadOnly = choice
+    case "geocoder":
+      try once("geocoder", geocoder)
+      geocoder = value
     default:
       try once("supply", supply)
       supply = value
@@ -154,6 +161,7 @@ private struct Values {
     baud = baud ?? other.baud
     isReadOnly = isReadOnly ?? other.isReadOnly
     supply = supply ?? other.supply
+    geocoder = geocoder ?? other.geocoder
   }
 
   var configuration: ReceiverConfiguration {
@@ -162,6 +170,7 @@ private struct Values {
     configuration.baud = baud
     configuration.isReadOnly = isReadOnly ?? false
     configuration.supply = supply
+    configuration.geocoder = geocoder
     return configuration
   }
 }

@@ -20,12 +20,14 @@ struct ReceiverConfigurationTests {
       read-only yes
 
       supply gpio /dev/gpiochip0 17
+      geocoder https://maps.example.org
       """
     var wanted = ReceiverConfiguration()
     wanted.devices = ["/dev/gnss/by-id/usb-u-blox#1", "/dev/serial/by-path/with space"]
     wanted.baud = 115_200
     wanted.isReadOnly = true
     wanted.supply = "gpio /dev/gpiochip0 17"
+    wanted.geocoder = "https://maps.example.org"
     #expect(try read(text) == wanted)
     #expect(try read("") == ReceiverConfiguration())
     #expect(try read("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == wanted)
@@ -35,7 +37,7 @@ struct ReceiverConfigurationTests {
     "A mistake is reported with the file, the line and the next step",
     arguments: [
       ("device", 1, "has no value"), ("\nbaud fast", 2, "baud 115200"), ("baud 0", 1, "baud 115200"),
-      ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only and supply"),
+      ("read-only maybe", 1, "yes"), ("speed 9600", 1, "device, baud, read-only, supply and geocoder"),
       ("baud 9600\nbaud 9600", 2, "second time"), ("supply # none", 1, "has no value"),
     ])
   func mistakes(text: String, line: Int, words: String) {

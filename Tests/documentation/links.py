@@ -14,7 +14,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 # Pages that are made from other files. Their content is checked where it is made.
-GENERATED = {"docs/reference/rules.md", "docs/reference/ubx-messages.md"}
+GENERATED = {"docs/reference/api.md", "docs/reference/rules.md", "docs/reference/ubx-messages.md"}
 # A relative link: not to another host, and not to a mail address.
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 CODE = re.compile(r"`([^`\n]+)`")
@@ -24,7 +24,7 @@ PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|svg)\b")
 TARGET = re.compile(r"^([a-z][a-z-]*)(?: [a-z -]+)?:(?!=)", re.MULTILINE)
 # File names that users choose, in examples, and files that only exist on a running machine.
 EXAMPLES = {
-    "cmdline.txt", "config.txt", "fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt",
+    "cities500.txt", "cmdline.txt", "config.txt", "fixes.json", "main.swift", "states.txt", "receivers/LINE.txt", "batch/ID.txt",
 }
 
 

@@ -286,14 +286,27 @@ open class CLLocationManager: NSObject {
   open func requestHistoricalLocations(
     purposeKey: String, sampleCount: Int, completionHandler: @escaping ([CLLocation], (any Error)?) -> Void
   ) {
-    let token = keep { error in completionHandler([], error) }
-    delegateQueue.put(.history(token: token))
+    answerUnsupported { completionHandler([], CLError(.historicalLocationError)) }
   }
 
   open nonisolated(nonsending) func historicalLocations(
     purposeKey: String, sampleCount: Int
   ) async throws -> [CLLocation] {
     throw CLError(.historicalLocationError)
+  }
+
+  /// Pushes are sent to a device by Apple's servers; the handler soon gets an error.
+  open func startMonitoringLocationPushes(completion: ((Data?, (any Error)?) -> Void)? = nil) {
+    answerUnsupported { completion?(nil, CLLocationPushServiceError(.unsupportedPlatform)) }
+  }
+  open nonisolated(nonsending) func startMonitoringLocationPushes() async throws -> Data {
+    throw CLLocationPushServiceError(.unsupportedPlatform)
+  }
+  open func stopMonitoringLocationPushes() {}
+
+  /// Has a handler called on the manager's run loop, for a request that the system does not serve.
+  private func answerUnsupported(_ handler: @escaping () -> Void) {
+    delegateQueue.put(.unsupported(token: keep { _ in handler() }))
   }
 
   // MARK: Delivery
@@ -309,9 +322,9 @@ open class CLLocationManager: NSObject {
     case .temporaryAccuracy(let token, let error):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
       completion?(error.map { CLError($0) })
-    case .history(let token):
+    case .unsupported(let token):
       let completion = lock.withLock { completions.removeValue(forKey: token) }
-      completion?(CLError(.historicalLocationError))
+      completion?(nil)
     case .calibration(true): log("the compass has to be calibrated: turn the device about all its axes")
     case .calibration(false): break
     }
@@ -355,30 +368,6 @@ open class CLLocationManager: NSObject {
       // The last location may be more than the new permission allows (AU-19).
       lock.withLock { if !isDelivering { lastReported = nil } }
       delegate.locationManagerDidChangeAuthorization(self)
-    }
-  }
-
-  private func deliverRanged(
-    _ beacons: [CLBeacon], _ target: Ranging.Target, _ delegate: any CLLocationManagerDelegate
-  ) {
-    switch target {
-    case .constraint(let identity):
-      delegate.locationManager(self, didRange: beacons, satisfying: CLBeaconIdentityConstraint(identity))
-    case .region(let region):
-      guard let region = CLRegion.made(of: region) as? CLBeaconRegion else { return }
-      delegate.locationManager(self, didRangeBeacons: beacons, in: region)
-    }
-  }
-
-  private func deliverRangingFailure(
-    _ target: Ranging.Target, _ error: CLError, _ delegate: any CLLocationManagerDelegate
-  ) {
-    switch target {
-    case .constraint(let identity):
-      delegate.locationManager(self, didFailRangingFor: CLBeaconIdentityConstraint(identity), error: error)
-    case .region(let region):
-      guard let region = CLRegion.made(of: region) as? CLBeaconRegion else { return }
-      delegate.locationManager(self, rangingBeaconsDidFailFor: region, withError: error)
     }
   }
 

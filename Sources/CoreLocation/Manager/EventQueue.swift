@@ -9,7 +9,7 @@ struct EventQueue {
     case temporaryAccuracy(token: Int, PositioningError?)
     case calibration(Bool)
     /// The answer to a request for locations of the past.
-    case history(token: Int)
+    case unsupported(token: Int)
   }
 
   /// The largest number of events: an hour of locations, one a second, for a loop that does not run.

@@ -18,6 +18,8 @@ func line(_ coordinate: CLLocationCoordinate2D) -> String {
 }
 
 let fetcher = Fetcher { location in
+  let geocoder: any Geocoding = CLGeocoder()
+  geocoder.cancelGeocode()
   print("by its headers", line(location.coordinate), CLVisit.self)
   exit(EXIT_SUCCESS)
 }

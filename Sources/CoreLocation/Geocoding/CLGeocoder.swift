@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Geocoding
+import Positioning
+import Synchronization
+
+/// Finds the address of a location, and the location of an address, with the sources that the machine has
+/// (`GeocodingService`). It has one request at a time: a second one ends at once with `geocodeCanceled`.
+///
+/// Handlers are called on the main queue. The async methods return on the caller's executor.
+open class CLGeocoder: NSObject, @unchecked Sendable {
+  // Sendable: the only state is under its lock.
+  private let current = Mutex<Started?>(nil)
+  private let service: GeocodingService
+
+  public override init() { service = .shared }
+
+  /// Makes a geocoder of another service than the program's.
+  init(service: GeocodingService) { self.service = service }
+
+  /// Whether a request has no answer yet. It is false already when the handler is called, which may start the next one.
+  open var isGeocoding: Bool { current.withLock { $0 != nil } }
+
+  /// Ends the request with `geocodeCanceled`.
+  open func cancelGeocode() {
+    if let started = current.withLock({ $0 }) { finish(started, .failure(CLError(.geocodeCanceled))) }
+  }
+
+  // MARK: Addresses of locations
+
+  open func reverseGeocodeLocation(_ location: CLLocation, completionHandler: @escaping CLGeocodeCompletionHandler) {
+    reverseGeocodeLocation(location, preferredLocale: nil, completionHandler: completionHandler)
+  }
+
+  open func reverseGeocodeLocation(
+    _ location: CLLocation, preferredLocale locale: Locale?, completionHandler: @escaping CLGeocodeCompletionHandler
+  ) {
+    begin(.reverse(location.coordinate.asCoordinate), locale, completionHandler)
+  }
+
+  open nonisolated(nonsending) func reverseGeocodeLocation(_ location: CLLocation) async throws -> [CLPlacemark] {
+    try await reverseGeocodeLocation(location, preferredLocale: nil)
+  }
+
+  open nonisolated(nonsending) func reverseGeocodeLocation(
+    _ location: CLLocation, preferredLocale locale: Locale?
+  ) async throws -> [CLPlacemark] {
+    try await placemarks(.reverse(location.coordinate.asCoordinate), locale)
+  }
+
+  // MARK: Locations of addresses
+
+  open func geocodeAddressString(_ addressString: String, completionHandler: @escaping CLGeocodeCompletionHandler) {
+    geocodeAddressString(addressString, in: nil, preferredLocale: nil, completionHandler: completionHandler)
+  }
+
+  open func geocodeAddressString(
+    _ addressString: String, in region: CLRegion?, completionHandler: @escaping CLGeocodeCompletionHandler
+  ) {
+    geocodeAddressString(addressString, in: region, preferredLocale: nil, completionHandler: completionHandler)
+  }
+
+  /// - Parameter region: a circle whose places come first.
+  open func geocodeAddressString(
+    _ addressString: String, in region: CLRegion?, preferredLocale locale: Locale?,
+    completionHandler: @escaping CLGeocodeCompletionHandler
+  ) {
+    begin(.forward(addressString, near: region?.circleOfContent), locale, completionHandler)
+  }
+
+  open nonisolated(nonsending) func geocodeAddressString(_ addressString: String) async throws -> [CLPlacemark] {
+    try await geocodeAddressString(addressString, in: nil, preferredLocale: nil)
+  }
+
+  open nonisolated(nonsending) func geocodeAddressString(
+    _ addressString: String, in region: CLRegion?
+  ) async throws -> [CLPlacemark] {
+    try await geocodeAddressString(addressString, in: region, preferredLocale: nil)
+  }
+
+  open nonisolated(nonsending) func geocodeAddressString(
+    _ addressString: String, in region: CLRegion?, preferredLocale locale: Locale?
+  ) async throws -> [CLPlacemark] {
+    try await placemarks(.forward(addressString, near: region?.circleOfContent), locale)
+  }
+
+  /// - Parameter addressDictionary: parts of the address by the keys of `CLPlacemark.addressDictionary`.
+  @available(*, deprecated, renamed: "geocodeAddressString(_:completionHandler:)")
+  open func geocodeAddressDictionary(
+    _ addressDictionary: [AnyHashable: Any], completionHandler: @escaping CLGeocodeCompletionHandler
+  ) {
+    geocodeAddressString(AddressKeys.address(of: addressDictionary), completionHandler: completionHandler)
+  }
+
+  @available(*, deprecated, renamed: "geocodeAddressString(_:)")
+  open nonisolated(nonsending) func geocodeAddressDictionary(
+    _ addressDictionary: [AnyHashable: Any]
+  ) async throws -> [CLPlacemark] {
+    try await geocodeAddressString(AddressKeys.address(of: addressDictionary))
+  }
+
+  // MARK: Requests
+
+  private typealias Outcome = Result<[CLPlacemark], CLError>
+
+  /// A request without an answer.
+  private final class Started: Sendable {
+    private let completion: @Sendable (Outcome) -> Void
+
+    init(_ completion: @escaping @Sendable (Outcome) -> Void) { self.completion = completion }
+    func end(_ outcome: Outcome) { completion(outcome) }
+  }
+
+  /// A handler, which is called once and on the main queue.
+  private struct Handler: @unchecked Sendable {
+    let handler: CLGeocodeCompletionHandler
+  }
+
+  private func begin(
+    _ request: GeocodingRequest, _ locale: Locale?, _ handler: @escaping CLGeocodeCompletionHandler
+  ) {
+    let handler = Handler(handler: handler)
+    begin(
+      request, locale,
+      Started { outcome in
+        DispatchQueue.main.async {
+          switch outcome {
+          case .success(let placemarks): handler.handler(placemarks, nil)
+          case .failure(let error): handler.handler(nil, error)
+          }
+        }
+      })
+  }
+
+  private nonisolated(nonsending) func placemarks(
+    _ request: GeocodingRequest, _ locale: Locale?
+  ) async throws -> [CLPlacemark] {
+    let started = Mutex<Started?>(nil)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let new = Started { continuation.resume(with: $0) }
+        started.withLock { $0 = new }
+        begin(request, locale, new)
+        if Task.isCancelled { finish(new, .failure(CLError(.geocodeCanceled))) }
+      }
+    } onCancel: {
+      if let started = started.withLock({ $0 }) { finish(started, .failure(CLError(.geocodeCanceled))) }
+    }
+  }
+
+  private func begin(_ request: GeocodingRequest, _ locale: Locale?, _ started: Started) {
+    let isFree = current.withLock { current in
+      defer { current = current ?? started }
+      return current == nil
+    }
+    guard isFree else { return started.end(.failure(CLError(.geocodeCanceled))) }
+    // The geocoder lives until the answer: programs keep no reference to it.
+    service.run(request, locale, isWanted: { self.current.withLock { $0 === started } }) { result in
+      self.finish(started, result)
+    }
+  }
+
+  private func finish(_ started: Started, _ outcome: Outcome) {
+    let isCurrent = current.withLock { current in
+      guard current === started else { return false }
+      current = nil
+      return true
+    }
+    if isCurrent { started.end(outcome) }
+  }
+}
+
+extension CLRegion {
+  fileprivate var circleOfContent: Circle? { if case .circle(let circle) = content.shape { circle } else { nil } }
+}

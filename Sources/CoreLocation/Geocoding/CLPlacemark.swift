@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Geocoding
+import Positioning
+
+/// A place with its address, as a geocoder found it. A part that the source does not know is nil.
+open class CLPlacemark: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  // Sendable: no property changes, and subclasses must not change that.
+  private let content: Place
+  private let place: CLLocation
+  private let zone: TimeZone?
+
+  /// - Parameter country: the name of the country, if the source has its code only.
+  init(_ content: Place, country: String? = nil) {
+    var content = content
+    content.country = content.country ?? country
+    self.content = content
+    place = CLLocation(
+      coordinate: CLLocationCoordinate2D(content.coordinate), altitude: 0,
+      horizontalAccuracy: content.radiusMetres ?? 0, verticalAccuracy: -1, timestamp: Date())
+    zone = content.timeZone.flatMap { TimeZone(identifier: $0) }
+  }
+
+  /// Makes a copy.
+  public init(placemark: CLPlacemark) {
+    content = placemark.content
+    place = placemark.place
+    zone = placemark.zone
+  }
+
+  /// The middle of the place. Its accuracy is the radius of the place, or 0 if the source does not know it.
+  open var location: CLLocation? { place }
+  /// The circle that contains the place, if the source knows its extent.
+  open var region: CLRegion? {
+    guard let radius = content.radiusMetres else { return nil }
+    let centre = place.coordinate
+    let identifier = String(format: "<%+.8f,%+.8f> radius %.2f", centre.latitude, centre.longitude, radius)
+    return CLCircularRegion(center: centre, radius: radius, identifier: identifier)
+  }
+  open var timeZone: TimeZone? { zone }
+  /// The name of the place: that of a building, a street with a number, or a city.
+  open var name: String? { content.name }
+  /// The street.
+  open var thoroughfare: String? { content.thoroughfare }
+  /// The number in the street.
+  open var subThoroughfare: String? { content.subThoroughfare }
+  /// The city.
+  open var locality: String? { content.locality }
+  /// The part of the city.
+  open var subLocality: String? { content.subLocality }
+  /// The state.
+  open var administrativeArea: String? { content.administrativeArea }
+  /// The county.
+  open var subAdministrativeArea: String? { content.subAdministrativeArea }
+  open var postalCode: String? { content.postalCode }
+  /// Two capital letters (ISO 3166-1).
+  open var isoCountryCode: String? { content.isoCountryCode }
+  open var country: String? { content.country }
+  /// The lake or river.
+  open var inlandWater: String? { content.inlandWater }
+  open var ocean: String? { content.ocean }
+  /// The names of sights and the like; nil without any.
+  open var areasOfInterest: [String]? { content.areasOfInterest.isEmpty ? nil : content.areasOfInterest }
+
+  /// The parts by the keys of the old address book. `FormattedAddressLines` has street, city and country.
+  @available(*, deprecated, message: "use the properties")
+  open var addressDictionary: [AnyHashable: Any]? { AddressKeys.dictionary(of: content) }
+
+  /// A text for people, whose form may change.
+  open override var description: String {
+    let lines = [name] + AddressKeys.lines(of: content).map { $0 == name ? nil : $0 }
+    let region = region.map { ", region \($0)" } ?? ""
+    return "\(lines.compactMap(\.self).joined(separator: ", ")) @ \(place)\(region)"
+  }
+
+  // MARK: Copying and coding
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+  open class var supportsSecureCoding: Bool { true }
+
+  /// The texts by the names of their properties.
+  private static var texts: [(key: String, path: WritableKeyPath<Place, String?>)] {
+    [
+      ("name", \.name), ("thoroughfare", \.thoroughfare), ("subThoroughfare", \.subThoroughfare),
+      ("locality", \.locality), ("subLocality", \.subLocality), ("administrativeArea", \.administrativeArea),
+      ("subAdministrativeArea", \.subAdministrativeArea), ("postalCode", \.postalCode),
+      ("isoCountryCode", \.isoCountryCode), ("country", \.country), ("inlandWater", \.inlandWater), ("ocean", \.ocean),
+      ("timeZone", \.timeZone),
+    ]
+  }
+
+  open func encode(with coder: NSCoder) {
+    coder.encode(place, forKey: "location")
+    if let radius = content.radiusMetres { coder.encode(radius, forKey: "radius") }
+    for (key, path) in Self.texts {
+      if let text = content[keyPath: path] { coder.encode(text as NSString, forKey: key) }
+    }
+    coder.encode(content.areasOfInterest.count, forKey: "areasOfInterest")
+    for (index, area) in content.areasOfInterest.enumerated() {
+      coder.encode(area as NSString, forKey: "areasOfInterest \(index)")
+    }
+  }
+
+  public required init?(coder: NSCoder) {
+    guard let place = coder.decodeObject(of: CLLocation.self, forKey: "location") else { return nil }
+    var content = Place(place.coordinate.asCoordinate)
+    if coder.containsValue(forKey: "radius") { content.radiusMetres = coder.decodeDouble(forKey: "radius") }
+    for (key, path) in Self.texts where coder.containsValue(forKey: key) {
+      content[keyPath: path] = coder.decodeObject(of: NSString.self, forKey: key)?.description
+    }
+    for index in 0..<max(0, min(coder.decodeInteger(forKey: "areasOfInterest"), 1000)) {
+      guard let area = coder.decodeObject(of: NSString.self, forKey: "areasOfInterest \(index)") else { return nil }
+      content.areasOfInterest.append(area.description)
+    }
+    self.content = content
+    self.place = place
+    zone = content.timeZone.flatMap { TimeZone(identifier: $0) }
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Geocoding
+import LocationService
+import MonotonicTime
+import Positioning
+import Synchronization
+
+/// The sources of addresses of this process: the server of the configuration, else an extract of GeoNames. If the server
+/// cannot be reached, the extract answers. It has a thread of its own, and one request at a time.
+final class GeocodingService: Sendable {
+  static let shared = GeocodingService(.ofThisProcess())
+
+  private struct State: Sendable {
+    var pacing = RequestPacing<Result<[Place], GeocodingError>>()
+    var extract: GeoNamesExtract?
+    /// Lines that were logged; each comes once.
+    var logged: Set<String> = []
+  }
+
+  private let settings: GeocodingSettings
+  private let log: @Sendable (String) -> Void
+  private let queue = DispatchQueue(label: "sextant.geocoding", qos: .utility)
+  private let state = Mutex(State())
+
+  init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = ServiceHost.standardErrorLog) {
+    self.settings = settings
+    self.log = log
+  }
+
+  /// Runs a request.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - locale: the locale of the answer; nil for the present one.
+  ///   - isWanted: whether the outcome is still waited for.
+  ///   - completion: takes the outcome, on the service's thread.
+  func run(
+    _ request: GeocodingRequest, _ locale: Locale?, isWanted: @escaping @Sendable () -> Bool,
+    _ completion: @escaping @Sendable (Result<[CLPlacemark], CLError>) -> Void
+  ) {
+    let locale = locale ?? .current
+    queue.async { [self] in
+      do throws(GeocodingError) {
+        let places = try places(request, locale, isWanted)
+        completion(
+          .success(
+            places.map { place in
+              CLPlacemark(place, country: place.isoCountryCode.flatMap { locale.localizedString(forRegionCode: $0) })
+            }))
+      } catch {
+        completion(.failure(CLError(error)))
+      }
+    }
+  }
+
+  /// Delays the next requests by `body`, for tests.
+  func hold(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+  private func places(
+    _ request: GeocodingRequest, _ locale: Locale, _ isWanted: () -> Bool
+  ) throws(GeocodingError) -> [Place] {
+    if let problem = settings.problem { logOnce(problem) }
+    guard request.isPossible else { throw .noResult }
+    if let server = settings.server {
+      do throws(GeocodingError) {
+        return try ask(server, request, locale, isWanted)
+      } catch {
+        guard case .network(let reason) = error else { throw error }
+        logOnce("the geocoder \(server) does not answer: \(reason)")
+        if settings.extract == nil { throw error }
+      }
+    }
+    guard let path = settings.extract else {
+      let text =
+        "geocoding has no source: name a Nominatim server (`geocoder URL` in ~/.config/sextant/config), or put an extract "
+        + "of GeoNames, such as cities500.txt, into \(GeocodingSettings.folder)"
+      logOnce(text)
+      throw .network(text)
+    }
+    return try extract(at: path).places(request, locale)
+  }
+
+  private func logOnce(_ text: String) {
+    if state.withLock({ $0.logged.insert(text).inserted }) { log(text) }
+  }
+
+  // MARK: The server
+
+  private func ask(
+    _ text: String, _ request: GeocodingRequest, _ locale: Locale, _ isWanted: () -> Bool
+  ) throws(GeocodingError) -> [Place] {
+    guard let server = NominatimServer(text) else {
+      throw .network("its address is none of http:// or https://; correct `geocoder` in the configuration")
+    }
+    let address = server.address(of: request, language: Self.languages(locale))
+    if let answer = state.withLock({ $0.pacing.answer(of: address) }) { return try answer.get() }
+    let time = state.withLock { $0.pacing.start(at: SystemClock.monotonic) }
+    Thread.sleep(forTimeInterval: max(0, time.seconds(since: SystemClock.monotonic)))
+    // A request that was cancelled meanwhile is not sent.
+    guard isWanted() else { throw .network("cancelled") }
+    let body = try WebRequest.get(address, limit: NominatimAnswer.maximumBytes)
+    do throws(GeocodingError) {
+      let places = try NominatimAnswer.places(in: body)
+      state.withLock { $0.pacing.keep(.success(places), of: address) }
+      return places
+    } catch {
+      if error == .noResult { state.withLock { $0.pacing.keep(.failure(error), of: address) } }
+      throw error
+    }
+  }
+
+  /// The languages as in HTTP's Accept-Language; nil without one.
+  private static func languages(_ locale: Locale) -> String? {
+    guard let language = locale.language.languageCode?.identifier else { return nil }
+    return locale.language.region.map { "\(language)-\($0.identifier),\(language)" } ?? language
+  }
+
+  // MARK: The extract
+
+  private func extract(at path: String) throws(GeocodingError) -> GeoNamesExtract {
+    if let extract = state.withLock({ $0.extract }) { return extract }
+    guard let extract = GeoNamesExtract(path) else {
+      let text = "\(path): cannot be read, or has no place of GeoNames; check its permission and content"
+      logOnce(text)
+      throw .network(text)
+    }
+    state.withLock { $0.extract = extract }
+    return extract
+  }
+}
+
+extension CLError {
+  fileprivate init(_ error: GeocodingError) {
+    switch error {
+    case .noResult: self.init(.geocodeFoundNoResult)
+    case .partialResult: self.init(.geocodeFoundPartialResult)
+    case .network(let reason): self.init(.network, userInfo: [NSLocalizedDescriptionKey: reason])
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Geocoding
+
+/// A request by HTTP or HTTPS, which the program `curl` performs.
+///
+/// FoundationNetworking would make every client of the module depend on libcurl and its thirty libraries, and a statically
+/// linked one would not link without their development files, also if it never asks for an address.
+enum WebRequest {
+  /// Seconds until the connection stands, and until the answer is complete.
+  private static let connectSeconds = 10
+  private static let seconds = 20
+
+  /// Returns the body of an answer with status 200. Blocks the calling thread.
+  ///
+  /// - Throws: `network` with the reason.
+  static func get(_ address: String, limit: Int) throws(GeocodingError) -> [UInt8] {
+    guard let curl = program else { throw .network("the program curl is missing; install it") }
+    let process = Process()
+    let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+    process.executableURL = URL(fileURLWithPath: curl)
+    // The address stands in the input and not among the arguments, which every user of the machine can read.
+    process.arguments = ["--disable", "--config", "-"]
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = errors
+    // It fits into the pipe, which has its other end in this process: this neither blocks nor raises SIGPIPE.
+    try? input.fileHandleForWriting.write(contentsOf: Data(configuration(address, limit: limit).utf8))
+    try? input.fileHandleForWriting.close()
+    do { try process.run() } catch { throw .network("\(curl): \(error.localizedDescription)") }
+    var body: [UInt8] = []
+    while body.count <= limit + 16, let piece = try? output.fileHandleForReading.read(upToCount: 1 << 16),
+      !piece.isEmpty
+    {
+      body += piece
+    }
+    // Ends a curl that has more to write. A signal would not: the child inherits a mask that blocks it.
+    try? output.fileHandleForReading.close()
+    let reason = (try? errors.fileHandleForReading.readToEnd()).flatMap { $0 }.map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    process.waitUntilExit()
+    guard process.terminationStatus == 0, body.count <= limit + 16 else {
+      let text = reason?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+      throw .network(text.isEmpty ? "curl ended with code \(process.terminationStatus)" : text)
+    }
+    return try content(of: body)
+  }
+
+  /// The body without the line of the status at its end.
+  private static func content(of answer: [UInt8]) throws(GeocodingError) -> [UInt8] {
+    guard let end = answer.lastIndex(of: 0x0A) else { throw .network("the answer is incomplete") }
+    let status = String(decoding: answer[(end + 1)...], as: UTF8.self)
+    guard status == "200" else { throw .network("HTTP status \(status)") }
+    return Array(answer[..<end])
+  }
+
+  /// The options of curl (curl(1), "--config"). The address has neither quotes nor backslashes.
+  private static func configuration(_ address: String, limit: Int) -> String {
+    """
+    url = "\(address)"
+    user-agent = "\(userAgent)"
+    header = "Accept: application/json"
+    write-out = "\\n%{http_code}"
+    silent
+    show-error
+    location
+    max-redirs = 3
+    proto = "=http,https"
+    proto-redir = "=http,https"
+    connect-timeout = \(connectSeconds)
+    max-time = \(seconds)
+    max-filesize = \(limit)
+
+    """
+  }
+
+  /// The program's name and the library's: servers ask for a name that tells programs apart.
+  private static var userAgent: String {
+    let name = ProcessInfo.processInfo.processName.unicodeScalars.filter {
+      $0.isASCII && (CharacterSet.alphanumerics.contains($0) || "-_.".unicodeScalars.contains($0))
+    }
+    return "\(String(String.UnicodeScalarView(name))) (Sextant CoreLocation)"
+  }
+
+  private static var program: String? {
+    let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":").map(String.init) ?? []
+    return (folders + ["/usr/bin", "/bin"]).map { $0 + "/curl" }.first(where: FileManager.default.isExecutableFile)
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+
+/// The places of a GeoNames extract by cells of half a degree.
+///
+/// The text stays where it is, in a file that is mapped into memory. The index has 16 bytes a place: the nearest place
+/// takes a visit of some cells and the reading of one line.
+package struct GeoNamesIndex: Sendable {
+  /// The distance beyond which a place does not describe a location. Towns of the extract are closer than that to each
+  /// other in most inhabited regions.
+  package static var maximumMetres: Double { 25_000 }
+
+  private struct Entry: Sendable {
+    /// The offset of the line in the text, bytes.
+    var offset: UInt32
+    /// Degrees; a metre is the least difference.
+    var latitude: Float
+    var longitude: Float
+    var isSection: Bool
+  }
+
+  private static var columns: Int { 720 }
+  private static var rows: Int { 360 }
+
+  /// The entries in the order of their cells; `starts[cell]` is the first one of a cell.
+  private var entries: [Entry] = []
+  private var starts: [Int32] = []
+
+  /// The number of places.
+  package var count: Int { entries.count }
+
+  /// Reads the text of an extract, once. Lines that are no populated places are left out.
+  package init(_ text: Span<UInt8>) {
+    var unsorted: [(cell: Int, entry: Entry)] = []
+    var counts = [Int32](repeating: 0, count: Self.columns * Self.rows + 1)
+    Self.forEachLine(text) { start, line in
+      guard let columns = GeoNamesColumns(line), columns.isPopulated(line), !columns.range(1).isEmpty,
+        let latitude = columns.number(4, line), let longitude = columns.number(5, line), abs(latitude) <= 90,
+        abs(longitude) <= 180, let offset = UInt32(exactly: start)
+      else { return true }
+      let cell = Self.row(latitude) * Self.columns + Self.column(longitude)
+      counts[cell + 1] += 1
+      let isSection = columns.text(7, line) == "PPLX"
+      unsorted.append(
+        (cell, Entry(offset: offset, latitude: Float(latitude), longitude: Float(longitude), isSection: isSection)))
+      return true
+    }
+    for cell in 1..<counts.count { counts[cell] += counts[cell - 1] }
+    starts = counts
+    unsorted.sort { $0.cell < $1.cell }
+    entries = unsorted.map(\.entry)
+  }
+
+  private static func row(_ latitude: Double) -> Int { min(rows - 1, max(0, Int((latitude + 90) * 2))) }
+  private static func column(_ longitude: Double) -> Int { min(columns - 1, max(0, Int((longitude + 180) * 2))) }
+
+  /// Calls `body` with the offset and the bytes of each line, until it returns false.
+  static func forEachLine(_ text: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Bool) {
+    var start = 0
+    while start < text.count {
+      var end = start
+      while end < text.count, text[end] != 0x0A { end += 1 }
+      if !body(start, text.extracting(start..<end)) { return }
+      start = end + 1
+    }
+  }
+
+  /// Returns the place that is nearest to a coordinate, and the part of it, in ``maximumMetres`` each.
+  ///
+  /// - Parameters:
+  ///   - coordinate: the coordinate.
+  ///   - text: the text of which the index was made.
+  package func nearest(
+    to coordinate: Coordinate, in text: Span<UInt8>
+  ) -> (place: GeoNamesPlace, section: GeoNamesPlace?)? {
+    var place: (metres: Double, offset: Int)?
+    var section: (metres: Double, offset: Int)?
+    forEachEntry(around: coordinate) { entry in
+      let metres = Geodesic.distanceMetres(
+        coordinate,
+        Coordinate(latitudeDegrees: Double(entry.latitude), longitudeDegrees: Double(entry.longitude)))
+      guard metres <= Self.maximumMetres else { return }
+      if entry.isSection {
+        if metres < section?.metres ?? .infinity { section = (metres, Int(entry.offset)) }
+      } else if metres < place?.metres ?? .infinity {
+        place = (metres, Int(entry.offset))
+      }
+    }
+    guard let place, let found = Self.place(at: place.offset, in: text) else { return nil }
+    // A part that is farther than its place is that of another one.
+    let part = section.flatMap { $0.metres < place.metres ? Self.place(at: $0.offset, in: text) : nil }
+    return (found, part)
+  }
+
+  private func forEachEntry(around coordinate: Coordinate, _ body: (Entry) -> Void) {
+    let latitude = coordinate.latitudeDegrees
+    let north = Self.maximumMetres / 110_000
+    let rows = Self.row(latitude - north)...Self.row(latitude + north)
+    // A bound of the length of a degree of longitude at the latitude that is farther from the equator.
+    let cosine = Self.leastCosine(abs(latitude) + north)
+    let east = cosine > 0 ? north / cosine : 180
+    for row in rows {
+      for column in Self.columnsOf(coordinate.longitudeDegrees, east) {
+        let cell = row * Self.columns + column
+        for index in starts[cell]..<starts[cell + 1] { body(entries[Int(index)]) }
+      }
+    }
+  }
+
+  /// A lower bound of the cosine: the line from 0° to 90° lies below it.
+  private static func leastCosine(_ degrees: Double) -> Double { max(0, 1 - degrees / 90) }
+
+  /// The columns of a range of longitudes, across the date line too.
+  private static func columnsOf(_ longitude: Double, _ east: Double) -> [Int] {
+    guard east < 90 else { return Array(0..<columns) }
+    let first = Int(((longitude - east + 180) * 2).rounded(.down))
+    let last = Int(((longitude + east + 180) * 2).rounded(.down))
+    return (first...last).map { ($0 % columns + columns) % columns }
+  }
+
+  private static func place(at offset: Int, in text: Span<UInt8>) -> GeoNamesPlace? {
+    guard offset < text.count else { return nil }
+    var found: GeoNamesPlace?
+    forEachLine(text.extracting(offset..<text.count)) { _, line in
+      found = GeoNamesPlace(line)
+      return false
+    }
+    return found
+  }
+}

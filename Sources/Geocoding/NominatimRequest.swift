@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+
+/// The addresses of requests to a Nominatim server (Nominatim's API documentation, "Search" and "Reverse", format `jsonv2`).
+package struct NominatimServer: Hashable, Sendable {
+  /// The server's address without a slash at its end.
+  package let base: String
+
+  /// - Parameter text: an address with `http://` or `https://`; nil for another one.
+  package init?(_ text: String) {
+    let isWeb = text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://")
+    // Quotes, spaces and controls would end the address in a file of requests.
+    let isClean = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+    let rest = text.drop { $0 != "/" }.drop { $0 == "/" }
+    guard isWeb, isClean, !rest.isEmpty, !text.contains("?"), !text.contains("#") else { return nil }
+    var base = text
+    while base.hasSuffix("/") { base.removeLast() }
+    self.base = base
+  }
+
+  /// Returns the address of a request.
+  ///
+  /// - Parameter language: the languages of the answer as in HTTP's Accept-Language; nil for the server's default.
+  package func address(of request: GeocodingRequest, language: String?) -> String {
+    var query: [(String, String)] = [("format", "jsonv2"), ("addressdetails", "1")]
+    let path: String
+    switch request {
+    case .reverse(let coordinate):
+      path = "/reverse"
+      query.append(("lat", Self.decimal(coordinate.latitudeDegrees)))
+      query.append(("lon", Self.decimal(coordinate.longitudeDegrees)))
+    case .forward(let address, let circle):
+      path = "/search"
+      query.append(("q", address))
+      query.append(("limit", "10"))
+      if let circle, let bounds = Self.bounds(of: circle) { query.append(("viewbox", bounds)) }
+    }
+    if let language { query.append(("accept-language", language)) }
+    return base + path + "?" + query.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
+  }
+
+  /// Five decimals: a metre. Requests for one place are equal that way, and have one answer in the cache.
+  private static func decimal(_ degrees: Double) -> String {
+    let units = Int64((degrees * 100_000).rounded())
+    let digits = String(units.magnitude)
+    let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    return (units < 0 ? "-" : "") + padded.dropLast(5) + "." + padded.suffix(5)
+  }
+
+  /// The corners of the circle's box, `west,north,east,south`; nil for a circle around a pole or the date line.
+  private static func bounds(of circle: Circle) -> String? {
+    let metresPerDegree = 111_195.0
+    let latitude = circle.centre.latitudeDegrees
+    let north = circle.radiusMetres / metresPerDegree
+    guard circle.centre.isValid, circle.radiusMetres > 0, abs(latitude) + north < 85 else { return nil }
+    // At 85° a degree of longitude has a twelfth of its length at the equator; the box is not smaller than the circle.
+    let east = north * (abs(latitude) + north < 60 ? 2 : 12)
+    let longitude = circle.centre.longitudeDegrees
+    guard abs(longitude) + east < 180 else { return nil }
+    return [longitude - east, latitude + north, longitude + east, latitude - north].map(decimal).joined(separator: ",")
+  }
+
+  /// Percent-encodes all but the unreserved characters (RFC 3986, section 2.3).
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: escaped.unicodeScalars.append(.init(byte))
+      default: escaped += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return escaped
+  }
+}
