@@ -7,6 +7,8 @@
 SWIFT ?= swift
 # Recordings to compare with the peers on.
 RECORDINGS ?= ../shared/corpus
+# Core Location's documents, to compare their listings with Examples/.
+DOCUMENTS ?= ../shared/seeds
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # All packages are built in one folder, so that a module is compiled once for all of them.
@@ -162,6 +164,8 @@ examples: dependencies
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples --scratch-path $(BUILD)
 	Tests/rig/examples.sh $(BUILD)/debug
+	@if [ -d $(DOCUMENTS) ]; then python3 Tests/documentation/listings.py $(DOCUMENTS); else \
+	  echo "no documents in $(DOCUMENTS): their listings are not compared (DOCUMENTS= names a folder)" >&2; [ -z "$$CI" ]; fi
 
 # The public API of module CoreLocation: every name is compared with Tests/clients/api.txt and with Apple's names, and a client
 # package compiles without a warning and runs.
@@ -171,6 +175,7 @@ clients: dependencies
 	python3 Tests/clients/api.py .build/debug
 	python3 Tests/clients/names.py
 	Tests/clients/run.sh $(BUILD)
+	Tests/clients/deploy.sh $(BUILD)
 
 # Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies

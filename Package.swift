@@ -29,6 +29,8 @@ let package = Package(
     .library(name: "PowerControl", targets: ["PowerControl", "ReceiverPower", "MonotonicTime"]),
     // For the benchmarks: a session at a simulated receiver in virtual time.
     .library(name: "HostSimulator", targets: ["HostSimulator"]),
+    // For the packages of clients: `swift package sextant-deploy`.
+    .plugin(name: "SextantDeploy", targets: ["DeployPlugin"]),
     .executable(name: "sextant", targets: ["sextant"]),
     .executable(name: "sextant-track", targets: ["sextant-track"]),
     .executable(name: "sextantd", targets: ["sextantd"]),
@@ -162,8 +164,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "CoreLocationHeaders", "CRunLoop", "Geocoding", "LocationService", "MonotonicTime", "Positioning",
-        "ReceiverRuntime", "ReceiverStream", "RemoteLocation",
+        "CoreLocationHeaders", "CRunLoop", "EventLoop", "Geocoding", "LocationService", "MonotonicTime", "Positioning",
+        "ReceiverStream", "RemoteLocation",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -184,6 +186,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    .plugin(
+      name: "DeployPlugin",
+      capability: .command(
+        intent: .custom(verb: "sextant-deploy", description: "Makes a folder or a Debian package of a program"),
+        permissions: [.writeToPackageDirectory(reason: "The folder of the program is written to `deploy`.")]),
+      path: "Sources/DeployPlugin"),
 
     // Programs for the rigs: the driver's lower layers, with a line for each event.
     .executableTarget(

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The texts of the files around a program.
+struct Deployment {
+  let name: String
+  /// `always` or `whenInUse`.
+  let permission: String
+
+  /// The usage text, for a package that has no property list.
+  var propertyList: String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0">
+    <dict>
+      <key>NSLocationWhenInUseUsageDescription</key>
+      <string>\(name) uses the location of this machine.</string>
+      <key>NSLocationAlwaysAndWhenInUseUsageDescription</key>
+      <string>\(name) uses the location of this machine.</string>
+      <key>UIBackgroundModes</key>
+      <array><string>location</string></array>
+    </dict>
+    </plist>
+
+    """
+  }
+
+  /// A unit that runs the program as a user of its own, with the receivers' group.
+  var unit: String {
+    """
+    [Unit]
+    Description=\(name)
+    Wants=sextantd.socket
+    After=sextantd.socket
+
+    [Service]
+    ExecStart=/usr/bin/\(name)
+    Restart=always
+    DynamicUser=yes
+    SupplementaryGroups=gnss
+    StateDirectory=\(name)
+    Environment=SEXTANT_STATE_DIR=/var/lib/\(name)
+    # With the location service the permission is a line of /etc/sextant/policy: grant \(name).service \(permission)
+    Environment=SEXTANT_AUTHORIZATION=\(permission)
+
+    [Install]
+    WantedBy=multi-user.target
+
+    """
+  }
+
+  /// The control file of a Debian package (deb-control(5)).
+  func control(version: String, architecture: String, kibibytes: Int) -> String {
+    """
+    Package: \(packageName)
+    Version: \(version)
+    Architecture: \(architecture)
+    Maintainer: nobody <nobody@localhost>
+    Installed-Size: \(kibibytes)
+    Depends: libc6, libstdc++6, libudev1
+    Recommends: curl
+    Section: misc
+    Priority: optional
+    Description: \(name)
+     A program with Core Location.
+
+    """
+  }
+
+  /// Lower case letters, digits and `+-.`, as names of packages have.
+  private var packageName: String {
+    String(name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) ? $0 : "-" })
+  }
+}
