@@ -78,6 +78,20 @@ struct GeocoderTests {
     await #expect(throws: CLError(.geocodeFoundNoResult)) { try await geocoder.geocodeAddressString(" ") }
   }
 
+  /// Begins a request; its outcomes are the elements of the stream.
+  private static func begin(_ geocoder: CLGeocoder) -> AsyncStream<Result<[CLPlacemark], CLError>> {
+    let (stream, continuation) = AsyncStream<Result<[CLPlacemark], CLError>>.makeStream()
+    geocoder.reverseGeocodeLocation(munich) { placemarks, error in
+      continuation.yield(placemarks.map { .success($0) } ?? .failure(error as! CLError))
+    }
+    return stream
+  }
+
+  private static func first<Element>(_ stream: AsyncStream<Element>) async -> Element? {
+    for await element in stream { return element }
+    return nil
+  }
+
   @Test("A second request ends at once with geocodeCanceled, and the first one is answered")
   func second() async throws {
     let (service, folder) = try Self.service()
@@ -85,33 +99,40 @@ struct GeocoderTests {
     let geocoder = CLGeocoder(service: service)
     let gate = DispatchSemaphore(value: 0)
     service.hold { gate.wait() }
-    async let first = geocoder.reverseGeocodeLocation(Self.munich)
-    while !geocoder.isGeocoding { await Task.yield() }
+    let outcome = Self.begin(geocoder)
+    #expect(geocoder.isGeocoding)
     await #expect(throws: CLError(.geocodeCanceled)) { try await geocoder.geocodeAddressString("Munich") }
     #expect(geocoder.isGeocoding)
     gate.signal()
-    #expect(try await first.first?.locality == "Munich")
+    #expect(try await Self.first(outcome)?.get().first?.locality == "Munich")
+    #expect(!geocoder.isGeocoding)
   }
 
-  @Test("cancelGeocode, and the cancellation of a task, end the request with geocodeCanceled")
+  @Test("cancelGeocode ends the request with geocodeCanceled, and the next one may begin")
   func cancelled() async throws {
     let (service, folder) = try Self.service()
     defer { try? FileManager.default.removeItem(at: folder) }
     let geocoder = CLGeocoder(service: service)
     let gate = DispatchSemaphore(value: 0)
-    defer { gate.signal() }
     service.hold { gate.wait() }
     geocoder.cancelGeocode()
-    async let first = geocoder.reverseGeocodeLocation(Self.munich)
-    while !geocoder.isGeocoding { await Task.yield() }
+    let outcome = Self.begin(geocoder)
     geocoder.cancelGeocode()
     #expect(!geocoder.isGeocoding)
-    do {
-      _ = try await first
-      Issue.record("the request has a result")
-    } catch { #expect(error as? CLError == CLError(.geocodeCanceled)) }
-    let task = Task { try await geocoder.geocodeAddressString("Munich") }
-    while !geocoder.isGeocoding { await Task.yield() }
+    let next = Self.begin(geocoder)
+    #expect(await Self.first(outcome).map { $0.map(\.count) } == .failure(CLError(.geocodeCanceled)))
+    gate.signal()
+    #expect(try await Self.first(next)?.get().first?.locality == "Munich")
+  }
+
+  @Test("The cancellation of a task ends its request with geocodeCanceled")
+  func cancelledTask() async throws {
+    let (service, folder) = try Self.service()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let gate = DispatchSemaphore(value: 0)
+    defer { gate.signal() }
+    service.hold { gate.wait() }
+    let task = Task { try await CLGeocoder(service: service).geocodeAddressString("Munich").count }
     task.cancel()
     let outcome = await task.result
     #expect(throws: CLError(.geocodeCanceled)) { try outcome.get() }

@@ -2,29 +2,24 @@
 import Foundation
 import Geocoding
 import Positioning
-import Synchronization
 
 /// Finds the address of a location, and the location of an address, with the sources that the machine has
 /// (`GeocodingService`). It has one request at a time: a second one ends at once with `geocodeCanceled`.
 ///
 /// Handlers are called on the main queue. The async methods return on the caller's executor.
-open class CLGeocoder: NSObject, @unchecked Sendable {
-  // Sendable: the only state is under its lock.
-  private let current = Mutex<Started?>(nil)
-  private let service: GeocodingService
+open class CLGeocoder: NSObject {
+  private let requests: GeocoderRequests
 
-  public override init() { service = .shared }
+  public override init() { requests = GeocoderRequests(.shared) }
 
   /// Makes a geocoder of another service than the program's.
-  init(service: GeocodingService) { self.service = service }
+  init(service: GeocodingService) { requests = GeocoderRequests(service) }
 
   /// Whether a request has no answer yet. It is false already when the handler is called, which may start the next one.
-  open var isGeocoding: Bool { current.withLock { $0 != nil } }
+  open var isGeocoding: Bool { requests.isPending }
 
   /// Ends the request with `geocodeCanceled`.
-  open func cancelGeocode() {
-    if let started = current.withLock({ $0 }) { finish(started, .failure(CLError(.geocodeCanceled))) }
-  }
+  open func cancelGeocode() { requests.cancel() }
 
   // MARK: Addresses of locations
 
@@ -101,73 +96,38 @@ open class CLGeocoder: NSObject, @unchecked Sendable {
 
   // MARK: Requests
 
-  private typealias Outcome = Result<[CLPlacemark], CLError>
-
-  /// A request without an answer.
-  private final class Started: Sendable {
-    private let completion: @Sendable (Outcome) -> Void
-
-    init(_ completion: @escaping @Sendable (Outcome) -> Void) { self.completion = completion }
-    func end(_ outcome: Outcome) { completion(outcome) }
-  }
-
-  /// A handler, which is called once and on the main queue.
-  private struct Handler: @unchecked Sendable {
-    let handler: CLGeocodeCompletionHandler
-  }
-
   private func begin(
     _ request: GeocodingRequest, _ locale: Locale?, _ handler: @escaping CLGeocodeCompletionHandler
   ) {
     let handler = Handler(handler: handler)
-    begin(
-      request, locale,
-      Started { outcome in
-        DispatchQueue.main.async {
-          switch outcome {
-          case .success(let placemarks): handler.handler(placemarks, nil)
-          case .failure(let error): handler.handler(nil, error)
-          }
+    requests.begin(request, locale) { outcome in
+      DispatchQueue.main.async {
+        switch outcome {
+        case .success(let placemarks): handler.handler(placemarks, nil)
+        case .failure(let error): handler.handler(nil, error)
         }
-      })
+      }
+    }
   }
 
   private nonisolated(nonsending) func placemarks(
     _ request: GeocodingRequest, _ locale: Locale?
   ) async throws -> [CLPlacemark] {
-    let started = Mutex<Started?>(nil)
-    return try await withTaskCancellationHandler {
+    let number = requests.takeNumber()
+    return try await withTaskCancellationHandler { [requests] in
       try await withCheckedThrowingContinuation { continuation in
-        let new = Started { continuation.resume(with: $0) }
-        started.withLock { $0 = new }
-        begin(request, locale, new)
-        if Task.isCancelled { finish(new, .failure(CLError(.geocodeCanceled))) }
+        requests.begin(request, locale, number) { continuation.resume(with: $0) }
+        if Task.isCancelled { requests.cancel(number) }
       }
-    } onCancel: {
-      if let started = started.withLock({ $0 }) { finish(started, .failure(CLError(.geocodeCanceled))) }
+    } onCancel: { [requests] in
+      requests.cancel(number)
     }
   }
+}
 
-  private func begin(_ request: GeocodingRequest, _ locale: Locale?, _ started: Started) {
-    let isFree = current.withLock { current in
-      defer { current = current ?? started }
-      return current == nil
-    }
-    guard isFree else { return started.end(.failure(CLError(.geocodeCanceled))) }
-    // The geocoder lives until the answer: programs keep no reference to it.
-    service.run(request, locale, isWanted: { self.current.withLock { $0 === started } }) { result in
-      self.finish(started, result)
-    }
-  }
-
-  private func finish(_ started: Started, _ outcome: Outcome) {
-    let isCurrent = current.withLock { current in
-      guard current === started else { return false }
-      current = nil
-      return true
-    }
-    if isCurrent { started.end(outcome) }
-  }
+/// A handler, which is called once and on the main queue.
+private struct Handler: @unchecked Sendable {
+  let handler: CLGeocodeCompletionHandler
 }
 
 extension CLRegion {

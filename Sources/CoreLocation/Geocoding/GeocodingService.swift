@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import Foundation
 import Geocoding
 import LocationService
@@ -7,7 +8,8 @@ import Positioning
 import Synchronization
 
 /// The sources of addresses of this process: the server of the configuration, else an extract of GeoNames. If the server
-/// cannot be reached, the extract answers. It has a thread of its own, and one request at a time.
+/// cannot be reached, the extract answers. One request runs at a time, on a thread that ends with the last one: from the
+/// first use of a global queue on, libdispatch would wake the process every second.
 final class GeocodingService: Sendable {
   static let shared = GeocodingService(.ofThisProcess())
 
@@ -20,7 +22,8 @@ final class GeocodingService: Sendable {
 
   private let settings: GeocodingSettings
   private let log: @Sendable (String) -> Void
-  private let queue = DispatchQueue(label: "sextant.geocoding", qos: .utility)
+  /// The work that waits; nil while no thread runs.
+  private let queue = Mutex<[@Sendable () -> Void]?>(nil)
   private let state = Mutex(State())
 
   init(_ settings: GeocodingSettings, log: @escaping @Sendable (String) -> Void = ServiceHost.standardErrorLog) {
@@ -40,7 +43,7 @@ final class GeocodingService: Sendable {
     _ completion: @escaping @Sendable (Result<[CLPlacemark], CLError>) -> Void
   ) {
     let locale = locale ?? .current
-    queue.async { [self] in
+    let isStarted = enqueue { [self] in
       do throws(GeocodingError) {
         let places = try places(request, locale, isWanted)
         completion(
@@ -52,10 +55,35 @@ final class GeocodingService: Sendable {
         completion(.failure(CLError(error)))
       }
     }
+    if !isStarted { completion(.failure(CLError(GeocodingError.network("the system has no thread left")))) }
+  }
+
+  /// Runs work after that which waits. Returns false if the system cannot start a thread.
+  private func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let isRunning = queue.withLock { queue in
+      defer { queue = (queue ?? []) + [work] }
+      return queue != nil
+    }
+    if isRunning || BackgroundWork.start({ self.runWork() }) { return true }
+    queue.withLock { $0 = nil }
+    return false
+  }
+
+  private func runWork() {
+    while let work = queue.withLock({ queue in
+      guard let first = queue?.first else {
+        queue = nil
+        return nil as (@Sendable () -> Void)?
+      }
+      queue?.removeFirst()
+      return first
+    }) {
+      work()
+    }
   }
 
   /// Delays the next requests by `body`, for tests.
-  func hold(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  func hold(_ body: @escaping @Sendable () -> Void) { _ = enqueue(body) }
 
   private func places(
     _ request: GeocodingRequest, _ locale: Locale, _ isWanted: () -> Bool
