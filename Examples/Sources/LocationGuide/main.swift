@@ -66,9 +66,8 @@ final class Guide: NSObject, CLLocationManagerDelegate {
     switch state {
     case .inside: print("inside \(region.identifier)")
     case .outside: print("outside \(region.identifier)")
-    case .unknown:
-      // The state is unknown before the first fix: request it again.
-      DispatchQueue.main.asyncAfter(deadline: .now() + 1) { manager.requestState(for: region) }
+    // Without a fix for half a minute. The state follows once it is known.
+    case .unknown: print("not yet known: \(region.identifier)")
     }
   }
 
