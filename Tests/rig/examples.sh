@@ -12,7 +12,7 @@ export GNSS_DEVICE=sim:walk
 
 start() { # NAME PROGRAM ARGUMENTS...; the environment is the caller's
   name=$1; program=$2; shift 2
-  SEXTANT_STATE_DIR="$work/$name.state" stdbuf -oL "$bin/$program" "$@" >"$work/$name" 2>&1 </dev/null &
+  SEXTANT_STATE_DIR="$work/${shared:-$name}.state" stdbuf -oL "$bin/$program" "$@" >"$work/$name" 2>&1 </dev/null &
   programs="$programs $!"
 }
 has() { # NAME PATTERN; waits for it, two minutes at most
@@ -52,6 +52,14 @@ everywhere=$bin
 bin=$work/bin
 SEXTANT_AUTHORIZATION= start listed WhereYouAt
 bin=$everywhere
+# Two programs at one receiver on a line: the second one gets the locations that the first one publishes.
+: >"$work/simulate"
+"$(dirname "$0")/../../.build/debug/sextant" simulate --model m10 --link "$work/receiver" >"$work/simulate" 2>&1 </dev/null &
+programs="$programs $!"
+has simulate '^/dev/'
+shared=both SEXTANT_RUN_DIR="$work/run" GNSS_DEVICE="$work/receiver" start holder Hike 5000 6
+has holder '^locations'
+shared=both SEXTANT_RUN_DIR="$work/run" GNSS_DEVICE="$work/receiver" start second WhereYouAt
 
 number='[+-]?[0-9]+\.[0-9]+'
 has whereyouat '^Where you at\? \.\.\.$'
@@ -77,6 +85,9 @@ has locateme "^<$number,$number>"
 has oneshot '^location manager authorization status changed$'
 has oneshot '^allowed in the foreground$'
 has oneshot "^latitude $number$"
+has second 'held by Hike'
+# The first location is the last known one; more come from the program that has the receiver.
+until [ "$(grep -c '^You now at' "$work/second")" -ge 3 ]; do sleep 0.2; done
 has denied '^Location services are off for this program'
 has denied '^error 1$'
 has refused '^allow location data for this program, please$'
