@@ -139,9 +139,10 @@ rig-sensors: rig-programs rig-packages
 	/usr/bin/python3 Tests/rig/sensors.py .build/debug
 
 # sextantd with many programs at one simulated receiver; it is killed, and its programs are. As root another user and a full
-# disk are played too. About two minutes.
+# disk are played too. About two minutes. Then its questions for permission, which needs root.
 rig-daemon: rig-programs
 	python3 Tests/rig/daemon.py .build/debug
+	$(SUDO) python3 Tests/rig/permissions.py .build/debug
 
 # Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
 rig-packages:

@@ -8,7 +8,7 @@ import Varlink
 
 /// A connection of a program, on the service's thread.
 ///
-///     idle ──Subscribe, RequestLocation, Stream──▶ replying ──its end──▶ idle
+///     idle ──Subscribe, RequestLocation, Stream, Watch──▶ replying ──its end──▶ idle
 ///       └──Open──▶ coreLocation
 final class Connection: ProgramReceiver, @unchecked Sendable {
   // Sendable: the service's thread alone uses it.
@@ -21,6 +21,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     /// The bytes of a receiver.
     case stream(VarlinkServerConnection.CallID, ProgramID, receiver: Int)
     case coreLocation(ProgramID, ServedProgram)
+    /// An agent that waits for the questions of a user, and the revision of those that it has.
+    case agent(VarlinkServerConnection.CallID, user: UInt32, revision: Int)
   }
 
   let socket: UnixSocket
@@ -41,6 +43,10 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var unsentLocation: Location?
   /// The name in the authorization store.
   var name: String
+  /// The open question of the program.
+  var asked: Authorization.Prompt?
+  /// The question that was sent to the program to show on its terminal.
+  var shownPrompt: Authorization.Prompt?
   var delivered = 0
   var dropped = 0
 
@@ -56,9 +62,15 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var program: ProgramID? {
     switch role {
     case .subscription(_, let id, _), .request(_, let id), .stream(_, let id, _), .coreLocation(let id, _): id
-    case .idle: nil
+    case .idle, .agent: nil
     }
   }
+
+  /// The user whose questions it shows; nil for any other program.
+  var agentUser: UInt32? { if case .agent(_, let user, _) = role { user } else { nil } }
+
+  /// Whether a question waits for the foreground of the program's terminal.
+  var waitsForTerminal: Bool { asked != nil && shownPrompt == nil && peer.hasTerminal }
 
   func perform(_ action: ProgramAction) {
     switch action {

@@ -26,6 +26,7 @@ extension LocationServer {
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       stream(call, id, connection)
     case "org.sextant.CoreLocation.Open": open(call, id, connection)
+    case _ where call.interface == "org.sextant.Authorization": answerAuthorization(call, id, connection)
     default: connection.reply(id, .failure(.methodNotFound(call.method)))
     }
   }
@@ -84,6 +85,7 @@ extension LocationServer {
     let status = host.read(program) { $0.authorization.status } ?? .denied
     if status.isAuthorized { return program }
     host.remove(program)
+    if status == .notDetermined { noteRefused(connection) }
     connection.reply(
       id, .failure(VarlinkError("org.sextant.Location.\(status == .notDetermined ? "NotDetermined" : "Denied")")))
     return nil
@@ -228,9 +230,8 @@ extension LocationServer {
       if served.note(decoded) { host.call(call, by: Positioning.ClientID(manager), of: program) }
     // The kernel's answer counts.
     case .application: _ = served.note(decoded)
-    // Only a program in the foreground of its terminal can show a prompt.
-    case .answer(_, let prompt) where connection.peer.applicationState == .background:
-      if served.note(decoded) { host.answer(.notShown, to: prompt, of: program) }
+    case .answer(let answer, let prompt) where !isOwnAnswerAccepted(answer, to: prompt, connection):
+      _ = served.note(decoded)
     case .refreshNewest: host.refreshNewest()
     case .refreshHostCapabilities: host.listSensors()
     default: break

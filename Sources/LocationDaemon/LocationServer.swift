@@ -30,6 +30,9 @@ final class LocationServer: ServiceThreadWork {
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
+  var questions = PermissionQuestions()
+  /// The users whose questions an agent shows.
+  private(set) var agentUsers: Set<UInt32> = []
   private var policyRevision: Int
   let version: String
   let started: Instant
@@ -55,7 +58,7 @@ final class LocationServer: ServiceThreadWork {
     nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
       vendor: "Sextant", product: "sextantd", version: version, url: "",
-      interfaces: [.location, .coreLocation])
+      interfaces: [.location, .coreLocation, .authorization])
     self.listener = listener
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
   }
@@ -187,7 +190,10 @@ final class LocationServer: ServiceThreadWork {
   }
 
   func endProgram(of connection: Connection) {
-    if let program = connection.program { host.remove(program) }
+    if let program = connection.program {
+      noteQuestion(nil, of: program, connection)
+      host.remove(program)
+    }
     connection.role = .idle
     connection.outputs = []
     connection.unsentLocation = nil
@@ -216,12 +222,18 @@ final class LocationServer: ServiceThreadWork {
     }
     applyPolicy(&poller, at: now)
     var waits = false
-    for connection in connections.values {
-      deliver(to: connection, at: now)
-      if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
-      waits = waits || connection.program != nil
+    var asksInBackground = false
+    agentUsers = Set(connections.values.compactMap(\.agentUser))
+    // Questions of programs first, then the agents that get them.
+    for isAgent in agentUsers.isEmpty ? [false] : [false, true] {
+      for connection in connections.values where (connection.agentUser != nil) == isAgent {
+        deliver(to: connection, at: now)
+        if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
+        waits = waits || connection.program != nil
+        asksInBackground = asksInBackground || connection.waitsForTerminal
+      }
     }
-    if waits, host.settings.application == nil, host.waitsForForeground {
+    if waits, host.settings.application == nil, asksInBackground || host.waitsForForeground {
       nextForegroundCheck = nextForegroundCheck ?? now.instant + Milliseconds(1000)
     } else {
       nextForegroundCheck = nil
@@ -242,6 +254,7 @@ final class LocationServer: ServiceThreadWork {
   private func deliver(to connection: Connection, at now: Moment) {
     switch connection.role {
     case .idle: break
+    case .agent(let call, let user, let revision): deliverQuestions(to: connection, call, user, revision)
     case .stream: connection.outputs = []
     case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
     case .request(let call, let program): deliverAnswer(to: connection, call, program)
@@ -251,10 +264,17 @@ final class LocationServer: ServiceThreadWork {
       let outputs = connection.outputs
       connection.outputs = []
       let problem = host.problem
+      let hasAgent = agentUsers.contains(connection.peer.credentials.user)
+      var asked: Authorization.Prompt?
       let update = host.read(program) { engine in
         served.problem = problem
-        return served.update(outputs, engine, at: now.utc)
+        asked = engine.authorization.asked
+        let isShownHere = engine.application == .foreground && !hasAgent
+        return served.update(
+          connection.outputs(outputs, asked: asked, isShownHere: isShownHere), engine, at: now.utc)
       }
+      connection.asked = asked
+      noteQuestion(asked, of: program, connection)
       connection.role = .coreLocation(program, served)
       guard let update = update ?? nil else { return }
       connection.delivered += update.events.count

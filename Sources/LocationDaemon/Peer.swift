@@ -48,13 +48,43 @@ struct Peer: Equatable, Sendable {
     return Self.isInForeground(stat: text) ? .foreground : .background
   }
 
+  /// Whether the process has a controlling terminal: field 7 of /proc/PID/stat (proc(5)).
+  var hasTerminal: Bool {
+    guard let text = AttributeFile.read("/proc/\(credentials.process)/stat") else { return false }
+    return Self.field(7, ofStat: text) ?? 0 != 0
+  }
+
+  /// The processes that have started it, the nearest first.
+  var ancestors: [Int32] {
+    var found: [Int32] = []
+    var process = credentials.process
+    // The limit ends a chain whose numbers are used again meanwhile.
+    while found.count < 64, let text = AttributeFile.read("/proc/\(process)/stat"),
+      let parent = Self.field(4, ofStat: text), parent > 0
+    {
+      found.append(parent)
+      process = parent
+    }
+    return found
+  }
+
+  /// The program as one that answers questions.
+  var answerer: PermissionQuestions.Answerer {
+    PermissionQuestions.Answerer(
+      user: credentials.user, process: credentials.process, executable: executable, ancestors: ancestors)
+  }
+
+  /// Returns a number of /proc/PID/stat (proc(5)), whose fields count from 1, from the third one on.
+  static func field(_ number: Int, ofStat text: String) -> Int32? {
+    guard let end = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    return fields.indices.contains(number - 3) ? Int32(fields[number - 3]) : nil
+  }
+
   /// Returns whether the process group is that of the terminal's foreground, by the content of /proc/PID/stat (proc(5)): fields 5
   /// and 8, which follow the name in parentheses.
   static func isInForeground(stat text: String) -> Bool {
-    guard let end = text.lastIndex(of: ")") else { return false }
-    let fields = text[text.index(after: end)...].split(separator: " ")
-    // The first field here is the third one, the state.
-    guard fields.count > 5, let group = Int(fields[2]), let foreground = Int(fields[5]) else { return false }
+    guard let group = field(5, ofStat: text), let foreground = field(8, ofStat: text) else { return false }
     return foreground > 0 && group == foreground
   }
 }

@@ -224,6 +224,18 @@ struct AuthorizationTests {
     #expect(scene.engine.outputs == [])
   }
 
+  @Test("AU-13 where questions are shown outside the program's terminal, a request in the background asks")
+  func asksInBackground() {
+    var settings = PositioningSettings()
+    settings.asksInBackground = true
+    var scene = Scene(.notDetermined, .background, settings: settings)
+    scene.call(.requestAlways)
+    #expect(scene.engine.authorization.asked?.request == .always)
+    #expect(!scene.engine.waitsForForeground)
+    scene.engine.authorizationAnswered(.always, at: scene.instant)
+    #expect(scene.engine.authorization.record.status == .authorizedAlways)
+  }
+
   @Test("AU-14 a grant is stored; one for once ends with the use")
   func persists() {
     var scene = Scene(.notDetermined)

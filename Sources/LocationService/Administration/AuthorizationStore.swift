@@ -18,6 +18,19 @@ package struct AuthorizationStore: Sendable {
     package var isRestricted: Bool
     /// Whether the file of its permission cannot be read; `status` is then the initial one.
     package var isUnreadable: Bool
+
+    package init(
+      app: String, status: AuthorizationStatus, accuracy: AccuracyAuthorization, regions: Int, visits: Bool,
+      isRestricted: Bool, isUnreadable: Bool
+    ) {
+      self.app = app
+      self.status = status
+      self.accuracy = accuracy
+      self.regions = regions
+      self.visits = visits
+      self.isRestricted = isRestricted
+      self.isUnreadable = isUnreadable
+    }
   }
 
   /// The folder for the state of this user's programs.
@@ -104,6 +117,11 @@ package struct AuthorizationStore: Sendable {
     let path = LocationPolicy.path
     let text = edit(FileLookup.exists(path) ? try UserFile.read(path) : nil)
     try PrivateFile.replace(path, with: text, permissions: 0o644, folderPermissions: 0o755)
+  }
+
+  /// Whether the machine's policy switches all location services off.
+  package static var policyTurnsServicesOff: Bool {
+    LocationPolicy(parsing: try? UserFile.read(LocationPolicy.path)).servicesAreOff
   }
 
   /// The message about lines of the policy that cannot be read; nil without any.

@@ -2,12 +2,17 @@
 import Positioning
 
 /// The question for permission as a terminal shows it, and the meaning of its answers.
-struct PromptQuestion: Sendable {
+package struct PromptQuestion: Sendable {
   let identifier: String
   let prompt: Authorization.Prompt
 
+  package init(identifier: String, prompt: Authorization.Prompt) {
+    self.identifier = identifier
+    self.prompt = prompt
+  }
+
   /// The text, with the app's own words (AU-11).
-  var text: String {
+  package var text: String {
     switch prompt.request {
     case .temporaryFullAccuracy:
       "\(identifier) wants to know the exact location for now: \(prompt.text)\nAllow? [y]es, [n]o: "
@@ -22,7 +27,7 @@ struct PromptQuestion: Sendable {
   }
 
   /// Returns the answer for a typed line; nil, and the question is repeated, for any other text.
-  func answer(_ line: String) -> Authorization.Answer? {
+  package func answer(_ line: String) -> Authorization.Answer? {
     let word = line.lowercased()
     switch prompt.request {
     case .temporaryFullAccuracy:

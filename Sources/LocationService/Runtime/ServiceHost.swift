@@ -134,6 +134,8 @@ package final class ServiceHost: Sendable {
     let now = System.now()
     var positioning = PositioningSettings()
     positioning.pauseSeconds = settings.pauseSeconds
+    // Questions go to the agents of the program's user.
+    positioning.asksInBackground = settings.isDaemon
     var restored = store.restored(log)
     let undecided = Authorization.Record(
       status: settings.defaultAuthorization ?? .notDetermined, accuracy: app.keys.startsReduced ? .reduced : .full)

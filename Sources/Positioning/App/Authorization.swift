@@ -83,6 +83,12 @@ public struct Authorization: Sendable {
     public var text: String
     /// Whether the prompt asks only for the step from WhenInUse to Always.
     public var isUpgrade: Bool
+
+    public init(request: Request, text: String, isUpgrade: Bool) {
+      self.request = request
+      self.text = text
+      self.isUpgrade = isUpgrade
+    }
   }
 
   /// The user's answer; `once` ends with the use.

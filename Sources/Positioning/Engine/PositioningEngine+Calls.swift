@@ -45,13 +45,16 @@ extension PositioningEngine {
 
   // MARK: Permission
 
+  /// Whether a question can be shown now.
+  private var mayAsk: Bool { application == .foreground || settings.asksInBackground }
+
   /// - Parameter call: the call that makes the request, by itself or as a side effect.
   private mutating func request(
     _ request: Authorization.Request, for call: ClientCall, by index: Int, at now: Instant
   ) {
     var reply = Authorization.Reply.none
-    let isInForeground = application == .foreground
-    change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
+    let mayAsk = mayAsk
+    change(at: now) { reply = $0.request(request, isInForeground: mayAsk) }
     switch reply {
     case .none, .refused: break
     case .prompt(let prompt): outputs.append(.prompt(prompt))
@@ -63,7 +66,7 @@ extension PositioningEngine {
 
   private mutating func requestFullAccuracy(_ purpose: String, _ token: Int, by id: ClientID) {
     let reply = authorization.request(
-      .temporaryFullAccuracy(purpose: purpose), isInForeground: application == .foreground)
+      .temporaryFullAccuracy(purpose: purpose), isInForeground: mayAsk)
     if case .prompt(let prompt) = reply {
       accuracyRequest = (id, token)
       outputs.append(.prompt(prompt))
@@ -84,7 +87,7 @@ extension PositioningEngine {
       request(.whenInUse, for: call, by: index, at: now)
     } else if let implicit = implicitRequest {
       request(implicit, for: call, by: index, at: now)
-      if application != .foreground, clients[index].adviseNotRequested() {
+      if !mayAsk, clients[index].adviseNotRequested() {
         outputs.append(.advice(clients[index].id, .permissionWaitsForForeground))
       }
     } else if clients[index].adviseNotRequested() {
@@ -101,7 +104,7 @@ extension PositioningEngine {
   /// Whether a service that was started in the background waits for a prompt, which is shown in the foreground only
   /// (AU-13).
   var waitsForQuestion: Bool {
-    guard authorization.status == .notDetermined, authorization.asked == nil, application != .foreground else {
+    guard authorization.status == .notDetermined, authorization.asked == nil, !mayAsk else {
       return false
     }
     return implicitRequest != nil && hasPendingStart || sessionsRequest != nil
@@ -111,7 +114,7 @@ extension PositioningEngine {
 
   /// The app has come to the foreground: services that were started before make their request now.
   mutating func askForPendingStarts(at now: Instant) {
-    guard authorization.status == .notDetermined, authorization.asked == nil, application == .foreground,
+    guard authorization.status == .notDetermined, authorization.asked == nil, mayAsk,
       let implicit = implicitRequest, hasPendingStart, !clients.isEmpty
     else { return }
     let index = clients.firstIndex(where: \.waitsForPermission) ?? 0
@@ -249,9 +252,9 @@ extension PositioningEngine {
 
   mutating func askForSessions(at now: Instant) {
     guard let request = sessionsRequest else { return }
-    let isInForeground = application == .foreground
+    let mayAsk = mayAsk
     var reply = Authorization.Reply.none
-    change(at: now) { reply = $0.request(request, isInForeground: isInForeground) }
+    change(at: now) { reply = $0.request(request, isInForeground: mayAsk) }
     switch reply {
     case .none, .refused: break
     case .prompt(let prompt): outputs.append(.prompt(prompt))

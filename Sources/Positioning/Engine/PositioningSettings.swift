@@ -12,6 +12,9 @@ public struct PositioningSettings: Hashable, Sendable {
   public var maximumRegionRadiusMetres = 1_000_000.0
   /// Whether a start asks for permission by itself, as on macOS (C1).
   public var startAsksForPermission = false
+  /// Whether a program in the background may ask too, because its question is shown elsewhere than on its own terminal. Without
+  /// it, prompts wait for the foreground (AU-13).
+  public var asksInBackground = false
 
   public init() {}
 }

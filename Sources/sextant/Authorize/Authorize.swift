@@ -12,10 +12,11 @@ struct Authorize: ParsableCommand {
     discussion: """
       APP is a name that `sextant authorize` shows (the bundle identifier of a program, or the name of its executable), or \
       the path of an executable. Running programs receive a change at once. Permissions belong to a user: use `sudo` for \
-      the programs of root, and `sudo -u NAME` for those of a service.
+      the programs of root, and `sudo -u NAME` for those of a service. Where the location service runs, its permissions are \
+      shown and changed, and --user names another user.
       """,
     subcommands: [
-      Show.self, Grant.self, Deny.self, Reset.self, Services.self, Restrict.self, Unrestrict.self,
+      Show.self, Allow.self, Grant.self, Deny.self, Reset.self, Services.self, Restrict.self, Unrestrict.self,
     ],
     defaultSubcommand: Show.self)
 }
@@ -26,14 +27,71 @@ extension Authorize {
 
     @Flag(help: "Print one JSON object.")
     var json = false
+    @Flag(help: "Wait for the questions of programs, and ask them on this terminal. Needs the location service.")
+    var agent = false
+    @OptionGroup var place: Place
 
     func run() throws {
+      if agent {
+        guard let path = ServicePermissions.socketPath else {
+          throw CommandFailure(
+            .unavailable, "--agent needs the location service; start it with `systemctl start sextantd`")
+        }
+        var agent = try AuthorizationAgent(path: path, user: place.user)
+        return try agent.run()
+      }
+      if let path = ServicePermissions.socketPath { return try show(path) }
+      try place.refuseUser()
       let store = try store()
       let listing = PermissionListing(
         folder: store.stateFolder, isOn: store.servicesAreOn, isOnForUser: store.servicesAreOnForUser,
         entries: store.entries())
       if let problem = AuthorizationStore.policyProblem { printNotice(problem) }
       try Output.write(json ? listing.json() : listing.lines())
+    }
+
+    private func show(_ path: String) throws {
+      var service = try ServicePermissions(path: path, user: place.user)
+      let (entries, questions) = try service.list()
+      let isOn = !AuthorizationStore.policyTurnsServicesOff
+      let listing = PermissionListing(
+        folder: path, isOn: isOn, isOnForUser: true, entries: entries, questions: questions)
+      if let problem = AuthorizationStore.policyProblem { printNotice(problem) }
+      try Output.write(json ? listing.json() : listing.lines())
+    }
+  }
+
+  /// Whose permissions are shown and changed.
+  struct Place: ParsableArguments {
+    @Option(help: "The number of a user of the location service, instead of the present one; needs root.")
+    var user: UInt32?
+
+    /// Files are those of the present user.
+    func refuseUser() throws {
+      if user != nil {
+        throw CommandFailure(
+          .unavailable, "--user needs the location service; start it with `systemctl start sextantd`")
+      }
+    }
+  }
+
+  struct Allow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "allow",
+      abstract:
+        "Allow a program what it asks for. Without a question, allow its location while it is in the foreground.")
+    @Argument(help: "The program.") var app: String
+    @Argument(help: "always, or whenInUse: only in the foreground.") var extent: Grant.Extent?
+    @OptionGroup var place: Place
+
+    func run() throws {
+      let status: AuthorizationStatus? = extent.map { $0 == .always ? .authorizedAlways : .authorizedWhenInUse }
+      try change(app, place) { (service, name) in
+        try service.allow(name, status)
+      } inFiles: {
+        (store, app) throws(FileError) in
+        try store.set(status ?? .authorizedWhenInUse, for: app)
+      }
     }
   }
 
@@ -53,11 +111,16 @@ extension Authorize {
     @Argument(help: "The program.") var app: String
     @Argument(help: "always, or whenInUse: only in the foreground.") var extent: Extent
     @Flag var accuracy: Accuracy?
+    @OptionGroup var place: Place
 
     func run() throws {
       let status: AuthorizationStatus = extent == .always ? .authorizedAlways : .authorizedWhenInUse
-      try change(app) { (store, app) throws(FileError) in
-        try store.set(status, accuracy: accuracy.map { $0 == .full ? .full : .reduced }, for: app)
+      let accuracy: AccuracyAuthorization? = accuracy.map { $0 == .full ? .full : .reduced }
+      try change(app, place) { (service, name) in
+        try service.set(status, accuracy: accuracy, for: name)
+      } inFiles: {
+        (store, app) throws(FileError) in
+        try store.set(status, accuracy: accuracy, for: app)
       }
     }
   }
@@ -65,9 +128,15 @@ extension Authorize {
   struct Deny: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "deny", abstract: "Deny a program its location.")
     @Argument(help: "The program.") var app: String
+    @OptionGroup var place: Place
 
     func run() throws {
-      try change(app) { (store, app) throws(FileError) in try store.set(.denied, for: app) }
+      try change(app, place) { (service, name) in
+        try service.set(.denied, accuracy: nil, for: name)
+      } inFiles: {
+        (store, app) throws(FileError) in
+        try store.set(.denied, for: app)
+      }
     }
   }
 
@@ -76,15 +145,28 @@ extension Authorize {
       commandName: "reset", abstract: "Delete the decision about a program, which may then ask again.")
     @Argument(help: "The program; omit it with --all.") var app: String?
     @Flag(help: "Reset all programs.") var all = false
+    @OptionGroup var place: Place
 
     func validate() throws {
       if all == (app != nil) { throw ValidationError("Name a program, or use --all.") }
     }
 
     func run() throws {
-      let store = try store()
-      let apps = app.map { [$0] } ?? store.entries().map(\.app)
-      for app in apps { try change(app) { (store, app) throws(FileError) in try store.reset(app) } }
+      let apps = try app.map { [$0] } ?? names()
+      for app in apps {
+        try change(app, place) { (service, name) in
+          try service.set(.notDetermined, accuracy: nil, for: name)
+        } inFiles: {
+          (store, app) throws(FileError) in
+          try store.reset(app)
+        }
+      }
+    }
+
+    private func names() throws -> [String] {
+      guard let path = ServicePermissions.socketPath else { return try store().entries().map(\.app) }
+      var service = try ServicePermissions(path: path, user: place.user)
+      return try service.list().entries.map(\.app)
     }
   }
 
@@ -153,9 +235,17 @@ private func identifier(_ app: String) throws -> String {
   return try ProgramName.ofExecutable(app)
 }
 
+/// Changes the permission of a program, in the location service if it runs, else in the files of this user.
 private func change(
-  _ app: String, _ body: (AuthorizationStore, String) throws(FileError) -> Void
+  _ app: String, _ place: Authorize.Place, inService: (inout ServicePermissions, String) throws -> Void,
+  inFiles body: (AuthorizationStore, String) throws(FileError) -> Void
 ) throws {
+  if let path = ServicePermissions.socketPath {
+    var service = try ServicePermissions(path: path, user: place.user)
+    let name = try service.name(of: app)
+    return try inService(&service, name)
+  }
+  try place.refuseUser()
   let name = try identifier(app)
   try reporting {
     let store = try store()

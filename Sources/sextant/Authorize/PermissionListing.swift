@@ -10,10 +10,18 @@ struct PermissionListing {
   var isOn: Bool
   var isOnForUser: Bool
   var entries: [AuthorizationStore.Entry]
+  /// The questions that wait in the location service.
+  var questions: [OpenQuestion] = []
 
   /// Returns text for the user: the switch, then a line for each program.
   func lines() -> String {
     var text = "location services are " + (isOn ? "on" : isOnForUser ? "off for this machine" : "off") + "\n"
+    for question in questions {
+      text +=
+        "\(question.app) asks: \(question.prompt.text) (process \(question.process); answer with `sextant authorize allow` or "
+        + "`deny`)\n"
+    }
+    if entries.isEmpty, !questions.isEmpty { return text }
     if entries.isEmpty { return text + "no program has asked yet (\(folder))\n" }
     let width = entries.map(\.app.count).max() ?? 0
     for entry in entries {
@@ -44,6 +52,15 @@ struct PermissionListing {
       line.field("regions", entry.regions)
       line.field("visits", entry.visits)
       line.field("restricted", entry.isRestricted)
+      line.endObject()
+    }
+    line.endArray()
+    line.beginArray("questions")
+    for question in questions {
+      line.beginObject()
+      line.field("app", text: question.app)
+      line.field("pid", question.process)
+      line.field("text", text: question.prompt.text)
       line.endObject()
     }
     line.endArray()

@@ -36,8 +36,12 @@ struct ServiceClient: ~Copyable {
   }
 
   /// Returns the parameters of the reply to a call.
-  mutating func call(_ method: String) throws -> JSON {
-    _ = try varlink.call(VarlinkCall(method))
+  ///
+  /// - Parameter failure: returns the failure for an error of the interface; nil for the general one.
+  mutating func call(
+    _ method: String, _ parameters: JSON = .empty, failure: (VarlinkError) -> CommandFailure? = { _ in nil }
+  ) throws -> JSON {
+    _ = try varlink.call(VarlinkCall(method, parameters))
     var poller = try Poller()
     try poller.add(socket.descriptor, token: Poller.Token(rawValue: 1), interest: [.readable, .writable])
     let limit = SystemClock.monotonic + Self.timeout
@@ -57,7 +61,7 @@ struct ServiceClient: ~Copyable {
       switch varlink.nextEvent() {
       case .reply(_, .success(let parameters, _)): return parameters
       case .reply(_, .failure(let error)):
-        throw CommandFailure(.unavailable, "\(path): the location service answers with \(error.name)")
+        throw failure(error) ?? CommandFailure(.unavailable, "\(path): the location service answers with \(error.name)")
       case .failed(let error):
         throw CommandFailure(.badData, "\(path): \(error); is this the socket of sextantd?")
       case .message, nil: break

@@ -56,7 +56,6 @@ struct Status: ParsableCommand {
 }
 
 extension JSON {
-  fileprivate var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
   fileprivate var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
   fileprivate var number: Double? {
     switch self {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import LocationService
+import Positioning
+
+/// The questions for permission that wait for an answer, of all programs, and who may answer them.
+struct PermissionQuestions: Equatable, Sendable {
+  /// The program that asks.
+  enum Asker: Hashable, Sendable {
+    /// A connected program of module CoreLocation.
+    case program(ProgramID)
+    /// A program of org.sextant.Location that was refused, as nothing is stored for its name yet.
+    case refused(name: String, user: UInt32)
+  }
+
+  /// The program as the kernel knows it.
+  struct Program: Equatable, Sendable {
+    /// The name in the authorization store, NAME@EXECUTABLE.
+    var name: String
+    var user: UInt32
+    var process: Int32
+    /// Nil if it is unknown.
+    var executable: String?
+  }
+
+  struct Question: Equatable, Sendable {
+    let id: Int
+    let asker: Asker
+    let program: Program
+    let prompt: Authorization.Prompt
+  }
+
+  /// The program that answers.
+  struct Answerer: Equatable, Sendable {
+    var user: UInt32
+    var process: Int32
+    var executable: String?
+    /// The processes that have started it, the nearest first.
+    var ancestors: [Int32] = []
+  }
+
+  /// The largest number of open questions of one user's refused programs; the names are the programs' own choice.
+  static let refusedLimit = 32
+
+  /// In the order in which they were asked.
+  private(set) var all: [Question] = []
+  /// Counts the changes of each user's questions.
+  private var revisions: [UInt32: Int] = [:]
+  private var lastID = 0
+
+  init() {}
+
+  func questions(of user: UInt32) -> [Question] { all.filter { $0.program.user == user } }
+
+  /// A number that changes with the questions of a user.
+  func revision(of user: UInt32) -> Int { revisions[user] ?? 0 }
+
+  subscript(id: Int) -> Question? { all.first { $0.id == id } }
+
+  /// Notes what a program asks now; nil if it asks for nothing.
+  mutating func set(_ prompt: Authorization.Prompt?, of asker: Asker, _ program: @autoclosure () -> Program) {
+    if let index = all.firstIndex(where: { $0.asker == asker }) {
+      if all[index].prompt == prompt { return }
+      changed(all[index].program.user)
+      all.remove(at: index)
+    }
+    guard let prompt else { return }
+    let program = program()
+    if case .refused = asker {
+      let open = all.count { if case .refused(_, program.user) = $0.asker { true } else { false } }
+      guard open < Self.refusedLimit else { return }
+    }
+    lastID += 1
+    all.append(Question(id: lastID, asker: asker, program: program, prompt: prompt))
+    changed(program.user)
+  }
+
+  private mutating func changed(_ user: UInt32) { revisions[user, default: 0] += 1 }
+
+  /// Whether a program may answer for another one: one of the same user, or of root. A program answers neither its own question
+  /// nor that of a process that has started it, and one without a known executable, as in the sandbox of Flatpak, answers none.
+  static func mayAnswer(_ answerer: Answerer, for program: Program) -> Bool {
+    if answerer.user == 0, program.user != 0 { return true }
+    guard answerer.user == program.user, let executable = answerer.executable else { return false }
+    return executable != program.executable && answerer.process != program.process
+      && !answerer.ancestors.contains(program.process)
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import LocationService
+import Positioning
+import RemoteLocation
+import Varlink
+
+/// A question of a program that waits for the user's answer.
+struct OpenQuestion: Equatable {
+  var id: Int64
+  var app: String
+  var process: Int64
+  var prompt: Authorization.Prompt
+
+  /// Nil for what no service sends.
+  init?(_ question: JSON) {
+    guard case .integer(let id)? = question["id"], let app = question["name"]?.string,
+      let request = question["request"]?.string
+    else { return nil }
+    self.id = id
+    self.app = app
+    if case .integer(let process)? = question["pid"] { self.process = process } else { process = 0 }
+    let requests: [String: Authorization.Request] = [
+      "whenInUse": .whenInUse, "always": .always, "temporaryFullAccuracy": .temporaryFullAccuracy(purpose: ""),
+    ]
+    guard let request = requests[request] else { return nil }
+    prompt = Authorization.Prompt(
+      request: request, text: question["text"]?.string ?? "", isUpgrade: question["isUpgrade"]?.bool ?? false)
+  }
+
+  static func list(_ questions: JSON?) -> [OpenQuestion] { (questions?.elements ?? []).compactMap { OpenQuestion($0) } }
+}
+
+/// The permissions and the open questions of a user in the location service, by org.sextant.Authorization.
+struct ServicePermissions: ~Copyable {
+  private static let interface = "org.sextant.Authorization"
+
+  private var client: ServiceClient
+  /// Another user than the caller.
+  private let user: UInt32?
+  let path: String
+
+  init(path: String, user: UInt32?) throws {
+    client = try ServiceClient(path: path)
+    self.user = user
+    self.path = path
+  }
+
+  /// The socket of the service that `sextant authorize` changes; nil if it changes the files of this user. SEXTANT_STATE_DIR
+  /// names files, unless SEXTANT_SERVICE names a socket.
+  static var socketPath: String? {
+    let service = environment("SEXTANT_SERVICE") ?? ""
+    if service.isEmpty, environment("SEXTANT_STATE_DIR")?.isEmpty == false { return nil }
+    switch ServiceChoice({ environment($0) }, isServed: { RemoteLocationService.isServed(at: $0) }) {
+    case .inProcess: return nil
+    case .daemon(let path): return path
+    }
+  }
+
+  private func parameters(_ members: [JSON.Member] = []) -> JSON {
+    .object(members + (user.map { [JSON.Member("user", .integer(Int64($0)))] } ?? []))
+  }
+
+  private mutating func call(_ method: String, _ parameters: JSON) throws -> JSON {
+    let path = path
+    return try client.call("\(Self.interface).\(method)", parameters) { error in
+      let detail = error.parameters["reason"]?.string ?? error.parameters["name"]?.string ?? ""
+      return switch error.name {
+      case "\(Self.interface).NoSuchProgram":
+        CommandFailure(.noInput, "\(detail): no such program; name one that `sextant authorize` shows")
+      case "\(Self.interface).NoSuchQuestion":
+        CommandFailure(.noInput, "the question was withdrawn or answered already")
+      case "\(Self.interface).NotPermitted":
+        CommandFailure(.noPermission, "\(path): the service takes this answer only from the program's user; use sudo")
+      case "\(Self.interface).NotStored": CommandFailure(.cannotCreate, "\(detail); see `journalctl -u sextantd`")
+      default: nil
+      }
+    }
+  }
+
+  /// Returns the programs with stored state and the open questions.
+  mutating func list() throws -> (entries: [AuthorizationStore.Entry], questions: [OpenQuestion]) {
+    let reply = try call("List", parameters())
+    let entries = (reply["programs"]?.elements ?? []).compactMap { program -> AuthorizationStore.Entry? in
+      guard let name = program["name"]?.string, let word = program["status"]?.string,
+        let status = AuthorizationStatus.allCases.first(where: { "\($0)" == word })
+      else { return nil }
+      var regions = 0
+      if case .integer(let count)? = program["regions"] { regions = Int(count) }
+      return AuthorizationStore.Entry(
+        app: name, status: status, accuracy: program["accuracy"]?.string == "reduced" ? .reduced : .full,
+        regions: regions, visits: program["visits"]?.bool ?? false, isRestricted: program["restricted"]?.bool ?? false,
+        isUnreadable: false)
+    }
+    return (entries, OpenQuestion.list(reply["questions"]))
+  }
+
+  /// Answers a question.
+  mutating func answer(_ question: OpenQuestion, _ answer: Authorization.Answer) throws {
+    let word =
+      switch answer {
+      case .whenInUse: "whenInUse"
+      case .once: "once"
+      case .always: "always"
+      case .deny, .notShown: "deny"
+      }
+    _ = try call("Answer", ["id": .integer(question.id), "answer": .string(word)])
+  }
+
+  /// Stores a permission; notDetermined lets the program ask again.
+  mutating func set(_ status: AuthorizationStatus, accuracy: AccuracyAuthorization?, for app: String) throws {
+    var members = [JSON.Member("name", .string(app)), JSON.Member("status", .string("\(status)"))]
+    if let accuracy { members.append(JSON.Member("accuracy", accuracy == .full ? "full" : "reduced")) }
+    _ = try call("Set", parameters(members))
+  }
+
+  /// Allows a program what it asks for, or `extent` if that is given.
+  mutating func allow(_ app: String, _ extent: AuthorizationStatus?) throws {
+    if extent == nil, let question = try list().questions.first(where: { $0.app == app }) {
+      switch question.prompt.request {
+      case .always: return try answer(question, .always)
+      case .whenInUse: return try answer(question, .whenInUse)
+      case .temporaryFullAccuracy: return try answer(question, .once)
+      }
+    }
+    try set(extent ?? .authorizedWhenInUse, accuracy: nil, for: app)
+  }
+
+  /// Returns the name in the service for one that the user gave: the full one, or the identifier or the executable if that is
+  /// of one program only.
+  mutating func name(of app: String) throws -> String {
+    let (entries, questions) = try list()
+    let names = Set(entries.map(\.app)).union(questions.map(\.app))
+    if names.contains(app) { return app }
+    let found = names.filter { $0.hasPrefix("\(app)@") || $0.hasSuffix("@\(app)") }
+    if found.count > 1 {
+      throw CommandFailure(.usage, "\(app) is the name of several programs: \(found.sorted().joined(separator: ", "))")
+    }
+    return found.first ?? app
+  }
+}
+
+extension JSON {
+  var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+}
