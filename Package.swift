@@ -151,7 +151,7 @@ let package = Package(
       name: "LocationDaemon",
       dependencies: [
         "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "ReceiverRuntime",
-        "ReceiverStream", "ServiceProtocol", "Varlink", "WireBytes", systemPackage,
+        "ReceiverStream", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
 

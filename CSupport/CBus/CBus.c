@@ -16,6 +16,7 @@ struct error {
 // close and unref are called).
 #define FUNCTIONS(F)                                                                                                   \
   F(int, open_system, (void **))                                                                                      \
+  F(int, open_user, (void **))                                                                                        \
   F(void, close, (void *))                                                                                            \
   F(void *, unref, (void *))                                                                                          \
   F(int, get_fd, (void *))                                                                                            \
@@ -69,6 +70,7 @@ int cbus_load(void) {
 }
 
 int cbus_open_system(void **bus) { return sd.open_system(bus); }
+int cbus_open_user(void **bus) { return sd.open_user(bus); }
 void cbus_close(void *bus) {
   sd.close(bus);
   sd.unref(bus);

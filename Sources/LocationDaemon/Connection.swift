@@ -23,6 +23,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     case coreLocation(ProgramID, ServedProgram)
     /// An agent that waits for the questions of a user, and the revision of those that it has.
     case agent(VarlinkServerConnection.CallID, user: UInt32, revision: Int)
+    /// A launcher, which starts the units of its user, and whether it has those to watch.
+    case launcher(VarlinkServerConnection.CallID, hasUnits: Bool)
   }
 
   let socket: UnixSocket
@@ -43,6 +45,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var unsentLocation: Location?
   /// The name in the authorization store.
   var name: String
+  /// The managers that run the significant-change service.
+  var significantManagers: Set<Int> = []
   /// The open question of the program.
   var asked: Authorization.Prompt?
   /// The question that was sent to the program to show on its terminal.
@@ -62,12 +66,16 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var program: ProgramID? {
     switch role {
     case .subscription(_, let id, _), .request(_, let id), .stream(_, let id, _), .coreLocation(let id, _): id
-    case .idle, .agent: nil
+    case .idle, .agent, .launcher: nil
     }
   }
 
   /// The user whose questions it shows; nil for any other program.
   var agentUser: UInt32? { if case .agent(_, let user, _) = role { user } else { nil } }
+
+  /// The user whose units it starts; nil for any other program.
+  var launcherUser: UInt32? { if case .launcher = role { peer.credentials.user } else { nil } }
+  var isCoreLocation: Bool { if case .coreLocation = role { true } else { false } }
 
   /// Whether a question waits for the foreground of the program's terminal.
   var waitsForTerminal: Bool { asked != nil && shownPrompt == nil && peer.hasTerminal }

@@ -15,6 +15,7 @@ package enum Daemon {
   package enum ExitCode: Int32 {
     case success = 0
     case usage = 64
+    case unavailable = 69
     case systemResource = 71
     case cannotCreate = 73
     case held = 75

@@ -8,6 +8,8 @@ package struct DaemonOptions: Equatable, Sendable {
   package var devices: [String] = []
   package var socket: String?
   package var isReadOnly = false
+  /// Whether it is the launcher of a user instead of the service.
+  package var isLauncher = false
   package var showsHelp = false
   package var showsVersion = false
 
@@ -15,6 +17,7 @@ package struct DaemonOptions: Equatable, Sendable {
 
   package static let help = """
     USAGE: sextantd [--device DEVICE]... [--socket PATH] [--read-only]
+           sextantd --launcher [--socket PATH]
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
 
@@ -22,6 +25,7 @@ package struct DaemonOptions: Equatable, Sendable {
                         /etc/sextant/config, else the first one that is plugged in
       --socket PATH     the socket for programs; by default \(defaultSocket)
       --read-only       send nothing to the receivers
+      --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version
       --help            print this text
 
@@ -47,6 +51,7 @@ package struct DaemonOptions: Equatable, Sendable {
       case "--device": devices.append(try value())
       case "--socket": socket = try value()
       case "--read-only": isReadOnly = true
+      case "--launcher": isLauncher = true
       case "--help", "-h": showsHelp = true
       case "--version": showsVersion = true
       default: throw Mistake(text: "\(argument): unknown option; see sextantd --help")

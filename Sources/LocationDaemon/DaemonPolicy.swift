@@ -9,13 +9,14 @@ final class DaemonPolicy: Sendable {
   private struct State {
     /// The permission by the unit or the executable's path.
     var grants: [String: AuthorizationStatus]
+    var launches: Set<String>
     /// The number of times that the file was read.
     var revision = 1
   }
 
   private let state: Mutex<State>
 
-  init(_ policy: LocationPolicy) { state = Mutex(State(grants: policy.grants)) }
+  init(_ policy: LocationPolicy) { state = Mutex(State(grants: policy.grants, launches: policy.launches)) }
 
   /// The policy of this machine.
   static func installed() -> DaemonPolicy { DaemonPolicy(installedPolicy()) }
@@ -26,9 +27,10 @@ final class DaemonPolicy: Sendable {
 
   /// Reads the file again, on any thread.
   func reload() {
-    let grants = Self.installedPolicy().grants
+    let policy = Self.installedPolicy()
     state.withLock { state in
-      state.grants = grants
+      state.grants = policy.grants
+      state.launches = policy.launches
       state.revision += 1
     }
   }
@@ -38,8 +40,19 @@ final class DaemonPolicy: Sendable {
 
   /// Returns the permission of a program; nil if the policy has none.
   func grant(to peer: Peer) -> AuthorizationStatus? {
+    grant(unit: peer.unit, executable: peer.executable)
+  }
+
+  /// Returns the permission of a unit of the system, or else of an executable.
+  func grant(unit: String?, executable: String?) -> AuthorizationStatus? {
     state.withLock { state in
-      peer.unit.flatMap { state.grants[$0] } ?? peer.executable.flatMap { state.grants[$0] }
+      unit.flatMap { state.grants[$0] } ?? executable.flatMap { state.grants[$0] }
     }
+  }
+
+  /// Whether the service may start a unit of the system for its events. The rule for polkit reads the same lines
+  /// (hw-rules/sextant.rules).
+  func mayLaunch(_ unit: String) -> Bool {
+    state.withLock { $0.grants[unit] == .authorizedAlways || $0.launches.contains(unit) }
   }
 }

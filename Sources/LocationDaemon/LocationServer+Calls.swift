@@ -26,6 +26,7 @@ extension LocationServer {
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       stream(call, id, connection)
     case "org.sextant.CoreLocation.Open": open(call, id, connection)
+    case _ where call.interface == "org.sextant.Launch": answerLaunch(call, id, connection, at: now.instant)
     case _ where call.interface == "org.sextant.Authorization": answerAuthorization(call, id, connection)
     default: connection.reply(id, .failure(.methodNotFound(call.method)))
     }
@@ -60,7 +61,7 @@ extension LocationServer {
       ]
     }
     return [
-      "receivers": receiverStates, "programs": .array(programs),
+      "receivers": receiverStates, "programs": .array(programs + absentPrograms),
       "service": ["version": .string(version), "uptimeSeconds": .double(now.instant.seconds(since: started))],
     ]
   }
@@ -200,10 +201,12 @@ extension LocationServer {
       return connection.reply(id, .failure(error))
     }
     connection.name = "\(request.identifier)@\(connection.peer.executable ?? "")"
+    let launchedBy = launcher.connected(connection, at: SystemClock.monotonic)?.rawValue
     let program = addProgram(request.keys, connection)
     let problem = host.problem
     let served = host.read(program) { ServedProgram(request, $0, problem: problem) }
-    guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version)) else { return }
+    guard let served, let reply = try? JSON(encoding: served.reply(serviceVersion: version, launchedBy: launchedBy))
+    else { return }
     connection.role = .coreLocation(program, served)
     connection.reply(id, .success(reply))
   }
@@ -243,6 +246,7 @@ extension LocationServer {
     _ = host.changeOnThread(program) { engine, now in
       served.receive(decoded, &engine, records: { _ in stored }, at: now)
     }
+    launcher.received(decoded.action, connection, program, served.program.keys, at: now)
   }
 }
 

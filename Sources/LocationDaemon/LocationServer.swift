@@ -31,6 +31,7 @@ final class LocationServer: ServiceThreadWork {
   private(set) var receivers: [ReceiverStatus] = []
   let policy: DaemonPolicy
   var questions = PermissionQuestions()
+  let launcher: Launcher
   /// The users whose questions an agent shows.
   private(set) var agentUsers: Set<UInt32> = []
   private var policyRevision: Int
@@ -53,17 +54,18 @@ final class LocationServer: ServiceThreadWork {
     self.policy = policy
     policyRevision = policy.revision
     self.version = version
+    launcher = Launcher(host, policy, at: now)
     self.manager = manager
     started = now
     nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
       vendor: "Sextant", product: "sextantd", version: version, url: "",
-      interfaces: [.location, .coreLocation, .authorization])
+      interfaces: [.location, .coreLocation, .authorization, .launch])
     self.listener = listener
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
   }
 
-  var deadline: Instant? { .earlier(nextForegroundCheck, nextWatchdog) }
+  var deadline: Instant? { .earlier(.earlier(nextForegroundCheck, nextWatchdog), launcher.deadline) }
   var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
 
   // MARK: Rounds
@@ -192,9 +194,12 @@ final class LocationServer: ServiceThreadWork {
   func endProgram(of connection: Connection) {
     if let program = connection.program {
       noteQuestion(nil, of: program, connection)
+      launcher.disconnecting(connection)
       host.remove(program)
     }
+    let isLaunched = connection.isCoreLocation
     connection.role = .idle
+    if isLaunched { launcher.disconnected(connection, at: SystemClock.monotonic) }
     connection.outputs = []
     connection.unsentLocation = nil
   }
@@ -215,7 +220,9 @@ final class LocationServer: ServiceThreadWork {
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
+    launcher.roundEnded(&poller, at: now.instant)
     if connections.isEmpty { return }
+    launcher.launcherUsers = Set(connections.values.compactMap(\.launcherUser))
     if host.isFinishing, !isGoodbyeSent {
       isGoodbyeSent = true
       for connection in connections.values { sendGoodbye(connection) }
@@ -254,6 +261,7 @@ final class LocationServer: ServiceThreadWork {
   private func deliver(to connection: Connection, at now: Moment) {
     switch connection.role {
     case .idle: break
+    case .launcher(let call, let hasUnits): deliverUnits(to: connection, call, hasUnits)
     case .agent(let call, let user, let revision): deliverQuestions(to: connection, call, user, revision)
     case .stream: connection.outputs = []
     case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)

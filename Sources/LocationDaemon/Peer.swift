@@ -11,19 +11,24 @@ struct Peer: Equatable, Sendable {
   let executable: String?
   /// Its unit of the system's service manager, such as hike.service; nil outside a unit.
   let unit: String?
+  /// Its unit of the system's or its user's service manager, which can start it again.
+  let launchUnit: LaunchUnit?
 
   init(_ credentials: PeerCredentials) {
     let folder = "/proc/\(credentials.process)"
     let isAtHome = Self.userNamespace(of: folder).map { $0 == Self.userNamespace(of: "/proc/self") } ?? false
+    let groups = AttributeFile.read("\(folder)/cgroup")
     self.init(
       credentials, executable: isAtHome ? try? Syscalls.target(ofLink: "\(folder)/exe") : nil,
-      unit: AttributeFile.read("\(folder)/cgroup").flatMap { Self.unit(inCgroup: $0) })
+      unit: groups.flatMap { Self.unit(inCgroup: $0) },
+      launchUnit: groups.flatMap { LaunchUnit(inCgroup: $0, user: credentials.user) })
   }
 
-  init(_ credentials: PeerCredentials, executable: String?, unit: String?) {
+  init(_ credentials: PeerCredentials, executable: String?, unit: String?, launchUnit: LaunchUnit? = nil) {
     self.credentials = credentials
     self.executable = executable
     self.unit = unit
+    self.launchUnit = launchUnit
   }
 
   /// The name of the executable without its folder, or of the process.

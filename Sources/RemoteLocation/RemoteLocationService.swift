@@ -33,6 +33,8 @@ package final class RemoteLocationService: LocationService {
     var monitorWaiters: [Poller.Waker] = []
     var waker: Poller.Waker?
     var isFinished = false
+    /// Why the daemon has started the program, by the first reply.
+    var launchedBy: String?
     private var readers = 0
 
     init(_ mirror: ProgramMirror) { self.mirror = mirror }
@@ -67,6 +69,9 @@ package final class RemoteLocationService: LocationService {
       waker.wake()
     }
     if isStarted { _ = try? first.wait(deadline: (now + Self.firstConnection).nanoseconds) }
+    // On the thread of the first manager, as the environment is not protected from other threads (setenv(3)). One that a parent
+    // process has left is not this program's.
+    LaunchEnvironment.set(state.withLock { $0.launchedBy })
   }
 
   /// Whether a daemon accepts connections at a path.
@@ -138,6 +143,7 @@ package final class RemoteLocationService: LocationService {
           var refusal: String?
           pass { refusal = $0.opened(reply, at: Self.now()) }
           if let refusal { throw ServiceConnection.Refusal(text: refusal) }
+          if let reason = reply.launchedBy { state.withLock { $0.launchedBy = reason } }
           hasState()
         case .message(let message): pass { $0.receive(message, at: Self.now()) }
         }

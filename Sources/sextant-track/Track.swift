@@ -123,6 +123,9 @@ struct Track: ParsableCommand {
     leaveSignalsToSources()
     let tracker = Tracker(self)
     tracker.start()
+    if let reason = ProcessInfo.processInfo.environment["SEXTANT_LAUNCHED_BY"] {
+      printNotice("started by the location service: \(reason)")
+    }
     withExtendedLifetime(tracker) { RunLoop.main.run() }
   }
 }

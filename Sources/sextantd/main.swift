@@ -18,6 +18,8 @@ do throws(DaemonOptions.Mistake) {
   } else if options.showsVersion {
     print("sextantd \(SextantVersion.text)")
     code = .success
+  } else if options.isLauncher {
+    code = UserLauncher.run(options.socket ?? DaemonOptions.defaultSocket)
   } else {
     code = Daemon.run(options, variable: variable)
   }

@@ -29,6 +29,7 @@ struct NoReceiverTests {
       Row(words: ["--significant", "--seconds", "1"], code: 69),
     ],
     "authorize show": [Row(words: ["--json"], code: 0, opensReceiver: false)],
+    "authorize allow": [Row(words: ["/bin/true"], code: 0, opensReceiver: false)],
     "authorize grant": [Row(words: ["/bin/true", "always"], code: 0, opensReceiver: false)],
     "authorize deny": [Row(words: ["/bin/true"], code: 0, opensReceiver: false)],
     "authorize reset": [Row(words: ["--all"], code: 0, opensReceiver: false)],

@@ -14,6 +14,8 @@ int cbus_load(void);
 
 // Only after cbus_load() succeeded. A connection belongs to one thread.
 int cbus_open_system(void **bus);
+/// The bus of the calling user.
+int cbus_open_user(void **bus);
 /// Closes the connection and releases it, without waiting.
 void cbus_close(void *bus);
 int cbus_get_fd(void *bus);

@@ -9,6 +9,7 @@ import Positioning
 ///     restrict APP            that program gets none, and its user cannot change it
 ///     grant UNIT always       the daemon serves the programs of that systemd unit, or of that executable (a path), without
 ///     grant PATH whenInUse    a question, as on a board without a user
+///     launch UNIT             the daemon starts that unit at its regions, as it does one that has `always`
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it.
 package struct LocationPolicy: Sendable, Equatable {
@@ -18,6 +19,8 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var restricted: Set<String> = []
   /// The permission by the unit's name or the executable's path.
   package private(set) var grants: [String: AuthorizationStatus] = [:]
+  /// The units that the daemon may start for their events.
+  package private(set) var launches: Set<String> = []
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
 
@@ -30,13 +33,14 @@ package struct LocationPolicy: Sendable, Equatable {
       case .servicesOff: servicesAreOff = true
       case .restrict(let app): restricted.insert(app)
       case .grant(let program, let status): grants[program] = status
+      case .launch(let unit): launches.insert(unit)
       case .mistake: mistakes.append(index + 1)
       }
     }
   }
 
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), mistake
+    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), mistake
 
     init(_ line: Substring) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -49,6 +53,7 @@ package struct LocationPolicy: Sendable, Equatable {
         self = .grant(StateText.unescape(words[1]), .authorizedAlways)
       case "grant" where words.count == 3 && words[2] == "whenInUse":
         self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
+      case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
       default: self = .mistake
       }
     }
@@ -57,7 +62,8 @@ package struct LocationPolicy: Sendable, Equatable {
   /// The message about the first line that cannot be read, with the next step; nil without one.
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
-    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP` or `grant UNIT always`"
+    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP`, `grant UNIT always` "
+      + "or `launch UNIT`"
   }
 
   /// Returns the text with services switched. Its other lines stay as they are.

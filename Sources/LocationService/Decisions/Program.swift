@@ -29,6 +29,8 @@ struct Program: Sendable {
   var reportedSessions: Diagnostic
   /// The time of the newest location that was delivered since the receiver began to collect.
   var delivered: UTCTime?
+  /// Whether its events are stored, before its other state: the program does not run.
+  var isAbsent = false
 
   /// - Parameters:
   ///   - undecided: the permission without a decision.

@@ -53,7 +53,9 @@ package enum StateFile: Hashable, Sendable {
   case monitor(String)
 
   /// The names of all these files but monitors'.
-  static let names: Set<String> = ["newest-location", "compass", "deferred", "regions", "visits", "authorization"]
+  static let names: Set<String> = [
+    "newest-location", "compass", "deferred", "regions", "visits", "authorization", "launch",
+  ]
 
   static func appFolder(_ app: AppDescription) -> String { "apps/\(app.folderName)" }
 

@@ -305,9 +305,11 @@ struct ServiceCore: Sendable {
     var others: [ServiceAction] = []
     var delivered: UTCTime?
     for index in programs.indices {
-      let outputs = programs[index].engine.outputs
+      var outputs = programs[index].engine.outputs
       if outputs.isEmpty { continue }
       programs[index].engine.outputs = []
+      // After a power cut between both, the event counts.
+      if programs[index].isAbsent { outputs = outputs.filter { !$0.isStored } + outputs.filter(\.isStored) }
       // An event that follows another output of its program is not put before it.
       var isAfterOther = false
       for output in outputs {
@@ -347,4 +349,5 @@ extension Positioning.Demand {
 extension PositioningOutput {
   /// Whether it goes into an event queue, which is emptied once the round's newest location is remembered.
   fileprivate var isForDelegate: Bool { if case .event = self { true } else { false } }
+  fileprivate var isStored: Bool { if case .store = self { true } else { false } }
 }

@@ -129,7 +129,7 @@ package final class ServiceHost: Sendable {
   ///   - receiver: takes the actions for it.
   func add(
     _ app: AppDescription, _ store: StateStore, authorization: AuthorizationStatus? = nil,
-    application: ApplicationState, _ receiver: any ProgramReceiver
+    application: ApplicationState, isAbsent: Bool = false, _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let now = System.now()
     var positioning = PositioningSettings()
@@ -152,7 +152,9 @@ package final class ServiceHost: Sendable {
         keys: app.keys, hostCapabilities: state.core.hostCapabilities, application: application,
         settings: positioning, authorizationOverride: settings.authorization ?? authorization, restored: restored,
         at: now.instant)
-      state.core.add(Program(id, engine, undecided: undecided, storedAuthorization: stored), at: now)
+      var program = Program(id, engine, undecided: undecided, storedAuthorization: stored)
+      program.isAbsent = isAbsent
+      state.core.add(program, at: now)
       state.core.receive(.administration(id, administration), at: now)
       return (id, state.waker)
     }
@@ -161,13 +163,15 @@ package final class ServiceHost: Sendable {
   }
 
   /// Adds a program of the daemon, whose state is in a folder of its user.
+  ///
+  /// - Parameter isAbsent: whether the program does not run, and `receiver` takes its events for later.
   package func add(
     _ app: AppDescription, user: UInt32, authorization: AuthorizationStatus?, application: ApplicationState,
-    _ receiver: any ProgramReceiver
+    isAbsent: Bool = false, _ receiver: any ProgramReceiver
   ) -> ProgramID {
     let folder = settings.stateFolder.map { "\($0)/users/\(user)" }
     let store = StateStore(folder: folder, runFolder: nil, app: app)
-    return add(app, store, authorization: authorization, application: application, receiver)
+    return add(app, store, authorization: authorization, application: application, isAbsent: isAbsent, receiver)
   }
 
   /// Returns the stored conditions of a monitor of a program.

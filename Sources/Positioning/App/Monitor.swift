@@ -215,6 +215,15 @@ public struct Monitor: Sendable {
     }
   }
 
+  /// Lets an event of an earlier process wait again, whose condition is in its state.
+  mutating func expect(_ event: Event, at now: Instant) {
+    guard let index = index(of: event.identifier), entries[index].watch != nil,
+      event.state != entries[index].record.lastEvent.state
+    else { return }
+    entries[index].waiting = event
+    entries[index].watch = RegionWatch(entries[index].record.condition, state: event.state.region, at: now)
+  }
+
   var deadline: Instant? {
     var next: Instant?
     for entry in entries where entry.waiting == nil { next = Instant.earlier(next, entry.watch?.deadline) }

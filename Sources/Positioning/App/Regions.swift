@@ -90,6 +90,13 @@ public struct Regions: Sendable {
     entries.first { $0.record.region.isSame(as: region) }?.watch.state ?? .unknown
   }
 
+  /// Sets the state of a region, whose crossing was reported before it was stored.
+  mutating func assume(_ state: RegionState, of region: Region, at now: Instant) {
+    guard let index = entries.firstIndex(where: { $0.record.region.isSame(as: region) }) else { return }
+    let record = entries[index].record
+    entries[index].watch = RegionWatch(record.region.shape, marginMetres: record.marginMetres, state: state, at: now)
+  }
+
   var deadline: Instant? {
     var next: Instant?
     for index in entries.indices { next = Instant.earlier(next, entries[index].watch.deadline) }

@@ -72,6 +72,11 @@ public struct Visits: Sendable {
   /// Stops for all managers (VI-1).
   mutating func stop() { self = Visits() }
 
+  /// Sets the present visit by an event that was reported before it was stored.
+  mutating func assume(_ visit: Visit) {
+    if isRunning { current = visit.departure == nil ? visit : nil }
+  }
+
   /// Takes a sample; an arrival or a departure, if it is one.
   mutating func receive(_ sample: Sample) -> Visit? {
     guard isRunning, sample.accuracyMetres >= 0 else { return nil }

@@ -27,9 +27,12 @@ package struct OpenReply: Equatable, Codable, Sendable {
   package var serviceVersion: String
   /// The state of the program before it has managers.
   package var state: ProgramState
+  /// Why the service has started the program, for its environment; nil if it did not.
+  package var launchedBy: String?
 
-  package init(serviceVersion: String, state: ProgramState) {
+  package init(serviceVersion: String, state: ProgramState, launchedBy: String? = nil) {
     self.serviceVersion = serviceVersion
     self.state = state
+    self.launchedBy = launchedBy
   }
 }

@@ -38,7 +38,9 @@ package struct ServedProgram: Sendable {
   }
 
   /// The reply to the call.
-  package func reply(serviceVersion: String) -> OpenReply { OpenReply(serviceVersion: serviceVersion, state: sent) }
+  package func reply(serviceVersion: String, launchedBy: String? = nil) -> OpenReply {
+    OpenReply(serviceVersion: serviceVersion, state: sent, launchedBy: launchedBy)
+  }
 
   /// The number of managers, streams, sessions, activities and monitors.
   package var objectCount: Int {

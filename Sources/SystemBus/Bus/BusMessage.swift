@@ -64,7 +64,7 @@ package struct BusToken: Hashable, Sendable {
   package var number: Int
 
   /// The caller.
-  package enum Owner: Hashable, Sendable { case suspend, beacons }
+  package enum Owner: Hashable, Sendable { case suspend, beacons, units }
 
   package init(_ owner: Owner, _ number: Int) {
     self.owner = owner

@@ -3,7 +3,7 @@ import CBus
 import Glibc
 import SystemPackage
 
-/// The connection to the system's bus: calls go out, messages come in, no function waits. One thread uses it and waits for its
+/// The connection to the system's bus, or to that of the user: calls go out, messages come in, no function waits. One thread uses it and waits for its
 /// descriptor.
 ///
 /// The protocol is that of sd-bus, whose library is loaded at run time (`CBus`). Its objects are pointers, which is the reason
@@ -21,18 +21,24 @@ import SystemPackage
     }
   }
 
+  /// The bus.
+  package enum Kind: Sendable { case system, user }
+
   private let bus: UnsafeMutableRawPointer
   /// The calls without an answer yet, by the library's numbers.
   private var waiting: [UInt64: BusToken]
 
   /// Connects. The handshake continues while messages are processed.
-  package init() throws(Failure) {
+  package init(_ kind: Kind = .system) throws(Failure) {
     guard cbus_load() == 0 else {
       throw Failure("there is no library for the system bus: install libsystemd0 (or libelogind0, or libbasu0)")
     }
     var bus: UnsafeMutableRawPointer?
-    let code = unsafe cbus_open_system(&bus)
-    guard code >= 0, let bus = unsafe bus else { throw Failure("the system bus cannot be reached", code) }
+    let code = unsafe kind == .system ? cbus_open_system(&bus) : cbus_open_user(&bus)
+    guard code >= 0, let bus = unsafe bus else {
+      if kind == .user { throw Failure("the bus of this user cannot be reached: \(Errno(rawValue: -code))") }
+      throw Failure("the system bus cannot be reached", code)
+    }
     unsafe self.bus = bus
     waiting = [:]
   }

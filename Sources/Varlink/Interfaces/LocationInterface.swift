@@ -53,6 +53,8 @@ extension VarlinkService.Interface {
         name: string,
         # The process, if it runs.
         pid: ?int,
+        # The unit that its next event starts, if it does not run.
+        unit: ?string,
         # The user.
         uid: int,
         # The authorization: notDetermined, restricted, denied, authorizedWhenInUse or authorizedAlways.

@@ -43,8 +43,9 @@ struct Status: ParsableCommand {
     }
     for program in status["programs"]?.elements ?? [] {
       let demands = (program["demands"]?.elements ?? []).compactMap(\.string).joined(separator: "; ")
+      let process = program["pid"]?.integer.map { "process \($0)" } ?? "\(program["unit"]?.string ?? "") does not run"
       lines.append(
-        "program \(program["name"]?.string ?? "") (process \(program["pid"]?.integer ?? 0), user "
+        "program \(program["name"]?.string ?? "") (\(process), user "
           + "\(program["uid"]?.integer ?? 0)): \(program["authorization"]?.string ?? ""), "
           + "\(demands.isEmpty ? "no demand" : demands), \(program["delivered"]?.integer ?? 0) events"
           + ((program["dropped"]?.integer).map { $0 > 0 ? ", \($0) joined" : "" } ?? ""))

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Positioning
+import Varlink
+
+/// The systemd unit of a program.
+enum LaunchUnit: Hashable, Codable, Sendable {
+  /// A service of the system's manager.
+  case system(String)
+  /// A service of the manager of the program's user.
+  case user(String)
+
+  var name: String {
+    switch self {
+    case .system(let name), .user(let name): name
+    }
+  }
+
+  /// Returns the unit of a process from the content of /proc/PID/cgroup (cgroups(7)): a service of the system's manager is the
+  /// outermost one, and those of a user are in user@UID.service. Nil outside a service, as in a login.
+  init?(inCgroup text: String, user: UInt32) {
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+    let names = line.dropFirst(3).split(separator: "/").filter { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
+    guard let outer = names.first, outer.hasSuffix(".service") else { return nil }
+    guard outer.hasPrefix("user@") else {
+      self = .system(String(outer))
+      return
+    }
+    // A manager starts the programs of its own user.
+    guard outer == "user@\(user).service", names.count > 1, names[1].hasSuffix(".service") else { return nil }
+    self = .user(String(names[1]))
+  }
+}
+
+/// What is stored of a program that an event starts: the file `launch` beside its regions.
+struct LaunchRecord: Equatable, Codable, Sendable {
+  static let version = 1
+
+  var version = Self.version
+  var unit: LaunchUnit
+  /// The executable, by which a policy may grant permission.
+  var executable: String?
+  var keys: UsageKeys
+  /// Whether the significant-change service goes on without the program.
+  var wantsSignificant = false
+  /// The place from which the next significant change counts.
+  var origin: Coordinate?
+  /// Whether the unit was stopped on purpose.
+  var isStopped = false
+  var events: [WaitingEvent] = []
+
+  init(unit: LaunchUnit, executable: String?, keys: UsageKeys) {
+    self.unit = unit
+    self.executable = executable
+    self.keys = keys
+  }
+
+  /// Nil for a text that is damaged or of a later version.
+  init?(_ text: String) {
+    guard let json = try? JSON(parsing: Array(text.utf8)), let record: LaunchRecord = try? json.decode(),
+      record.version == Self.version
+    else { return nil }
+    self = record
+  }
+
+  var text: String {
+    guard let bytes = try? JSON(encoding: self).text() else { return "" }
+    return String(decoding: bytes, as: UTF8.self) + "\n"
+  }
+
+  /// Takes a location of the significant-change service. Returns whether it is a change: the service's first location after the
+  /// program's end is none, unless the program's last place is far from it (SC-2).
+  mutating func isChange(_ location: Location) -> Bool {
+    defer { if origin == nil { origin = location.coordinate } }
+    guard let origin, Geodesic.distanceMetres(origin, location.coordinate) >= Self.changeMetres else { return false }
+    self.origin = location.coordinate
+    return true
+  }
+
+  /// The distance of a significant change (SC-2).
+  static let changeMetres = 500.0
+}

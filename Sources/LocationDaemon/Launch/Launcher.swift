@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import FileSystem
+import LocationService
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import ServiceProtocol
+
+/// The programs that have registered for events and run in a unit: it keeps their records, watches their regions while they do
+/// not run, and has their units started. ``ProgramLaunch`` decides. The service's thread alone uses it.
+final class Launcher {
+  /// A name in the authorization store, and its user.
+  struct Key: Hashable, Comparable {
+    var user: UInt32
+    var name: String
+
+    static func < (a: Key, b: Key) -> Bool { (a.user, a.name) < (b.user, b.name) }
+  }
+
+  struct Entry {
+    var record: LaunchRecord
+    var launch: ProgramLaunch
+    /// The program in the host, while it does not run.
+    var absent: (id: ProgramID, receiver: AbsentProgram)?
+    /// The text of its file.
+    var stored: String?
+    var isRefusalLogged = false
+  }
+
+  private static let busToken = Poller.Token(rawValue: (1 << 20) - 1)
+  private static let manager = Positioning.ClientID(0)
+
+  private let host: ServiceHost
+  private let policy: DaemonPolicy
+  private var policyRevision: Int
+  private let files: LaunchFiles
+  private let bus = UnitBus(.system, token: Launcher.busToken)
+  private(set) var entries: [Key: Entry] = [:]
+  /// The connections of module CoreLocation, by program.
+  private var connections: [Key: Set<UInt32>] = [:]
+  private var isStoreFailureLogged = false
+  /// The units of users' managers that their launchers start next, and whether what they watch has changed.
+  var userStarts: [UInt32: [String]] = [:]
+  var usersWithChanges: Set<UInt32> = []
+  /// The users whose launcher is connected.
+  var launcherUsers: Set<UInt32> = []
+
+  init(_ host: ServiceHost, _ policy: DaemonPolicy, at now: Instant) {
+    self.host = host
+    self.policy = policy
+    policyRevision = policy.revision
+    files = LaunchFiles(stateFolder: host.settings.stateFolder)
+    for file in files.all() {
+      guard let record = LaunchRecord(file.text) else {
+        host.log(
+          "the file launch of \(file.name), user \(file.user), cannot be read; it registers again when it is started")
+        continue
+      }
+      let launch = ProgramLaunch(events: record.events, isStopped: record.isStopped, at: now)
+      let key = Key(user: file.user, name: file.name)
+      entries[key] = Entry(record: record, launch: launch, stored: file.text)
+      settle(key, at: now)
+    }
+  }
+
+  private static func key(of connection: Connection) -> Key {
+    Key(user: connection.peer.credentials.user, name: connection.name)
+  }
+
+  // MARK: Connections
+
+  /// A program has connected, and is not added to the host yet. Returns the reason if it was started for an event.
+  func connected(_ connection: Connection, at now: Instant) -> LaunchReason? {
+    let key = Self.key(of: connection)
+    connections[key, default: []].insert(connection.token.rawValue)
+    guard entries[key] != nil else { return nil }
+    let reason = entries[key]!.launch.connected()
+    settle(key, at: now)
+    store(key)
+    return reason
+  }
+
+  /// A program applies its message: what it registers is stored, and what has waited is delivered.
+  func received(
+    _ action: ClientAction, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, at now: Moment
+  ) {
+    let key = Self.key(of: connection)
+    if let entry = entries[key], !entry.launch.events.isEmpty {
+      let events = entry.launch.events
+      let rest = host.changeOnThread(program) { engine, now in engine.deliver(waiting: events, at: now.instant) }
+      if let rest, rest.count < events.count {
+        entries[key]!.launch.delivered(rest: rest)
+        store(key)
+      }
+    }
+    guard let change = action.registration else { return }
+    switch change {
+    case .significantStart(let manager): connection.significantManagers.insert(manager)
+    case .significantStop(let manager): connection.significantManagers.remove(manager)
+    case .other: break
+    }
+    register(key, connection, program, keys, stopsSignificant: change.isSignificantStop, at: now.instant)
+  }
+
+  private func register(
+    _ key: Key, _ connection: Connection, _ program: ProgramID, _ keys: UsageKeys, stopsSignificant: Bool,
+    at now: Instant
+  ) {
+    let before = entries[key]
+    guard let unit = connection.peer.launchUnit ?? before?.record.unit else { return }
+    let wantsSignificant =
+      !connection.significantManagers.isEmpty || !stopsSignificant && before?.record.wantsSignificant == true
+    guard wantsSignificant || isRegistered(key, program) else {
+      entries[key] = nil
+      if before != nil { write(nil, key) }
+      return watchUnits()
+    }
+    var record = before?.record ?? LaunchRecord(unit: unit, executable: connection.peer.executable, keys: keys)
+    record.unit = unit
+    record.executable = connection.peer.executable ?? record.executable
+    record.keys = keys
+    record.wantsSignificant = wantsSignificant
+    entries[key] = Entry(
+      record: record, launch: before?.launch ?? ProgramLaunch(), absent: before?.absent, stored: before?.stored,
+      isRefusalLogged: before?.isRefusalLogged ?? false)
+    store(key)
+    watchUnits()
+  }
+
+  /// Whether regions, visits or conditions go on without the program; of monitors that it has not opened, those on the disk.
+  private func isRegistered(_ key: Key, _ program: ProgramID) -> Bool {
+    let open = host.read(program) { ($0.isRegistered, $0.monitorNames) } ?? (false, [])
+    return open.0
+      || files.monitors(of: key.name, key.user).contains {
+        !open.1.contains($0) && !host.monitorRecords($0, of: program).isEmpty
+      }
+  }
+
+  /// A connection ends. The host still has its program.
+  func disconnecting(_ connection: Connection) {
+    guard case .coreLocation(let program, _) = connection.role else { return }
+    let key = Self.key(of: connection)
+    connections[key]?.remove(connection.token.rawValue)
+    if connections[key]?.isEmpty == true { connections[key] = nil }
+    if let origin = host.read(program, { $0.permittedNewest?.coordinate }) ?? nil {
+      entries[key]?.record.origin = origin
+    }
+  }
+
+  /// The host no longer has the program of a connection.
+  func disconnected(_ connection: Connection, at now: Instant) {
+    let key = Self.key(of: connection)
+    guard connections[key] == nil, entries[key] != nil, !host.isFinishing else { return }
+    entries[key]!.launch.disconnected(at: now)
+    store(key)
+    settle(key, at: now)
+  }
+
+  // MARK: The program that does not run
+
+  /// Whether the service may start the unit of a program.
+  private func mayLaunch(_ key: Key, _ entry: Entry) -> Bool {
+    guard case .system(let unit) = entry.record.unit, !policy.mayLaunch(unit) else { return true }
+    if !entry.isRefusalLogged, entry.launch.isWatched {
+      entries[key]?.isRefusalLogged = true
+      host.log(
+        "\(key.name) is not started for its regions: write `launch \(unit)` to \(LocationPolicy.path), and reload sextantd"
+      )
+    }
+    return false
+  }
+
+  /// Adds the program to the host while it is watched for it, or removes it.
+  private func settle(_ key: Key, at now: Instant) {
+    guard let entry = entries[key] else { return }
+    let isWatched = mayLaunch(key, entry) && entry.launch.isWatched
+    if isWatched, entry.absent == nil {
+      watch(key, entry, at: now)
+    } else if !isWatched, let absent = entry.absent {
+      host.remove(absent.id)
+      entries[key]?.absent = nil
+    }
+    perform(key, at: now)
+    watchUnits()
+  }
+
+  private func watch(_ key: Key, _ entry: Entry, at now: Instant) {
+    let receiver = AbsentProgram(self, key)
+    var unit: String?
+    if case .system(let name) = entry.record.unit { unit = name }
+    let grant = policy.grant(unit: unit, executable: entry.record.executable)
+    let app = AppDescription(identifier: key.name, keys: entry.record.keys)
+    let id = host.add(
+      app, user: key.user, authorization: grant, application: .background, isAbsent: true, receiver)
+    // With permission for its use only, nothing wakes it.
+    if host.read(id, { $0.authorization.status }) == .authorizedWhenInUse { return host.remove(id) }
+    let monitors = files.monitors(of: key.name, key.user).map { (name: $0, records: host.monitorRecords($0, of: id)) }
+    let events = entry.launch.events
+    let wantsSignificant = entry.record.wantsSignificant
+    _ = host.changeOnThread(id) { engine, now in
+      engine.beginAbsence(
+        Self.manager, wantsSignificant: wantsSignificant, monitors: monitors, waiting: events, at: now.instant)
+    }
+    entries[key]?.absent = (id, receiver)
+  }
+
+  /// Takes an output for a program that does not run.
+  fileprivate func receive(_ output: PositioningOutput, of key: Key) {
+    guard var entry = entries[key], let absent = entry.absent else { return }
+    let now = SystemClock.monotonic
+    let utc = UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds)
+    for event in host.read(absent.id, { $0.waitingEvents(of: output, at: utc) }) ?? [] {
+      switch event {
+      case .delegate(.didUpdateLocations(let locations)):
+        guard let location = locations.last, entry.record.isChange(location) else { continue }
+      // The state beside a crossing; one that the program does not want to be told does not start it.
+      case .delegate(.didDetermineState) where entry.launch.events.isEmpty: continue
+      case .monitor where entry.launch.events.contains(event): continue
+      case .delegate, .monitor: break
+      }
+      entry.launch.receive(event, at: now)
+    }
+    entries[key] = entry
+    // Before the state of the region, which the host stores next.
+    store(key)
+    perform(key, at: now)
+  }
+
+  // MARK: Starts
+
+  private func perform(_ key: Key, at now: Instant) {
+    while let action = entries[key]?.launch.nextAction(), let entry = entries[key] {
+      switch action {
+      case .log(let text): host.log("\(key.name) \(text)")
+      case .start:
+        let reason = entry.launch.events.first.map { LaunchReason($0).rawValue } ?? ""
+        host.log("\(entry.record.unit.name) is started for \(key.name): \(reason)")
+        switch entry.record.unit {
+        case .system(let unit): bus.start(unit)
+        case .user(let unit) where launcherUsers.contains(key.user): userStarts[key.user, default: []].append(unit)
+        case .user:
+          entries[key]?.launch.startEnded(
+            "user \(key.user) has no launcher (systemctl --user enable --now sextant-launcher)", at: now)
+        }
+      }
+    }
+  }
+
+  /// The units of a user's manager whose stops are of interest.
+  func userUnits(of user: UInt32) -> [String] {
+    entries.compactMap { key, entry in
+      if key.user == user, case .user(let unit) = entry.record.unit { unit } else { nil }
+    }.sorted()
+  }
+
+  private func watchUnits() {
+    var units: Set<String> = []
+    for (key, entry) in entries {
+      switch entry.record.unit {
+      case .system(let unit): if policy.mayLaunch(unit) { units.insert(unit) }
+      case .user: usersWithChanges.insert(key.user)
+      }
+    }
+    bus.watch(units)
+  }
+
+  func startEnded(_ unit: LaunchUnit, user: UInt32?, _ failure: String?, at now: Instant) {
+    for key in keys(of: unit, user) {
+      entries[key]?.launch.startEnded(failure, at: now)
+      perform(key, at: now)
+    }
+  }
+
+  func stopped(_ unit: LaunchUnit, user: UInt32?, at now: Instant) {
+    for key in keys(of: unit, user) {
+      entries[key]?.launch.unitStopped()
+      host.log("\(unit.name) was stopped: \(key.name) is started for its events once a user has started it again")
+      store(key)
+      settle(key, at: now)
+    }
+  }
+
+  /// The launcher of a user has connected.
+  func launcherCame(_ user: UInt32, at now: Instant) {
+    launcherUsers.insert(user)
+    for key in entries.keys.sorted() where key.user == user {
+      if case .user? = entries[key]?.record.unit { entries[key]?.launch.startIsPossible(at: now) }
+      perform(key, at: now)
+    }
+  }
+
+  private func keys(of unit: LaunchUnit, _ user: UInt32?) -> [Key] {
+    entries.filter { $0.value.record.unit == unit && (user == nil || $0.key.user == user) }.keys.sorted()
+  }
+
+  // MARK: Rounds
+
+  var deadline: Instant? {
+    entries.values.reduce(bus.deadline) { .earlier($0, $1.launch.deadline) }
+  }
+
+  func roundEnded(_ poller: inout Poller, at now: Instant) {
+    if policyRevision != policy.revision {
+      policyRevision = policy.revision
+      policyChanged(at: now)
+    }
+    for key in entries.keys.sorted() {
+      guard let due = entries[key]?.launch.deadline, now >= due else { continue }
+      entries[key]?.launch.wake(at: now)
+      perform(key, at: now)
+    }
+    bus.settle(&poller, at: now)
+    while let event = bus.nextEvent() {
+      switch event {
+      case .startEnded(let unit, let failure): startEnded(.system(unit), user: nil, failure, at: now)
+      case .stopped(let unit): stopped(.system(unit), user: nil, at: now)
+      }
+    }
+  }
+
+  /// Grants may have come or gone.
+  private func policyChanged(at now: Instant) {
+    for key in entries.keys.sorted() {
+      if let absent = entries[key]?.absent { host.remove(absent.id) }
+      entries[key]?.absent = nil
+      entries[key]?.isRefusalLogged = false
+      entries[key]?.launch.startIsPossible(at: now)
+      settle(key, at: now)
+    }
+  }
+
+  // MARK: Files
+
+  private func store(_ key: Key) {
+    guard var entry = entries[key] else { return }
+    entry.record.events = entry.launch.events
+    entry.record.isStopped = entry.launch.isStopped
+    let text = entry.record.text
+    if text != entry.stored {
+      entry.stored = text
+      write(text, key)
+    }
+    entries[key] = entry
+  }
+
+  private func write(_ text: String?, _ key: Key) {
+    do throws(FileError) { try files.store(text, of: key.name, key.user) } catch {
+      if !isStoreFailureLogged {
+        host.log("\(error.path): \(error.reason); programs are not started after a restart of sextantd")
+      }
+      isStoreFailureLogged = true
+    }
+  }
+}
+
+/// A program that does not run, as the host sees it.
+final class AbsentProgram: ProgramReceiver, @unchecked Sendable {
+  // Sendable: the service's thread alone uses it.
+  private weak var launcher: Launcher?
+  private let key: Launcher.Key
+
+  init(_ launcher: Launcher, _ key: Launcher.Key) {
+    self.launcher = launcher
+    self.key = key
+  }
+
+  func perform(_ action: ProgramAction) {
+    if case .output(let output) = action { launcher?.receive(output, of: key) }
+  }
+}
+
+/// A message that changes what goes on without the program.
+enum RegistrationChange: Equatable {
+  case significantStart(Int)
+  case significantStop(Int)
+  case other
+
+  var isSignificantStop: Bool { if case .significantStop = self { true } else { false } }
+}
+
+extension ClientAction {
+  /// Nil for a message that registers nothing.
+  var registration: RegistrationChange? {
+    switch self {
+    case .call(let manager, .startSignificantChanges): .significantStart(manager)
+    case .call(let manager, .stopSignificantChanges): .significantStop(manager)
+    case .resumeManager(let manager, let resumption) where resumption.services.wantsSignificant:
+      .significantStart(manager)
+    case .call(_, .startMonitoring), .call(_, .stopMonitoring), .call(_, .startVisits), .call(_, .stopVisits),
+      .addCondition, .removeCondition:
+      .other
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import MonotonicTime
+import SystemBus
+
+/// A bus while units are started or watched there: ``UnitControl`` decides, this connects, sends and receives, on the poller's
+/// thread.
+package final class UnitBus {
+  /// The time between two attempts to connect.
+  private static let retry = Milliseconds(10_000)
+
+  private final class Connection {
+    var bus: SystemBus
+    let descriptor: Int32
+    var isWriting = false
+    init(_ bus: consuming SystemBus, _ descriptor: Int32) {
+      self.bus = bus
+      self.descriptor = descriptor
+    }
+  }
+
+  package enum Event: Equatable, Sendable {
+    case startEnded(unit: String, failure: String?)
+    case stopped(unit: String)
+  }
+
+  private let kind: SystemBus.Kind
+  private let token: Poller.Token
+  private var control = UnitControl()
+  private var connection: Connection?
+  private var nextTry: Instant?
+  private var events: [Event] = []
+
+  package init(_ kind: SystemBus.Kind, token: Poller.Token) {
+    self.kind = kind
+    self.token = token
+  }
+
+  package func start(_ unit: String) { control.start(unit) }
+
+  /// Sets the units whose stops are reported.
+  package func watch(_ units: Set<String>) { control.watch(units) }
+
+  package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+  package var deadline: Instant? {
+    .earlier(nextTry, connection?.bus.deadlineNanoseconds.map { Instant(nanoseconds: $0) })
+  }
+
+  /// Sends what waits, and takes the messages that came.
+  package func settle(_ poller: inout Poller, at now: Instant) {
+    if connection == nil, control.isNeeded, nextTry.map({ now >= $0 }) ?? true { connect(&poller, at: now) }
+    guard let connection else { return takeOutputs() }
+    do {
+      var hasReceived = true
+      while hasReceived {
+        while let output = control.nextOutput() {
+          if case .call(let call) = output { try connection.bus.send(call) } else { take(output) }
+        }
+        hasReceived = false
+        while let step = try connection.bus.process() {
+          guard let message = step else { continue }
+          control.receive(message)
+          hasReceived = true
+        }
+      }
+      let isWriting = connection.bus.wantsToWrite
+      if isWriting != connection.isWriting {
+        connection.isWriting = isWriting
+        try poller.change(
+          connection.descriptor, token: token, interest: isWriting ? [.readable, .writable] : .readable)
+      }
+    } catch {
+      poller.remove(connection.descriptor)
+      self.connection = nil
+      failed("\(error)", at: now)
+    }
+  }
+
+  private func connect(_ poller: inout Poller, at now: Instant) {
+    nextTry = nil
+    do {
+      let bus = try SystemBus(kind)
+      guard let descriptor = bus.descriptor else { return failed("the bus has no connection", at: now) }
+      try poller.add(descriptor, token: token)
+      connection = Connection(bus, descriptor)
+      control.connected()
+    } catch {
+      failed("\(error)", at: now)
+    }
+  }
+
+  private func failed(_ reason: String, at now: Instant) {
+    control.disconnected(reason)
+    takeOutputs()
+    nextTry = control.isNeeded ? now + Self.retry : nil
+  }
+
+  private func takeOutputs() {
+    while let output = control.nextOutput() { take(output) }
+  }
+
+  private func take(_ output: UnitControl.Output) {
+    switch output {
+    // Without a connection the next one begins anew.
+    case .call: break
+    case .startEnded(let unit, let failure): events.append(.startEnded(unit: unit, failure: failure))
+    case .stopped(let unit): events.append(.stopped(unit: unit))
+    }
+  }
+}

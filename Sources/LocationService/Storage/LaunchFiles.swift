@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import Positioning
+
+/// The files of the daemon that name the unit of a program and the events that wait for it, one for each program of each user.
+package struct LaunchFiles: Sendable {
+  /// The file of one program.
+  package struct File: Equatable, Sendable {
+    package var user: UInt32
+    /// The name in the authorization store.
+    package var name: String
+    package var text: String
+  }
+
+  private let stateFolder: String?
+
+  /// - Parameter stateFolder: the daemon's state folder; nil to store nothing.
+  package init(stateFolder: String?) { self.stateFolder = stateFolder }
+
+  /// Returns all stored files, by user and name.
+  package func all() -> [File] {
+    guard let stateFolder else { return [] }
+    return PrivateFile.names(in: "\(stateFolder)/users").compactMap { UInt32($0) }.sorted().flatMap { user in
+      PrivateFile.names(in: "\(stateFolder)/users/\(user)/apps").compactMap { folder in
+        let name = StateText.unescape(folder[...])
+        guard let text = try? PrivateFile.read(path(of: name, user)) else { return nil }
+        return File(user: user, name: name, text: text)
+      }
+    }
+  }
+
+  /// Replaces the file of a program; nil removes it.
+  ///
+  /// - Throws: `FileError`.
+  package func store(_ text: String?, of name: String, _ user: UInt32) throws(FileError) {
+    if stateFolder == nil { return }
+    if let text {
+      try PrivateFile.replace(path(of: name, user), with: text)
+    } else {
+      try PrivateFile.remove(path(of: name, user))
+    }
+  }
+
+  /// The names of the monitors with stored conditions.
+  package func monitors(of name: String, _ user: UInt32) -> [String] {
+    guard stateFolder != nil else { return [] }
+    return PrivateFile.names(in: folder(of: name, user) + "/monitors").map { StateText.unescape($0[...]) }
+  }
+
+  private func folder(of name: String, _ user: UInt32) -> String {
+    let app = AppDescription(identifier: name, keys: UsageKeys())
+    return "\(stateFolder ?? "")/users/\(user)/\(StateFile.appFolder(app))"
+  }
+
+  private func path(of name: String, _ user: UInt32) -> String { folder(of: name, user) + "/launch" }
+}

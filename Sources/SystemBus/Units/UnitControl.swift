@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The service manager systemd on a bus: it starts units, and reports those that were stopped on purpose.
+///
+/// A stop on purpose is a job (`systemctl stop`): systemd then sends the signal JobRemoved for the unit, which is inactive. A
+/// program that ends by itself or crashes has no job. A shutdown of the computer stops all units and counts as none
+/// (org.freedesktop.systemd1(5)).
+package struct UnitControl: Sendable {
+  package enum Output: Equatable, Sendable {
+    case call(BusCall)
+    /// The start of a unit has ended; the reason if it has failed.
+    case startEnded(unit: String, failure: String?)
+    /// A user, or the administrator, has stopped the unit.
+    case stopped(unit: String)
+  }
+
+  /// What an answer is for.
+  private enum Question: Equatable, Sendable {
+    case subscribe, match
+    case start(unit: String)
+    /// The steps by which a job that has ended is recognised as a stop.
+    case path(unit: String)
+    case kind(unit: String, path: String)
+    case activity(unit: String, path: String)
+    case manager(unit: String)
+  }
+
+  private static let destination = "org.freedesktop.systemd1"
+  private static let path = "/org/freedesktop/systemd1"
+  private static let manager = "org.freedesktop.systemd1.Manager"
+
+  private var isConnected = false
+  private var watched: Set<String> = []
+  private var questions: [Int: Question] = [:]
+  /// The jobs of own starts, by their paths.
+  private var jobs: [String: String] = [:]
+  /// Starts that wait for the connection.
+  private var waiting: [String] = []
+  private var lastNumber = 0
+  private var outputs: [Output] = []
+
+  package init() {}
+
+  package mutating func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
+
+  /// Whether there is a reason to be connected.
+  package var isNeeded: Bool { !watched.isEmpty || !waiting.isEmpty || !jobs.isEmpty }
+
+  /// Whether a text is the name of a service unit (systemd.unit(5)), which may be sent.
+  package static func isService(_ name: String) -> Bool {
+    name.utf8.count <= 255 && name.hasSuffix(".service") && name != ".service"
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x3A, 0x2D, 0x5F, 0x2E, 0x5C, 0x40: true
+        default: false
+        }
+      }
+  }
+
+  // MARK: Calls
+
+  /// Starts a unit. Its end is an output; nothing waits for the unit's programs.
+  package mutating func start(_ unit: String) {
+    guard Self.isService(unit) else {
+      return outputs.append(.startEnded(unit: unit, failure: "\(unit) is no name of a service"))
+    }
+    guard isConnected else { return waiting.append(unit) }
+    // A start that would replace a job of the administrator fails.
+    call(.start(unit: unit), Self.manager, "StartUnit", [.text(unit), .text("fail")])
+  }
+
+  /// Sets the units whose stops are reported.
+  package mutating func watch(_ units: Set<String>) {
+    let units = units.filter(Self.isService)
+    if isConnected {
+      for unit in units.subtracting(watched).sorted() { match(unit, isWanted: true) }
+      for unit in watched.subtracting(units).sorted() { match(unit, isWanted: false) }
+    }
+    watched = units
+  }
+
+  // MARK: The connection
+
+  package mutating func connected() {
+    isConnected = true
+    // Without a subscriber the manager sends no signals.
+    call(.subscribe, Self.manager, "Subscribe", [])
+    for unit in watched.sorted() { match(unit, isWanted: true) }
+    let starts = waiting
+    waiting = []
+    for unit in starts { start(unit) }
+  }
+
+  /// The connection has ended, or there is none: starts fail.
+  package mutating func disconnected(_ reason: String) {
+    isConnected = false
+    var units = waiting + jobs.values.sorted()
+    for case .start(let unit) in questions.values { units.append(unit) }
+    questions = [:]
+    jobs = [:]
+    waiting = []
+    for unit in units { outputs.append(.startEnded(unit: unit, failure: reason)) }
+  }
+
+  package mutating func receive(_ message: BusMessage) {
+    switch message.kind {
+    case .signal(_, Self.manager, "JobRemoved"): jobRemoved(message.body)
+    case .signal: break
+    case .reply(let token):
+      if token.owner == .units, let question = questions.removeValue(forKey: token.number) {
+        answered(question, message.body)
+      }
+    case .refusal(let token, _, let text):
+      if token.owner == .units, case .start(let unit)? = questions.removeValue(forKey: token.number) {
+        outputs.append(.startEnded(unit: unit, failure: text))
+      }
+    }
+  }
+
+  /// The arguments are the job's number and path, the unit and the result.
+  private mutating func jobRemoved(_ body: [BusValue]) {
+    guard body.count == 4, let path = body[1].text, let unit = body[2].text, let result = body[3].text else { return }
+    if jobs.removeValue(forKey: path) != nil {
+      let isDone = result == "done" || result == "skipped"
+      outputs.append(.startEnded(unit: unit, failure: isDone ? nil : "systemd reports \(result) for \(unit)"))
+    } else if watched.contains(unit), result == "done" {
+      call(.path(unit: unit), Self.manager, "LoadUnit", [.text(unit)])
+    }
+  }
+
+  private mutating func answered(_ question: Question, _ body: [BusValue]) {
+    switch question {
+    case .subscribe, .match: break
+    case .start(let unit): if let path = body.first?.text { jobs[path] = unit }
+    case .path(let unit):
+      guard let path = body.first?.text else { return }
+      get("Type", of: "org.freedesktop.systemd1.Service", at: path, .kind(unit: unit, path: path))
+    case .kind(let unit, let path):
+      // The start of a unit of this type ends with its program.
+      if body.first?.text == "oneshot" { return }
+      get("ActiveState", of: "org.freedesktop.systemd1.Unit", at: path, .activity(unit: unit, path: path))
+    case .activity(let unit, _):
+      guard let state = body.first?.text, state == "inactive" || state == "failed" else { return }
+      get("SystemState", of: Self.manager, at: Self.path, .manager(unit: unit))
+    case .manager(let unit): if body.first?.text != "stopping" { outputs.append(.stopped(unit: unit)) }
+    }
+  }
+
+  // MARK: Messages
+
+  private mutating func token(_ question: Question) -> BusToken {
+    lastNumber += 1
+    questions[lastNumber] = question
+    return BusToken(.units, lastNumber)
+  }
+
+  private mutating func call(
+    _ question: Question, _ interface: String, _ member: String, _ arguments: [BusCall.Argument], at path: String = path
+  ) {
+    outputs.append(
+      .call(BusCall(token(question), Self.destination, path, interface, member, arguments)))
+  }
+
+  private mutating func get(_ property: String, of interface: String, at path: String, _ question: Question) {
+    call(question, "org.freedesktop.DBus.Properties", "Get", [.text(interface), .text(property)], at: path)
+  }
+
+  private mutating func match(_ unit: String, isWanted: Bool) {
+    let rule =
+      "type='signal',sender='\(Self.destination)',interface='\(Self.manager)',member='JobRemoved',arg2='\(unit)'"
+    outputs.append(.call(.match(token(.match), rule, isWanted: isWanted)))
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import SystemBus
+
+@Suite("Units of the service manager")
+struct UnitControlTests {
+  private static let unit = "hike.service"
+  private static let path = "/org/freedesktop/systemd1/unit/hike_2eservice"
+
+  private static func connected(watching units: Set<String> = [unit]) -> UnitControl {
+    var control = UnitControl()
+    control.watch(units)
+    control.connected()
+    _ = calls(&control)
+    return control
+  }
+
+  /// Takes the outputs, which are calls.
+  @discardableResult
+  private static func calls(_ control: inout UnitControl) -> [BusCall] {
+    var calls: [BusCall] = []
+    while case .call(let call)? = control.nextOutput() { calls.append(call) }
+    return calls
+  }
+
+  private static func answer(_ call: BusCall?, _ value: String, _ control: inout UnitControl) {
+    guard let call else { return }
+    control.receive(BusMessage(.reply(call.token), [.text(value)]))
+  }
+
+  private static func removed(_ path: String, _ unit: String = unit, _ result: String = "done") -> BusMessage {
+    BusMessage(
+      .signal(
+        path: "/org/freedesktop/systemd1", interface: "org.freedesktop.systemd1.Manager", member: "JobRemoved"),
+      [.integer(7), .text(path), .text(unit), .text(result)])
+  }
+
+  /// Answers the questions after the end of a job. Returns the last output.
+  private static func stopped(
+    _ control: inout UnitControl, type: String = "simple", state: String = "inactive", system: String = "running"
+  ) -> UnitControl.Output? {
+    for value in [path, type, state, system] {
+      guard let call = calls(&control).last else { return nil }
+      answer(call, value, &control)
+    }
+    return control.nextOutput()
+  }
+
+  @Test("A unit is started without replacing a job of the administrator, and its end is reported once")
+  func start() {
+    var control = Self.connected()
+    control.start(Self.unit)
+    let calls = Self.calls(&control)
+    #expect(calls.map(\.member) == ["StartUnit"])
+    #expect(calls.last?.arguments == [.text(Self.unit), .text("fail")])
+    Self.answer(calls.last, "/job/5", &control)
+    #expect(control.nextOutput() == nil)
+    control.receive(Self.removed("/job/5"))
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: nil))
+    // The own start is no stop.
+    #expect(control.nextOutput() == nil)
+  }
+
+  @Test("A start fails with the reason of systemd or of the bus")
+  func failures() {
+    var control = Self.connected()
+    control.start(Self.unit)
+    let call = Self.calls(&control).last
+    #expect(call != nil)
+    if let call {
+      control.receive(BusMessage(.refusal(call.token, name: "x", text: "Interactive authentication required.")))
+    }
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: "Interactive authentication required."))
+    control.start(Self.unit)
+    Self.answer(Self.calls(&control).last, "/job/6", &control)
+    control.receive(Self.removed("/job/6", Self.unit, "failed"))
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: "systemd reports failed for hike.service"))
+    control.start(Self.unit)
+    _ = Self.calls(&control)
+    control.disconnected("gone")
+    #expect(control.nextOutput() == .startEnded(unit: Self.unit, failure: "gone"))
+    #expect(control.nextOutput() == nil)
+  }
+
+  @Test("A start waits for the connection; the manager sends signals only after Subscribe")
+  func waits() {
+    var control = UnitControl()
+    control.start(Self.unit)
+    #expect(control.nextOutput() == nil && control.isNeeded)
+    control.watch([Self.unit])
+    control.connected()
+    #expect(Self.calls(&control).map(\.member) == ["Subscribe", "AddMatch", "StartUnit"])
+    control.watch([])
+    #expect(Self.calls(&control).map(\.member) == ["RemoveMatch"])
+  }
+
+  @Test("A job that leaves a unit inactive is a stop on purpose")
+  func stop() {
+    var control = Self.connected()
+    control.receive(Self.removed("/job/9"))
+    #expect(Self.stopped(&control) == .stopped(unit: Self.unit))
+    control.receive(Self.removed("/job/9"))
+    #expect(Self.stopped(&control, state: "failed") == .stopped(unit: Self.unit))
+  }
+
+  @Test("No stop: a restart, a start of type oneshot, the shutdown of the computer, a job that failed, another unit")
+  func noStop() {
+    var control = Self.connected()
+    for state in ["active", "activating", "reloading"] {
+      control.receive(Self.removed("/job/9"))
+      #expect(Self.stopped(&control, state: state) == nil)
+    }
+    control.receive(Self.removed("/job/9"))
+    #expect(Self.stopped(&control, type: "oneshot") == nil)
+    control.receive(Self.removed("/job/9"))
+    #expect(Self.stopped(&control, system: "stopping") == nil)
+    control.receive(Self.removed("/job/9", Self.unit, "canceled"))
+    control.receive(Self.removed("/job/9", "other.service"))
+    #expect(control.nextOutput() == nil)
+  }
+
+  @Test(
+    "Only names of services are sent",
+    arguments: [
+      ("hike.service", true), ("user@1000.service", true), ("a\\x2db.service", true), ("hike.scope", false),
+      ("hike", false), (".service", false), ("a b.service", false), ("x',sender='y.service", false),
+      (String(repeating: "a", count: 250) + ".service", false),
+    ])
+  func names(name: String, isService: Bool) {
+    #expect(UnitControl.isService(name) == isService)
+    var control = Self.connected(watching: [])
+    control.start(name)
+    #expect(Self.calls(&control).count == (isService ? 1 : 0))
+  }
+}
