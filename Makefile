@@ -19,7 +19,7 @@ BENCH := $(BUILD)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-units rig-python rig-geocoder static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-geocoder static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -152,6 +152,10 @@ rig-packages:
 	  echo "installing the rigs' packages" >&2; \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null; }
+
+# The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
+rig-daemon-commands: rig-programs
+	python3 Tests/rig/commands_through_service.py .build/debug
 
 # Batches and power states of simulated receivers with the real commands; readers are killed.
 rig-batch: rig-programs

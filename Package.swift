@@ -151,7 +151,7 @@ let package = Package(
       name: "LocationDaemon",
       dependencies: [
         "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "ReceiverRuntime",
-        "ReceiverStream", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes", systemPackage,
+        "ReceiverStream", "SerialPort", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
 
@@ -288,8 +288,8 @@ let package = Package(
     .testTarget(
       name: "LocationDaemonTests",
       dependencies: [
-        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "Positioning", "ReceiverStream", "Varlink",
-        "TestSupport",
+        "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "MonotonicTime",
+        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink", "TestSupport", systemPackage,
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

@@ -17,6 +17,17 @@ package enum FileLookup {
     return ((try? Syscalls.names(in: descriptor.number)) ?? []).sorted()
   }
 
+  /// Returns the absolute path without symbolic links; nil where the path leads nowhere.
+  package static func resolved(_ path: String) -> String? { Syscalls.resolved(path) }
+
+  /// Whether two paths lead to the same file. The corresponding C function is stat(2).
+  package static func areSame(_ path: String, _ other: String) -> Bool {
+    guard let one = try? Syscalls.status(ofPath: path), let two = try? Syscalls.status(ofPath: other) else {
+      return false
+    }
+    return one.fileSystem == two.fileSystem && one.inode == two.inode
+  }
+
   /// Which file a path names, and when it was written. Another value means another content.
   package struct Mark: Hashable, Sendable {
     var inode: UInt64

@@ -92,7 +92,7 @@ package enum Syscalls {
   static let standardOutput = STDOUT_FILENO
 
   /// The corresponding C function is fcntl(2) with F_DUPFD_CLOEXEC. The copy is above the standard streams.
-  static func duplicate(_ descriptor: Int32) throws(Errno) -> OwnedDescriptor {
+  package static func duplicate(_ descriptor: Int32) throws(Errno) -> OwnedDescriptor {
     OwnedDescriptor(try retryOnInterrupt { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) })
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import FileSystem
 import LocationService
 import MonotonicTime
 import Positioning
@@ -19,7 +20,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     case subscription(VarlinkServerConnection.CallID, ProgramID, newest: Location?)
     case request(VarlinkServerConnection.CallID, ProgramID)
     /// The bytes of a receiver.
-    case stream(VarlinkServerConnection.CallID, ProgramID, receiver: Int)
+    case stream(VarlinkServerConnection.CallID, ProgramID, ByteStream)
     case coreLocation(ProgramID, ServedProgram)
     /// An agent that waits for the questions of a user, and the revision of those that it has.
     case agent(VarlinkServerConnection.CallID, user: UInt32, revision: Int)
@@ -32,6 +33,10 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   let peer: Peer
   var varlink: VarlinkServerConnection
   var role = Role.idle
+  /// The line that its program has or waits for; nil without one.
+  var lease: Lease?
+  /// The descriptor that goes with the next bytes; nil without one.
+  var passed: OwnedDescriptor?
   /// The permission that the policy gave to its program; nil without one.
   var grant: AuthorizationStatus?
   /// Whether it is closed after what waits to be written.
@@ -80,12 +85,26 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   /// Whether a question waits for the foreground of the program's terminal.
   var waitsForTerminal: Bool { asked != nil && shownPrompt == nil && peer.hasTerminal }
 
+  /// The groups of the program's user.
+  var groups: [UInt32] { [peer.credentials.group] + (socket.peerGroups ?? []) }
+
   func perform(_ action: ProgramAction) {
     switch action {
     case .output(let output): outputs.append(output)
     // The state of the program has it.
     case .sessions, .store: break
     }
+  }
+
+  /// Writes what waits, with the descriptor.
+  func write() -> Transfer {
+    let result =
+      switch passed {
+      case .some(let descriptor): socket.write(varlink.output, passing: descriptor)
+      case nil: socket.write(varlink.output)
+      }
+    if case .bytes = result { passed = nil }
+    return result
   }
 
   func reply(_ call: VarlinkServerConnection.CallID, _ reply: VarlinkReply) {

@@ -25,6 +25,8 @@ extension LocationServer {
     case "org.sextant.Location.Stream":
       guard call.kind == .more else { return connection.reply(id, .failure(.expectedMore)) }
       stream(call, id, connection)
+    case "org.sextant.Receivers.Lease": lease(call, id, connection)
+    case "org.sextant.Receivers.KeepRecovery": keepRecovery(call, id, connection)
     case "org.sextant.CoreLocation.Open": open(call, id, connection)
     case _ where call.interface == "org.sextant.Launch": answerLaunch(call, id, connection, at: now.instant)
     case _ where call.interface == "org.sextant.Authorization": answerAuthorization(call, id, connection)
@@ -39,6 +41,10 @@ extension LocationServer {
       receivers.enumerated().map { index, receiver in
         var members = [JSON.Member("device", .string(receiver.device))]
         if let model = receiver.model { members.append(JSON.Member("model", .string(model))) }
+        if let (state, reason) = lendingState(of: index) {
+          members += [JSON.Member("state", .string(state)), JSON.Member("reason", .string(reason))]
+          return .object(members)
+        }
         let power = index == 0 ? host.powerStatus : receiver.isOpen ? .awake : .absent
         members.append(JSON.Member("state", .string(power.state)))
         let reason = index == 0 ? host.problem?.reason ?? power.reason : power.reason
@@ -46,6 +52,17 @@ extension LocationServer {
         if index == 0, let fix = host.fixKind { members.append(JSON.Member("fix", .string(fix))) }
         return .object(members)
       })
+  }
+
+  /// The state and its reason while the line is not the service's own; nil otherwise.
+  private func lendingState(of receiver: Int) -> (String, String)? {
+    let holder = holder(of: receiver)?.text ?? "a program that has ended"
+    return switch receivers[receiver].use {
+    case .served: nil
+    case .ending: ("ending", "it is restored, to be lent to \(holder)")
+    case .lent: ("lent", "lent to \(holder)")
+    case .returning: ("returning", "it was lent, and is opened again")
+    }
   }
 
   private func status(at now: Moment) -> JSON {
@@ -77,6 +94,29 @@ extension LocationServer {
     return host.add(
       app, user: peer.credentials.user, authorization: connection.grant,
       application: host.settings.application ?? peer.applicationState, connection)
+  }
+
+  /// Adds the program of a connection that gets a receiver's bytes; nil, with the reply, if it has no permission.
+  ///
+  /// - Parameter isByDevice: whether it needs no stored permission.
+  func addStreamProgram(
+    _ id: VarlinkServerConnection.CallID, _ connection: Connection, isByDevice: Bool
+  ) -> ProgramID? {
+    guard isByDevice else { return addPermittedProgram(id, connection) }
+    let peer = connection.peer
+    connection.name = "\(peer.executableName)@\(peer.executable ?? "")"
+    connection.grant = policy.grant(to: peer)
+    return host.add(
+      AppDescription(identifier: connection.name, keys: UsageKeys()), user: peer.credentials.user,
+      authorization: .authorizedAlways, application: host.settings.application ?? peer.applicationState, connection)
+  }
+
+  /// Has a program want all locations.
+  func demandUpdates(_ program: ProgramID) {
+    _ = host.changeOnThread(program) { engine, _ in engine.add(Self.manager) }
+    for call in [ClientCall.setPausesAutomatically(false), .startUpdatingLocation] {
+      host.call(call, by: Self.manager, of: program)
+    }
   }
 
   /// Adds the program of a connection that speaks org.sextant.Location; nil, with the reply, if it has no permission.
@@ -165,24 +205,6 @@ extension LocationServer {
   func fail(_ connection: Connection, _ call: VarlinkServerConnection.CallID, _ name: String) {
     connection.reply(call, .failure(VarlinkError("org.sextant.Location.\(name)")))
     endProgram(of: connection)
-  }
-
-  private func stream(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
-    let device = call.parameters["device"]
-    let receiver = device?.string.map { name in receivers.firstIndex { $0.device == name } } ?? 0
-    guard let receiver, receivers.indices.contains(receiver) else {
-      return connection.reply(
-        id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": device ?? .null])))
-    }
-    // The bytes have the full position.
-    guard let program = addPermittedProgram(id, connection) else { return }
-    connection.role = .stream(id, program, receiver: receiver)
-    if !isStreamPermitted(to: program) { fail(connection, id, "Denied") }
-  }
-
-  /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.
-  func isStreamPermitted(to program: ProgramID) -> Bool {
-    host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
   }
 
   private func open(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {

@@ -60,12 +60,15 @@ final class LocationServer: ServiceThreadWork {
     nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
       vendor: "Sextant", product: "sextantd", version: version, url: "",
-      interfaces: [.location, .coreLocation, .authorization, .launch])
+      interfaces: [.location, .receivers, .coreLocation, .authorization, .launch])
     self.listener = listener
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
   }
 
-  var deadline: Instant? { .earlier(.earlier(nextForegroundCheck, nextWatchdog), launcher.deadline) }
+  var deadline: Instant? {
+    let retry = connections.values.compactMap { $0.lease?.call == nil ? nil : $0.lease?.retryAt }.min()
+    return .earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, retry))
+  }
   var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
 
   // MARK: Rounds
@@ -162,7 +165,7 @@ final class LocationServer: ServiceThreadWork {
 
   private func write(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     while connection.varlink.outputBytesWaiting > 0 {
-      switch connection.socket.write(connection.varlink.output) {
+      switch connection.write() {
       case .bytes(let count): connection.varlink.didWrite(count)
       case .wouldWait: return setInterest(of: connection, &poller)
       case .ended: return close(connection, &poller, at: now)
@@ -185,9 +188,21 @@ final class LocationServer: ServiceThreadWork {
   private func close(_ connection: Connection, _ poller: inout Poller, at now: Moment) {
     guard connections.removeValue(forKey: connection.token.rawValue) != nil else { return }
     poller.remove(connection.socket.descriptor)
+    takeRest(of: connection, at: now)
     endProgram(of: connection)
+    endLease(of: connection)
     if isFull, (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))) != nil {
       isFull = false
+    }
+  }
+
+  /// Takes the calls that a program with a line sent before its end: what it has changed at the receiver.
+  private func takeRest(of connection: Connection, at now: Moment) {
+    while connection.lease != nil, connection.varlink.wantsInput,
+      case .bytes(let count) = connection.socket.read(into: &buffer)
+    {
+      connection.varlink.receive(buffer.span.extracting(0..<count))
+      while case .call(let id, let call)? = connection.varlink.nextEvent() { answer(call, id, connection, at: now) }
     }
   }
 
@@ -202,20 +217,6 @@ final class LocationServer: ServiceThreadWork {
     if isLaunched { launcher.disconnected(connection, at: SystemClock.monotonic) }
     connection.outputs = []
     connection.unsentLocation = nil
-  }
-
-  func receive(_ bytes: RawSpan, of receiver: Int) {
-    var text: String?
-    for connection in connections.values {
-      guard case .stream(let call, let program, receiver) = connection.role else { continue }
-      guard isStreamPermitted(to: program) else {
-        fail(connection, call, "Denied")
-        continue
-      }
-      let encoded = text ?? Base64.text(of: bytes)
-      text = encoded
-      connection.reply(call, .success(["bytes": .string(encoded)], continues: true))
-    }
   }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
@@ -235,6 +236,7 @@ final class LocationServer: ServiceThreadWork {
     for isAgent in agentUsers.isEmpty ? [false] : [false, true] {
       for connection in connections.values where (connection.agentUser != nil) == isAgent {
         deliver(to: connection, at: now)
+        completeLease(of: connection, at: now.instant)
         if connection.varlink.outputBytesWaiting > 0 { write(connection, &poller, at: now) }
         waits = waits || connection.program != nil
         asksInBackground = asksInBackground || connection.waitsForTerminal
@@ -263,7 +265,9 @@ final class LocationServer: ServiceThreadWork {
     case .idle: break
     case .launcher(let call, let hasUnits): deliverUnits(to: connection, call, hasUnits)
     case .agent(let call, let user, let revision): deliverQuestions(to: connection, call, user, revision)
-    case .stream: connection.outputs = []
+    case .stream:
+      connection.outputs = []
+      send("", count: 0, connection)
     case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
     case .request(let call, let program): deliverAnswer(to: connection, call, program)
     case .coreLocation(let program, var served):

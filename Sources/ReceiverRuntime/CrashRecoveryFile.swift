@@ -2,20 +2,32 @@
 import FileSystem
 import Receiver
 
-/// The crash-recovery record of a receiver as a file. It is written when the set of changed settings
-/// changes, and removed when the receiver is restored.
+/// The crash-recovery record of a receiver as a file, or where another program stores it. It is written when the set of
+/// changed settings changes, and removed when the receiver is restored.
 package final class CrashRecoveryFile {
-  private let path: String
+  /// Replaces the stored text; nil removes it.
+  package typealias Writing = (String?) throws(FileError) -> Void
+
+  private let write: Writing
   private var stored: CrashRecoveryRecord?
   private var storedSettings: CrashRecoverySettings?
 
   /// - Parameters:
   ///   - stateFolder: the state folder. It is created with the first record.
   ///   - line: the name of the device.
-  package init(stateFolder: String, line: String) {
-    path = "\(stateFolder)/receivers/" + String(line.map { $0.isLetter || $0.isNumber ? $0 : "_" }) + ".txt"
-    // An invalid file is treated as missing.
-    guard let text = try? PrivateFile.read(path, limit: 65_536) else { return }
+  package convenience init(stateFolder: String, line: String) {
+    let path = "\(stateFolder)/receivers/" + String(line.map { $0.isLetter || $0.isNumber ? $0 : "_" }) + ".txt"
+    self.init(text: try? PrivateFile.read(path, limit: 65_536)) { text throws(FileError) in
+      if let text { try PrivateFile.replace(path, with: text) } else { try PrivateFile.remove(path) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - text: the stored text; nil without one. An invalid text is treated as missing.
+  ///   - write: stores another one.
+  package init(text: String?, write: @escaping Writing) {
+    self.write = write
+    guard let text else { return }
     let line = text.prefix { !$0.isNewline }
     stored = CrashRecoveryRecord(line)
     if stored != nil { storedSettings = CrashRecoverySettings(text.dropFirst(line.count)) }
@@ -29,13 +41,27 @@ package final class CrashRecoveryFile {
   package func save(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil) throws(FileError) {
     guard recovery != stored || settings != storedSettings else { return }
     (stored, storedSettings) = (recovery, settings)
-    let text = ([recovery.text] + [settings?.text].compactMap(\.self)).joined(separator: "\n")
-    try PrivateFile.replace(path, with: text + "\n")
+    try write(text)
+  }
+
+  /// The stored text; nil without a record.
+  package var text: String? {
+    stored.map { ([$0.text] + [storedSettings?.text].compactMap(\.self)).joined(separator: "\n") + "\n" }
+  }
+
+  /// Stores the text of another program's record.
+  ///
+  /// - Returns: false if it is no record.
+  package func replace(with text: String) throws(FileError) -> Bool {
+    let other = CrashRecoveryFile(text: text) { _ in }
+    guard let recovery = other.recovery else { return false }
+    try save(recovery, other.settings)
+    return true
   }
 
   package func clear() {
     guard stored != nil else { return }
     (stored, storedSettings) = (nil, nil)
-    try? PrivateFile.remove(path)
+    try? write(nil)
   }
 }

@@ -40,6 +40,9 @@ package final class ReceiverConnection {
   private let recoveryFile: CrashRecoveryFile?
   private var hasRecoveryFailed = false
   private var otherReaders = OtherReaders()
+  private let provider: (any LineProvider)?
+  /// What a line that another program reads has reported of its receiver.
+  private var identity = LineIdentity.unknown
 
   /// - Parameters:
   ///   - path: a tty, pseudo-terminal, FIFO, file or character device, or another name that `LineAddress` reads.
@@ -47,11 +50,14 @@ package final class ReceiverConnection {
   ///   - baud: the fixed rate; nil to search for the rate.
   ///   - token: the token of the port in the events of the poller.
   ///   - recoveryFile: the crash-recovery record of the line; nil for none, and for a session that sends nothing.
+  ///   - provider: the source of lines that another program has opened; nil if the path is opened.
   ///   - reference: returns the time of the computer if its clock is set.
   package init(
     path: String, settings: SessionSettings, baud: UInt32?, token: Poller.Token,
-    recoveryFile: CrashRecoveryFile? = nil, reference: @escaping @Sendable () -> UTCTime?
+    recoveryFile: CrashRecoveryFile? = nil, provider: (any LineProvider)? = nil,
+    reference: @escaping @Sendable () -> UTCTime?
   ) {
+    self.provider = provider
     self.recoveryFile = settings.intent == .readOnly ? nil : recoveryFile
     self.path = path
     self.settings = settings
@@ -239,6 +245,10 @@ package final class ReceiverConnection {
 
   private func open(_ path: String, _ poller: inout Poller, at now: Instant) throws(SerialPortError) {
     let access: SerialPort.Access = settings.intent == .readOnly ? .readOnly : .readWrite
+    if let line = try provider?.line(at: now) {
+      try open(try ReceiverLine(line, path, access: access, baud: baud, at: now), path, &poller, at: now)
+      return followReports()
+    }
     try open(try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now), path, &poller, at: now)
   }
 
@@ -254,6 +264,18 @@ package final class ReceiverConnection {
     let notice = reopening.retry.opened(path, at: now)
     events.append(.opened(path: path, rate: lineRate))
     if let notice { events.append(.notice(notice)) }
+  }
+
+  /// Passes on what a line that another program reads has reported.
+  private func followReports() {
+    while let text = read({ $0.line.takeNotice() }) { events.append(.notice(text)) }
+    guard let found = read({ $0.line.identity }), found != identity else { return }
+    identity = found
+    switch found {
+    case .unknown: break
+    case .unidentified: link!.session.follow(nil as ReceiverDescription?)
+    case .identified(let description): link!.session.follow(description)
+    }
   }
 
   private func makeSession(of line: borrowing ReceiverLine, at now: Instant) -> ReceiverSession {
@@ -286,6 +308,7 @@ package final class ReceiverConnection {
     // The settings of another program can look like a hang-up: without VMIN a read returns no bytes.
     let readers = otherReaders.text(for: link!.line.otherReaders, path)
     closeLink(&poller)
+    provider?.lost()
     events.append(.lost(path: path))
     if let readers { events.append(.notice(readers)) }
     guard reopening.policy != nil else {
@@ -366,6 +389,7 @@ package final class ReceiverConnection {
       link!.session.follow(rate: rate, at: now)
       events.append(.rate(rate))
     }
+    followReports()
     switch result {
     case .wouldBlock: return false
     case .endOfInput:

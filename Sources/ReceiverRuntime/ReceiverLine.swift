@@ -33,11 +33,42 @@ enum ReceiverLine: ~Copyable {
     }
   }
 
-  /// The descriptor to wait for; nil for a polled line.
+  /// Takes a line that another program has opened. `baud` applies to lines with a rate.
+  init(
+    _ line: consuming ProvidedLine, _ path: String, access: SerialPort.Access, baud: UInt32?, at now: Instant
+  ) throws(SerialPortError) {
+    switch consume line {
+    case .lent(let descriptor):
+      if case .i2c(let bus, let address)? = try? LineAddress(path) {
+        let bus = try I2CBus(adopting: descriptor, path: bus, address: address)
+        self = .polled(try I2CLine(bus, isWritable: access == .readWrite, at: now))
+      } else {
+        self = .port(try SerialPort(adopting: descriptor, path: path, access: access, baud: baud))
+      }
+    case .served(let line): self = .polled(line)
+    }
+  }
+
+  func takeNotice() -> String? {
+    switch self {
+    case .port: nil
+    case .polled(let line): line.takeNotice()
+    }
+  }
+
+  /// The identity of the receiver, if the line reports one.
+  var identity: LineIdentity {
+    switch self {
+    case .port: .unknown
+    case .polled(let line): line.identity
+    }
+  }
+
+  /// The descriptor to wait for; nil for a line that is only polled.
   var fileDescriptor: Int32? {
     switch self {
     case .port(let port): port.fileDescriptor
-    case .polled: nil
+    case .polled(let line): line.fileDescriptor
     }
   }
 
@@ -135,19 +166,39 @@ enum ReceiverLine: ~Copyable {
   }
 }
 
-/// A line that does not report available bytes. It is read at its `deadline`.
-protocol PolledLine: AnyObject {
+/// A line that is not a port. It is read at its `deadline`.
+package protocol PolledLine: AnyObject {
   /// When the line is read.
   var deadline: Instant? { get }
+  /// A descriptor that also reports available bytes; nil for a line without one.
+  var fileDescriptor: Int32? { get }
   var isWritable: Bool { get }
   /// The port of the receiver at the other end, if the kind of line determines it.
   var receiverPort: ReceiverPortNumber? { get }
   /// The rate that the line itself determines, baud. It may change at each read. Nil without such a rate.
   var givenRate: UInt32? { get }
+  /// The next message for the user about the line; nil without one.
+  func takeNotice() -> String?
+  /// The identity of the receiver if another program has polled it; `unknown` before that, and for other lines.
+  var identity: LineIdentity { get }
 
   /// Reads available bytes. `wouldBlock` if there are no more; the next read is due at `deadline`.
   @_lifetime(span: copy span)
   func read(into span: inout MutableRawSpan, at now: Instant) throws(SerialPortError) -> SerialPort.ReadResult
   /// Writes as many bytes as the line takes. Returns their number.
   func write(_ bytes: RawSpan, at now: Instant) throws(SerialPortError) -> Int
+}
+
+extension PolledLine {
+  package var fileDescriptor: Int32? { nil }
+  package var identity: LineIdentity { .unknown }
+  package func takeNotice() -> String? { nil }
+}
+
+/// The identity of a receiver at a line that another program reads.
+package enum LineIdentity: Equatable, Sendable {
+  case unknown
+  /// The receiver does not identify itself.
+  case unidentified
+  case identified(ReceiverDescription)
 }

@@ -19,8 +19,21 @@ public struct I2CBus: ~Copyable {
   ///
   /// - Throws: `notFound`, `noPermission`, `malformed` for a path that is not an I2C bus or lacks plain transfers.
   public init(opening path: String, address: UInt8) throws(SerialPortError) {
+    try self.init(adopting: try Self.openForAnother(path), path: path, address: address)
+  }
+
+  /// Opens a bus for ``init(adopting:path:address:)``, perhaps of another program.
+  package static func openForAnother(_ path: String) throws(SerialPortError) -> OwnedDescriptor {
     try refuseNUL(path, .open)
-    let descriptor = try opening(path) { () throws(Errno) in try Syscalls.open(path, O_RDWR | O_CLOEXEC) }
+    return try opening(path) { () throws(Errno) in try Syscalls.open(path, O_RDWR | O_CLOEXEC) }
+  }
+
+  /// Takes a bus that another program has opened.
+  ///
+  /// - Throws: `malformed` if it is not an I2C bus or lacks plain transfers.
+  package init(
+    adopting descriptor: consuming OwnedDescriptor, path: String, address: UInt8
+  ) throws(SerialPortError) {
     let isAble: Bool
     do {
       isAble = try Syscalls.doesI2CTransfers(descriptor.number)

@@ -73,12 +73,26 @@ public struct SerialPort: ~Copyable {
   /// - Throws: ``SerialPortError``: `notFound`, `directory`, `unsuitable`, `malformed`, `noPermission`, `held`,
   ///   `unsupportedBaudRate`, `inputOutput`.
   public init(opening path: String, access: Access, baud: UInt32?) throws(SerialPortError) {
-    self = try Self.opened(path, access, baud)
+    self = try Self.made(try Self.openLocked(path, access), path, access, baud)
   }
 
-  private static func opened(
-    _ path: String, _ access: Access, _ baud: UInt32?
-  ) throws(SerialPortError) -> SerialPort {
+  /// Takes a port that another program has opened with ``openLocked(_:_:)``: the lock belongs to the open file, which both
+  /// share.
+  ///
+  /// - Throws: ``SerialPortError``: `unsupportedBaudRate`, `inputOutput`, `gone`.
+  package init(
+    adopting descriptor: consuming OwnedDescriptor, path: String, access: Access, baud: UInt32?
+  ) throws(SerialPortError) {
+    let port = try Self.made(descriptor, path, access, baud)
+    // The end of an earlier port at the same open file has ended it.
+    if port.kind == .terminal { try? Syscalls.setExclusive(port.fileDescriptor, true) }
+    self = port
+  }
+
+  /// Opens and locks a port. The settings of the line stay.
+  ///
+  /// - Throws: as ``init(opening:access:baud:)``.
+  package static func openLocked(_ path: String, _ access: Access) throws(SerialPortError) -> OwnedDescriptor {
     if let node = try? Syscalls.status(ofPath: path) {
       // The lock excludes only programs that use locks.
       let readers = findOtherReaders(of: node)
@@ -89,9 +103,18 @@ public struct SerialPort: ~Copyable {
     let descriptor = try openNode(path, access)
     let node = try opening(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }
     try refuseUnsuitable(node, path)
+    let isTerminal = try opening(path) { () throws(Errno) in try lineSettings(of: descriptor.number) } != nil
+    let kind = Kind(node, isTerminal: isTerminal)
+    if kind != .file { try lockExclusively(descriptor.number, path, node, kind) }
+    return descriptor
+  }
+
+  private static func made(
+    _ descriptor: consuming OwnedDescriptor, _ path: String, _ access: Access, _ baud: UInt32?
+  ) throws(SerialPortError) -> SerialPort {
+    let node = try opening(path) { () throws(Errno) in try Syscalls.status(of: descriptor.number) }
     let settings = try opening(path) { () throws(Errno) in try lineSettings(of: descriptor.number) }
     let kind = Kind(node, isTerminal: settings != nil)
-    if kind != .file { try lockExclusively(descriptor.number, path, node, kind) }
     let found = settings.map { FoundLine(settings: $0, lowLatency: Syscalls.lowLatency(descriptor.number)) }
 
     // From here on the port's deinit restores the settings, whatever fails.

@@ -55,7 +55,7 @@ extension Syscalls {
   }
 
   /// The name of a group; getgrgid_r(3). Nil for a group without a name.
-  static func groupName(_ identifier: UInt32) -> String? {
+  package static func groupName(_ identifier: UInt32) -> String? {
     var entry = unsafe group()
     var found: UnsafeMutablePointer<group>?
     var strings = [CChar](repeating: 0, count: 16_384)

@@ -7,7 +7,7 @@ import Varlink
 struct InterfaceTests {
   @Test(
     "The service sends the text of the file that ships",
-    arguments: [VarlinkService.Interface.location, .coreLocation, .authorization, .launch])
+    arguments: [VarlinkService.Interface.location, .coreLocation, .receivers, .authorization, .launch])
   func text(interface: VarlinkService.Interface) {
     #expect(Page("docs/reference/\(interface.name).varlink").read() == interface.description)
   }

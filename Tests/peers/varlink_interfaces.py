@@ -16,8 +16,10 @@ from varlink.scanner import Interface  # noqa: E402
 # Methods, types and errors that clients rely on.
 EXPECTED = {
     "org.sextant.Location": {
-        "GetStatus", "RequestLocation", "Subscribe", "GetReceivers", "Stream", "Location", "Receiver", "Program",
-        "Status", "Denied", "NotDetermined", "LocationUnknown", "NoReceiver"},
+        "GetStatus", "RequestLocation", "Subscribe", "GetReceivers", "Stream", "Location", "Receiver", "Identity",
+        "Program", "Status", "Denied", "NotDetermined", "LocationUnknown", "NoReceiver"},
+    "org.sextant.Receivers": {
+        "Lease", "KeepRecovery", "NotPermitted", "Lent", "Unavailable", "ReadOnly", "NoReceiver", "NotLent"},
     "org.sextant.CoreLocation": {"Open"},
 }
 

@@ -18,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
+#include <sys/xattr.h>
 
 // MARK: Files
 
@@ -38,6 +39,13 @@ struct clinux_peer {
 };
 /// SO_PEERCRED.
 int clinux_get_peer(int descriptor, struct clinux_peer *peer);
+/// SO_PEERGROUPS: the supplementary groups of that process, and their number; -ERANGE if there are more than `capacity`.
+int clinux_get_peer_groups(int descriptor, uint32_t *groups, int capacity);
+/// sendmsg(2) with a descriptor (SCM_RIGHTS in unix(7)) and without SIGPIPE: the number of bytes sent, or -errno.
+int clinux_send_descriptor(int socket, const void *bytes, size_t count, int passed);
+/// recvmsg(2): the number of bytes received, 0 at the end, or -errno. `passed` is the descriptor that came with them, closed
+/// on exec, or -1. Of several descriptors the further ones are closed.
+int clinux_receive_descriptor(int socket, void *bytes, size_t count, int *passed);
 
 // MARK: Serial lines and pseudo-terminals
 

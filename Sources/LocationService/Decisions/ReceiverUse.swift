@@ -6,6 +6,10 @@ import MonotonicTime
 ///     unused ──need──▶ inUse ──finish──▶ ending(by) ──read out, or the time is over──▶ released
 ///        └──────────────────────────finish────────────────────────────────────────────────▲
 ///
+/// Its line may be lent to a program meanwhile, after the receiver's memory was read out:
+///
+///     served ──lend──▶ readingOut(by) ──read out, or the time is over──▶ lent ──takeBack──▶ served
+///
 /// The first receiver (number 0) stays open until the program ends and sleeps while no client needs it. Standby receivers
 /// (numbers from 1) are open while the first one is in use and not at rest.
 struct ReceiverUse: Sendable {
@@ -14,9 +18,11 @@ struct ReceiverUse: Sendable {
 
   private enum Stage: Sendable, Equatable { case unused, inUse, ending(by: Instant), released }
   private enum Standby: Sendable { case none, released, open }
+  private enum Lending: Sendable, Equatable { case served, readingOut(by: Instant), lent }
 
   private var stage = Stage.unused
   private var standby = Standby.none
+  private var lending = Lending.served
 
   /// Whether the first receiver is open, also while the program ends.
   var isOpen: Bool { deadline != nil || stage == .inUse }
@@ -24,6 +30,29 @@ struct ReceiverUse: Sendable {
   var isFinished: Bool { deadline != nil || stage == .released }
   /// The time at which the first receiver is released at the latest.
   var deadline: Instant? { if case .ending(let limit) = stage { limit } else { nil } }
+
+  /// The time at which the line is lent at the latest.
+  var lendingDeadline: Instant? { if case .readingOut(let limit) = lending { limit } else { nil } }
+
+  /// Lends the line to a program.
+  ///
+  /// - Parameter readsOut: whether the receiver's memory has fixes that are owed to a client.
+  mutating func lend(readsOut: Bool, at now: Instant) {
+    if lending == .served { lending = .readingOut(by: readsOut ? now + Self.lastRead : now) }
+  }
+
+  /// The program needs the line no longer. Returns whether it had the line.
+  mutating func takeBack() -> Bool {
+    defer { lending = .served }
+    return lending == .lent
+  }
+
+  /// Returns whether the line goes to the program now.
+  mutating func isLent(isReadingOut: Bool, at now: Instant) -> Bool {
+    guard let lendingDeadline, now >= lendingDeadline || !isReadingOut else { return false }
+    lending = .lent
+    return true
+  }
 
   /// Adds a standby receiver, which is opened with the others.
   mutating func standbyFound() { standby = .released }

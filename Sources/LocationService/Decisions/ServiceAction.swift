@@ -15,6 +15,8 @@ enum ServiceAction: Equatable {
   case openReceiver, releaseReceiver
   /// Opens or releases the standby receivers.
   case openStandby, releaseStandby
+  /// Ends the session with a receiver and leaves its line to a program; takes the line back.
+  case lend(receiver: Int), takeBack(receiver: Int)
   /// Sets what the computer's own sensors measure from now on.
   case sense(SensorDemand)
   /// Lets the computer suspend.

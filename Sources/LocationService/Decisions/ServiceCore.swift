@@ -109,6 +109,11 @@ struct ServiceCore: Sendable {
     case .resumed(let seconds):
       isSuspendWaiting = false
       handle(.hostResumed(suspendedSeconds: seconds), at: now)
+    // Only the first receiver keeps fixes in its memory.
+    case .lend(receiver: 0): lend(at: now.instant)
+    case .takeBack(receiver: 0): if receivers.takeBack() { enqueue(.takeBack(receiver: 0)) }
+    case .lend(let receiver): enqueue(.lend(receiver: receiver))
+    case .takeBack(let receiver): enqueue(.takeBack(receiver: receiver))
     case .finish: finish(at: now.instant)
     }
   }
@@ -161,10 +166,20 @@ struct ServiceCore: Sendable {
     guard !receivers.isFinished else { return }
     storeNewest()
     requestSensors(SensorDemand())
-    let readsOut = receivers.isOpen && coordinator.holdsFixes && power.isDeferring
+    let readsOut = owesFixes
     if readsOut { coordinator.readOut(at: now) }
     receivers.finish(readsOut: readsOut, at: now)
   }
+
+  /// Has the receiver's memory read out before its line goes to a program.
+  private mutating func lend(at now: Instant) {
+    let readsOut = owesFixes
+    if readsOut { coordinator.readOut(at: now) }
+    receivers.lend(readsOut: readsOut, at: now)
+  }
+
+  /// Whether the receiver's memory has fixes that are owed to a client.
+  private var owesFixes: Bool { receivers.isOpen && coordinator.holdsFixes && power.isDeferring }
 
   mutating func wake(at now: Moment) {
     wakeSensing(at: now.instant)
@@ -262,7 +277,7 @@ struct ServiceCore: Sendable {
 
   /// The time at which `wake` and `actions` are due.
   var deadline: Instant? {
-    var next = receivers.deadline
+    var next = Instant.earlier(receivers.deadline, receivers.lendingDeadline)
     for program in programs { next = .earlier(next, program.engine.deadline) }
     next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
@@ -293,6 +308,7 @@ struct ServiceCore: Sendable {
       enqueue(.readyForSuspend)
     }
     actions += takeQueue()
+    if receivers.isLent(isReadingOut: coordinator.isReadingOut, at: now.instant) { actions.append(.lend(receiver: 0)) }
     actions += receivers.release(isReadingOut: coordinator.isReadingOut, isResting: isResting, at: now.instant)
     if let location = newest.storeDue(isEnd: receivers.isFinished, at: now.instant) { actions.append(store(location)) }
     return actions

@@ -27,6 +27,8 @@ enum ServiceInput: Sendable {
   case suspending
   /// The computer is back; 0 s if it did not suspend at all.
   case resumed(suspendedSeconds: Double)
+  /// The line of a receiver is to be lent to a program; the program needs it no longer.
+  case lend(receiver: Int), takeBack(receiver: Int)
   /// The service ends.
   case finish
 }

@@ -28,21 +28,21 @@ final class ReceiverSource {
   /// The retry interval for a scenario that cannot be played: each try starts a program.
   private static let scenarioRetry = Milliseconds(10_000)
   /// The longest time for restoring the receiver, half a second less than the end of a program waits.
-  private static let restoreTimeout = Milliseconds(5500)
+  static let restoreTimeout = Milliseconds(5500)
   private let port: Poller.Token
   private let simulated: Poller.Token
   private let devices: Poller.Token
   /// The number of the receiver; 0 is the one that the power policy applies to.
   let number: Int
-  private let source: ServiceSettings.Source
+  let source: ServiceSettings.Source
   private let isReadOnly: Bool
   private let baud: UInt32?
-  private var isWanted = false
-  private var connection: ReceiverConnection?
-  private var simulator: SimulatorProcess?
+  var isWanted = false
+  var connection: ReceiverConnection?
+  var simulator: SimulatorProcess?
   private var monitor: DeviceMonitorHandle?
-  private var nextTry: Instant?
-  private var endsAt: Instant?
+  var nextTry: Instant?
+  var endsAt: Instant?
   /// Whether a file that is read has come to its end.
   private var isAtEnd = false
   /// The rate of the last connection, which is tried first.
@@ -52,8 +52,13 @@ final class ReceiverSource {
   private let batchFolder: String?
   private var batch: BatchStoreHandle?
   private let deferred: DeferredLocationStore?
-  private let supply: SupplySwitchHandle?
+  let supply: SupplySwitchHandle?
   private let stateFolder: String?
+  /// Whether the receiver has been polled and does not identify itself.
+  var isUnidentified = false
+  var lending = LineLending()
+  /// The path of a line that is lent.
+  var lentPath: String?
 
   /// - Parameters:
   ///   - number: 0, or from 1 on for a standby receiver, whose rate and power are its own.
@@ -75,7 +80,7 @@ final class ReceiverSource {
     isReadOnly = settings.isReadOnly
     baud = number == 0 ? settings.baud : nil
     self.batchFolder = batchFolder
-    stateFolder = number == 0 ? settings.stateFolder : nil
+    stateFolder = settings.stateFolder
     deferred = deferredFile.map { DeferredLocationStore($0) }
   }
 
@@ -84,19 +89,9 @@ final class ReceiverSource {
 
   /// Whether the receiver is at this port, or will come back there.
   func isAt(_ port: ReceiverPort) -> Bool {
-    if source == .device(port.node) || connection?.path == port.node { return true }
+    if source == .device(port.node) || connection?.path == port.node || lentPath == port.node { return true }
     guard let own = connection?.announcedPort else { return false }
     return own.node == port.node || own.identity == port.identity
-  }
-
-  var status: ReceiverStatus {
-    let name =
-      switch source {
-      case .device(let path): path
-      case .simulator(let scenario): "sim:\(scenario)"
-      case .firstFound: connection?.path ?? ""
-      }
-    return ReceiverStatus(device: name, isOpen: connection != nil, model: connection?.description?.model)
   }
 
   /// Whether nothing is open.
@@ -105,7 +100,7 @@ final class ReceiverSource {
   func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   var deadline: Instant? {
-    var next = Instant.earlier(nextTry, endsAt)
+    var next = Instant.earlier(lending.mayOpen ? nextTry : nil, endsAt)
     next = .earlier(next, connection?.deadline)
     return .earlier(next, monitor?.deadline)
   }
@@ -114,7 +109,7 @@ final class ReceiverSource {
     isWanted = true
     if let complaint = supply?.take() { complain(complaint) }
     // A receiver that is being restored is opened again after that.
-    if connection == nil { attempt(&poller, at: now) }
+    if connection == nil, lending.mayOpen { attempt(&poller, at: now) }
   }
 
   /// Has the next round try to open a receiver that is waited for, as one may have come.
@@ -156,6 +151,7 @@ final class ReceiverSource {
   // MARK: Commands
 
   func apply(_ command: ReceiverCommand, _ poller: inout Poller, at now: Instant) {
+    guard lending.mayOpen else { return }
     switch command {
     case .set(let desired): connection?.set(desired, &poller, at: now)
     case .sleep(let duration): connection?.sleep(for: duration, &poller, at: now)
@@ -200,13 +196,19 @@ final class ReceiverSource {
         events.append(.log("the time was too short to restore all settings of the receiver; " + nextStep))
       }
       close(&poller)
+      if lending.isEnding {
+        lending.released(at: now)
+        settleLending()
+        events.append(.receiver(.lost))
+      }
     }
+    if lending.isEnding, connection == nil { findLentLine(&poller, at: now) }
     // A file at its end brings nothing more. The connection handles a receiver that is gone.
     if isAtEnd, endsAt == nil {
       close(&poller)
       isWanted = false
     }
-    if isWanted, connection == nil, now >= nextTry ?? .zero { attempt(&poller, at: now) }
+    if isWanted, connection == nil, lending.mayOpen, now >= nextTry ?? .zero { attempt(&poller, at: now) }
   }
 
   // MARK: Opening
@@ -235,10 +237,15 @@ final class ReceiverSource {
       try connection.open(&poller, at: now)
       if simulator == nil, connection.isAnnounced { try follow(connection, &poller, at: now) }
       self.connection = connection
+      lending.opened()
       nextTry = nil
       lastComplaint = nil
       events.append(.permitted(true))
     } catch let error as SerialPortError {
+      if case .held = error.cause, lending.held(at: now) {
+        nextTry = now + LineLending.retry
+        return
+      }
       switch error.cause {
       case .noPermission: events.append(.permitted(false))
       case .notFound: events.append(.problem(.absent))
@@ -270,7 +277,7 @@ final class ReceiverSource {
   }
 
   /// Returns the path of the receiver; nil without a receiver, or while the simulator starts.
-  private func path(_ poller: inout Poller) throws -> String? {
+  func path(_ poller: inout Poller) throws -> String? {
     switch source {
     case .device(let path): return path
     case .firstFound: return ReceiverPorts.enumerate(list: try DeviceList.installed()).first(where: \.isUsable)?.node
@@ -353,6 +360,11 @@ final class ReceiverSource {
 
   private func handleReceiverEvents(_ event: ReceiverConnection.Event) {
     switch event {
+    case .session(.notIdentified): isUnidentified = true
+    case .lost, .session(.identified): isUnidentified = false
+    default: break
+    }
+    switch event {
     case .session(let report):
       events.append(
         .receiver(
@@ -367,7 +379,7 @@ final class ReceiverSource {
   }
 
   /// Logs a problem once, until there is another one or it is over.
-  private func complain(_ text: String) {
+  func complain(_ text: String) {
     guard text != lastComplaint else { return }
     lastComplaint = text
     events.append(.log(text))

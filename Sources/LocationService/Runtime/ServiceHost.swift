@@ -385,6 +385,12 @@ package final class ServiceHost: Sendable {
     for waker in waiting { waker.wake() }
   }
 
+  /// Lends the line of a receiver to a program, on the service's thread. Its status shows when the program may have it.
+  package func lend(receiver: Int) { receive(.lend(receiver: receiver), at: System.now()) }
+
+  /// Takes the line of a receiver back, on the service's thread.
+  package func takeBack(receiver: Int) { receive(.takeBack(receiver: receiver), at: System.now()) }
+
   /// Whether any program waits for its return to the foreground.
   package var waitsForForeground: Bool { state.withLock { $0.core.programs.contains { $0.engine.waitsForForeground } } }
 

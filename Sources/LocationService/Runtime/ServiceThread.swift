@@ -183,6 +183,8 @@ struct ServiceThread: ~Copyable {
       bus.set(demand, &poller, at: now.instant)
       sensors.set(demand)
     case .readyForSuspend: bus.isPrepared(&poller, at: now.instant)
+    case .lend(let number): source(number)?.lend(&poller, at: now.instant)
+    case .takeBack(let number): source(number)?.takeBack(at: now.instant)
     case .openStandby: for other in standby { other.open(&poller, at: now.instant) }
     case .releaseStandby: for other in standby { other.release(&poller, at: now.instant) }
     case .receiver(let command): receiver.apply(command, &poller, at: now.instant)
@@ -192,6 +194,10 @@ struct ServiceThread: ~Copyable {
     case .noteBatch(let journal): receiver.noteBatch(journal)
     case .discardBatch(let collects): receiver.discardBatch(collects: collects)
     }
+  }
+
+  private func source(_ number: Int) -> ReceiverSource? {
+    number == 0 ? receiver : standby.first { $0.number == number }
   }
 
   private mutating func store(_ file: StateFile, _ text: String, _ store: StateStore) {

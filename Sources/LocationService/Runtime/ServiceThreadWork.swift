@@ -2,6 +2,7 @@
 import EventLoop
 import MonotonicTime
 import Positioning
+import ReceiverRuntime
 
 /// Further work of the service's thread: the sockets of the daemon. One thread reads the receivers and writes to the clients,
 /// so that a fix wakes the daemon once.
@@ -23,6 +24,18 @@ package struct ReceiverStatus: Equatable, Sendable {
   /// The device node, or the name of a simulator or recording.
   package var device: String
   package var isOpen: Bool
+  /// The path of its line, or another name that `LineAddress` reads; nil before one is known.
+  package var line: String?
+  /// The rate of its line, baud; nil for a line without one, and before the rate is found.
+  package var baud: UInt32?
+  package var identity = LineIdentity.unknown
+  package var use = LineUse.served
+
+  package init(device: String, isOpen: Bool) {
+    self.device = device
+    self.isOpen = isOpen
+  }
+
   /// The model, as the receiver reports it; nil before, and for a receiver that does not.
-  package var model: String?
+  package var model: String? { if case .identified(let receiver) = identity { receiver.model } else { nil } }
 }

@@ -26,15 +26,22 @@ public struct ReceiverDescription: Sendable, Equatable {
   /// Nil when it is too short.
   public init?(monVER payload: [UInt8]) {
     guard payload.count >= 40 else { return nil }
-    let software = Self.text(payload[0..<30])
-    hardware = Self.text(payload[30..<40])
-    var extensions: [String] = []
+    var strings = [Self.text(payload[0..<30]), Self.text(payload[30..<40])]
     var at = 40
     while at + 30 <= payload.count {
-      extensions.append(Self.text(payload[at..<at + 30]))
+      strings.append(Self.text(payload[at..<at + 30]))
       at += 30
     }
-    strings = [software, hardware] + extensions
+    self.init(strings: strings)
+  }
+
+  /// Makes the description of a receiver with these strings of MON-VER. Nil with fewer than two.
+  public init?(strings: [String], uniqueID: [UInt8]? = nil) {
+    guard strings.count >= 2 else { return nil }
+    self.strings = strings
+    self.uniqueID = uniqueID
+    let (software, extensions) = (strings[0], strings[2...])
+    hardware = strings[1]
     model = Self.value(of: "MOD", in: extensions)
     // Before protocol version 18 the key and the value stand apart by a space.
     protocolVersionText = Self.value(of: "PROTVER", in: extensions)
@@ -53,7 +60,7 @@ public struct ReceiverDescription: Sendable, Equatable {
     String(decoding: bytes.prefix { $0 != 0 }.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }
 
-  private static func value(of key: String, in extensions: [String]) -> String? {
+  private static func value(of key: String, in extensions: ArraySlice<String>) -> String? {
     for line in extensions where line.hasPrefix(key) {
       let rest = line.dropFirst(key.count)
       guard let separator = rest.first, separator == "=" || separator == " " else { continue }

@@ -142,6 +142,15 @@ extension ReceiverSession {
     if isReceiving { memory.rate = next }
   }
 
+  /// The receiver was identified by another program, for a session that sends nothing; nil for a receiver that does not
+  /// identify itself.
+  public mutating func follow(_ description: ReceiverDescription?) {
+    guard let description else { return report(.notIdentified(isOtherVendor: false)) }
+    guard memory.description != description else { return }
+    memory.description = description
+    report(.identified(description))
+  }
+
   /// Returns the next action; nil when there are no more for now.
   public mutating func nextAction() -> SessionAction? {
     actions.isEmpty ? nil : actions.removeFirst()

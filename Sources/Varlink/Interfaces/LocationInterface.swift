@@ -47,6 +47,14 @@ extension VarlinkService.Interface {
         fix: ?string
       )
 
+      # The identity of a receiver.
+      type Identity (
+        # The strings of UBX-MON-VER: software, hardware, extensions. Empty for a receiver that does not identify itself.
+        strings: []string,
+        # The chip's id, in hexadecimal.
+        uniqueId: ?string
+      )
+
       # A program that uses the service.
       type Program (
         # The name in the authorization store.
@@ -94,9 +102,21 @@ extension VarlinkService.Interface {
       # Returns the receivers.
       method GetReceivers() -> (receivers: []Receiver)
 
-      # Returns the bytes of a receiver as they come, in base64 (RFC 4648, section 4). Without a device it is the receiver in
-      # use. The call needs `more`.
-      method Stream(device: ?string) -> (bytes: string)
+      # Returns the bytes of a receiver as they come, from now on, in base64 (RFC 4648, section 4). Without a device it is the
+      # receiver in use; any path of a device names its receiver. The receiver sends every epoch meanwhile. The call needs `more`,
+      # and a permission for locations, unless the client's user may open the device.
+      #
+      # The first reply has no bytes. A client that reads too slowly loses bytes: `lostBytes` is their number before the reply's
+      # own. The others are present when they change: the device, the baud rate of its line, whether the service has it open, and
+      # its identity.
+      method Stream(device: ?string) -> (
+        bytes: string,
+        lostBytes: ?int,
+        device: ?string,
+        baud: ?int,
+        isOpen: ?bool,
+        identity: ?Identity
+      )
 
       # The client has no permission for locations, or the user has denied it.
       error Denied ()

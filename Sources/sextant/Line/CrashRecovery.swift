@@ -6,12 +6,13 @@ import ReceiverRuntime
 import SerialPort
 
 extension CrashRecoveryFile {
-  /// The file for a command at this source; nil for a simulator, and for a session that sends nothing.
-  convenience init?(of choice: Source.Choice, _ settings: SessionSettings) {
+  /// Returns the record for a command at this source; nil for a simulator, and for a session that sends nothing.
+  static func of(_ choice: Source.Choice, _ settings: SessionSettings) -> CrashRecoveryFile? {
+    if let service = choice.service { return service.recovery }
     guard case .device(let path) = choice.source, settings.intent != .readOnly, let folder = stateFolder() else {
       return nil
     }
-    self.init(stateFolder: folder, line: path)
+    return CrashRecoveryFile(stateFolder: folder, line: path)
   }
 }
 
@@ -26,7 +27,7 @@ enum CrashRecovery {
   static func restore(_ choice: Source.Choice) throws {
     var settings = SessionSettings(intent: .identify, line: .serial)
     settings.desired = { _ in .nothing }
-    guard let file = CrashRecoveryFile(of: choice, settings), file.recovery != nil else { return }
+    guard let file = CrashRecoveryFile.of(choice, settings), file.recovery != nil else { return }
     printNotice("restoring the settings of the receiver, which a killed program left changed")
     var loop = try ReceiverLoop(choice, settings, seconds: longestWait, client: Client())
     try loop.run()

@@ -95,10 +95,10 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     }
     let connection = ReceiverConnection(
       path: path, settings: settings, baud: choice.baud, token: Poller.Token(rawValue: 1),
-      recoveryFile: CrashRecoveryFile(of: choice, settings), reference: systemTime)
+      recoveryFile: CrashRecoveryFile.of(choice, settings), provider: choice.service?.provider, reference: systemTime)
     try connection.open(&poller, at: now)
     var monitor: DeviceMonitor?
-    if simulator == nil, connection.isAnnounced {
+    if simulator == nil, connection.isAnnounced, choice.service?.isServed != true {
       var deviceMonitor = DeviceMonitor(list: try installedList())
       connection.follow(deviceMonitor.drain(at: now).map(\.port), at: now)
       if let descriptor = deviceMonitor.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }

@@ -7,7 +7,8 @@ struct ReceiverOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       The device of the receiver: a tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED], \
-      sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the configuration file, else the first receiver that is found.
+      sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the receiver of the location service, \
+      else the configuration file, else the first receiver that is found.
       """))
   var device: String?
 
@@ -24,15 +25,23 @@ struct ReceiverOptions: ParsableArguments {
   /// Chooses the source of a command, with the rate of these options before that of the configuration file. Without a
   /// receiver the command fails.
   func choose(for use: Source.Use) throws -> Source.Choice {
-    var choice = try Source.chosen(named: device, isDemo: demo, for: use)
+    var choice =
+      try ServiceReceiver.chosen(named: device, isDemo: demo, for: use)
+      ?? Source.chosen(named: device, isDemo: demo, for: use)
     choice.baud = baud ?? choice.baud
     return choice
   }
 
   /// Chooses the source of a command that waits for a receiver.
   ///
-  /// - Parameter seconds: the time limit; the time of the wait is subtracted from it. nil for no limit.
-  func chooseOrWait(seconds: inout Double?) throws -> Source.Choice {
+  /// - Parameters:
+  ///   - seconds: the time limit; the time of the wait is subtracted from it. nil for no limit.
+  ///   - sends: whether the command sends more than a configuration, so that it needs the line of a location service.
+  func chooseOrWait(seconds: inout Double?, sends: Bool) throws -> Source.Choice {
+    // The service waits for its receiver.
+    if let choice = try ServiceReceiver.chosen(named: device, isDemo: demo, for: sends ? .sending : .listening) {
+      return choice
+    }
     var rest = seconds
     var choice = try Source.chosen(named: device, isDemo: demo, for: .listening) { choose in
       let wait = try ReceiverWait.run(seconds: rest, choose)

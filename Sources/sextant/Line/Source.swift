@@ -16,7 +16,11 @@ enum Source: Equatable {
   var isSimulated: Bool {
     switch self {
     case .simulator: true
-    case .device(let name): if case .replay? = try? LineAddress(name) { true } else { false }
+    case .device(let name):
+      switch try? LineAddress(name) {
+      case .replay?, .simulator?: true
+      case .port?, .i2c?, nil: false
+      }
     }
   }
 
@@ -32,6 +36,8 @@ enum Source: Equatable {
     var baud: UInt32?
     /// The configuration forbids sending any byte.
     var isReadOnly = false
+    /// The receiver is one of the location service.
+    var service: ServiceReceiver?
   }
 
   /// Decides: what the user named comes first, then GNSS_DEVICE, then the configuration file, then the first receiver that is
@@ -110,13 +116,8 @@ enum Source: Equatable {
     let isChosen = isNamed || !configuration.devices.isEmpty
     let ports = isChosen ? [] : ReceiverPorts.enumerate(list: try installedList())
     var choice = try choose(ports, isDemo: isDemo) ?? wait { try choose($0, isDemo: false) }
-    if sextant.environment("SEXTANT_READ_ONLY") == "1" {
-      if use == .sending {
-        throw CommandFailure(
-          .usage, "SEXTANT_READ_ONLY is set, and the command sends to the receiver; unset the variable")
-      }
-      choice.isReadOnly = true
-    }
+    if use == .sending { try refuseReadOnly() }
+    if isReadOnly { choice.isReadOnly = true }
     if choice.isReadOnly, use == .sending {
       throw CommandFailure(
         .configuration, "the configuration file says read-only; name the receiver with --device to send to it")
@@ -139,6 +140,14 @@ enum Source: Equatable {
     }
     if let note = choice.note { printNotice(note) }
     return choice
+  }
+
+  private static var isReadOnly: Bool { sextant.environment("SEXTANT_READ_ONLY") == "1" }
+
+  /// Refuses a command that sends, if the environment forbids it.
+  static func refuseReadOnly() throws {
+    guard isReadOnly else { return }
+    throw CommandFailure(.usage, "SEXTANT_READ_ONLY is set, and the command sends to the receiver; unset the variable")
   }
 
   /// Refuses a file to replay that is not a recording of a receiver.

@@ -61,8 +61,8 @@ struct Watch: ParsableCommand {
 
   func run() throws {
     var seconds = seconds
-    let choice = try receiver.chooseOrWait(seconds: &seconds)
-    let isReadOnly = readOnly || raw || choice.isReadOnly
+    let choice = try receiver.chooseOrWait(seconds: &seconds, sends: corrections != nil)
+    let isReadOnly = readOnly || raw || choice.isReadOnly || choice.service?.isServed == true
     if choice.isReadOnly, corrections != nil {
       throw CommandFailure(
         .configuration,

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import LocationService
+import ReceiverRuntime
+import Varlink
+
+/// What a client of `Stream` has been told of its receiver, and what it has lost because it reads too slowly.
+struct ByteStream: Sendable {
+  /// The number of the receiver.
+  let receiver: Int
+  /// Whether the client could open the device itself, and needs no other permission.
+  let isByDevice: Bool
+  private var told = ReceiverStatus(device: "", isOpen: false)
+  private var isTold = false
+  /// The number of bytes that were not sent since the last message.
+  private var lostBytes = 0
+
+  init(receiver: Int, isByDevice: Bool) {
+    self.receiver = receiver
+    self.isByDevice = isByDevice
+  }
+
+  /// Returns the parameters of a message: bytes in base64, the number of bytes lost before them, and what has changed of the
+  /// receiver. Nil if there is nothing to tell. `wasSent` has to follow if the message is accepted.
+  func message(_ bytes: String, _ status: ReceiverStatus) -> JSON? {
+    var members = [JSON.Member("bytes", .string(bytes))]
+    if lostBytes > 0 { members.append(JSON.Member("lostBytes", .integer(Int64(lostBytes)))) }
+    if !isTold || status.device != told.device { members.append(JSON.Member("device", .string(status.device))) }
+    if let baud = status.baud, baud != told.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
+    if !isTold || status.isOpen != told.isOpen { members.append(JSON.Member("isOpen", .bool(status.isOpen))) }
+    if status.identity != told.identity, let identity = Self.identity(status.identity) {
+      members.append(JSON.Member("identity", identity))
+    }
+    return bytes.isEmpty && members.count == 1 ? nil : .object(members)
+  }
+
+  mutating func wasSent(_ status: ReceiverStatus) {
+    isTold = true
+    told = status
+    lostBytes = 0
+  }
+
+  mutating func lost(bytes: Int) { lostBytes += bytes }
+
+  private static func identity(_ identity: LineIdentity) -> JSON? {
+    switch identity {
+    case .unknown: return nil
+    case .unidentified: return ["strings": .array([])]
+    case .identified(let receiver):
+      var members = [JSON.Member("strings", .array(receiver.strings.map { .string($0) }))]
+      if let id = receiver.uniqueID { members.append(JSON.Member("uniqueId", .string(Hexadecimal.text(of: id)))) }
+      return .object(members)
+    }
+  }
+}
+
+enum Hexadecimal {
+  static func text(of bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import LocationService
+import MonotonicTime
+import Varlink
+
+/// The line of a receiver in the hands of a program, or on its way to it.
+struct Lease: Equatable, Sendable {
+  /// The number of the receiver.
+  let receiver: Int
+  /// The call that is not answered yet; nil once the program has the line.
+  var call: VarlinkServerConnection.CallID?
+  /// When a device that is held is tried again: the program before may not have closed all of its descriptors.
+  private(set) var retryAt: Instant?
+  private var retriesUntil: Instant?
+
+  init(receiver: Int, call: VarlinkServerConnection.CallID?) {
+    self.receiver = receiver
+    self.call = call
+  }
+
+  /// The device is held. Returns whether to wait until `retryAt`.
+  mutating func waits(at now: Instant) -> Bool {
+    let limit = retriesUntil ?? now + Self.patience
+    retriesUntil = limit
+    retryAt = now < limit ? now + Self.retry : nil
+    return retryAt != nil
+  }
+
+  /// The time for which a held device is tried again, and the time between two attempts.
+  private static var patience: Milliseconds { Milliseconds(2000) }
+  private static var retry: Milliseconds { Milliseconds(50) }
+
+  /// A program that has a line, or waits for it.
+  struct Holder: Equatable, Sendable {
+    var name: String
+    var process: Int32
+
+    /// Such as `sextant (pid 412)`.
+    var text: String { "\(name) (pid \(process))" }
+  }
+
+  /// The user of a program.
+  struct User: Equatable, Sendable {
+    var number: UInt32
+    var groups: [UInt32]
+
+    /// Whether the user could open a receiver's device.
+    ///
+    /// - Parameters:
+    ///   - access: the permissions of its node; nil without a node yet.
+    ///   - own: the user of the service, who starts a simulator that has no node yet.
+    func mayOpen(_ access: NodeAccess?, own: UInt32) -> Bool {
+      number == 0 || access?.permits(user: number, groups: groups) ?? (number == own)
+    }
+  }
+
+  /// Returns why a user may not have the line of a receiver; nil if the user may.
+  ///
+  /// - Parameters:
+  ///   - device: the device that the call named.
+  ///   - group: the name of the group whose members may open the device; nil without one.
+  static func refusal(
+    _ receiver: ReceiverStatus?, device: JSON?, isReadOnly: Bool, mayOpen: Bool, group: String?, holder: Holder?
+  ) -> VarlinkError? {
+    guard let receiver else { return .noReceiver(device ?? .null) }
+    if !mayOpen {
+      var members = [JSON.Member("device", .string(receiver.device))]
+      if let group { members.append(JSON.Member("group", .string(group))) }
+      return VarlinkError("org.sextant.Receivers.NotPermitted", .object(members))
+    }
+    if isReadOnly { return VarlinkError("org.sextant.Receivers.ReadOnly") }
+    if let holder {
+      return VarlinkError(
+        "org.sextant.Receivers.Lent",
+        ["device": .string(receiver.device), "name": .string(holder.name), "pid": .integer(Int64(holder.process))])
+    }
+    return nil
+  }
+}
+
+extension VarlinkError {
+  static func noReceiver(_ device: JSON) -> VarlinkError {
+    VarlinkError("org.sextant.Receivers.NoReceiver", ["device": device])
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import Glibc
+import LocationService
+import Positioning
+import ReceiverRuntime
+import Varlink
+
+// The bytes of receivers: Stream of org.sextant.Location.
+extension LocationServer {
+  func stream(_ call: VarlinkCall, _ id: VarlinkServerConnection.CallID, _ connection: Connection) {
+    guard let index = receiver(named: call.parameters["device"]) else {
+      return connection.reply(
+        id, .failure(VarlinkError("org.sextant.Location.NoReceiver", ["device": call.parameters["device"] ?? .null])))
+    }
+    // The bytes have the full position. A user who may open the device has permission for them.
+    let isByDevice = mayOpen(receivers[index], connection)
+    guard let program = addStreamProgram(id, connection, isByDevice: isByDevice) else { return }
+    connection.role = .stream(id, program, ByteStream(receiver: index, isByDevice: isByDevice))
+    guard isByDevice || isStreamPermitted(to: program) else { return fail(connection, id, "Denied") }
+    // The receiver sends every epoch while a program wants locations of the best accuracy.
+    demandUpdates(program)
+    send("", count: 0, connection)
+  }
+
+  /// Returns the number of the receiver with a name: as the status has it, or any path of the same device. Without a name it is
+  /// the receiver in use.
+  func receiver(named name: JSON?) -> Int? {
+    switch name {
+    case nil, .null?: receivers.isEmpty ? nil : 0
+    case .string(let name)?: receivers.firstIndex { $0.device == name || $0.isAt(name) }
+    default: nil
+    }
+  }
+
+  /// Whether the user of a connection could open a receiver's device.
+  func mayOpen(_ receiver: ReceiverStatus, _ connection: Connection) -> Bool {
+    Lease.User(number: connection.peer.credentials.user, groups: connection.groups)
+      .mayOpen(receiver.access, own: geteuid())
+  }
+
+  /// Whether a program may receive a receiver's bytes, which cannot be made less accurate.
+  private func isStreamPermitted(to program: ProgramID) -> Bool {
+    host.read(program) { $0.authorization.status.isAuthorized && $0.authorization.accuracy == .full } ?? false
+  }
+
+  /// Passes received bytes on.
+  func receive(_ bytes: RawSpan, of receiver: Int) {
+    var text: String?
+    for connection in allConnections {
+      guard case .stream(let call, let program, let stream) = connection.role, stream.receiver == receiver else {
+        continue
+      }
+      guard stream.isByDevice || isStreamPermitted(to: program) else {
+        fail(connection, call, "Denied")
+        continue
+      }
+      let encoded = text ?? Base64.text(of: bytes)
+      text = encoded
+      send(encoded, count: bytes.byteCount, connection)
+    }
+  }
+
+  /// Sends bytes of a receiver, and what has changed of it. A client that reads too slowly is told the number of lost bytes.
+  func send(_ bytes: String, count: Int, _ connection: Connection) {
+    guard case .stream(let call, let program, var stream) = connection.role,
+      receivers.indices.contains(stream.receiver),
+      let message = stream.message(bytes, receivers[stream.receiver])
+    else { return }
+    if connection.isQueued(call, .success(message, continues: true)) {
+      stream.wasSent(receivers[stream.receiver])
+      if count > 0 { connection.delivered += 1 }
+    } else if count > 0 {
+      stream.lost(bytes: count)
+      connection.dropped += 1
+    }
+    connection.role = .stream(call, program, stream)
+  }
+}
+
+extension ReceiverStatus {
+  /// The device's node; nil for a recording.
+  var node: String? {
+    switch line.flatMap({ try? LineAddress($0) }) ?? (try? LineAddress(device)) {
+    case .port(let path)?: path.isEmpty ? nil : path
+    case .i2c(let bus, _)?: bus
+    case .replay?, .simulator?, nil: nil
+    }
+  }
+
+  var access: NodeAccess? { node.flatMap { try? NodeAccess(ofPath: $0) } }
+
+  /// Whether a name is a path of its device.
+  func isAt(_ name: String) -> Bool {
+    guard case .port(let path)? = try? LineAddress(name), let node, case .port? = try? LineAddress(line ?? device)
+    else {
+      return false
+    }
+    return path == node || FileLookup.areSame(path, node)
+  }
+}

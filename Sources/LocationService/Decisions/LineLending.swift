@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+
+/// Who uses a receiver's line: the service, or a program that it is lent to.
+///
+///     served ──lend──▶ ending ──the session is over──▶ lent ──takeBack──▶ returning ──opened, or a time──▶ served
+///                        └──takeBack──▶ ending, taken back ──the session is over──▶ returning
+///
+/// The kernel closes the descriptors of a killed program one by one. Therefore the line may be held for a moment after it was
+/// taken back, which is no problem of the receiver.
+struct LineLending: Equatable, Sendable {
+  /// The time for which a held line is tried again in silence.
+  static var patience: Milliseconds { Milliseconds(3000) }
+  /// The time between two attempts in it.
+  static var retry: Milliseconds { Milliseconds(50) }
+
+  private enum State: Equatable, Sendable {
+    case served
+    /// The service's session restores the receiver.
+    case ending(isTakenBack: Bool)
+    case lent
+    case returning(until: Instant)
+  }
+
+  private var state = State.served
+
+  var use: LineUse {
+    switch state {
+    case .served: .served
+    case .ending: .ending
+    case .lent: .lent
+    case .returning: .returning
+    }
+  }
+
+  /// Whether the service may open the line.
+  var mayOpen: Bool {
+    switch state {
+    case .served, .returning: true
+    case .ending, .lent: false
+    }
+  }
+
+  /// Whether the service's session has to end.
+  var isEnding: Bool { if case .ending = state { true } else { false } }
+
+  /// A program is to get the line. Returns false if one has it, or will have it.
+  mutating func lend() -> Bool {
+    switch state {
+    case .served, .returning:
+      state = .ending(isTakenBack: false)
+      return true
+    case .ending, .lent: return false
+    }
+  }
+
+  /// The service's session is over, and its port is closed.
+  mutating func released(at now: Instant) {
+    switch state {
+    case .ending(isTakenBack: false): state = .lent
+    case .ending(isTakenBack: true): state = .returning(until: now + Self.patience)
+    case .served, .lent, .returning: break
+    }
+  }
+
+  /// The program has ended, or needs the line no longer.
+  mutating func takeBack(at now: Instant) {
+    switch state {
+    case .ending: state = .ending(isTakenBack: true)
+    case .lent: state = .returning(until: now + Self.patience)
+    case .served, .returning: break
+    }
+  }
+
+  /// The service has opened the line.
+  mutating func opened() { if case .returning = state { state = .served } }
+
+  /// The line is held by another program. Returns whether to try again in silence.
+  mutating func held(at now: Instant) -> Bool {
+    guard case .returning(let until) = state else { return false }
+    if now < until { return true }
+    state = .served
+    return false
+  }
+}
+
+/// The use of a receiver's line, as programs see it.
+package enum LineUse: Sendable {
+  /// The service's own.
+  case served
+  /// The service restores the receiver for a program that the line is lent to.
+  case ending
+  /// A program has it.
+  case lent
+  /// The program has ended; the service opens the line again.
+  case returning
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import FileSystem
+import MonotonicTime
+import SerialPort
+
+/// A line that another program has opened.
+package enum ProvidedLine: ~Copyable {
+  /// The descriptor of the opened and locked device.
+  case lent(OwnedDescriptor)
+  /// The bytes of the receiver, which that program passes on.
+  case served(any PolledLine)
+}
+
+/// Opens lines for other programs.
+package enum LentLine {
+  /// Opens and locks the device of a line, which the other program takes as `ProvidedLine.lent`.
+  ///
+  /// - Parameter name: a path, or another name that `LineAddress` reads.
+  /// - Throws: `SerialPortError`; `malformed` for a recording.
+  package static func open(_ name: String) throws(SerialPortError) -> OwnedDescriptor {
+    switch try LineAddress(name) {
+    case .port(let path): return try SerialPort.openLocked(path, .readWrite)
+    case .i2c(let bus, _): return try I2CBus.openForAnother(bus)
+    case .replay, .simulator:
+      throw SerialPortError(malformed: "a recording accepts no commands; name the device of a receiver", path: name)
+    }
+  }
+}
+
+/// The source of a connection's lines, in place of the path.
+package protocol LineProvider: AnyObject {
+  /// Returns the line at an opening; nil to open the path.
+  ///
+  /// - Throws: `SerialPortError`; at the first opening it ends the command, later the connection tries again.
+  func line(at now: Instant) throws(SerialPortError) -> ProvidedLine?
+  /// The line was lost.
+  func lost()
+}

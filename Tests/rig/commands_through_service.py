@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of `sextant` while `sextantd` has the receiver and a program uses it.
+
+usage: commands_through_service.py FOLDER [CHECK...]      FOLDER holds sextant, sextant-track and sextantd; as root another
+                                                          user is played too
+
+  reading     watch, record and probe see the bytes of the receiver, all at once
+  changing    configure, poll, send, power, batch and reset are lent the line one after the other, and print what they print alone
+  lent        the line in the hands of a command: the status, a second command, watch, the end by kill -9
+  killed      commands that are killed while they have changed the receiver: it has its own settings again
+  choice      which commands use the service
+  another     a user who may not open the device
+"""
+import contextlib
+import json
+import os
+import re
+import socket
+import sys
+
+import harness
+from daemon import LOCATION, NOBODY, WALK, Client, Daemon, expect_increasing, times
+from harness import Program, Simulator, environment, expect, expect_equal, matches, wait_until
+from ublox import MODELS, Quirks, Receiver
+
+RECEIVERS = "org.sextant.Receivers"
+
+
+class Commands:
+    """Commands in the service of a daemon, or alone."""
+
+    def __init__(self, folder, socket=None, device=None):
+        self.variables = environment(f"{folder}/user", SEXTANT_SERVICE=socket or "none")
+        self.device = ["--device", device] if device else []
+
+    def start(self, command, *words, user=None, **options):
+        return Program(harness.program(), command, *self.device, *words, user=user, env=self.variables, **options)
+
+    def run(self, command, *words, code=0, **options):
+        with self.start(command, *words, **options) as one:
+            one.wait_for_exit(code)
+            return one
+
+
+@contextlib.contextmanager
+def served(folder, model="m10"):
+    """A daemon at a simulated receiver, and a program that it serves; both have to be in order at the end."""
+    with Simulator(folder, model, scenario=WALK) as receiver, \
+            Daemon(folder, receiver, SEXTANT_APP_STATE="background") as daemon, daemon.track() as track:
+        track.wait_for_event("didUpdateLocations")
+        yield receiver, daemon, track
+        expect_served(daemon, track)
+        track.terminate()
+        expect_increasing(times(track), "the program")
+        daemon.terminate()
+
+
+def expect_served(daemon, track):
+    """The program gets locations, which were not there before, and no command has the line."""
+    wait_until(lambda: daemon.status()["receivers"][0]["state"] not in ("ending", "lent", "returning"),
+               lambda: f"the line is not back: {daemon.status()['receivers']}")
+    with track.changed:
+        track.event_mark = len(track.events)
+    track.wait_for_event("didUpdateLocations")
+
+
+def without_times(text):
+    """A command's output without the parts that differ at each run: times and positions."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
+    text = re.sub(r"^TIME [\d.]+", "TIME SECONDS", text, flags=re.M)
+    text = re.sub(r"reply after .*", "reply after …", text)
+    return re.sub(r"(running for) .*", r"\1 …", text)
+
+
+# MARK: Reading
+
+def reading(folder):
+    with Simulator(f"{folder}/alone", scenario=WALK) as receiver:
+        alone = json.loads(Commands(folder, device=receiver.link).run("probe", "--json").output)
+    with served(folder) as (receiver, daemon, track):
+        before = daemon.descriptors()
+        through = Commands(folder, daemon.socket)
+        with through.start("watch", "--json", "--count", "3") as watch, \
+                through.start("record", "--seconds", "4", f"{folder}/bytes") as record, \
+                through.start("watch", "--raw", "--seconds", "4", "--device", receiver.link, stdout=open(f"{folder}/raw", "wb")) as raw:
+            for one in watch, record, raw:
+                one.wait_for_exit(0)
+        fixes = [json.loads(line) for line in watch.lines if '"TPV"' in line]
+        expect(len([fix for fix in fixes if fix["mode"] == 3]) >= 3, f"watch shows {fixes}")
+        expect_equal({fix["device"] for fix in fixes}, {receiver.link}, "the device")
+        expect(matches("SAM-M10Q", watch.errors), f"watch does not name the receiver: {watch.errors}")
+        decoded = harness.run(harness.program(), "decode", f"{folder}/bytes").lines
+        expect(any('"mode":3' in line for line in decoded), f"the recording has no fix: {decoded[-3:]}")
+        with open(f"{folder}/raw", "rb") as file:
+            expect(b"\xb5\x62\x01\x07" in file.read(), "the raw bytes have no UBX-NAV-PVT")
+        found = json.loads(through.run("probe", "--json", "--device", receiver.link).output)
+        wait_until(lambda: daemon.descriptors() == before, lambda: f"{daemon.descriptors() - before} descriptors are left")
+        # The service may have switched sentences off, and raised the rate.
+        for one in alone, found:
+            one.pop("protocols")
+            one.pop("baud")
+            one.pop("device")
+        expect_equal(found, alone, "what probe finds through the service")
+        return f"{len(fixes)} epochs, {os.path.getsize(f'{folder}/bytes')} bytes recorded"
+
+
+# MARK: Changing
+
+CHANGES = {
+    "m9": [("configure", "get", "CFG-NAVSPG-DYNMODEL"), ("configure", "set", "CFG-NAVSPG-DYNMODEL=4"), ("configure", "save"),
+           ("configure", "get", "CFG-NAVSPG-DYNMODEL"), ("poll", "MON-VER"),
+           ("send", "CFG-VALSET", "layers=1", "CFG-NAVSPG-FIXMODE=2"), ("reset", "hot")],
+    "m10": [("power", "status"), ("power", "sleep", "5"), ("batch", "status")],
+}
+
+
+def changing(folder):
+    count = 0
+    for model, commands in CHANGES.items():
+        own = f"{folder}/{model}"
+        with Simulator(f"{own}/alone", model, scenario=WALK) as receiver:
+            alone = Commands(f"{own}/alone", device=receiver.link)
+            wanted = [alone.run(*words) for words in commands]
+        with served(own, model) as (receiver, daemon, track):
+            before = daemon.descriptors()
+            through = Commands(own, daemon.socket, receiver.link)
+            for words, expected in zip(commands, wanted):
+                found = through.run(*words)
+                expect_equal(without_times(found.output), without_times(expected.output.replace(f"{own}/alone", own)),
+                             f"the output of {' '.join(words)}")
+                count += 1
+            expect_served(daemon, track)
+            wait_until(lambda: daemon.descriptors() == before, lambda: f"{daemon.descriptors() - before} descriptors are left")
+            expect(not matches("held|cannot", daemon.errors), f"the daemon has {daemon.errors}")
+    return f"{count} commands"
+
+
+# MARK: Lent
+
+def lent(folder):
+    with served(folder) as (receiver, daemon, track), daemon.client() as idle:
+        through = Commands(folder, daemon.socket)
+        idle.call(f"{LOCATION}.GetStatus")
+        before = daemon.descriptors()
+        with through.start("power", "mode", "cyclic:2") as holder:
+            holder.wait_for_line("cyclic tracking")
+            text = f"sextant (pid {holder.process.pid})"
+            state = daemon.status()["receivers"][0]
+            expect_equal((state["state"], state["reason"]), ("lent", f"lent to {text}"), "the receiver's state")
+            expect(f"lent to {text}" in through.run("status").output, "sextant status does not name the holder")
+            second = through.run("poll", "MON-VER", code=75)
+            expect(text in second.errors and "sextantd" not in second.errors, f"the second command says {second.errors}")
+            for call, name in [({"device": "/dev/none"}, "NoReceiver"), ({}, "Lent")]:
+                expect_equal(idle.error(f"{RECEIVERS}.Lease", call), f"{RECEIVERS}.{name}", "the answer")
+            expect_equal(idle.error(f"{RECEIVERS}.KeepRecovery", {"recovery": None}), f"{RECEIVERS}.NotLent", "the answer")
+            # A command that reads waits with the service.
+            with through.start("watch", "--json", "--count", "1") as watch:
+                wait_until(lambda: any(one["name"].startswith("sextant@") for one in daemon.programs()), "watch is not served")
+                holder.kill()
+                watch.wait_for_exit(0)
+        expect_served(daemon, track)
+        # A command that ends while it waits for the line.
+        for _ in range(5):
+            with Client(daemon.socket) as client:
+                client.send({"method": f"{RECEIVERS}.Lease"})
+        expect_served(daemon, track)
+        # A descriptor that nobody asked for.
+        with Client(daemon.socket) as client:
+            message = json.dumps({"method": f"{LOCATION}.GetStatus"}).encode() + b"\0"
+            socket.send_fds(client.socket, [message], [0, 1, 2])
+            expect("parameters" in client.receive(), "no answer to a call with descriptors")
+            wait_until(lambda: daemon.descriptors() == before + 1, lambda: f"{daemon.descriptors()} descriptors, not {before + 1}")
+        wait_until(lambda: daemon.descriptors() == before, lambda: f"{daemon.descriptors() - before} descriptors are left")
+        return "lent to one, and taken back"
+
+
+# MARK: Killed
+
+def killed(folder):
+    for number, (model, words) in enumerate([("m10", ("power", "mode", "cyclic:2")), ("f9p", ("watch", "--corrections", "fifo:")),
+                                             ("m8", ("record", "--configure"))]):
+        own = f"{folder}/{number}"
+        os.makedirs(own)
+        receiver = Receiver(MODELS[model], Quirks(), f"{own}/receiver")
+        found = receiver.snapshot()
+        receiver.start()
+        if words[0] == "watch":
+            os.mkfifo(f"{own}/fifo")
+            words = ("watch", "--corrections", f"fifo:{own}/fifo")
+        elif words[0] == "record":
+            words = ("record", "--configure", f"{own}/bytes")
+        with Daemon(own, receiver, SEXTANT_APP_STATE="background") as daemon:
+            # Nobody needs the receiver, which is as it was found.
+            through = Commands(own, daemon.socket)
+            with through.start(*words) as command:
+                receiver.wait_for(lambda: receiver.snapshot() != found, f"{words} changes nothing: {command.errors}")
+                command.kill()
+            with daemon.track() as track:
+                track.wait_for_event("didUpdateLocations")
+                track.terminate()
+            daemon.terminate()
+        try:
+            receiver.wait_for(lambda: receiver.snapshot() == found, "")
+        except harness.Failure:
+            now = receiver.snapshot()
+            raise harness.Failure(f"{words}: {[(key, found[key], now[key]) for key in now if now[key] != found.get(key)][:5]}; "
+                                  f"{daemon.errors}") from None
+        receiver.stop()
+    return "restored"
+
+
+# MARK: The choice
+
+def choice(folder):
+    with served(folder) as (receiver, daemon, track):
+        alone = Commands(folder, device=receiver.link).run("probe", code=75)
+        expect(matches(r"\(pid \d+\)", alone.errors), f"without the service: {alone.errors}")
+        through = Commands(folder, daemon.socket)
+        found = json.loads(through.run("watch", "--json", "--count", "1", "--device", "sim:walk").lines[-1])
+        expect(receiver.link not in json.dumps(found), f"sim: goes to the service: {found}")
+        with Simulator(f"{folder}/other", scenario=WALK) as other:
+            expect_equal(json.loads(through.run("probe", "--json", "--device", other.link).output)["device"], other.link, "the device")
+        os.symlink(os.path.realpath(receiver.link), f"{folder}/name")
+        expect_equal(json.loads(through.run("probe", "--json", "--device", f"{folder}/name").output)["device"], f"{folder}/name",
+                     "the device by another name")
+        missing = Commands(folder, f"{folder}/none").run("power", "status", code=69)
+        expect(matches("not running", missing.errors), f"without its service a command says {missing.errors}")
+        return "ok"
+
+
+# MARK: Another user
+
+def another(folder):
+    if os.getuid() != 0:
+        return "skipped: not root"
+    with Simulator(folder, scenario=WALK) as receiver, Daemon(folder, receiver, authorization=None) as daemon:
+        through = Commands(folder, daemon.socket)
+        for words in ("watch", "--json"), ("probe",), ("record", "-"), ("configure", "get", "CFG-NAVSPG-DYNMODEL"), ("power", "status"):
+            refused = through.run(*words, user=NOBODY, code=77)
+            expect(matches("no permission", refused.errors), f"{words} says {refused.errors}")
+        through.run("probe")
+        daemon.terminate()
+        return "refused"
+
+
+if __name__ == "__main__":
+    options = harness.arguments(__doc__)
+    harness.run_checks([reading, changing, lent, killed, choice, another], options.checks)
