@@ -272,7 +272,7 @@ install: static manual install-units
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
 	  $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
-	  $(DESTDIR)$(USER_UNITS)/sextant-launcher.service $(DESTDIR)/etc/polkit-1/rules.d/60-sextant.rules \
+	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service $(DESTDIR)/etc/polkit-1/rules.d/60-sextant.rules \
 	  $(DESTDIR)/usr/local/lib/sysusers.d/sextant.conf $(DESTDIR)/usr/local/lib/tmpfiles.d/sextant.conf \
 	  $(SHARE)/man/man1/sextant.1 \
 	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
@@ -282,7 +282,8 @@ uninstall:
 UNITS ?= /usr/local/lib/systemd/system
 USER_UNITS ?= /etc/systemd/user
 install-units:
-	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket \
+	  hw-rules/sextantd-gpsd.socket
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(USER_UNITS) hw-rules/sextant-launcher.service
 	$(SUDO) install -D -m 644 hw-rules/sextant.rules $(DESTDIR)/etc/polkit-1/rules.d/60-sextant.rules
 	$(SUDO) sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITS)/sextantd.service \

@@ -88,6 +88,11 @@ let package = Package(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
 
+    .target(
+      name: "GPSDProtocol",
+      dependencies: ["GPSDJSON", "MonotonicTime", "NMEA", "ReceiverStream", "Varlink", "WireBytes"],
+      swiftSettings: settings),
+
     // Layer 3: one receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -150,8 +155,9 @@ let package = Package(
     .target(
       name: "LocationDaemon",
       dependencies: [
-        "EventLoop", "FileSystem", "LocationService", "MonotonicTime", "Positioning", "PowerControl", "ReceiverRuntime",
-        "ReceiverStream", "SerialPort", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes", systemPackage,
+        "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime", "Positioning", "PowerControl",
+        "ReceiverRuntime", "ReceiverStream", "SerialPort", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes",
+        systemPackage,
       ],
       swiftSettings: settings),
 
@@ -229,6 +235,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "GPSDProtocolTests",
+      dependencies: ["GPSDProtocol", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "Varlink"],
+      swiftSettings: settings),
     .testTarget(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),
     .testTarget(

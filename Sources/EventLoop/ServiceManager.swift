@@ -9,6 +9,14 @@ package struct ServiceManager: Sendable {
   private let address: String?
   /// The sockets that it has opened, by their names.
   package let sockets: [String: Int32]
+  /// All of them in their order, as several may have one name.
+  package let allSockets: [Socket]
+
+  package struct Socket: Equatable, Sendable {
+    package var name: String
+    package var descriptor: Int32
+  }
+
   /// The time after which it takes the process for hanging, in microseconds; nil without a watchdog.
   package let watchdogMicroseconds: UInt64?
 
@@ -17,15 +25,18 @@ package struct ServiceManager: Sendable {
     func isOwn(_ name: String) -> Bool { variable(name).flatMap(Int32.init).map { $0 == getpid() } ?? false }
     address = variable("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 }
     var sockets: [String: Int32] = [:]
+    var allSockets: [Socket] = []
     if isOwn("LISTEN_PID"), let count = variable("LISTEN_FDS").flatMap(Int32.init), (1...64).contains(count) {
       let names = (variable("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
       for index in 0..<Int(count) {
         let name = index < names.count && !names[index].isEmpty ? String(names[index]) : "unknown"
         // SD_LISTEN_FDS_START is 3.
         sockets[name] = Int32(3 + index)
+        allSockets.append(Socket(name: name, descriptor: Int32(3 + index)))
       }
     }
     self.sockets = sockets
+    self.allSockets = allSockets
     watchdogMicroseconds =
       variable("WATCHDOG_PID") == nil || isOwn("WATCHDOG_PID") ? variable("WATCHDOG_USEC").flatMap(UInt64.init) : nil
   }

@@ -8,7 +8,10 @@ extension JSONLine {
   /// - Parameters:
   ///   - geometry: the dilutions by the satellites, for `epx` and `epy` of a receiver that sends none.
   ///   - device: the path of the receiver; absent if nil.
-  package mutating func tpv(_ fix: Fix, geometry: Dilutions? = nil, device: String? = nil) {
+  ///   - isForOldClients: whether `alt` is written too, which gpsd 3.20 has replaced by `altHAE` and `altMSL`.
+  package mutating func tpv(
+    _ fix: Fix, geometry: Dilutions? = nil, device: String? = nil, isForOldClients: Bool = false
+  ) {
     beginObject()
     field("class", "TPV")
     if let device { field("device", text: device) }
@@ -22,6 +25,7 @@ extension JSONLine {
       field("ept", Self.roundingOfSentences, digits: 3)
     }
     if fix.hasPosition {
+      if isForOldClients { field("alt", fix.heightAboveSeaLevelMetres, digits: 4) }
       position(fix, geometry)
       motion(fix)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
 import FileSystem
+import GPSDProtocol
 import Glibc
 import LocationService
 import MonotonicTime
@@ -34,7 +35,11 @@ package enum Daemon {
     let manager = ServiceManager(variable: variable)
     let path = options.socket ?? DaemonOptions.defaultSocket
     let descriptor: Int32
-    do throws(Failure) { descriptor = try socket(at: path, manager) } catch {
+    let listeners: [GPSDListener]
+    do throws(Failure) {
+      descriptor = try socket(at: path, manager)
+      listeners = try gpsdListeners(options, manager)
+    } catch {
       log(error.text)
       return error.code
     }
@@ -44,8 +49,8 @@ package enum Daemon {
     let policy = DaemonPolicy.installed()
     host.start { poller in
       try LocationServer(
-        host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text, manager, &poller,
-        at: SystemClock.monotonic)
+        host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
+        gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
     }
     manager.notify("READY=1")
     wait(&poller) {
@@ -55,6 +60,7 @@ package enum Daemon {
     }
     manager.notify("STOPPING=1")
     host.finish()
+    for case let path? in listeners.map(\.path) { try? Syscalls.unlink(path) }
     if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
     return .success
   }
@@ -93,6 +99,29 @@ package enum Daemon {
       default: throw Failure(text: "\(path): \(error); name another --socket", code: .cannotCreate)
       }
     }
+  }
+
+  /// Returns the service manager's sockets for clients of gpsd and NMEA, and those of the command line.
+  private static func gpsdListeners(
+    _ options: DaemonOptions, _ manager: ServiceManager
+  ) throws(Failure) -> [GPSDListener] {
+    var listeners = GPSDListener.sockets(of: manager)
+    do throws(GPSDListener.Problem) {
+      let all = options.gpsd.map { (GPSDClient.Kind.gpsd, $0) } + options.nmea.map { (GPSDClient.Kind.nmea, $0) }
+      for (kind, text) in all {
+        if let addresses = InternetAddress.parse(text) {
+          listeners += try GPSDListener.listen(kind, at: addresses)
+        } else {
+          listeners.append(try GPSDListener.listen(kind, atPath: text))
+        }
+      }
+    } catch {
+      guard case .refused(let reason, _) = error else { return listeners }
+      throw Failure(
+        text: error.text,
+        code: reason == .addressInUse ? .held : reason == .permissionDenied ? .noPermission : .cannotCreate)
+    }
+    return listeners
   }
 
   private static func makeFolder(_ path: String) { unsafe _ = mkdir(path, 0o755) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 
 /// The command line of sextantd.
 package struct DaemonOptions: Equatable, Sendable {
@@ -10,13 +11,20 @@ package struct DaemonOptions: Equatable, Sendable {
   package var isReadOnly = false
   /// Whether it is the launcher of a user instead of the service.
   package var isLauncher = false
+  /// The addresses for gpsd's clients, `ADDRESS:PORT`.
+  package var gpsd: [String] = []
+  /// Whether gpsd's clients are not served, whatever the policy says.
+  package var gpsdIsOff = false
+  /// The addresses for clients of NMEA, `ADDRESS:PORT` or a path.
+  package var nmea: [String] = []
   package var showsHelp = false
   package var showsVersion = false
 
   package static let defaultSocket = "/run/sextant/location"
 
   package static let help = """
-    USAGE: sextantd [--device DEVICE]... [--socket PATH] [--read-only]
+    USAGE: sextantd [--device DEVICE]... [--socket PATH] [--gpsd ADDRESS:PORT|off]... [--nmea ADDRESS:PORT|PATH]...
+                    [--read-only]
            sextantd --launcher [--socket PATH]
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
@@ -24,6 +32,11 @@ package struct DaemonOptions: Equatable, Sendable {
       --device DEVICE   a receiver: a device node, or an address as for `sextant watch`; by default that of
                         /etc/sextant/config, else the first one that is plugged in
       --socket PATH     the socket for programs; by default \(defaultSocket)
+      --gpsd ADDRESS:PORT
+                        serve clients of gpsd here, such as 127.0.0.1:2947, [::1]:2947 or localhost:2947; `off` for no
+                        address. By default `gpsd = on` in /etc/sextant/policy opens localhost:2947
+      --nmea ADDRESS:PORT, --nmea PATH
+                        write NMEA 0183 to clients of this address, or of a Unix socket
       --read-only       send nothing to the receivers
       --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version
@@ -44,12 +57,18 @@ package struct DaemonOptions: Equatable, Sendable {
         if let value = attached ?? rest.popFirst(), !value.isEmpty { return value }
         throw Mistake(text: "\(name) needs a value; see sextantd --help")
       }
-      if attached != nil, name != "--device", name != "--socket" {
+      if attached != nil, !["--device", "--socket", "--gpsd", "--nmea"].contains(name) {
         throw Mistake(text: "\(argument): unknown option or value; see sextantd --help")
       }
       switch name {
       case "--device": devices.append(try value())
       case "--socket": socket = try value()
+      case "--gpsd":
+        let text = try value()
+        if text == "off" { gpsdIsOff = true } else { gpsd.append(try Self.address(text, of: name)) }
+      case "--nmea":
+        let text = try value()
+        nmea.append(text.hasPrefix("/") ? text : try Self.address(text, of: name))
       case "--read-only": isReadOnly = true
       case "--launcher": isLauncher = true
       case "--help", "-h": showsHelp = true
@@ -57,5 +76,11 @@ package struct DaemonOptions: Equatable, Sendable {
       default: throw Mistake(text: "\(argument): unknown option; see sextantd --help")
       }
     }
+    if gpsdIsOff, !gpsd.isEmpty { throw Mistake(text: "--gpsd off excludes another --gpsd") }
+  }
+
+  private static func address(_ text: String, of option: String) throws(Mistake) -> String {
+    if InternetAddress.parse(text) != nil { return text }
+    throw Mistake(text: "\(option) \(text): not ADDRESS:PORT, such as 127.0.0.1:2947 or [::1]:2947")
   }
 }

@@ -10,13 +10,16 @@ final class DaemonPolicy: Sendable {
     /// The permission by the unit or the executable's path.
     var grants: [String: AuthorizationStatus]
     var launches: Set<String>
+    var servesGPSD: Bool?
     /// The number of times that the file was read.
     var revision = 1
   }
 
   private let state: Mutex<State>
 
-  init(_ policy: LocationPolicy) { state = Mutex(State(grants: policy.grants, launches: policy.launches)) }
+  init(_ policy: LocationPolicy) {
+    state = Mutex(State(grants: policy.grants, launches: policy.launches, servesGPSD: policy.servesGPSD))
+  }
 
   /// The policy of this machine.
   static func installed() -> DaemonPolicy { DaemonPolicy(installedPolicy()) }
@@ -31,12 +34,16 @@ final class DaemonPolicy: Sendable {
     state.withLock { state in
       state.grants = policy.grants
       state.launches = policy.launches
+      state.servesGPSD = policy.servesGPSD
       state.revision += 1
     }
   }
 
   /// The number of times that the file was read.
   var revision: Int { state.withLock { $0.revision } }
+
+  /// Whether clients of gpsd are served; nil if the policy does not decide it.
+  var servesGPSD: Bool? { state.withLock { $0.servesGPSD } }
 
   /// Returns the permission of a program; nil if the policy has none.
   func grant(to peer: Peer) -> AuthorizationStatus? {

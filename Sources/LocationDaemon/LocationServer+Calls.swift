@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import LocationService
 import MonotonicTime
 import Positioning
@@ -66,7 +67,7 @@ extension LocationServer {
   }
 
   private func status(at now: Moment) -> JSON {
-    let programs: [JSON] = allConnections.compactMap { connection in
+    var programs: [JSON] = allConnections.compactMap { connection in
       guard let program = connection.program else { return nil }
       let (authorization, demands) =
         host.read(program) { ($0.authorization.status, $0.demands.flatMap(\.words)) } ?? (.notDetermined, [])
@@ -76,6 +77,14 @@ extension LocationServer {
         "demands": .array(demands.map { .string($0) }), "delivered": .integer(Int64(connection.delivered)),
         "dropped": .integer(Int64(connection.dropped)),
       ]
+    }
+    if let served = gpsd.status {
+      programs.append([
+        "name": "gpsd", "pid": .integer(Int64(getpid())), "uid": .integer(Int64(geteuid())),
+        "authorization": .string(AuthorizationStatus.authorizedAlways.name),
+        "demands": .array(served.demands.map { .string($0) }), "delivered": .integer(Int64(served.delivered)),
+        "dropped": .integer(Int64(served.dropped)),
+      ])
     }
     return [
       "receivers": receiverStates, "programs": .array(programs + absentPrograms),

@@ -2,6 +2,7 @@
 import FileSystem
 import Glibc
 import LocationService
+import MonotonicTime
 import Positioning
 import ReceiverRuntime
 import Varlink
@@ -46,6 +47,7 @@ extension LocationServer {
 
   /// Passes received bytes on.
   func receive(_ bytes: RawSpan, of receiver: Int) {
+    gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
     var text: String?
     for connection in allConnections {
       guard case .stream(let call, let program, let stream) = connection.role, stream.receiver == receiver else {

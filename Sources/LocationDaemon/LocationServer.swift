@@ -3,6 +3,7 @@ import EventLoop
 import LocationService
 import MonotonicTime
 import Positioning
+import ReceiverStream
 import ServiceProtocol
 import SystemPackage
 import Varlink
@@ -38,6 +39,7 @@ final class LocationServer: ServiceThreadWork {
   let version: String
   let started: Instant
   private let manager: ServiceManager
+  let gpsd: GPSDServer
   private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
   /// Whether the listener waits until a descriptor is free.
@@ -48,7 +50,8 @@ final class LocationServer: ServiceThreadWork {
 
   init(
     _ host: ServiceHost, _ listener: consuming UnixSocket, policy: DaemonPolicy, version: String,
-    _ manager: ServiceManager, _ poller: inout Poller, at now: Instant
+    gpsd: (listeners: [GPSDListener], isForbidden: Bool), _ manager: ServiceManager, _ poller: inout Poller,
+    at now: Instant
   ) throws {
     self.host = host
     self.policy = policy
@@ -62,18 +65,22 @@ final class LocationServer: ServiceThreadWork {
       vendor: "Sextant", product: "sextantd", version: version, url: "",
       interfaces: [.location, .receivers, .coreLocation, .authorization, .launch])
     self.listener = listener
+    self.gpsd = GPSDServer(
+      host, gpsd.listeners, isForbidden: gpsd.isForbidden, policy: policy, version: version, &poller)
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
   }
 
   var deadline: Instant? {
     let retry = connections.values.compactMap { $0.lease?.call == nil ? nil : $0.lease?.retryAt }.min()
-    return .earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, retry))
+    let own = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), retry)
+    return .earlier(own, .earlier(launcher.deadline, gpsd.deadline))
   }
   var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
 
   // MARK: Rounds
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    gpsd.handle(events, &poller, at: now)
     // The poller reports the others again.
     for event in events.prefix(Self.eventsInRound) {
       switch event {
@@ -123,7 +130,7 @@ final class LocationServer: ServiceThreadWork {
           continue
         }
         let token = Poller.Token(rawValue: nextToken)
-        nextToken = nextToken == .max ? Self.firstToken + 1 : nextToken + 1
+        nextToken = nextToken + 1 == GPSDServer.firstToken ? Self.firstToken + 1 : nextToken + 1
         let connection = Connection(socket, token, Peer(credentials), service)
         guard (try? poller.add(connection.socket.descriptor, token: token)) != nil else { continue }
         connections[token.rawValue] = connection
@@ -219,8 +226,13 @@ final class LocationServer: ServiceThreadWork {
     connection.unsentLocation = nil
   }
 
+  func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
+    gpsd.receive(report, sky, of: receiver, at: now)
+  }
+
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
+    gpsd.roundEnded(self.receivers, &poller, at: now)
     launcher.roundEnded(&poller, at: now.instant)
     if connections.isEmpty { return }
     launcher.launcherUsers = Set(connections.values.compactMap(\.launcherUser))

@@ -32,6 +32,16 @@ struct PolicyTests {
     #expect(Self.policy("").grant(to: Self.peer("/usr/bin/hike")) == nil)
   }
 
+  @Test("The policy allows gpsd's clients, forbids them, or leaves it to the sockets; the last line counts")
+  func gpsd() {
+    #expect(Self.policy("").servesGPSD == nil)
+    #expect(Self.policy("gpsd = on  # for the desktop\n").servesGPSD == true)
+    #expect(Self.policy("gpsd = on\ngpsd = off\n").servesGPSD == false)
+    for line in ["gpsd on", "gpsd = maybe", "gpsd =", "gpsd"] {
+      #expect(LocationPolicy(parsing: line).problem != nil, "\(line)")
+    }
+  }
+
   @Test("A grant that is not understood grants nothing, and is reported")
   func mistakes() {
     for line in ["grant hike.service", "grant hike.service sometimes", "grant hike.service always twice", "grant"] {

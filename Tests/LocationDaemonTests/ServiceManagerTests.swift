@@ -17,6 +17,12 @@ struct ServiceManagerTests {
     #expect(manager.sockets == ["gpsd": 3, "location": 4])
   }
 
+  @Test("Several sockets may have one name, as an address of IPv4 and one of IPv6")
+  func sameName() {
+    let manager = Self.manager(["LISTEN_PID": Self.own, "LISTEN_FDS": "3", "LISTEN_FDNAMES": "gpsd:gpsd:location"])
+    #expect(manager.allSockets.filter { $0.name == "gpsd" }.map(\.descriptor) == [3, 4])
+  }
+
   @Test("A socket without a name is unknown")
   func unnamed() {
     #expect(Self.manager(["LISTEN_PID": Self.own, "LISTEN_FDS": "1"]).sockets == ["unknown": 3])

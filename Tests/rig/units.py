@@ -86,10 +86,10 @@ def wait_for_socket(path):
 # MARK: The units
 
 def units_are_valid(folder):
-    for unit in UNITS.glob("sextantd.*"):
+    for unit in UNITS.glob("sextantd*"):
         text = unit.read_text().replace("/usr/local/bin/sextantd", program("sextantd"))
         pathlib.Path(folder, unit.name).write_text(text)
-    said = output("systemd-analyze", "verify", "--man=no", *(f"{folder}/{unit.name}" for unit in UNITS.glob("sextantd.*")))
+    said = output("systemd-analyze", "verify", "--man=no", *(f"{folder}/{unit.name}" for unit in UNITS.glob("sextantd*")))
     # It ends with 0 for a setting that it does not know.
     expect("sextant" not in said, said)
 

@@ -10,6 +10,7 @@ import Positioning
 ///     grant UNIT always       the daemon serves the programs of that systemd unit, or of that executable (a path), without
 ///     grant PATH whenInUse    a question, as on a board without a user
 ///     launch UNIT             the daemon starts that unit at its regions, as it does one that has `always`
+///     gpsd = on               the daemon serves clients of gpsd's protocol on this machine, or does not (off)
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it.
 package struct LocationPolicy: Sendable, Equatable {
@@ -21,6 +22,8 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var grants: [String: AuthorizationStatus] = [:]
   /// The units that the daemon may start for their events.
   package private(set) var launches: Set<String> = []
+  /// Whether clients of gpsd are served; nil if the policy does not decide it.
+  package private(set) var servesGPSD: Bool?
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
 
@@ -34,13 +37,14 @@ package struct LocationPolicy: Sendable, Equatable {
       case .restrict(let app): restricted.insert(app)
       case .grant(let program, let status): grants[program] = status
       case .launch(let unit): launches.insert(unit)
+      case .gpsd(let isOn): servesGPSD = isOn
       case .mistake: mistakes.append(index + 1)
       }
     }
   }
 
   private enum Line: Equatable {
-    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), mistake
+    case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), gpsd(Bool), mistake
 
     init(_ line: Substring) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -54,6 +58,8 @@ package struct LocationPolicy: Sendable, Equatable {
       case "grant" where words.count == 3 && words[2] == "whenInUse":
         self = .grant(StateText.unescape(words[1]), .authorizedWhenInUse)
       case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
+      case "gpsd" where words.dropFirst().elementsEqual(["=", "on"]): self = .gpsd(true)
+      case "gpsd" where words.dropFirst().elementsEqual(["=", "off"]): self = .gpsd(false)
       default: self = .mistake
       }
     }

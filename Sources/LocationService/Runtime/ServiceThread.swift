@@ -75,7 +75,7 @@ struct ServiceThread: ~Copyable {
 
   private mutating func round(_ events: [Poller.Event]) {
     let now = System.now()
-    let service = service
+    let (service, work) = (service, work)
     let origin = receiver.origin
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
@@ -86,9 +86,15 @@ struct ServiceThread: ~Copyable {
         }
         continue
       }
-      receiver.handle(event, &poller, at: now.instant, work) { service.receive($0, $1, origin, at: now) }
+      receiver.handle(event, &poller, at: now.instant, work) {
+        work?.receive($0, $1, of: 0, at: now)
+        service.receive($0, $1, origin, at: now)
+      }
     }
-    receiver.wake(&poller, at: now.instant, work) { service.receive($0, $1, origin, at: now) }
+    receiver.wake(&poller, at: now.instant, work) {
+      work?.receive($0, $1, of: 0, at: now)
+      service.receive($0, $1, origin, at: now)
+    }
     for other in standby { round(other, events, at: now) }
     while let event = receiver.nextEvent() {
       switch event {
@@ -136,14 +142,16 @@ struct ServiceThread: ~Copyable {
 
   /// A standby receiver gives fixes. Its problems are logged; clients get those of the first receiver only.
   private mutating func round(_ other: ReceiverSource, _ events: [Poller.Event], at now: Moment) {
-    let service = service
+    let (service, work) = (service, work)
     let (number, origin) = (other.number, other.origin)
     for event in events {
-      other.handle(event, &poller, at: now.instant, work) { report, _ in
+      other.handle(event, &poller, at: now.instant, work) { report, sky in
+        work?.receive(report, sky, of: number, at: now)
         service.receive(report, ofStandby: number, origin, at: now)
       }
     }
-    other.wake(&poller, at: now.instant, work) { report, _ in
+    other.wake(&poller, at: now.instant, work) { report, sky in
+      work?.receive(report, sky, of: number, at: now)
       service.receive(report, ofStandby: number, origin, at: now)
     }
     while let event = other.nextEvent() {

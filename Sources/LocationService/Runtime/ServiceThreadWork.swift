@@ -3,6 +3,7 @@ import EventLoop
 import MonotonicTime
 import Positioning
 import ReceiverRuntime
+import ReceiverStream
 
 /// Further work of the service's thread: the sockets of the daemon. One thread reads the receivers and writes to the clients,
 /// so that a fix wakes the daemon once.
@@ -13,6 +14,8 @@ package protocol ServiceThreadWork: AnyObject {
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment)
   /// Takes bytes of a receiver, as they were read.
   func receive(_ bytes: RawSpan, of receiver: Int)
+  /// Takes an epoch of a receiver, before the decisions.
+  func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.
@@ -38,4 +41,6 @@ package struct ReceiverStatus: Equatable, Sendable {
 
   /// The model, as the receiver reports it; nil before, and for a receiver that does not.
   package var model: String? { if case .identified(let receiver) = identity { receiver.model } else { nil } }
+  /// The strings of the receiver's version message, software and hardware first; empty for one without.
+  package var version: [String] { if case .identified(let receiver) = identity { receiver.strings } else { [] } }
 }

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverStream
+
+/// A client of gpsd's protocol, or of its NMEA alone: the bytes that it sends go in, and reports; bytes for it come out.
+package struct GPSDClient: Sendable {
+  package enum Kind: Sendable {
+    /// Requests and reports of gpsd_json(5).
+    case gpsd
+    /// Sentences without a request. What the client sends is ignored.
+    case nmea
+  }
+
+  package enum Event: Equatable, Sendable {
+    /// Its demand may have changed.
+    case watchChanged
+    /// It wants a receiver changed.
+    case change(DeviceChange)
+  }
+
+  /// What a client needs of the receiver.
+  package enum Demand: Equatable, Sendable {
+    case none
+    /// Each epoch, with an accuracy in metres; nil for the best.
+    case continuous(accuracyMetres: Double?)
+    /// One location each so many seconds.
+    case every(seconds: Double, accuracyMetres: Double?)
+  }
+
+  /// The time for which a client may leave its reports unread, until it counts as gone.
+  package static let patience = Milliseconds(60_000)
+
+  package let kind: Kind
+  package private(set) var watch = WatchPolicy()
+  /// The number of reports that were not sent, because the client does not read.
+  package private(set) var dropped = 0
+  package private(set) var delivered = 0
+  /// Whether the client is to be disconnected, as it speaks another protocol.
+  package private(set) var isForeign = false
+  /// Whether a client with an interval waits for a location.
+  package private(set) var isAwaiting = false
+  private var reader = RequestReader()
+  private var queue = OutputQueue()
+  private var stalledSince: Instant?
+
+  package init(_ kind: Kind, _ state: GPSDState) {
+    self.kind = kind
+    switch kind {
+    case .gpsd: _ = queue.append(state.version)
+    case .nmea:
+      watch.isEnabled = true
+      watch.nmea = true
+    }
+  }
+
+  // MARK: Bytes
+
+  package var output: Span<UInt8> {
+    @_lifetime(borrow self) get { queue.waiting }
+  }
+
+  package mutating func didWrite(_ count: Int) {
+    queue.removeFirst(count)
+    if count > 0 { stalledSince = nil }
+  }
+
+  /// Whether its requests are read. They wait while it does not read the replies.
+  package var wantsInput: Bool { queue.count < OutputQueue.limit / 2 }
+
+  /// The time at which a client that does not read counts as gone; nil for one that reads.
+  package var deadline: Instant? { stalledSince.map { $0 + Self.patience } }
+
+  /// Takes bytes of the client, and queues the replies.
+  package mutating func receive(_ bytes: Span<UInt8>, _ state: GPSDState, at now: UTCTime) -> [Event] {
+    guard kind == .gpsd, !isForeign else { return [] }
+    var events: [Event] = []
+    for item in reader.receive(bytes) {
+      switch item {
+      case .request(let request): answer(request, state, &events, at: now)
+      case .foreign:
+        queue = OutputQueue()
+        isForeign = true
+      }
+    }
+    return events
+  }
+
+  private mutating func answer(_ request: Request, _ state: GPSDState, _ events: inout [Event], at now: UTCTime) {
+    switch request {
+    case .version: reply(state.version)
+    case .devices: reply(state.deviceList)
+    case .device(let change): answer(change, state, &events)
+    case .watch(let change):
+      if let change {
+        if let path = change.device, !path.isEmpty, state.device(at: path) == nil {
+          return reply(state.error("no receiver \(path)"))
+        }
+        watch.apply(change)
+        events.append(.watchChanged)
+      }
+      reply(state.deviceList)
+      reply(state.text(of: watch))
+    case .poll: reply(state.poll(at: now))
+    case .invalid(let reason): reply(state.error(reason))
+    }
+  }
+
+  private mutating func answer(_ change: DeviceChange?, _ state: GPSDState, _ events: inout [Event]) {
+    let device = change?.path.map { state.device(at: $0) } ?? state.devices.first
+    guard let device else {
+      return reply(state.error(change?.path.map { "no receiver \($0)" } ?? "there is no receiver"))
+    }
+    if var change, change.changes {
+      change.path = device.path
+      return events.append(.change(change))
+    }
+    reply(state.text(of: device))
+  }
+
+  // MARK: Demand
+
+  /// The receiver is needed while `enable` is set, even without a form of reports: such a client polls.
+  package var demand: Demand {
+    guard watch.isEnabled else { return .none }
+    if let seconds = watch.intervalSeconds { return .every(seconds: seconds, accuracyMetres: watch.accuracyMetres) }
+    return .continuous(accuracyMetres: watch.accuracyMetres)
+  }
+
+  /// Notes that a location was asked for, for a client with an interval.
+  package mutating func requested() { isAwaiting = true }
+
+  /// Notes the answer.
+  package mutating func answered() { isAwaiting = false }
+
+  private func wants(_ path: String) -> Bool {
+    watch.covers(path) && (watch.intervalSeconds == nil || isAwaiting)
+  }
+
+  // MARK: Reports
+
+  /// Queues a reply, or text for the client. One that does not fit is dropped.
+  package mutating func reply(_ text: [UInt8]) { if !queue.append(text) { dropped += 1 } }
+
+  /// Queues the reports of an epoch.
+  package mutating func deliver(_ epoch: EpochReports, at now: Instant) {
+    guard wants(epoch.device) else { return }
+    if watch.json {
+      deliver(epoch.json, at: now)
+      if watch.pps { deliver(epoch.timeOffset, at: now) }
+    }
+    if watch.nmea { deliver(epoch.nmea, at: now) }
+  }
+
+  /// Queues a report of a receiver that came or went.
+  package mutating func deliver(_ change: DeviceReport, at now: Instant) {
+    if watch.json, watch.covers(change.device) { deliver(change.json, at: now) }
+  }
+
+  /// Queues a sentence of a receiver.
+  ///
+  /// - Parameter isOwn: whether clients of NMEA get the receiver's own sentences.
+  package mutating func deliver(sentence: [UInt8], of path: String, isOwn: Bool, at now: Instant) {
+    if wants(path), watch.raw == .hexadecimal || (isOwn && watch.nmea && watch.raw == .off) {
+      deliver(sentence, at: now)
+    }
+  }
+
+  /// Queues a frame in hexadecimal digits.
+  package mutating func deliver(hexadecimal line: [UInt8], of path: String, at now: Instant) {
+    if watch.raw == .hexadecimal, wants(path) { deliver(line, at: now) }
+  }
+
+  /// Queues bytes as they were read.
+  package mutating func deliver(verbatim bytes: [UInt8], of path: String, at now: Instant) {
+    if watch.raw == .verbatim, wants(path) { deliver(bytes, at: now) }
+  }
+
+  private mutating func deliver(_ report: [UInt8], at now: Instant) {
+    if report.isEmpty { return }
+    if queue.append(report) {
+      delivered += 1
+    } else {
+      dropped += 1
+      stalledSince = stalledSince ?? now
+    }
+  }
+}

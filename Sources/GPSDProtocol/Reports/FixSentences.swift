@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import NMEA
+import ReceiverStream
+import WireBytes
+
+/// Sentences of a fix, for clients of NMEA whose receiver sends UBX: RMC, VTG, GGA, GSA, GSV, GST and ZDA in the form of
+/// NMEA 0183 4.10, as a u-blox receiver of that version writes them (interface description of u-blox M10, chapter 2).
+enum FixSentences {
+  /// A system with its talker, its number in GSA, and the number of its first satellite less one.
+  private struct Row {
+    var system: Satellite.System
+    var talker: Talker
+    var systemID: Int32
+    var offset: Int32
+  }
+
+  /// SBAS counts as GPS: its satellites 120 to 158 are 33 to 64 and 152 to 158.
+  private static let rows = [
+    Row(system: .gps, talker: .gps, systemID: 1, offset: 0),
+    Row(system: .glonass, talker: .glonass, systemID: 2, offset: 64),
+    Row(system: .galileo, talker: .galileo, systemID: 3, offset: 0),
+    Row(system: .beiDou, talker: .beiDou, systemID: 4, offset: 0),
+    Row(system: .qzss, talker: .qzss, systemID: 5, offset: 0),
+    Row(system: .navIC, talker: .navIC, systemID: 6, offset: 0),
+  ]
+
+  /// The places for satellites in a GSA.
+  private static let placesOfGSA = 12
+
+  /// Returns the sentences.
+  ///
+  /// - Parameters:
+  ///   - geometry: the dilutions by the satellites, if the receiver sends none.
+  ///   - isUpdate: whether the epoch was written before: then only the satellites are.
+  static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, isUpdate: Bool) -> [UInt8] {
+    var text: [UInt8] = []
+    let groups = groups(of: sky)
+    let talker = talker(of: groups)
+    if !isUpdate {
+      put(rmc(fix), talker, &text)
+      put(vtg(fix), talker, &text)
+      put(gga(fix, geometry), talker, &text)
+    }
+    for content in gsa(fix, groups, geometry) { put(content, talker, &text) }
+    for group in groups { for content in gsv(group.satellites) { put(content, group.row.talker, &text) } }
+    if !isUpdate {
+      if let content = gst(fix) { put(content, talker, &text) }
+      if let content = zda(fix) { put(content, talker, &text) }
+    }
+    return text
+  }
+
+  private static func put(_ content: some SentenceContent, _ talker: Talker, _ text: inout [UInt8]) {
+    var bytes = [UInt8](repeating: 0, count: longestSentence)
+    var span = bytes.mutableSpan
+    // Bytes have no invalid bit patterns.
+    var output = unsafe span.mutableBytes
+    let count = content.encode(talker: talker, into: &output)
+    text += bytes[..<count]
+  }
+
+  // MARK: Satellites
+
+  private struct Group {
+    var row: Row
+    var satellites: [(id: Int32, satellite: Satellite)]
+  }
+
+  private static func groups(of sky: borrowing Sky) -> [Group] {
+    var groups = rows.map { Group(row: $0, satellites: []) }
+    let satellites = sky.satellites
+    for index in satellites.indices {
+      let satellite = satellites[index]
+      let number = Int32(satellite.number)
+      let system = satellite.system == .sbas ? .gps : satellite.system
+      guard number > 0, let place = groups.firstIndex(where: { $0.row.system == system }) else { continue }
+      let isSBAS = satellite.system == .sbas
+      let id = isSBAS ? number < 152 ? number - 87 : number : number + groups[place].row.offset
+      groups[place].satellites.append((id, satellite))
+    }
+    return groups.filter { !$0.satellites.isEmpty }
+  }
+
+  /// The talker of a position: that of the only system, or of several.
+  private static func talker(of groups: [Group]) -> Talker {
+    let used = groups.filter { $0.satellites.contains { $0.satellite.isUsed } }
+    return used.count == 1 ? used[0].row.talker : .combined
+  }
+
+  private static func gsa(_ fix: Fix, _ groups: [Group], _ geometry: Dilutions?) -> [GSA] {
+    // Without satellites, one sentence has the kind of fix.
+    let used = groups.map { group in (group.row.systemID, group.satellites.filter(\.satellite.isUsed).map(\.id)) }
+    return (used.isEmpty ? [(1, [])] : used).map { id, numbers in
+      var content = GSA()
+      content.operationMode = UInt8(ascii: "A")
+      content.fixMode = fix.hasPosition ? fix.kind == .twoD ? 2 : 3 : 1
+      for (place, number) in numbers.prefix(placesOfGSA).enumerated() { content.satellites[place] = number }
+      content.pdop = fixed(fix.pdop ?? geometry?.pdop, 2)
+      content.hdop = fixed(fix.hdop ?? geometry?.hdop, 2)
+      content.vdop = fixed(fix.vdop ?? geometry?.vdop, 2)
+      content.systemID = id
+      return content
+    }
+  }
+
+  private static func gsv(_ satellites: [(id: Int32, satellite: Satellite)]) -> [GSV] {
+    let pages = (satellites.count + 3) / 4
+    return (0..<pages).map { page in
+      var content = GSV()
+      content.sentences = Int32(pages)
+      content.number = Int32(page + 1)
+      content.satellitesInView = Int32(satellites.count)
+      for (place, entry) in satellites.dropFirst(4 * page).prefix(4).enumerated() {
+        let satellite = entry.satellite
+        content.satellites[place].id = entry.id
+        if satellite.elevationDegrees != Satellite.unknownAngle {
+          content.satellites[place].elevation = Int32(satellite.elevationDegrees)
+        }
+        if satellite.azimuthDegrees >= 0 { content.satellites[place].azimuth = Int32(satellite.azimuthDegrees) }
+        if satellite.signalDecibelHertz > 0 {
+          content.satellites[place].signal = Int32(satellite.signalDecibelHertz)
+        }
+        content.satelliteCount = place + 1
+      }
+      return content
+    }
+  }
+
+  // MARK: The fix
+
+  private static func rmc(_ fix: Fix) -> RMC {
+    var content = RMC()
+    content.time = time(fix)
+    content.status = UInt8(ascii: fix.hasPosition && fix.isWithinLimits ? "A" : "V")
+    content.latitude = latitude(fix)
+    content.longitude = longitude(fix)
+    if fix.hasPosition {
+      content.speedKnots = knots(fix)
+      content.course = fixed(fix.courseDegrees, 2)
+    }
+    if let date = fix.time?.day.components {
+      content.date = ShortDate(day: UInt8(date.day), month: UInt8(date.month), year: UInt8(date.year % 100))
+    }
+    if let variation = fix.magneticVariationDegrees {
+      content.magneticVariation = fixed(abs(variation), 1)
+      content.variationDirection = UInt8(ascii: variation < 0 ? "W" : "E")
+    }
+    content.positionMode = mode(fix)
+    content.navigationalStatus = UInt8(ascii: "V")
+    return content
+  }
+
+  private static func vtg(_ fix: Fix) -> VTG {
+    var content = VTG()
+    if fix.hasPosition {
+      content.courseTrue = fixed(fix.courseDegrees, 2)
+      content.speedKnots = knots(fix)
+      content.speedKilometresPerHour = fixed(fix.speedMetresPerSecond.map { $0 * 3.6 }, 3)
+    }
+    content.positionMode = mode(fix)
+    return content
+  }
+
+  private static func gga(_ fix: Fix, _ geometry: Dilutions?) -> GGA {
+    var content = GGA()
+    content.time = time(fix)
+    content.latitude = latitude(fix)
+    content.longitude = longitude(fix)
+    content.quality = quality(fix)
+    content.satellitesUsed = fix.satellitesUsed.map { Int32(min($0, 99)) }
+    content.hdop = fixed(fix.hdop ?? geometry?.hdop, 2)
+    if fix.hasPosition {
+      content.altitude = fixed(fix.heightAboveSeaLevelMetres, 3)
+      content.geoidSeparation = fixed(fix.geoidSeparationMetres, 3)
+    }
+    content.differentialAge = fixed(fix.differentialAgeSeconds, 1)
+    content.differentialStation = fix.differentialStation.map { Int32($0) }
+    return content
+  }
+
+  private static func gst(_ fix: Fix) -> GST? {
+    guard fix.hasPosition, fix.accuracySource == .receiver, let accuracy = fix.eastNorthAccuracyMetres(nil) else {
+      return nil
+    }
+    var content = GST()
+    content.time = time(fix)
+    content.latitudeDeviation = fixed(accuracy.north, 3)
+    content.longitudeDeviation = fixed(accuracy.east, 3)
+    content.altitudeDeviation = fixed(fix.verticalAccuracyMetres, 3)
+    return content
+  }
+
+  private static func zda(_ fix: Fix) -> ZDA? {
+    guard let date = fix.time?.day.components else { return nil }
+    var content = ZDA()
+    content.time = time(fix)
+    (content.day, content.month, content.year) = (Int32(date.day), Int32(date.month), Int32(date.year))
+    (content.zoneHours, content.zoneMinutes) = (0, 0)
+    return content
+  }
+
+  // MARK: Fields
+
+  private static func fixed(_ value: Double?, _ digits: UInt8) -> FixedPoint? {
+    value.flatMap { FixedPoint(rounding: $0, fractionDigits: digits) }
+  }
+
+  private static func knots(_ fix: Fix) -> FixedPoint? {
+    fixed(fix.speedMetresPerSecond.map { $0 * 3600 / 1852 }, 3)
+  }
+
+  private static func latitude(_ fix: Fix) -> Coordinate? {
+    fix.hasPosition ? fix.latitudeDegrees.flatMap { Coordinate(latitudeDegrees: $0, fractionDigits: 7) } : nil
+  }
+
+  private static func longitude(_ fix: Fix) -> Coordinate? {
+    fix.hasPosition ? fix.longitudeDegrees.flatMap { Coordinate(longitudeDegrees: $0, fractionDigits: 7) } : nil
+  }
+
+  /// The time to a hundredth of a second, cut off: a rounded one could be the next day's.
+  private static func time(_ fix: Fix) -> TimeOfDay? {
+    guard let nanoseconds = fix.time?.nanosecondsOfDay else { return nil }
+    let seconds = nanoseconds / 1_000_000_000
+    return TimeOfDay(
+      hour: UInt8(seconds / 3600), minute: UInt8(seconds / 60 % 60), second: UInt8(seconds % 60),
+      nanosecond: UInt32(nanoseconds % 1_000_000_000), fractionDigits: 2)
+  }
+
+  private static func quality(_ fix: Fix) -> Int32 {
+    guard fix.hasPosition else { return 0 }
+    if fix.kind == .deadReckoning { return 6 }
+    return switch fix.quality {
+    case .unknown, .autonomous: 1
+    case .differential: 2
+    case .preciseService: 3
+    case .rtkFixed: 4
+    case .rtkFloat: 5
+    case .estimated: 6
+    case .manual: 7
+    case .simulated: 8
+    }
+  }
+
+  private static func mode(_ fix: Fix) -> UInt8 {
+    guard fix.hasPosition else { return UInt8(ascii: "N") }
+    if fix.kind == .deadReckoning { return UInt8(ascii: "E") }
+    return switch fix.quality {
+    case .unknown, .autonomous: UInt8(ascii: "A")
+    case .differential: UInt8(ascii: "D")
+    case .preciseService: UInt8(ascii: "P")
+    case .rtkFixed: UInt8(ascii: "R")
+    case .rtkFloat: UInt8(ascii: "F")
+    case .estimated: UInt8(ascii: "E")
+    case .manual: UInt8(ascii: "M")
+    case .simulated: UInt8(ascii: "S")
+    }
+  }
+}

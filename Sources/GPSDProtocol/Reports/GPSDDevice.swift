@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReceiverStream
+
+/// A receiver as DEVICE reports it; gpsd_json(5), section "DEVICE".
+package struct GPSDDevice: Equatable, Sendable {
+  package enum Driver: String, Sendable {
+    case uBlox = "u-blox"
+    case nmea = "NMEA0183"
+  }
+
+  /// The node, or the name of a simulator.
+  package var path: String
+  /// Whether it is open and not asleep.
+  package var isActive: Bool
+  /// Nil before a valid message.
+  package var driver: Driver?
+  /// Whether it sends its binary protocol.
+  package var isBinary = false
+  /// The strings of MON-VER: software, hardware, and the rest.
+  package var version: [String]
+  package var bitsPerSecond: UInt32?
+  /// The time at which it became active.
+  package var activated: UTCTime?
+
+  package init(
+    path: String, isActive: Bool, driver: Driver? = nil, version: [String] = [], bitsPerSecond: UInt32? = nil
+  ) {
+    self.path = path
+    self.isActive = isActive
+    self.driver = driver
+    self.version = version
+    self.bitsPerSecond = bitsPerSecond
+  }
+}
+
+/// The reports of one epoch for all clients, each a whole number of lines.
+package struct EpochReports: Equatable, Sendable {
+  /// The path of the receiver.
+  package var device: String
+  /// TPV, SKY, GST and ATT, as far as they are new.
+  package var json: [UInt8] = []
+  /// TOFF.
+  package var timeOffset: [UInt8] = []
+  /// Sentences that are made from the fix; empty if the receiver sends its own.
+  package var nmea: [UInt8] = []
+
+  package init(device: String, json: [UInt8] = [], timeOffset: [UInt8] = [], nmea: [UInt8] = []) {
+    self.device = device
+    self.json = json
+    self.timeOffset = timeOffset
+    self.nmea = nmea
+  }
+}
+
+/// The DEVICE report of a receiver that came, went, or has become known.
+package struct DeviceReport: Equatable, Sendable {
+  package var device: String
+  package var json: [UInt8]
+}

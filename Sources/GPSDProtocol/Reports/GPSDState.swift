@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSDJSON
+import ReceiverStream
+
+/// What all clients share: the receivers, and their newest reports.
+package struct GPSDState: Sendable {
+  /// What the clients of a round want, so that no report is made for nobody.
+  package struct Wanted: Equatable, Sendable {
+    package var nmea = false
+    package var timeOffset = false
+
+    package init(nmea: Bool = false, timeOffset: Bool = false) {
+      self.nmea = nmea
+      self.timeOffset = timeOffset
+    }
+  }
+
+  /// The newest reports of a receiver, each an object without a line end.
+  struct Newest: Equatable, Sendable {
+    var tpv: [UInt8] = []
+    var sky: [UInt8] = []
+    var gst: [UInt8] = []
+  }
+
+  package private(set) var devices: [GPSDDevice] = []
+  private(set) var newest: [Newest] = []
+  /// The VERSION line.
+  package let version: [UInt8]
+
+  /// - Parameter release: the version of this program.
+  package init(release: String) {
+    var line = JSONLine()
+    line.version(release: release)
+    version = line.served
+  }
+
+  package func device(at path: String) -> GPSDDevice? { devices.first { $0.path == path } }
+
+  // MARK: Receivers
+
+  /// Takes the receivers as they are now; the first stays the first. Returns the reports of those that have changed.
+  ///
+  /// - Parameter keepsReports: whether POLL returns the reports of a receiver that sleeps, as a client has asked for that.
+  package mutating func update(_ present: [GPSDDevice], keepsReports: Bool = false, at now: UTCTime) -> [DeviceReport] {
+    var reports: [DeviceReport] = []
+    for (index, found) in present.enumerated() {
+      var device = found
+      let known = index < devices.count && devices[index].path == found.path ? devices[index] : nil
+      // The protocol is known by the fixes too.
+      device.driver = found.driver ?? known?.driver
+      device.isBinary = known?.isBinary ?? false
+      if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
+      device.activated = found.isActive ? known?.activated ?? now : nil
+      if device == known { continue }
+      if index < devices.count {
+        devices[index] = device
+        if known == nil || !device.isActive && !keepsReports { newest[index] = Newest() }
+      } else {
+        devices.append(device)
+        newest.append(Newest())
+      }
+      if known != nil || device.isActive {
+        reports.append(DeviceReport(device: device.path, json: text(of: device, isEvent: true)))
+      }
+    }
+    if devices.count > present.count {
+      devices.removeLast(devices.count - present.count)
+      newest.removeLast(newest.count - present.count)
+    }
+    return reports
+  }
+
+  /// Forgets the reports, so that POLL has none.
+  package mutating func forget() { for index in newest.indices { newest[index] = Newest() } }
+
+  // MARK: Epochs
+
+  /// Takes an epoch of a receiver.
+  ///
+  /// - Parameters:
+  ///   - index: the receiver, which `update` has brought.
+  ///   - received: the time at which its last byte was read.
+  package mutating func receive(
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of index: Int, wanted: Wanted, received: UTCTime
+  ) -> EpochReports? {
+    guard devices.indices.contains(index) else { return nil }
+    let (fix, isUpdate, skyChanged) = (report.fix, report.isUpdate, report.skyChanged)
+    let path = devices[index].path
+    if fix.source != .none {
+      devices[index].isBinary = fix.source >= .ubx
+      if devices[index].driver == nil { devices[index].driver = devices[index].isBinary ? .uBlox : .nmea }
+    }
+    var reports = EpochReports(device: path)
+    let geometry = fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
+    var line = JSONLine()
+    if report.fixChanged {
+      line.tpv(fix, geometry: geometry, device: path, isForOldClients: true)
+      newest[index].tpv = Self.take(&line, &reports)
+    }
+    if skyChanged {
+      line.sky(sky, fix, geometry: geometry, device: path)
+      newest[index].sky = Self.take(&line, &reports)
+    } else if report.hasDilutionsAlone {
+      line.dilutions(fix, device: path)
+      newest[index].sky = Self.take(&line, &reports)
+    }
+    if !isUpdate {
+      if line.gst(fix, device: path) { newest[index].gst = Self.take(&line, &reports) }
+      if line.att(fix, device: path) { _ = Self.take(&line, &reports) }
+      if wanted.timeOffset, line.timeOffset(fix, received: received, device: path) { reports.timeOffset = line.served }
+    }
+    if wanted.nmea, devices[index].isBinary, !isUpdate || skyChanged {
+      reports.nmea = FixSentences.text(of: fix, sky, geometry, isUpdate: isUpdate)
+    }
+    return reports
+  }
+
+  /// Moves a line to the reports. Returns it without its end.
+  private static func take(_ line: inout JSONLine, _ reports: inout EpochReports) -> [UInt8] {
+    let text = line.served
+    line.removeAll()
+    reports.json += text
+    return Array(text.dropLast(2))
+  }
+
+  // MARK: Replies
+
+  package var deviceList: [UInt8] {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("class", "DEVICES")
+    line.beginArray("devices")
+    for device in devices { line.device(device) }
+    line.endArray()
+    line.endObject()
+    line.endLine()
+    return line.served
+  }
+
+  /// - Parameter isEvent: whether it reports a change: a receiver that has become inactive is active since 0.
+  package func text(of device: GPSDDevice, isEvent: Bool = false) -> [UInt8] {
+    var line = JSONLine()
+    line.device(device, isEvent: isEvent)
+    line.endLine()
+    return line.served
+  }
+
+  package func text(of watch: WatchPolicy) -> [UInt8] {
+    var line = JSONLine()
+    line.watch(watch)
+    return line.served
+  }
+
+  package func error(_ message: String) -> [UInt8] {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("class", "ERROR")
+    line.field("message", text: message)
+    line.endObject()
+    line.endLine()
+    return line.served
+  }
+
+  /// The newest reports of all receivers.
+  package func poll(at now: UTCTime) -> [UInt8] {
+    var line = JSONLine()
+    line.beginObject()
+    line.field("class", "POLL")
+    line.name("time")
+    line.put(raw: UInt8(ascii: "\""))
+    line.timestamp(now)
+    line.put(raw: UInt8(ascii: "\""))
+    line.field("active", devices.count(where: \.isActive))
+    line.objects("tpv", newest.map(\.tpv))
+    line.objects("gst", newest.map(\.gst))
+    line.objects("sky", newest.map(\.sky))
+    line.endObject()
+    line.endLine()
+    return line.served
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSDJSON
+import ReceiverStream
+import WireBytes
+
+// The objects of gpsd_json(5) beside TPV and SKY.
+extension JSONLine {
+  /// The lines as they are sent: with CR LF.
+  var served: [UInt8] {
+    let bytes = bytes
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.byteCount + 8)
+    for offset in 0..<bytes.byteCount {
+      let byte = bytes.u1(offset)
+      if byte == UInt8(ascii: "\n") { text.append(UInt8(ascii: "\r")) }
+      text.append(byte)
+    }
+    return text
+  }
+
+  /// VERSION. The protocol is 3.14, that of gpsd 3.20 to 3.24.
+  mutating func version(release: String) {
+    beginObject()
+    field("class", "VERSION")
+    field("release", text: "sextantd \(release)")
+    field("rev", text: release)
+    field("proto_major", 3)
+    field("proto_minor", 14)
+    endObject()
+    endLine()
+  }
+
+  /// DEVICE, without a line end, as an element of an array too. A receiver that is not active has no time of activation; in an event
+  /// it is 0.
+  mutating func device(_ device: GPSDDevice, isEvent: Bool = false) {
+    beginObject()
+    field("class", "DEVICE")
+    field("path", text: device.path)
+    if let driver = device.driver { field("driver", text: driver.rawValue) }
+    if let software = device.version.first {
+      let hardware = device.version.count > 1 ? ",HW \(device.version[1])" : ""
+      field("subtype", text: "SW \(software)\(hardware)")
+      let rest = device.version.dropFirst(2)
+      if !rest.isEmpty { field("subtype1", text: rest.joined(separator: ",")) }
+    }
+    if let activated = device.activated {
+      name("activated")
+      put(raw: UInt8(ascii: "\""))
+      timestamp(activated)
+      put(raw: UInt8(ascii: "\""))
+      // 1: the device has sent a satellite receiver's data.
+      if device.driver != nil { field("flags", 1) }
+      field("native", device.isBinary ? 1 : 0)
+      if let rate = device.bitsPerSecond {
+        field("bps", Int64(rate))
+        field("parity", "N")
+        field("stopbits", 1)
+      }
+      field("cycle", 1.0, digits: 2)
+    } else if isEvent {
+      field("activated", 0)
+    }
+    endObject()
+  }
+
+  mutating func watch(_ watch: WatchPolicy) {
+    beginObject()
+    field("class", "WATCH")
+    field("enable", watch.isEnabled)
+    field("json", watch.json)
+    field("nmea", watch.nmea)
+    field("raw", watch.raw.rawValue)
+    field("scaled", watch.scaled)
+    field("timing", watch.timing)
+    field("split24", watch.split24)
+    field("pps", watch.pps)
+    if let device = watch.device { field("device", text: device) }
+    if let remote = watch.remote { field("remote", text: remote) }
+    if watch.accuracyMetres != nil || watch.intervalSeconds != nil {
+      beginObject("sextant")
+      field("accuracy", watch.accuracyMetres, digits: 3)
+      field("interval", watch.intervalSeconds, digits: 3)
+      endObject()
+    }
+    endObject()
+    endLine()
+  }
+
+  /// Writes objects as an array. Empty ones are skipped.
+  mutating func objects(_ key: StaticString, _ texts: [[UInt8]]) {
+    beginArray(key)
+    for text in texts where !text.isEmpty {
+      nextElement()
+      for byte in text { put(raw: byte) }
+    }
+    endArray()
+  }
+
+  /// Writes GST if the receiver sends the errors of latitude and longitude. Returns whether it does.
+  mutating func gst(_ fix: Fix, device: String) -> Bool {
+    guard fix.hasPosition, fix.northAccuracyMetres != nil || fix.eastAccuracyMetres != nil else { return false }
+    begin("GST", fix, device)
+    field("lat", fix.northAccuracyMetres, digits: 3)
+    field("lon", fix.eastAccuracyMetres, digits: 3)
+    field("alt", fix.verticalAccuracyMetres, digits: 3)
+    endObject()
+    endLine()
+    return true
+  }
+
+  /// Writes ATT if there is a heading. Returns whether there is.
+  mutating func att(_ fix: Fix, device: String) -> Bool {
+    guard fix.headingDegrees != nil || fix.magneticHeadingDegrees != nil else { return false }
+    begin("ATT", fix, device)
+    field("heading", fix.headingDegrees, digits: 2)
+    field("mheading", fix.magneticHeadingDegrees, digits: 2)
+    endObject()
+    endLine()
+    return true
+  }
+
+  /// Writes TOFF: the time of the fix, and the computer's time at which it was received. Returns whether there is one.
+  mutating func timeOffset(_ fix: Fix, received: UTCTime, device: String) -> Bool {
+    guard let time = fix.time else { return false }
+    beginObject()
+    field("class", "TOFF")
+    field("device", text: device)
+    field("real_sec", time.nanosecondsSince1970 / 1_000_000_000)
+    field("real_nsec", time.nanosecondsSince1970 % 1_000_000_000)
+    field("clock_sec", received.nanosecondsSince1970 / 1_000_000_000)
+    field("clock_nsec", received.nanosecondsSince1970 % 1_000_000_000)
+    endObject()
+    endLine()
+    return true
+  }
+
+  private mutating func begin(_ name: StaticString, _ fix: Fix, _ device: String) {
+    beginObject()
+    field("class", name)
+    field("device", text: device)
+    guard let time = fix.time else { return }
+    self.name("time")
+    put(raw: UInt8(ascii: "\""))
+    timestamp(time)
+    put(raw: UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a client has subscribed to with `?WATCH`; gpsd_json(5), section "WATCH".
+package struct WatchPolicy: Equatable, Sendable {
+  /// The forms of a receiver's own bytes.
+  package enum Raw: Int, Sendable {
+    case off
+    /// Sentences as they are, other frames as a line of hexadecimal digits.
+    case hexadecimal
+    /// The bytes as they were read.
+    case verbatim
+  }
+
+  package var isEnabled = false
+  package var json = false
+  package var nmea = false
+  package var raw = Raw.off
+  /// AIS and subframes in scaled units. No report here has both forms.
+  package var scaled = false
+  package var timing = false
+  package var split24 = false
+  /// Whether TOFF is sent.
+  package var pps = false
+  /// The path of the receiver whose reports are wanted; nil for all.
+  package var device: String?
+  /// The address of a remote daemon, which is echoed only.
+  package var remote: String?
+  /// The accuracy that suffices, metres; nil for the best.
+  package var accuracyMetres: Double?
+  /// The time between two locations that suffices, seconds; nil for every epoch.
+  package var intervalSeconds: Double?
+
+  package init() {}
+
+  /// Whether the reports of a receiver are wanted, in the forms that are chosen.
+  package func covers(_ path: String) -> Bool { isEnabled && (device == nil || device == path) }
+
+  /// Takes the attributes that a request names; the others stay. A request that does not name `enable` enables.
+  package mutating func apply(_ change: WatchChange) {
+    isEnabled = change.enable ?? true
+    if let value = change.json { json = value }
+    if let value = change.nmea { nmea = value }
+    if let value = change.raw { raw = value }
+    if let value = change.scaled { scaled = value }
+    if let value = change.timing { timing = value }
+    if let value = change.split24 { split24 = value }
+    if let value = change.pps { pps = value }
+    if let value = change.device { device = value.isEmpty ? nil : value }
+    if let value = change.remote { remote = value }
+    if let demand = change.demand {
+      (accuracyMetres, intervalSeconds) = (demand.accuracyMetres, demand.intervalSeconds)
+    }
+  }
+}
+
+/// The attributes of a `?WATCH` request; nil for those that it does not name.
+package struct WatchChange: Equatable, Sendable {
+  /// The attribute `sextant`, which asks for less than every epoch.
+  package struct Demand: Equatable, Sendable {
+    package var accuracyMetres: Double?
+    package var intervalSeconds: Double?
+  }
+
+  package var enable: Bool?
+  package var json: Bool?
+  package var nmea: Bool?
+  package var raw: WatchPolicy.Raw?
+  package var scaled: Bool?
+  package var timing: Bool?
+  package var split24: Bool?
+  package var pps: Bool?
+  package var device: String?
+  package var remote: String?
+  package var demand: Demand?
+
+  package init() {}
+}
+
+/// The attributes of a `?DEVICE` request; nil for those that it does not name.
+package struct DeviceChange: Equatable, Sendable {
+  package var path: String?
+  package var bitsPerSecond: UInt32?
+  package var parity: String?
+  package var stopBits: Int?
+  /// 1 for the receiver's binary protocol, 0 for NMEA.
+  package var native: Int?
+  /// The time between two epochs, seconds.
+  package var cycleSeconds: Double?
+  /// Bytes for the receiver.
+  package var bytes: [UInt8]?
+
+  package init() {}
+
+  /// Whether it asks for a change, and not only for the state.
+  package var changes: Bool {
+    bitsPerSecond != nil || parity != nil || stopBits != nil || native != nil || cycleSeconds != nil || bytes != nil
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import GPSDProtocol
+import LocationService
+import MonotonicTime
+import Positioning
+import ReceiverStream
+import SystemPackage
+import WireBytes
+
+/// The connection of a client of gpsd.
+final class GPSDConnection {
+  let socket: UnixSocket
+  let token: UInt32
+  var client: GPSDClient
+  /// What the host knows of its demand.
+  var demand = GPSDClient.Demand.none
+  var interest: Poller.Interest = .readable
+  /// The time of the next location of a client with an interval.
+  var requestDue: Instant?
+
+  init(_ socket: consuming UnixSocket, _ token: UInt32, _ client: GPSDClient) {
+    self.socket = socket
+    self.token = token
+    self.client = client
+  }
+
+  /// Its manager in the host's program.
+  var manager: Positioning.ClientID { Positioning.ClientID(Int(token)) }
+
+  var deadline: Instant? { .earlier(requestDue, client.deadline) }
+}
+
+/// A listener that several values refer to.
+final class UnixSocketHandle {
+  private let socket: UnixSocket
+
+  init(_ descriptor: Int32) { socket = UnixSocket(adopting: descriptor) }
+
+  var descriptor: Int32 { socket.descriptor }
+  func accept() throws(Errno) -> UnixSocket? { try socket.accept() }
+}
+
+/// The program of the host that stands for all clients of gpsd.
+final class GPSDProgram: ProgramReceiver, @unchecked Sendable {
+  // Sendable: the service's thread alone uses it.
+
+  private var answers: [Positioning.ClientID] = []
+
+  func perform(_ action: ProgramAction) {
+    if case .output(.event(let manager, _, let ticket)) = action, ticket.isAnswer { answers.append(manager) }
+  }
+
+  func takeAnswers() -> [Positioning.ClientID] {
+    defer { answers = [] }
+    return answers
+  }
+}
+
+/// The frames of a receiver's bytes, in the forms of gpsd's raw reports.
+final class ReceiverFrames {
+  enum Frame {
+    case sentence([UInt8])
+    /// Another frame as a line of hexadecimal digits.
+    case other([UInt8])
+  }
+
+  private var stream = FrameStream()
+
+  func receive(_ bytes: RawSpan, _ body: (Frame) -> Void) {
+    stream.receive(bytes) { frame in
+      let copy = [UInt8](copying: frame.bytes)
+      if frame.kind == .nmea {
+        // A sentence may end with LF alone.
+        let text = copy.prefix { $0 != 13 && $0 != 10 }
+        body(.sentence(text + [13, 10]))
+      } else {
+        body(.other(copy.flatMap { [Self.digit($0 >> 4), Self.digit($0 & 15)] } + [13, 10]))
+      }
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}
+
+extension GPSDListener.Problem {
+  var text: String {
+    switch self {
+    case .refused(.addressInUse, let address): "\(address): another program listens here (is it gpsd?)"
+    case .refused(let error, let address): "\(address): \(error)"
+    }
+  }
+}

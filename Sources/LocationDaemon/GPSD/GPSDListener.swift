@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import FileSystem
+import GPSDProtocol
+import SystemPackage
+
+/// A socket that accepts clients of gpsd's protocol, or of NMEA.
+package struct GPSDListener: Sendable {
+  package enum Problem: Error {
+    /// The address is in use, or the system refuses it.
+    case refused(Errno, address: String)
+  }
+
+  /// gpsd's port.
+  package static let port: UInt16 = 2947
+
+  var kind: GPSDClient.Kind
+  /// The caller's, until a server takes it.
+  var descriptor: Int32
+  /// The path of a Unix socket that this program has made; nil for other sockets.
+  var path: String?
+
+  /// The sockets of the service manager.
+  static func sockets(of manager: ServiceManager) -> [GPSDListener] {
+    manager.allSockets.compactMap { socket in
+      switch socket.name {
+      case "gpsd": GPSDListener(kind: .gpsd, descriptor: socket.descriptor)
+      case "nmea": GPSDListener(kind: .nmea, descriptor: socket.descriptor)
+      default: nil
+      }
+    }
+  }
+
+  /// Listens at addresses. An address of IPv6 is left out on a machine without it, unless it is the only one.
+  static func listen(
+    _ kind: GPSDClient.Kind, at addresses: [InternetAddress]
+  ) throws(Problem) -> [GPSDListener] {
+    var listeners: [GPSDListener] = []
+    for address in addresses {
+      do throws(Errno) {
+        listeners.append(GPSDListener(kind: kind, descriptor: try address.listen()))
+      } catch {
+        let isMissing = error == .addressNotAvailable || error == .addressFamilyNotSupported
+        if address.isVersion6, isMissing, !listeners.isEmpty { continue }
+        for listener in listeners { listener.close() }
+        throw .refused(error, address: address.description)
+      }
+    }
+    return listeners
+  }
+
+  /// Listens at the path of a Unix socket, which is for everybody.
+  static func listen(_ kind: GPSDClient.Kind, atPath path: String) throws(Problem) -> GPSDListener {
+    do throws(Errno) {
+      let socket = try UnixSocket(listeningAt: path, permissions: 0o666)
+      return GPSDListener(kind: kind, descriptor: socket.release(), path: path)
+    } catch {
+      throw .refused(error, address: path)
+    }
+  }
+
+  func close() {
+    _ = UnixSocket(adopting: descriptor)
+    if let path { try? Syscalls.unlink(path) }
+  }
+}

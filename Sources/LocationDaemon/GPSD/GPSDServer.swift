@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import GPSDProtocol
+import Glibc
+import LocationService
+import MonotonicTime
+import Positioning
+import PowerControl
+import ReceiverStream
+import SystemPackage
+import WireBytes
+
+/// The sockets for clients of gpsd, on the service's thread. A client that watches is a manager of one program of the host,
+/// named gpsd, as TCP names no user.
+final class GPSDServer {
+  /// The largest number of clients; each has a descriptor and a queue.
+  static let clientLimit = 512
+  /// The first token; the daemon's other connections have those below.
+  static let firstToken: UInt32 = 1 << 30
+  /// Tokens of listeners, before those of clients.
+  private static let listenerTokens: UInt32 = 64
+
+  let host: ServiceHost
+  private let policy: DaemonPolicy
+  private var policyRevision: Int
+  /// Listeners of the command line and of the service manager.
+  private let given: [GPSDListener]
+  private let isForbidden: Bool
+  private var listeners: [UInt32: (socket: UnixSocketHandle, kind: GPSDClient.Kind)] = [:]
+  /// The tokens of the listeners that the policy has opened.
+  private var ofPolicy: [UInt32] = []
+  private(set) var clients: [UInt32: GPSDConnection] = [:]
+  private var nextListener = GPSDServer.firstToken
+  private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
+  private(set) var state: GPSDState
+  private var program: (id: ProgramID, receiver: GPSDProgram)?
+  private var frames: [Int: ReceiverFrames] = [:]
+  private var buffer = [UInt8](repeating: 0, count: 4096)
+  private var isFull = false
+  private var receivers: [ReceiverStatus] = []
+
+  /// - Parameters:
+  ///   - isForbidden: whether the command line switches gpsd's protocol off, whatever the policy says.
+  init(
+    _ host: ServiceHost, _ given: [GPSDListener], isForbidden: Bool, policy: DaemonPolicy, version: String,
+    _ poller: inout Poller
+  ) {
+    self.host = host
+    self.given = given
+    self.isForbidden = isForbidden
+    self.policy = policy
+    policyRevision = policy.revision
+    state = GPSDState(release: version)
+    for listener in given { add(listener, &poller) }
+    applyPolicy(&poller)
+  }
+
+  var deadline: Instant? {
+    var next: Instant?
+    for client in clients.values { next = .earlier(next, client.deadline) }
+    return next
+  }
+
+  // MARK: Listeners
+
+  /// Whether clients of gpsd are served: policy `off` forbids it, else a socket that was given or policy `on` allows it.
+  private var serves: Bool { !isForbidden && policy.servesGPSD != false }
+
+  @discardableResult
+  private func add(_ listener: GPSDListener, _ poller: inout Poller) -> UInt32? {
+    guard nextListener < Self.firstToken + Self.listenerTokens else {
+      host.log("more than \(Self.listenerTokens) sockets for gpsd's clients; the others are closed")
+      listener.close()
+      return nil
+    }
+    let handle = UnixSocketHandle(listener.descriptor)
+    guard (try? poller.add(listener.descriptor, token: Poller.Token(rawValue: nextListener))) != nil else { return nil }
+    listeners[nextListener] = (handle, listener.kind)
+    defer { nextListener += 1 }
+    return nextListener
+  }
+
+  /// Opens and closes the sockets that the policy asks for, and ends the clients that it forbids.
+  private func applyPolicy(_ poller: inout Poller) {
+    let isGiven = given.contains { $0.kind == .gpsd }
+    if serves, policy.servesGPSD == true, !isGiven, ofPolicy.isEmpty {
+      do throws(GPSDListener.Problem) {
+        for listener in try GPSDListener.listen(.gpsd, at: InternetAddress.loopback(port: GPSDListener.port)) {
+          if let token = add(listener, &poller) { ofPolicy.append(token) }
+        }
+      } catch {
+        host.log("\(error.text); gpsd's clients are not served")
+      }
+    }
+    guard !serves else { return }
+    for token in ofPolicy {
+      if let listener = listeners.removeValue(forKey: token) { poller.remove(listener.socket.descriptor) }
+    }
+    ofPolicy = []
+    for client in clients.values where client.client.kind == .gpsd { close(client, &poller) }
+  }
+
+  // MARK: Rounds
+
+  func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
+    for event in events {
+      switch event {
+      case .readable(let token) where listeners[token.rawValue] != nil: accept(token.rawValue, &poller, at: now)
+      case .readable(let token): if let client = clients[token.rawValue] { read(client, &poller, at: now) }
+      case .writable(let token): if let client = clients[token.rawValue] { write(client, &poller) }
+      case .hangUp(let token): if let client = clients[token.rawValue] { close(client, &poller) }
+      case .signal, .woken, .timeout: break
+      }
+    }
+    for client in clients.values {
+      if let due = client.client.deadline, now.instant >= due { close(client, &poller) }
+      if let due = client.requestDue, now.instant >= due { request(client) }
+    }
+  }
+
+  func roundEnded(_ receivers: [ReceiverStatus], _ poller: inout Poller, at now: Moment) {
+    if policy.revision != policyRevision {
+      policyRevision = policy.revision
+      applyPolicy(&poller)
+    }
+    takeAnswers(at: now.instant)
+    self.receivers = receivers
+    if clients.isEmpty { return }
+    if program != nil, !isPermitted { state.forget() }
+    updateDevices(at: now)
+    for client in clients.values where !client.client.output.isEmpty { write(client, &poller) }
+  }
+
+  private func updateDevices(at now: Moment) {
+    let rests = host.powerStatus.isResting
+    let keepsReports = clients.values.contains { if case .every = $0.demand { true } else { false } }
+    let devices = receivers.enumerated().compactMap { index, receiver in
+      receiver.device.isEmpty
+        ? nil
+        : GPSDDevice(
+          path: receiver.device, isActive: receiver.isOpen && (index > 0 || !rests), version: receiver.version,
+          bitsPerSecond: receiver.baud)
+    }
+    for report in state.update(devices, keepsReports: keepsReports, at: now.utc) {
+      for client in clients.values { client.client.deliver(report, at: now.instant) }
+    }
+  }
+
+  // MARK: Connections
+
+  private func accept(_ token: UInt32, _ poller: inout Poller, at now: Moment) {
+    guard let (listener, kind) = listeners[token] else { return }
+    do throws(Errno) {
+      while let socket = try listener.accept() {
+        guard kind == .nmea || serves, clients.count < Self.clientLimit else { continue }
+        if clients.isEmpty { updateDevices(at: now) }
+        InternetAddress.sendAtOnce(socket.descriptor)
+        let token = nextToken
+        nextToken = nextToken == .max ? Self.firstToken + Self.listenerTokens : nextToken + 1
+        guard (try? poller.add(socket.descriptor, token: Poller.Token(rawValue: token))) != nil else { continue }
+        let client = GPSDConnection(socket, token, GPSDClient(kind, state))
+        clients[token] = client
+        if kind == .nmea { updateDemand(of: client) }
+        write(client, &poller)
+      }
+    } catch {
+      host.log("a client of gpsd cannot be served: \(error) (raise LimitNOFILE of sextantd.service)")
+      isFull = true
+      poller.remove(listener.descriptor)
+    }
+  }
+
+  private func read(_ client: GPSDConnection, _ poller: inout Poller, at now: Moment) {
+    if client.client.wantsInput {
+      switch client.socket.read(into: &buffer) {
+      case .bytes(let count):
+        for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
+          switch event {
+          case .watchChanged: updateDemand(of: client)
+          case .change: client.client.reply(state.error("receivers are not changed over TCP; use `sextant configure`"))
+          }
+        }
+        if client.client.isForeign { return close(client, &poller) }
+      case .wouldWait: break
+      case .ended: return close(client, &poller)
+      }
+    }
+    write(client, &poller)
+  }
+
+  private func write(_ client: GPSDConnection, _ poller: inout Poller) {
+    while !client.client.output.isEmpty {
+      switch client.socket.write(client.client.output) {
+      case .bytes(let count): client.client.didWrite(count)
+      case .wouldWait: return setInterest(of: client, &poller)
+      case .ended: return close(client, &poller)
+      }
+    }
+    setInterest(of: client, &poller)
+  }
+
+  private func setInterest(of client: GPSDConnection, _ poller: inout Poller) {
+    var interest: Poller.Interest = client.client.wantsInput ? .readable : []
+    if !client.client.output.isEmpty { interest.insert(.writable) }
+    guard interest != client.interest else { return }
+    client.interest = interest
+    try? poller.change(client.socket.descriptor, token: Poller.Token(rawValue: client.token), interest: interest)
+  }
+
+  private func close(_ client: GPSDConnection, _ poller: inout Poller) {
+    guard clients.removeValue(forKey: client.token) != nil else { return }
+    poller.remove(client.socket.descriptor)
+    endDemand(of: client)
+    if clients.isEmpty { state.forget() }
+    guard isFull else { return }
+    isFull = false
+    for (token, listener) in listeners {
+      try? poller.add(listener.socket.descriptor, token: Poller.Token(rawValue: token))
+    }
+  }
+
+  // MARK: Demands
+
+  private func updateDemand(of client: GPSDConnection) {
+    let demand = client.client.demand
+    guard demand != client.demand else { return }
+    endDemand(of: client)
+    client.demand = demand
+    guard demand != .none else { return }
+    let program = hostProgram()
+    _ = host.changeOnThread(program) { engine, _ in engine.add(client.manager) }
+    // The best accuracy keeps the receiver at its full rate.
+    let accuracy: Double =
+      switch demand {
+      case .none: 0
+      case .continuous(let metres): metres ?? -2
+      case .every(_, let metres): metres ?? -1
+      }
+    var calls: [ClientCall] = [
+      .setDelegate([.takesLocations, .takesErrors]), .setPausesAutomatically(false),
+      .setDesiredAccuracy(metres: accuracy),
+    ]
+    if case .continuous = demand { calls.append(.startUpdatingLocation) }
+    for call in calls { host.call(call, by: client.manager, of: program) }
+    if case .every = demand { request(client) }
+    if !isPermitted {
+      client.client.reply(
+        state.error("no locations: location services are switched off, or sextantd may not open the receiver"))
+    }
+  }
+
+  private func request(_ client: GPSDConnection) {
+    guard let program else { return }
+    client.requestDue = nil
+    client.client.requested()
+    host.call(.requestLocation, by: client.manager, of: program.id)
+  }
+
+  private func takeAnswers(at now: Instant) {
+    guard let program else { return }
+    for manager in program.receiver.takeAnswers() {
+      host.answerIsDelivered(to: manager, of: program.id)
+      guard let client = clients[UInt32(truncatingIfNeeded: manager.number)],
+        case .every(let seconds, _) = client.demand
+      else { continue }
+      client.client.answered()
+      client.requestDue = now + Milliseconds(seconds: seconds)
+    }
+  }
+
+  private func endDemand(of client: GPSDConnection) {
+    guard client.demand != .none, let program else { return }
+    client.demand = .none
+    client.requestDue = nil
+    if clients.values.contains(where: { $0.demand != .none }) {
+      let manager = client.manager
+      _ = host.changeOnThread(program.id) { engine, _ in engine.remove(manager) }
+    } else {
+      host.remove(program.id)
+      self.program = nil
+    }
+  }
+
+  private func hostProgram() -> ProgramID {
+    if let program { return program.id }
+    let receiver = GPSDProgram()
+    // The administrator has allowed it by the socket, the option or the policy.
+    let id = host.add(
+      AppDescription(identifier: "gpsd", keys: UsageKeys()), user: geteuid(), authorization: .authorizedAlways,
+      application: .foreground, receiver)
+    program = (id, receiver)
+    return id
+  }
+
+  /// Whether locations may leave the service: services are on, and the name gpsd is not restricted.
+  private var isPermitted: Bool {
+    guard let program else { return false }
+    return host.read(program.id) { $0.authorization.status.isAuthorized } ?? false
+  }
+
+  /// The demands for `sextant status`; nil without one.
+  var status: (demands: [String], delivered: Int, dropped: Int)? {
+    guard let program else { return nil }
+    let demands = host.read(program.id) { $0.demands.flatMap(\.words) } ?? []
+    let clients = clients.values.map(\.client)
+    return (demands, clients.reduce(0) { $0 + $1.delivered }, clients.reduce(0) { $0 + $1.dropped })
+  }
+
+  // MARK: Reports
+
+  func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
+    guard !clients.isEmpty, isPermitted else { return }
+    let watches = clients.values.map(\.client.watch)
+    let wanted = GPSDState.Wanted(nmea: watches.contains(where: \.nmea), timeOffset: watches.contains(where: \.pps))
+    guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, received: now.utc) else { return }
+    for client in clients.values { client.client.deliver(epoch, at: now.instant) }
+  }
+
+  func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
+    guard !clients.isEmpty, state.devices.indices.contains(receiver), isPermitted else { return }
+    let device = state.devices[receiver]
+    let watches = clients.values.map(\.client.watch)
+    if watches.contains(where: { $0.raw == .verbatim }) {
+      let copy = [UInt8](copying: bytes)
+      for client in clients.values { client.client.deliver(verbatim: copy, of: device.path, at: now) }
+    }
+    // A receiver that sends UBX has its sentences made from the fix.
+    guard watches.contains(where: { $0.raw == .hexadecimal || ($0.nmea && !device.isBinary) }) else {
+      frames[receiver] = nil
+      return
+    }
+    let splitter = frames[receiver] ?? ReceiverFrames()
+    frames[receiver] = splitter
+    splitter.receive(bytes) { frame in
+      for client in clients.values {
+        switch frame {
+        case .sentence(let text):
+          client.client.deliver(sentence: text, of: device.path, isOwn: !device.isBinary, at: now)
+        case .other(let line): client.client.deliver(hexadecimal: line, of: device.path, at: now)
+        }
+      }
+    }
+  }
+}
+
+extension PowerStatus {
+  fileprivate var isResting: Bool {
+    switch self {
+    case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: true
+    case .absent, .awake, .saving, .batching, .waking: false
+    }
+  }
+}

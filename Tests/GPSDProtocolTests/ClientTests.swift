@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSDProtocol
+import MonotonicTime
+import ReceiverStream
+import TestSupport
+import Testing
+import Varlink
+
+/// The time of a round.
+private let noon = UTCTime(day: Day(year: 2026, month: 11, day: 24)!, nanosecondsOfDay: 12 * 3_600_000_000_000)
+private let start = Instant.zero
+
+/// A client at a state with one receiver.
+struct Scene {
+  var state = GPSDState(release: "1.0")
+  var client: GPSDClient
+  var events: [GPSDClient.Event] = []
+
+  init(_ kind: GPSDClient.Kind = .gpsd, path: String = "/dev/ttyACM0") {
+    _ = state.update(
+      [GPSDDevice(path: path, isActive: true, version: ["SW", "HW", "PROTVER=34"], bitsPerSecond: 9600)], at: noon)
+    client = GPSDClient(kind, state)
+  }
+
+  /// Takes the greeting away.
+  static func greeted() -> Scene {
+    var scene = Scene()
+    _ = scene.read()
+    return scene
+  }
+
+  mutating func send(_ bytes: [UInt8]) { events += client.receive(bytes.span, state, at: noon) }
+  mutating func send(_ text: String) { send(Array(text.utf8)) }
+
+  /// What the client reads.
+  mutating func read() -> String {
+    let bytes = waiting
+    client.didWrite(bytes.count)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private var waiting: [UInt8] {
+    let output = client.output
+    return output.indices.map { output[$0] }
+  }
+
+  /// The replies to a request.
+  mutating func replies(to request: String) throws -> [JSON] {
+    send(request)
+    return try read().split(separator: "\r\n").map { try JSON(parsing: Array($0.utf8)) }
+  }
+
+  mutating func classes(of request: String) throws -> [String] {
+    try replies(to: request).map { $0["class"]?.string ?? "" }
+  }
+}
+
+@Suite("Requests of gpsd's clients")
+struct ClientTests {
+  @Test("A client is greeted with VERSION of protocol 3")
+  func greeting() throws {
+    var scene = Scene()
+    let greeting = try JSON(parsing: Array(scene.read().utf8))
+    #expect(greeting["class"] == "VERSION")
+    #expect(greeting["proto_major"] == 3)
+  }
+
+  @Test(
+    "Each request has its replies, in the order of gpsd",
+    arguments: [
+      ("?VERSION;", ["VERSION"]), ("?DEVICES;", ["DEVICES"]), ("?DEVICE;", ["DEVICE"]), ("?POLL;", ["POLL"]),
+      ("?WATCH;", ["DEVICES", "WATCH"]), (#"?WATCH={"enable":true,"json":true};"#, ["DEVICES", "WATCH"]),
+      (#"?WATCH={"raw":2,"pps":true}"#, ["DEVICES", "WATCH"]), ("?VERSION\n?DEVICES\r\n", ["VERSION", "DEVICES"]),
+      ("?VERSION;?DEVICES;?POLL;", ["VERSION", "DEVICES", "POLL"]), ("?FOO;", ["ERROR"]),
+      (#"?WATCH={"enable":"no"};?VERSION;"#, ["ERROR", "VERSION"]), ("?WATCH={bad};?VERSION;", ["ERROR", "VERSION"]),
+      (#"?WATCH={"enable":true?VERSION;"#, ["ERROR", "VERSION"]),
+      (#"?WATCH={"device":"x\#n?VERSION;"#, ["ERROR", "VERSION"]),
+      (#"?WATCH={"device":"/dev/none"};"#, ["ERROR"]), (#"?DEVICE={"path":"/dev/none"};"#, ["ERROR"]),
+      ("hello ?VERSION;\n?VERSION;", ["VERSION"]), (#"?DEVICE={"path":"/dev/ttyACM0"};"#, ["DEVICE"]),
+    ])
+  func replies(request: String, expected: [String]) throws {
+    var scene = Scene.greeted()
+    #expect(try scene.classes(of: request) == expected)
+  }
+
+  @Test("Any cut of the requests gives the same replies", arguments: 0..<40)
+  func cuts(seed: Int) {
+    var random = SeededRandomNumberGenerator(seed: UInt64(seed))
+    let words = [
+      "?VERSION;", "?DEVICES;", "?WATCH={\"enable\":true,\"json\":true};", "?POLL;", "?WATCH;", "\n", "?", "=", "{",
+      "}", "\"",
+      "\\", ";", "?DEVICE={\"native\":1}", "GET / HTTP/1.1\r\n", "\u{0}", "é",
+      "?WATCH={\"raw\":1,\"sextant\":{\"interval\":60}}",
+    ]
+    let stream = Array((0..<60).map { _ in words.randomElement(using: &random)! }.joined().utf8)
+    var whole = Scene()
+    whole.send(stream)
+    var cut = Scene()
+    var position = 0
+    while position < stream.count {
+      let end = min(stream.count, position + Int.random(in: 1...7, using: &random))
+      cut.send(Array(stream[position..<end]))
+      position = end
+    }
+    #expect(cut.events == whole.events)
+    #expect(cut.client.watch == whole.client.watch)
+    #expect(cut.read() == whole.read())
+  }
+
+  @Test("Random bytes end in replies that are lines of JSON, and the output stays within its limit", arguments: 0..<40)
+  func randomBytes(seed: Int) throws {
+    var random = SeededRandomNumberGenerator(seed: UInt64(seed))
+    var scene = Scene()
+    for _ in 0..<200 {
+      scene.send(Array("?WATCH={".utf8) + random.bytes(.random(in: 0...300, using: &random)) + Array("};\n".utf8))
+      #expect(scene.client.output.count <= 65_536)
+    }
+    for line in scene.read().split(separator: "\r\n") {
+      #expect(throws: Never.self) { try JSON(parsing: Array(line.utf8)) }
+    }
+  }
+
+  @Test("A request of ten kilobytes is refused once, and the next line is served")
+  func oversize() throws {
+    var scene = Scene.greeted()
+    let request = "?WATCH={" + String(repeating: "A", count: 10_000) + ";\n?VERSION;"
+    #expect(try scene.classes(of: request) == ["ERROR", "VERSION"])
+    #expect(
+      try scene.classes(of: "?" + String(repeating: "A", count: 10_000) + ";\n?VERSION;") == ["ERROR", "VERSION"])
+  }
+
+  @Test("A browser gets nothing", arguments: ["GET / HTTP/1.1\r\n", "POST /?WATCH={} HTTP/1.1\r\n\r\n?VERSION;"])
+  func browser(request: String) {
+    var scene = Scene()
+    scene.send(request)
+    #expect(scene.client.isForeign)
+    #expect(scene.read() == "")
+  }
+
+  @Test("WATCH keeps what a request does not name, and enables unless it says otherwise")
+  func watch() {
+    var scene = Scene()
+    scene.send(#"?WATCH={"enable":true,"json":true,"scaled":true};"#)
+    scene.send(#"?WATCH={"raw":1}"#)
+    #expect(scene.client.watch.json)
+    #expect(scene.client.watch.raw == .hexadecimal)
+    #expect(scene.client.demand == .continuous(accuracyMetres: nil))
+    scene.send(#"?WATCH={"enable":false};"#)
+    #expect(scene.client.demand == .none)
+    #expect(scene.events == [.watchChanged, .watchChanged, .watchChanged])
+  }
+
+  @Test("A client that polls needs the receiver too, and may ask for less")
+  func demand() {
+    var scene = Scene()
+    scene.send("?POLL;?DEVICES;")
+    #expect(scene.client.demand == .none)
+    scene.send(#"?WATCH={"enable":true}\#n"#)
+    #expect(scene.client.demand == .continuous(accuracyMetres: nil))
+    scene.send(#"?WATCH={"sextant":{"accuracy":100,"interval":60}};"#)
+    #expect(scene.client.demand == .every(seconds: 60, accuracyMetres: 100))
+    scene.send(#"?WATCH={"sextant":{"interval":-1}};"#)
+    #expect(scene.client.demand == .every(seconds: 60, accuracyMetres: 100))
+  }
+
+  @Test("A change of a receiver is passed on, with its bytes")
+  func change() {
+    var scene = Scene()
+    scene.send(#"?DEVICE={"bps":19200,"native":0,"hexdata":"B5620a04"}"#)
+    var expected = DeviceChange()
+    (expected.path, expected.bitsPerSecond, expected.native) = ("/dev/ttyACM0", 19200, 0)
+    expected.bytes = [0xB5, 0x62, 0x0A, 0x04]
+    #expect(scene.events == [.change(expected)])
+  }
+
+  @Test("A client of NMEA is not greeted, and its requests are ignored")
+  func nmea() {
+    var scene = Scene(.nmea)
+    scene.send("?VERSION;GET / HTTP/1.1\r\n")
+    #expect(scene.read() == "")
+    #expect(scene.client.demand == .continuous(accuracyMetres: nil))
+  }
+}
+
+@Suite("Reports to gpsd's clients")
+struct ReportDeliveryTests {
+  private let epoch = EpochReports(
+    device: "/dev/ttyACM0", json: Array("J\r\n".utf8), timeOffset: Array("T\r\n".utf8), nmea: Array("N\r\n".utf8))
+
+  @Test(
+    "A client gets the forms that it has chosen",
+    arguments: [
+      (#"?WATCH={"json":true}"#, "J\r\n"), (#"?WATCH={"json":true,"pps":true}"#, "J\r\nT\r\n"),
+      (#"?WATCH={"nmea":true}"#, "N\r\n"), (#"?WATCH={"raw":1}"#, ""), ("?WATCH={}", ""), ("?WATCH;", ""),
+      (#"?WATCH={"json":true,"device":"/dev/ttyACM0"}"#, "J\r\n"), (#"?WATCH={"json":true,"enable":false}"#, ""),
+    ])
+  func forms(request: String, expected: String) {
+    var scene = Scene()
+    scene.send(request)
+    _ = scene.read()
+    scene.client.deliver(epoch, at: start)
+    #expect(scene.read() == expected)
+  }
+
+  @Test("A client of one receiver gets nothing of another")
+  func device() {
+    var scene = Scene()
+    scene.send(#"?WATCH={"json":true,"device":"/dev/ttyACM0"}"#)
+    _ = scene.read()
+    var other = epoch
+    other.device = "/dev/ttyACM1"
+    scene.client.deliver(other, at: start)
+    #expect(scene.read() == "")
+  }
+
+  @Test("A client with an interval gets the reports until its location is there, and then none until the next request")
+  func interval() {
+    var scene = Scene()
+    scene.send(#"?WATCH={"json":true,"sextant":{"interval":60}}"#)
+    _ = scene.read()
+    scene.client.deliver(epoch, at: start)
+    #expect(scene.read() == "")
+    scene.client.requested()
+    scene.client.deliver(epoch, at: start)
+    scene.client.answered()
+    scene.client.deliver(epoch, at: start)
+    #expect(scene.read() == "J\r\n")
+  }
+
+  @Test("A client that does not read loses whole reports, stops being read, and counts as gone after a minute")
+  func stalled() {
+    var scene = Scene()
+    scene.send(#"?WATCH={"raw":2}"#)
+    _ = scene.read()
+    let piece = [UInt8](repeating: 1, count: 1000)
+    for _ in 0..<100 { scene.client.deliver(verbatim: piece, of: "/dev/ttyACM0", at: start) }
+    #expect(scene.client.output.count == 65_000)
+    #expect(scene.client.dropped == 35)
+    #expect(!scene.client.wantsInput)
+    #expect(scene.client.deadline == start + GPSDClient.patience)
+    scene.client.didWrite(40_000)
+    #expect(scene.client.wantsInput)
+    #expect(scene.client.deadline == nil)
+  }
+
+  @Test("Sentences go to clients of NMEA if they are the receiver's own, and to clients of raw reports always")
+  func sentences() {
+    let sentence = Array("$X\r\n".utf8)
+    for (request, isOwn, expected) in [
+      (#"?WATCH={"nmea":true}"#, true, "$X\r\n"), (#"?WATCH={"nmea":true}"#, false, ""),
+      (#"?WATCH={"raw":1}"#, false, "$X\r\n"), (#"?WATCH={"raw":1,"nmea":true}"#, true, "$X\r\n"),
+      (#"?WATCH={"json":true}"#, true, ""),
+    ] {
+      var scene = Scene()
+      scene.send(request)
+      _ = scene.read()
+      scene.client.deliver(sentence: sentence, of: "/dev/ttyACM0", isOwn: isOwn, at: start)
+      #expect(scene.read() == expected, "\(request)")
+    }
+  }
+
+  @Test("A receiver that falls asleep is reported, and its reports are not polled any more")
+  func asleep() throws {
+    var scene = Scene.greeted()
+    scene.send(#"?WATCH={"json":true}"#)
+    _ = scene.read()
+    for report in scene.state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: false)], at: noon) {
+      scene.client.deliver(report, at: start)
+    }
+    let event = try JSON(parsing: Array(scene.read().utf8))
+    #expect(event["class"] == "DEVICE")
+    #expect(event["activated"] == 0)
+    #expect(event["subtype"] == "SW SW,HW HW")
+    #expect(try scene.replies(to: "?DEVICE;")[0]["activated"] == nil)
+    #expect(try scene.replies(to: "?POLL;")[0]["active"] == 0)
+    #expect(scene.state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: false)], at: noon) == [])
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSDProtocol
+import NMEA
+import ReceiverStream
+import TestSupport
+import Testing
+import Varlink
+
+/// Reads an epoch of sentences with its satellites.
+private func assemble(_ text: String, _ body: (borrowing EpochAssembler.Report, borrowing Sky) -> Void) {
+  var stream = FrameStream()
+  var assembler = EpochAssembler()
+  let bytes = Array(text.utf8)
+  stream.receive(bytes.raw) { frame in assembler.receive(frame, body) }
+  assembler.finish(body)
+}
+
+/// A sentence with its checksum.
+private func sentence(_ content: String) -> String {
+  let sum = content.utf8.reduce(0, ^)
+  let digits = String(sum, radix: 16, uppercase: true)
+  return "$\(content)*\(digits.count < 2 ? "0" : "")\(digits)\r\n"
+}
+
+private let sky =
+  sentence("GNRMC,120000.00,A,4809.86189,N,01136.34021,E,2.650,22.64,241126,,,A,V")
+  + sentence("GNGGA,120000.00,4809.86189,N,01136.34021,E,1,05,0.65,510.6,M,45.6,M,,")
+  + sentence("GNGSA,A,3,12,03,33,,,,,,,,,,1.17,0.65,0.97,1") + sentence("GNGSA,A,3,75,,,,,,,,,,,,1.17,0.65,0.97,2")
+  + sentence("GNGSA,A,3,18,,,,,,,,,,,,1.17,0.65,0.97,3")
+  + sentence("GPGSV,1,1,04,12,77,057,44,03,59,270,43,33,30,180,40,21,,,1")
+  + sentence("GLGSV,1,1,01,75,58,284,44,1") + sentence("GAGSV,1,1,01,18,58,222,42,7")
+
+/// The reports of one epoch of a UBX receiver with that sky.
+private func reports(
+  wanted: GPSDState.Wanted = .init(), _ change: (inout Fix) -> Void = { _ in }
+) -> (state: GPSDState, epochs: [EpochReports]) {
+  var state = GPSDState(release: "1.0")
+  _ = state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: true)], at: UTCTime(nanosecondsSince1970: 0))
+  var epochs: [EpochReports] = []
+  assemble(sky) { report, sky in
+    var fix = report.fix
+    change(&fix)
+    let changed = EpochAssembler.Report(fix: fix, isUpdate: report.isUpdate, skyChanged: report.skyChanged)
+    let epoch = state.receive(
+      changed, sky, of: 0, wanted: wanted, received: UTCTime(nanosecondsSince1970: 1_795_521_600_250_000_000))
+    if let epoch { epochs.append(epoch) }
+  }
+  return (state, epochs)
+}
+
+private func objects(_ text: [UInt8]) throws -> [JSON] {
+  try String(decoding: text, as: UTF8.self).split(separator: "\r\n").map { try JSON(parsing: Array($0.utf8)) }
+}
+
+@Suite("Reports of an epoch")
+struct EpochTests {
+  @Test("An epoch is a TPV and a SKY of its device, with the names of old clients too")
+  func json() throws {
+    let (state, epochs) = reports()
+    let found = try objects(epochs.flatMap(\.json))
+    let tpv = try #require(found.first { $0["class"] == "TPV" })
+    #expect(tpv["device"] == "/dev/ttyACM0")
+    #expect(tpv["alt"] == tpv["altMSL"])
+    #expect(tpv["time"] == "2026-11-24T12:00:00.000Z")
+    let sky = try #require(found.last { $0["class"] == "SKY" })
+    #expect(sky["nSat"] == 6)
+    #expect(state.devices[0].driver == .nmea)
+    // What was reported is what is polled.
+    let poll = try objects(state.poll(at: UTCTime(nanosecondsSince1970: 0)))[0]
+    #expect(poll["tpv"] == .array([tpv]))
+    #expect(poll["sky"] == .array([sky]))
+    #expect(poll["active"] == 1)
+  }
+
+  @Test("GST and ATT come if the receiver sends what they consist of")
+  func further() throws {
+    let (_, epochs) = reports { fix in
+      (fix.northAccuracyMetres, fix.eastAccuracyMetres, fix.headingDegrees) = (1.5, 2.5, 90)
+    }
+    let found = try objects(epochs.flatMap(\.json))
+    let gst = try #require(found.first { $0["class"] == "GST" })
+    #expect(gst["lat"] == 1.5)
+    #expect(gst["lon"] == 2.5)
+    #expect(try #require(found.first { $0["class"] == "ATT" })["heading"] == 90.0)
+    #expect(try objects(reports().epochs.flatMap(\.json)).allSatisfy { $0["class"] != "GST" && $0["class"] != "ATT" })
+  }
+
+  @Test("TOFF has the time of the fix and the computer's time")
+  func timeOffset() throws {
+    let (_, epochs) = reports(wanted: .init(timeOffset: true))
+    let offset = try objects(epochs[0].timeOffset)[0]
+    #expect(offset["class"] == "TOFF")
+    #expect(offset["real_sec"] == 1_795_521_600)
+    #expect(offset["clock_nsec"] == 250_000_000)
+  }
+
+  @Test("The sentences of a UBX fix say what the fix says")
+  func sentences() throws {
+    let (state, epochs) = reports(wanted: .init(nmea: true)) { $0.source = .ubx }
+    #expect(state.devices[0].isBinary)
+    let text = String(decoding: epochs.flatMap(\.nmea), as: UTF8.self)
+    var original = Fix()
+    var expected: [Satellite] = []
+    assemble(sky) { report, sky in
+      original = report.fix
+      expected = sky.satellites.indices.map { sky.satellites[$0] }
+    }
+    var again = Fix()
+    var found: [Satellite] = []
+    assemble(text) { report, sky in
+      again = report.fix
+      found = sky.satellites.indices.map { sky.satellites[$0] }
+    }
+    #expect(again.time == original.time)
+    #expect(abs(again.latitudeDegrees! - original.latitudeDegrees!) < 1e-8)
+    #expect(abs(again.longitudeDegrees! - original.longitudeDegrees!) < 1e-8)
+    #expect(again.heightAboveSeaLevelMetres == original.heightAboveSeaLevelMetres)
+    #expect(abs(again.speedMetresPerSecond! - original.speedMetresPerSecond!) < 1e-3)
+    #expect(again.courseDegrees == original.courseDegrees)
+    #expect((again.pdop, again.hdop, again.vdop) == (original.pdop, original.hdop, original.vdop))
+    #expect(again.kind == original.kind)
+    #expect(found == expected)
+  }
+
+  @Test("A receiver that sends NMEA gets no sentences from its fix")
+  func ownSentences() {
+    #expect(reports(wanted: .init(nmea: true)).epochs.allSatisfy { $0.nmea.isEmpty })
+  }
+
+  @Test("Any fix gives whole sentences with right checksums", arguments: 0..<50)
+  func anyFix(seed: Int) {
+    var random = SeededRandomNumberGenerator(seed: UInt64(seed))
+    let (_, epochs) = reports(wanted: .init(nmea: true)) { fix in
+      fix.source = .ubx
+      fix.latitudeDegrees = .random(in: -90...90, using: &random)
+      fix.longitudeDegrees = .random(in: -180...180, using: &random)
+      fix.kind = [.none, .timeOnly, .twoD, .threeD, .deadReckoning, .combined, .surveyed].randomElement(using: &random)!
+      fix.heightAboveSeaLevelMetres = .random(in: -1e12...1e12, using: &random)
+      fix.speedMetresPerSecond = .random(in: 0...1e12, using: &random)
+      fix.courseDegrees = Bool.random(using: &random) ? nil : .nan
+      fix.satellitesUsed = .random(in: 0...1000, using: &random)
+      fix.differentialStation = .random(in: 0...65_535, using: &random)
+      fix.time = UTCTime(
+        nanosecondsSince1970: .random(in: 315_532_800_000_000_000...7_258_118_400_000_000_000, using: &random))
+    }
+    var stream = FrameStream()
+    var count = 0
+    let text = epochs.flatMap(\.nmea)
+    stream.receive(text.raw) { frame in if frame.kind == .nmea { count += 1 } }
+    #expect(count > 0)
+    #expect(count == text.count { $0 == UInt8(ascii: "\n") })
+    #expect(stream.counters.skippedBytes == 0)
+  }
+}
