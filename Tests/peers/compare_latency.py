@@ -91,13 +91,14 @@ class Feeder(threading.Thread):
                 due += TICK
 
 
-def usage(pid):
-    """Nanoseconds on a processor and voluntary context switches, of all threads."""
+def usage(*processes):
+    """Nanoseconds on a processor and voluntary context switches, of all threads of these processes."""
     run = switches = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
+    for thread in (f"/proc/{process.pid}/task/{thread}" for process in processes
+                   for thread in os.listdir(f"/proc/{process.pid}/task")):
+        with open(f"{thread}/schedstat") as file:
             run += int(file.read().split()[0])
-        with open(f"/proc/{pid}/task/{thread}/status") as file:
+        with open(f"{thread}/status") as file:
             switches += next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt"))
     return run, switches
 
@@ -152,7 +153,8 @@ def measure(name, start, client, make, epochs, marks=REPORTS):
     attributes = termios.tcgetattr(slave)
     attributes[4] = attributes[5] = termios.B115200
     termios.tcsetattr(slave, termios.TCSANOW, attributes)
-    process, stream, close = start(os.ttyname(slave))
+    *processes, stream, close = start(os.ttyname(slave))
+    process = processes[0]
     with tempfile.TemporaryFile() as notes:
         reader = subprocess.Popen([client], stdin=stream, stdout=notes)
         threading.Thread(target=drain, args=(master,), daemon=True).start()
@@ -161,10 +163,10 @@ def measure(name, start, client, make, epochs, marks=REPORTS):
         feeder.start()
         # The measurement begins between two epochs, when nothing is being sent.
         time.sleep(max(0, feeder.begin + (warm - 0.25) * PERIOD - time.monotonic()))
-        before, memory_before = usage(process.pid), memory(process.pid)
+        before, memory_before = usage(*processes), memory(process.pid)
         feeder.join()
         time.sleep(PERIOD)
-        after, memory_after = usage(process.pid), memory(process.pid)
+        after, memory_after = usage(*processes), memory(process.pid)
         close()
         os.close(master)
         os.close(slave)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Memory, wake-ups and processor time of sextantd with 1 and 20 programs at 1 Hz, and of gpsd with as many clients.
+"""Memory, wake-ups and processor time of sextantd with 1, 10, 50 and 200 programs at 5 Hz, and of gpsd with as many clients.
 
-usage: service_cost.py SEXTANT SEXTANTD [SECONDS]
+usage: service_cost.py SEXTANT SEXTANTD [--seconds S] [--rate HZ] [--programs N,N]
 
 Each daemon has a simulated receiver of its own. Both run at the same time, and no daemon runs twice, so that no memory is shared
 between two of a kind. A wake-up is a voluntary context switch of one of
 its threads (proc(5)). gpsd is measured if it is installed. Run it as root: other users cannot read the memory of gpsd.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -20,7 +21,8 @@ import sys
 import tempfile
 import time
 
-PROGRAMS = (1, 20)
+# The most clients that gpsd takes.
+GPSD_LIMIT = 64
 FIRST_PORT = 29470
 LIMIT = 60
 
@@ -51,13 +53,18 @@ class Case:
         self.children = [subprocess.Popen([sextant, "simulate", "--model", "m10", "--link", link], stdin=subprocess.PIPE,
                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
         wait_for(lambda: os.path.exists(link))
+        if options.rate > 1:
+            subprocess.run([sextant, "configure", "set", "baud=115200", f"rate={options.rate}Hz", "--device", link], check=True,
+                           env={"SEXTANT_SERVICE": "none", "SEXTANT_STATE_DIR": f"{folder}/configure", "PATH": os.environ["PATH"]},
+                           stdout=subprocess.DEVNULL)
         if daemon == "gpsd":
             self.address, self.call = ("127.0.0.1", port), b'?WATCH={"enable":true,"json":true}\n'
             self.end, self.word = b"\n", b'"class":"TPV"'
             command, environment = [shutil.which("gpsd"), "-N", "-n", "-S", str(port), os.path.realpath(link)], None
         else:
             self.address, self.end, self.word = f"{folder}/location", b"\0", b'"latitude"'
-            self.call = json.dumps({"method": "org.sextant.Location.Subscribe", "more": True}).encode() + b"\0"
+            self.call = json.dumps({
+                "method": "org.sextant.Location.Subscribe", "parameters": {"desiredAccuracy": -2} if options.rate > 1 else {}, "more": True}).encode() + b"\0"
             command = [sextantd, "--device", link, "--socket", self.address]
             environment = {"SEXTANT_STATE_DIR": f"{folder}/state", "SEXTANT_AUTHORIZATION": "always", "PATH": os.environ["PATH"]}
         self.children.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
@@ -105,17 +112,23 @@ def read_for(seconds):
             key.data.read(key.fileobj)
 
 
-sextant, sextantd = (os.path.abspath(path) for path in sys.argv[1:3])
-seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 120
+parser = argparse.ArgumentParser()
+parser.add_argument("sextant", type=os.path.abspath)
+parser.add_argument("sextantd", type=os.path.abspath)
+parser.add_argument("--seconds", type=int, default=60)
+parser.add_argument("--rate", type=int, default=5)
+parser.add_argument("--programs", default="1,10,50,200")
+options = parser.parse_args()
+sextant, sextantd, seconds = options.sextant, options.sextantd, options.seconds
 selector = selectors.DefaultSelector()
 daemons = ["sextantd"] + ["gpsd"] * bool(shutil.which("gpsd"))
 rows = []
 with tempfile.TemporaryDirectory() as folder:
     os.chmod(folder, 0o755)
-    for programs in PROGRAMS:
+    for programs in map(int, options.programs.split(",")):
         cases = []
         try:
-            for port, daemon in enumerate(daemons, FIRST_PORT):
+            for port, daemon in enumerate(daemons if programs <= GPSD_LIMIT else daemons[:1], FIRST_PORT):
                 cases.append(Case(f"{folder}/{daemon}-{programs}", daemon, programs, port))
             # Until every receiver is configured and has a fix.
             read_for(30)
@@ -133,4 +146,4 @@ with tempfile.TemporaryDirectory() as folder:
                 case.end_all()
 print("| Daemon | Clients | Locations to each in a second | RssAnon | PSS | Wake-ups in a second | Processor time in a second |")
 print("|---|---|---|---|---|---|---|")
-print("\n".join(sorted(rows, reverse=True)))
+print("\n".join(sorted(rows, key=lambda row: row.split(" |")[0], reverse=True)))
