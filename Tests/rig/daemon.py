@@ -6,6 +6,7 @@ usage: daemon.py FOLDER [CHECK...] [--kills N] [--connections N] [--seed S]
        FOLDER holds sextant, sextant-track and sextantd; as root other users and a full disk are played too
 
   programs    a deferral, a region watcher, standard updates and a subscriber at once: each has its events; the receiver is restored
+  together    three programs and `watch` at one receiver get what each gets alone, and the receiver sleeps when all allow it
   kills       the daemon is killed at random instants: its programs are served again by themselves, no location comes twice
   clients     programs that are killed in each phase leave nothing behind
   stopped     a program that does not read: the others see nothing of it, its locations are joined
@@ -21,6 +22,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -209,6 +211,66 @@ def subscriber_end(client):
     while (message := client.receive()) is not None:
         expect("location" in message["parameters"], f"a subscription ended with {message}")
     return message
+
+
+# MARK: As if alone
+
+STAY = "start 48.1642,11.6056 512m\nhot\nstay 20s\ndrive by 500m,0m at 25m/s\nstay forever\n"
+DEMANDS = {"deferral": ("--defer-timeout", "12"), "watcher": ("--significant", "--region", "start,48.1642,11.6056,150"), "plain": ()}
+
+
+def together(folder):
+    """The programs alone, each at a receiver of its own in its process; then at once at one receiver of the daemon.
+
+    Each is an executable of its own: two processes of one program have the same regions.
+    """
+    def track(name, variables):
+        return Program(f"{folder}/track-{name}", "--json", *DEMANDS[name], env=environment(f"{folder}/{name}", SEXTANT_AUTHORIZATION="always", SEXTANT_APP_STATE="background", **variables))
+
+    def wait(programs):
+        programs["watcher"].wait_for_event("didExitRegion", region="start", without="didEnterRegion")
+        programs["deferral"].wait_for_event("didFinishDeferredUpdates", code=None)
+
+    def end(programs):
+        for program in programs.values():
+            program.terminate()
+        return {name: got(program) for name, program in programs.items()}
+
+    def got(program):
+        """The events beside locations, the steps between locations, and how many come at once."""
+        others = sorted((event["event"], event.get("region"), event.get("status")) for event in program.events
+                        if event["event"] != "didUpdateLocations")
+        at_once = max((len(event["locations"]) for event in program.events_named("didUpdateLocations")), default=0)
+        north = [round(location["latitude"], 3) for location in program.locations()]
+        return {"events": others, "places": set(north), "at once": at_once}
+
+    for name in DEMANDS:
+        shutil.copy(harness.program("sextant-track"), f"{folder}/track-{name}")
+    with contextlib.ExitStack() as stack:
+        receivers = {name: stack.enter_context(Simulator(f"{folder}/{name}", scenario=STAY)) for name in DEMANDS}
+        programs = {name: stack.enter_context(track(name, {"SEXTANT_SERVICE": "none", "GNSS_DEVICE": receiver.link}))
+                    for name, receiver in receivers.items()}
+        wait(programs)
+        alone = end(programs)
+        one = stack.enter_context(Simulator(folder, scenario=STAY))
+        daemon = stack.enter_context(Daemon(folder, one, SEXTANT_APP_STATE="background"))
+        programs = {name: stack.enter_context(track(name, {"SEXTANT_SERVICE": daemon.socket})) for name in DEMANDS}
+        looking = stack.enter_context(Program(harness.program(), "watch", "--json", env=environment(folder, SEXTANT_SERVICE=daemon.socket)))
+        wait(programs)
+        watcher = programs.pop("watcher")
+        served = end(programs)
+        tpv = [line for line in looking.lines if '"class":"TPV"' in line]
+        expect(len(tpv) > 30, f"watch printed {len(tpv)} fixes of a minute")
+        looking.interrupt()
+        # The receiver has been on for all; now for the region alone.
+        asleep = one.wait_for_status(lambda status: status["state"] != "tracking", "it does not sleep for a region that is far away")
+        served |= end({"watcher": watcher})
+        daemon.terminate()
+    for name, found in served.items():
+        expect_equal(found["events"], alone[name]["events"], f"{name}: its events, beside locations, as alone")
+        expect(found["places"] <= alone[name]["places"] | {48.164, 48.165, 48.166}, f"{name}: other places: {found}, alone {alone[name]}")
+    expect(abs(served["deferral"]["at once"] - alone["deferral"]["at once"]) <= 2, f"the deferral: {served}, alone {alone}")
+    return f"{served['deferral']['at once']} at once, alone {alone['deferral']['at once']}; asleep as {asleep['state']}"
 
 
 # MARK: Kills
@@ -566,4 +628,4 @@ def full(folder):
 
 if __name__ == "__main__":
     options = harness.arguments(__doc__, kills=10, connections=2000, seed=1)
-    harness.run_checks([programs, kills, clients, stopped, connections, hostile, denied, users, unplugged, full], options.checks)
+    harness.run_checks([programs, together, kills, clients, stopped, connections, hostile, denied, users, unplugged, full], options.checks)
