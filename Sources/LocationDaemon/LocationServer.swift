@@ -81,6 +81,7 @@ final class LocationServer: ServiceThreadWork {
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     gpsd.handle(events, &poller, at: now)
+    launcher.handle(events)
     // The poller reports the others again.
     for event in events.prefix(Self.eventsInRound) {
       switch event {

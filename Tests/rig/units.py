@@ -90,6 +90,11 @@ def units_are_valid(folder):
         text = unit.read_text().replace("/usr/local/bin/sextantd", program("sextantd"))
         pathlib.Path(folder, unit.name).write_text(text)
     said = output("systemd-analyze", "verify", "--man=no", *(f"{folder}/{unit.name}" for unit in UNITS.glob("sextantd*")))
+    launcher = UNITS / "sextant-launcher.service"
+    text = launcher.read_text().replace("/usr/local/bin/sextantd", program("sextantd"))
+    pathlib.Path(folder, launcher.name).write_text(text)
+    said += output("systemd-analyze", "verify", "--user", "--man=no", f"{folder}/{launcher.name}",
+                   env={**os.environ, "XDG_RUNTIME_DIR": folder})
     # It ends with 0 for a setting that it does not know.
     expect("sextant" not in said, said)
 

@@ -28,6 +28,8 @@ final class Launcher {
     var isRefusalLogged = false
   }
 
+  /// The largest number of programs of one user that are watched while they do not run. Names are the programs' own choice.
+  private static let programLimit = 64
   private static let busToken = Poller.Token(rawValue: (1 << 20) - 1)
   private static let manager = Positioning.ClientID(0)
 
@@ -115,6 +117,10 @@ final class Launcher {
       entries[key] = nil
       if before != nil { write(nil, key) }
       return watchUnits()
+    }
+    guard before != nil || entries.keys.count(where: { $0.user == key.user }) < Self.programLimit else {
+      return host.log(
+        "user \(key.user) has \(Self.programLimit) programs with regions; \(key.name) is not started for its regions")
     }
     var record = before?.record ?? LaunchRecord(unit: unit, executable: connection.peer.executable, keys: keys)
     record.unit = unit
@@ -206,7 +212,7 @@ final class Launcher {
   }
 
   /// Takes an output for a program that does not run.
-  fileprivate func receive(_ output: PositioningOutput, of key: Key) {
+  func receive(_ output: PositioningOutput, of key: Key) {
     guard var entry = entries[key], let absent = entry.absent else { return }
     let now = SystemClock.monotonic
     let utc = UTCTime(nanosecondsSince1970: SystemClock.utcNanoseconds)
@@ -300,6 +306,11 @@ final class Launcher {
     entries.values.reduce(bus.deadline) { .earlier($0, $1.launch.deadline) }
   }
 
+  /// Takes the events of a round of the thread.
+  func handle(_ events: [Poller.Event]) {
+    for event in events { bus.handle(event) }
+  }
+
   func roundEnded(_ poller: inout Poller, at now: Instant) {
     if policyRevision != policy.revision {
       policyRevision = policy.revision
@@ -350,47 +361,6 @@ final class Launcher {
         host.log("\(error.path): \(error.reason); programs are not started after a restart of sextantd")
       }
       isStoreFailureLogged = true
-    }
-  }
-}
-
-/// A program that does not run, as the host sees it.
-final class AbsentProgram: ProgramReceiver, @unchecked Sendable {
-  // Sendable: the service's thread alone uses it.
-  private weak var launcher: Launcher?
-  private let key: Launcher.Key
-
-  init(_ launcher: Launcher, _ key: Launcher.Key) {
-    self.launcher = launcher
-    self.key = key
-  }
-
-  func perform(_ action: ProgramAction) {
-    if case .output(let output) = action { launcher?.receive(output, of: key) }
-  }
-}
-
-/// A message that changes what goes on without the program.
-enum RegistrationChange: Equatable {
-  case significantStart(Int)
-  case significantStop(Int)
-  case other
-
-  var isSignificantStop: Bool { if case .significantStop = self { true } else { false } }
-}
-
-extension ClientAction {
-  /// Nil for a message that registers nothing.
-  var registration: RegistrationChange? {
-    switch self {
-    case .call(let manager, .startSignificantChanges): .significantStart(manager)
-    case .call(let manager, .stopSignificantChanges): .significantStop(manager)
-    case .resumeManager(let manager, let resumption) where resumption.services.wantsSignificant:
-      .significantStart(manager)
-    case .call(_, .startMonitoring), .call(_, .stopMonitoring), .call(_, .startVisits), .call(_, .stopVisits),
-      .addCondition, .removeCondition:
-      .other
-    default: nil
     }
   }
 }

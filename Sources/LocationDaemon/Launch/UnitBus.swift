@@ -30,16 +30,32 @@ package final class UnitBus {
   private var connection: Connection?
   private var nextTry: Instant?
   private var events: [Event] = []
+  /// Whether there may be something to send or to read.
+  private var isDue = false
 
   package init(_ kind: SystemBus.Kind, token: Poller.Token) {
     self.kind = kind
     self.token = token
   }
 
-  package func start(_ unit: String) { control.start(unit) }
+  package func start(_ unit: String) {
+    control.start(unit)
+    isDue = true
+  }
 
   /// Sets the units whose stops are reported.
-  package func watch(_ units: Set<String>) { control.watch(units) }
+  package func watch(_ units: Set<String>) {
+    control.watch(units)
+    isDue = true
+  }
+
+  /// Takes an event of the poller.
+  package func handle(_ event: Poller.Event) {
+    switch event {
+    case .readable(token), .writable(token), .hangUp(token): isDue = true
+    default: break
+    }
+  }
 
   package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
@@ -49,6 +65,8 @@ package final class UnitBus {
 
   /// Sends what waits, and takes the messages that came.
   package func settle(_ poller: inout Poller, at now: Instant) {
+    guard isDue || deadline.map({ now >= $0 }) ?? false else { return }
+    isDue = false
     if connection == nil, control.isNeeded, nextTry.map({ now >= $0 }) ?? true { connect(&poller, at: now) }
     guard let connection else { return takeOutputs() }
     do {

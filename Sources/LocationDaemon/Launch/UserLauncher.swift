@@ -47,6 +47,7 @@ package struct UserLauncher: ~Copyable {
       while let event = units.nextEvent() { report(event) }
       for event in try poller.wait(deadline: units.deadline?.nanoseconds) {
         if case .signal = event { return .success }
+        units.handle(event)
       }
       switch socket.read(into: &buffer) {
       case .bytes(let count):

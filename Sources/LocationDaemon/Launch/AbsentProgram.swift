@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import LocationService
+import Positioning
+import ServiceProtocol
+
+/// A program that does not run, as the host sees it.
+final class AbsentProgram: ProgramReceiver, @unchecked Sendable {
+  // Sendable: the service's thread alone uses it.
+  private weak var launcher: Launcher?
+  private let key: Launcher.Key
+
+  init(_ launcher: Launcher, _ key: Launcher.Key) {
+    self.launcher = launcher
+    self.key = key
+  }
+
+  func perform(_ action: ProgramAction) {
+    if case .output(let output) = action { launcher?.receive(output, of: key) }
+  }
+}
+
+/// A message that changes what goes on without the program.
+enum RegistrationChange: Equatable {
+  case significantStart(Int)
+  case significantStop(Int)
+  case other
+
+  var isSignificantStop: Bool { if case .significantStop = self { true } else { false } }
+}
+
+extension ClientAction {
+  /// Nil for a message that registers nothing.
+  var registration: RegistrationChange? {
+    switch self {
+    case .call(let manager, .startSignificantChanges): .significantStart(manager)
+    case .call(let manager, .stopSignificantChanges): .significantStop(manager)
+    case .resumeManager(let manager, let resumption) where resumption.services.wantsSignificant:
+      .significantStart(manager)
+    case .call(_, .startMonitoring), .call(_, .stopMonitoring), .call(_, .startVisits), .call(_, .stopVisits),
+      .addCondition, .removeCondition:
+      .other
+    default: nil
+    }
+  }
+}
