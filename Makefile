@@ -18,7 +18,7 @@ BUILD := $(CURDIR)/.build
 BENCH := $(BUILD)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
-  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-track rig-shows rig-sensors \
+  install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
   rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-geocoder static manual check-manual install install-units uninstall clean compiler
 
 run: build
@@ -110,6 +110,11 @@ rig-vm: rig-programs
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/run.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/sensors.sh .build/debug
 	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/board.sh .build/debug
+
+# The location service in a virtual machine with systemd as process 1: its units, sandbox and polkit's rule, and a reboot. Needs root;
+# the image takes three minutes, once.
+rig-vm-service: rig-programs
+	$(SUDO) $(if $(RIG),RIG=$(RIG)) Tests/rig/vm/service.sh .build/debug
 
 # The commands with emulated receivers that share no code with the project and have difficult quirks; the ends of commands;
 # and a full line. About three minutes.

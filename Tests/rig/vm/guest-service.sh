@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# guest-service.sh - the guest's half of service.sh.   usage: guest-service.sh first|second USBIP-PORT
+. ./guest-harness.sh
+port=$2
+modprobe vhci-hcd
+export LD_LIBRARY_PATH=/usr/local/lib/sextant
+# The receiver at the other end of a USB cable accepts a connection when it has noticed the end of the last one.
+plug() { wait_until usbip --tcp-port "$port" attach -r 10.0.2.2 -b 1-1 > /dev/null 2>&1; }
+as() { setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"; }
+status() { sextant status > /tmp/status 2>&1 && grep -q -E "$1" /tmp/status; }
+no_status() { sextant status > /tmp/status 2>&1 && ! grep -q -E "$1" /tmp/status; }
+user_manager() {
+  setpriv --reuid=1000 --regid=1000 --init-groups env HOME=/home/ada XDG_RUNTIME_DIR=/run/user/1000 systemctl --user "$@"
+}
+active() { [ "$(systemctl is-active "$1")" = "$2" ]; }
+service_log() { grep -q -i -E "$1" /tmp/log; }
+logs=(/tmp/status /tmp/log)
+journalctl -u sextantd -u polkit -f -o cat --no-pager > /tmp/log 2>&1 &
+
+# The programs as `make install` installs them, with the Swift runtime of the build beside them.
+mkdir -p /usr/local/lib/sextant /etc/sextant /usr/local/lib/systemd/system /etc/systemd/user /etc/polkit-1/rules.d
+cp lib/* /usr/local/lib/sextant/
+install sextant sextant-track sextantd /usr/local/bin/
+cp hw-rules/sextantd.service hw-rules/sextantd.socket /usr/local/lib/systemd/system/
+cp hw-rules/sextant-launcher.service /etc/systemd/user/
+cp hw-rules/sextant.rules /etc/polkit-1/rules.d/60-sextant.rules
+cp hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/ && mkdir -p /etc/udev/hwdb.d && cp hw-rules/60-sextant-gnss.hwdb /etc/udev/hwdb.d/
+groupadd --system --force gnss
+systemd-sysusers "$PWD/hw-rules/sextant.sysusers.conf"
+systemd-tmpfiles --create "$PWD/hw-rules/sextant.tmpfiles.conf"
+for user in ada:1000 bob:1001 yard:1002; do useradd --create-home --uid "${user#*:}" "${user%:*}"; done
+mkdir -p /etc/systemd/system/sextantd.service.d
+printf '[Service]\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > /etc/systemd/system/sextantd.service.d/library.conf
+echo 'device /dev/ttyACM0' > /etc/sextant/config
+echo 'grant yard.service always' > /etc/sextant/policy
+# `track` stops what it has started when it is asked to end; these units keep their regions.
+cat > /etc/systemd/system/yard.service << UNIT
+[Service]
+ExecStart=/usr/local/bin/sextant-track --json --significant --region yard,48.16465,11.60702,150
+Environment=LD_LIBRARY_PATH=$LD_LIBRARY_PATH
+User=yard
+StandardOutput=append:/var/tmp/yard.log
+StandardError=append:/var/tmp/yard.log
+KillSignal=SIGKILL
+UNIT
+systemctl daemon-reload
+systemctl restart polkit 2> /dev/null
+udevadm control --reload
+
+first() {
+  echo "== socket activation and the sandbox"
+  systemctl start sextantd.socket
+  check "the socket alone does not start the service" active sextantd.service inactive
+  check "a program starts the service" as 1001 sextant status
+  check "the service is ready" active sextantd.service active
+  local process
+  process=$(systemctl show -p MainPID --value sextantd.service)
+  check "it is a user of its own" [ "$(stat -c %U "/proc/$process")" = sextant ]
+  check "its system calls are filtered" grep -q '^Seccomp:.*2' "/proc/$process/status"
+  check "it has one capability" grep -q '^CapEff:.*0000000000080000' "/proc/$process/status"
+  check "it has no new privileges" grep -q '^NoNewPrivs:.*1' "/proc/$process/status"
+
+  echo "== permission of two users"
+  plug
+  as 1000 sextant-track --json > /tmp/ada.log 2>&1 &
+  local ada=$!
+  questions() { as "$1" sextant authorize | grep -q 'asks'; }
+  check "a program without a terminal waits for its user" wait_until questions 1000
+  check "another user does not see its question" eval "! questions 1001"
+  check "another user cannot answer it" eval "! as 1001 sextant authorize allow sextant-track --user 1000"
+  check "its user answers it" as 1000 sextant authorize allow sextant-track
+  check "it gets locations of the plugged receiver" wait_line /tmp/ada.log didUpdateLocations
+  check "the permission is not that of another user" eval "! as 1001 sextant authorize | grep -q authorizedAlways"
+
+  echo "== plug and unplug"
+  check "the receiver is served" wait_until status 'ttyACM0.*(awake|saving)'
+  echo want-unplug
+  check "its loss is noticed" wait_until service_log "$RECEIVER_LOST"
+  plug
+  check "its return is noticed" wait_until service_log "$RECEIVER_BACK"
+  local lines
+  lines=$(wc -l < /tmp/ada.log)
+  check "locations come again" wait_line /tmp/ada.log didUpdateLocations $((lines + 1))
+  kill $ada
+  wait $ada
+
+  echo "== a program that registers a region, and ends"
+  systemctl start yard.service
+  check "its region is monitored" wait_line /var/tmp/yard.log didStartMonitoring
+  check "it has a location outside" wait_line /var/tmp/yard.log didUpdateLocations
+  systemctl kill --signal=SIGKILL yard.service
+  check "its region is watched without it" wait_until status 'yard.service does not run.*regions'
+  check "the unit is stored" eval "grep -q yard.service /var/lib/sextantd/users/1002/apps/*/launch"
+  systemctl stop sextantd.socket sextantd.service
+  check "the service ends in order" eval "systemctl show -p Result --value sextantd.service | grep -qx success"
+  tar -C / -czf state.tar.gz var/lib/sextantd
+}
+
+second() {
+  echo "== after the reboot"
+  tar -C / -xzf state.tar.gz
+  chown -R sextant:sextant /var/lib/sextantd
+  systemctl start sextantd.socket sextantd.service
+  check "the region is watched before the program runs" wait_until status 'yard.service does not run.*regions'
+  check "the program does not run" active yard.service inactive
+  plug
+  check "the receiver is served for it" wait_until status 'ttyACM0.*(awake|saving)'
+
+  echo "== a unit of a user's service manager"
+  loginctl enable-linger ada
+  check "the user has a service manager" wait_until user_manager is-system-running --wait
+  mkdir -p /home/ada/.config/systemd/user
+  cat > /home/ada/.config/systemd/user/hike.service << UNIT
+[Service]
+ExecStart=/usr/local/bin/sextant-track --json --significant --region yard,48.16465,11.60702,150
+StandardOutput=append:/home/ada/hike.log
+StandardError=append:/home/ada/hike.log
+KillSignal=SIGKILL
+UNIT
+  chown -R ada:ada /home/ada
+  user_manager set-environment "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"
+  user_manager daemon-reload
+  user_manager start sextant-launcher.service hike.service
+  check "its region is monitored" wait_line /home/ada/hike.log didStartMonitoring
+  user_manager kill --signal=SIGKILL hike.service
+  check "its region is watched without it" wait_until status 'hike.service does not run, user 1000.*regions'
+
+  echo "== the crossing"
+  echo want-inside
+  check "the crossing starts its unit, by polkit's rule" wait_until active yard.service active
+  check "the program recognises the reason" wait_line /var/tmp/yard.log 'started by the location service: region'
+  check "the event waits for it" wait_line /var/tmp/yard.log didEnterRegion
+  check "the event comes once" [ "$(grep -c didEnterRegion /var/tmp/yard.log)" = 1 ]
+  check "the launcher starts the unit of the user" wait_line /home/ada/hike.log 'started by the location service: region'
+  check "its event waits for it" wait_line /home/ada/hike.log didEnterRegion
+  user_manager stop hike.service
+  check "the user's stop is noticed" wait_until service_log 'hike.service was stopped'
+  check "the service may start no other unit" eval "! setpriv --reuid=sextant --regid=sextant --clear-groups \
+    busctl call org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesktop.systemd1.Manager StartUnit ss rescue.service fail"
+
+  echo "== a program that ends by itself is started again, one that is stopped is not"
+  systemctl kill --signal=SIGKILL yard.service
+  check "its region is watched without it" wait_until status 'yard.service does not run.*regions'
+  echo want-outside
+  check "the way out starts it" wait_line /var/tmp/yard.log didExitRegion
+  systemctl stop yard.service
+  check "the stop is noticed" wait_until service_log 'yard.service was stopped'
+  check "its region is not watched any more" no_status yard.service
+  systemctl start yard.service
+  check "its user starts it" wait_until status 'sextant-track.*process.*regions'
+  systemctl kill --signal=SIGKILL yard.service
+  check "its region is watched again" wait_until status 'yard.service does not run.*regions'
+  systemctl stop sextantd.socket sextantd.service
+}
+
+"$1"
+echo "done-guest"
