@@ -3,14 +3,14 @@ import LocationService
 import ReceiverRuntime
 import Varlink
 
-/// What a client of `Stream` has been told of its receiver, and what it has lost because it reads too slowly.
+/// What a client of `Stream` has been sent about its receiver, and what it has lost because it reads too slowly.
 struct ByteStream: Sendable {
   /// The number of the receiver.
   let receiver: Int
   /// Whether the client could open the device itself, and needs no other permission.
   let isByDevice: Bool
-  private var told = ReceiverStatus(device: "", isOpen: false)
-  private var isTold = false
+  private var reported = ReceiverStatus(device: "", isOpen: false)
+  private var hasReported = false
   /// The number of bytes that were not sent since the last message.
   private var lostBytes = 0
 
@@ -24,18 +24,20 @@ struct ByteStream: Sendable {
   func message(_ bytes: String, _ status: ReceiverStatus) -> JSON? {
     var members = [JSON.Member("bytes", .string(bytes))]
     if lostBytes > 0 { members.append(JSON.Member("lostBytes", .integer(Int64(lostBytes)))) }
-    if !isTold || status.device != told.device { members.append(JSON.Member("device", .string(status.device))) }
-    if let baud = status.baud, baud != told.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
-    if !isTold || status.isOpen != told.isOpen { members.append(JSON.Member("isOpen", .bool(status.isOpen))) }
-    if status.identity != told.identity, let identity = Self.identity(status.identity) {
+    if !hasReported || status.device != reported.device {
+      members.append(JSON.Member("device", .string(status.device)))
+    }
+    if let baud = status.baud, baud != reported.baud { members.append(JSON.Member("baud", .integer(Int64(baud)))) }
+    if !hasReported || status.isOpen != reported.isOpen { members.append(JSON.Member("isOpen", .bool(status.isOpen))) }
+    if status.identity != reported.identity, let identity = Self.identity(status.identity) {
       members.append(JSON.Member("identity", identity))
     }
     return bytes.isEmpty && members.count == 1 ? nil : .object(members)
   }
 
   mutating func wasSent(_ status: ReceiverStatus) {
-    isTold = true
-    told = status
+    hasReported = true
+    reported = status
     lostBytes = 0
   }
 

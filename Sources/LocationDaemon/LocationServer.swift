@@ -71,9 +71,11 @@ final class LocationServer: ServiceThreadWork {
   }
 
   var deadline: Instant? {
-    let retry = connections.values.compactMap { $0.lease?.call == nil ? nil : $0.lease?.retryAt }.min()
-    let own = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), retry)
-    return .earlier(own, .earlier(launcher.deadline, gpsd.deadline))
+    var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
+    for connection in connections.values {
+      if let lease = connection.lease, lease.call != nil { next = .earlier(next, lease.retryAt) }
+    }
+    return next
   }
   var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
+import Positioning
+import ReceiverPower
 import Testing
 
 @testable import LocationService
@@ -113,5 +115,28 @@ struct LendingReadOutTests {
     use.finish(readsOut: false, at: now)
     let released = use.release(isReadingOut: false, isResting: false, at: now)
     #expect(isLent && opened == [.openReceiver] && released == [.releaseReceiver])
+  }
+}
+
+@Suite("Lines that the service lends")
+struct LendingCoreTests {
+  private let now = ServiceLog.moment(.zero + Milliseconds(1000))
+  private var core = ServiceCore(
+    hostCapabilities: HostCapabilities(
+      hasSatelliteReceiver: true, hasSignificantChanges: true, hasCompass: false, hasBluetooth: false),
+    coordinator: PowerCoordinator(at: .zero))
+
+  @Test("The line of any receiver is lent and taken back in the order of the programs", arguments: [0, 2])
+  mutating func order(receiver: Int) {
+    core.receive(.lend(receiver: receiver), at: now)
+    let first = core.actions(at: now)
+    // The first program ends, and another one is waiting.
+    core.receive(.takeBack(receiver: receiver), at: now)
+    core.receive(.lend(receiver: receiver), at: now)
+    let second = core.actions(at: now)
+    #expect(first == [.lend(receiver: receiver)])
+    #expect(second == [.takeBack(receiver: receiver), .lend(receiver: receiver)])
+    let later = core.actions(at: now)
+    #expect(later.isEmpty)
   }
 }

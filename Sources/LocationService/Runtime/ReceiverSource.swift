@@ -390,15 +390,3 @@ extension ReceiverPort {
   /// Whether it may be opened without being named.
   fileprivate var isUsable: Bool { likelihood.isPlausible }
 }
-
-/// A reference to a monitor, whose value cannot be copied.
-final class DeviceMonitorHandle {
-  private var monitor: DeviceMonitor
-
-  init(list: DeviceList) { monitor = DeviceMonitor(list: list) }
-
-  var fileDescriptor: Int32? { monitor.fileDescriptor }
-  var deadline: Instant? { monitor.deadline }
-  func isDue(at now: Instant) -> Bool { monitor.isDue(at: now) }
-  func drain(at now: Instant) -> [DeviceEvent] { monitor.drain(at: now) }
-}

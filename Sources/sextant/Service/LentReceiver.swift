@@ -58,7 +58,7 @@ final class LentReceiver: LineProvider {
     self.descriptor = consume descriptor
     self.recovery = CrashRecoveryFile(text: recovery) { text throws(FileError) in
       let parameters: JSON = ["recovery": text.map { .string($0) } ?? .null]
-      guard connection.client.tell("org.sextant.Receivers.KeepRecovery", parameters) else {
+      guard connection.client.sendOneway("org.sextant.Receivers.KeepRecovery", parameters) else {
         throw FileError(path, .brokenPipe)
       }
     }

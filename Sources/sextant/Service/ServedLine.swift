@@ -101,7 +101,7 @@ final class ServedLine: PolledLine, LineProvider {
     if case .integer(let rate)? = message["baud"] { givenRate = UInt32(exactly: rate) }
     if case .bool(let isOpen)? = message["isOpen"] { noteOpen(isOpen) }
     if let found = message["identity"] { take(identity: found) }
-    remainder += bytes
+    remainder = remainder.isEmpty ? bytes[...] : remainder + bytes
   }
 
   private func noteOpen(_ isOpen: Bool) {

@@ -89,7 +89,7 @@ struct ServiceClient: ~Copyable {
 
   /// Sends a call without a reply. Returns whether the kernel has all of it, from where the service gets it although this
   /// process may be killed.
-  mutating func tell(_ method: String, _ parameters: JSON) -> Bool {
+  mutating func sendOneway(_ method: String, _ parameters: JSON) -> Bool {
     guard (try? varlink.call(VarlinkCall(method, parameters, .oneway))) != nil else { return false }
     while varlink.outputBytesWaiting > 0 {
       guard write() else { return false }
