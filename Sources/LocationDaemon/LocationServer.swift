@@ -233,6 +233,8 @@ final class LocationServer: ServiceThreadWork {
     gpsd.receive(report, sky, of: receiver, at: now)
   }
 
+  func takeBytes(for receiver: Int) -> [[UInt8]] { gpsd.takeBytes(for: receiver) }
+
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
     gpsd.roundEnded(self.receivers, &poller, at: now)

@@ -259,6 +259,14 @@ struct ReportDeliveryTests {
     }
   }
 
+  @Test("A receiver without an epoch has empty reports, as clients take the last one of each list")
+  func emptyReports() throws {
+    var scene = Scene.greeted()
+    let poll = try scene.replies(to: "?POLL;")[0]
+    #expect(poll["tpv"] == [["class": "TPV", "device": "/dev/ttyACM0", "mode": 0]])
+    #expect(poll["sky"] == [["class": "SKY", "device": "/dev/ttyACM0"]])
+  }
+
   @Test("A receiver that falls asleep is reported, and its reports are not polled any more")
   func asleep() throws {
     var scene = Scene.greeted()

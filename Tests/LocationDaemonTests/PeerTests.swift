@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
 import Testing
 
 @testable import EventLoop
@@ -6,6 +8,39 @@ import Testing
 
 @Suite("The program at the other end, as the kernel describes it")
 struct PeerTests {
+  @Test("The user of a connection over the loopback interface is that of its other end, while that is open")
+  func internetPeer() {
+    let table = """
+        sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+         0: 0100007F:0B83 00000000:0000 0A 00000000:00000000 00:00000000 00000000   991        0 11 1 0 100 0 0 10 0
+         1: 0100007F:0B83 0100007F:D431 01 00000000:00000000 00:00000000 00000000   991        0 12 1 0 20 4 30 10 -1
+         2: 0100007F:D431 0100007F:0B83 01 00000000:00000000 00:00000000 00000000  1000        0 13 1 0 20 4 30 10 -1
+         3: 0100007F:D432 0100007F:0B83 05 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+         4: 0100007F:D433 0100007F:0B83 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+      """
+    func user(_ port: String) -> UInt32? {
+      InternetPeer.user(inTable: table, local: "0100007F:\(port)", remote: "0100007F:0B83")
+    }
+    #expect(user("D431") == 1000)
+    #expect(user("D432") == nil)
+    #expect(user("D433") == nil)
+    #expect(user("D434") == nil)
+  }
+
+  @Test("A file is for users who may open it by its mode")
+  func fileAccess() throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/node"
+    close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
+    for (mode, isOpen) in [(0o600, false), (0o660, false), (0o664, false), (0o666, true)] as [(mode_t, Bool)] {
+      unsafe chmod(path, mode)
+      // A user who is neither the owner nor in the group.
+      #expect(FileAccess.mayReadAndWrite(path, user: 65_533) == isOpen, "\(mode)")
+      #expect(FileAccess.mayReadAndWrite(path, user: 0))
+    }
+    #expect(!FileAccess.mayReadAndWrite("/nonexistent", user: 65_534))
+  }
+
   @Test(
     "The unit is the outermost service or scope of the process's group (cgroups(7))",
     arguments: [

@@ -6,14 +6,15 @@ package struct GPSDDevice: Equatable, Sendable {
   package enum Driver: String, Sendable {
     case uBlox = "u-blox"
     case nmea = "NMEA0183"
+    /// Clients expect a driver also before a valid message.
+    case unknown = "Unknown"
   }
 
   /// The node, or the name of a simulator.
   package var path: String
   /// Whether it is open and not asleep.
   package var isActive: Bool
-  /// Nil before a valid message.
-  package var driver: Driver?
+  package var driver: Driver
   /// Whether it sends its binary protocol.
   package var isBinary = false
   /// The strings of MON-VER: software, hardware, and the rest.
@@ -23,7 +24,7 @@ package struct GPSDDevice: Equatable, Sendable {
   package var activated: UTCTime?
 
   package init(
-    path: String, isActive: Bool, driver: Driver? = nil, version: [String] = [], bitsPerSecond: UInt32? = nil
+    path: String, isActive: Bool, driver: Driver = .unknown, version: [String] = [], bitsPerSecond: UInt32? = nil
   ) {
     self.path = path
     self.isActive = isActive

@@ -47,7 +47,7 @@ package struct GPSDState: Sendable {
       var device = found
       let known = index < devices.count && devices[index].path == found.path ? devices[index] : nil
       // The protocol is known by the fixes too.
-      device.driver = found.driver ?? known?.driver
+      if found.driver == .unknown { device.driver = known?.driver ?? .unknown }
       device.isBinary = known?.isBinary ?? false
       if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
       device.activated = found.isActive ? known?.activated ?? now : nil
@@ -88,7 +88,7 @@ package struct GPSDState: Sendable {
     let path = devices[index].path
     if fix.source != .none {
       devices[index].isBinary = fix.source >= .ubx
-      if devices[index].driver == nil { devices[index].driver = devices[index].isBinary ? .uBlox : .nmea }
+      if devices[index].driver == .unknown { devices[index].driver = devices[index].isBinary ? .uBlox : .nmea }
     }
     var reports = EpochReports(device: path)
     let geometry = fix.hasAllDilutions ? nil : Dilutions(of: sky.satellites)
@@ -161,6 +161,21 @@ package struct GPSDState: Sendable {
     return line.served
   }
 
+  /// Returns the newest reports of a class. Clients rely on one of each active receiver, which is empty before the first epoch.
+  private func reports(_ report: KeyPath<Newest, [UInt8]>, _ name: StaticString) -> [[UInt8]] {
+    devices.indices.map { index in
+      let text = newest[index][keyPath: report]
+      guard text.isEmpty, devices[index].isActive else { return text }
+      var line = JSONLine()
+      line.beginObject()
+      line.field("class", name)
+      line.field("device", text: devices[index].path)
+      if report == \Newest.tpv { line.field("mode", 0) }
+      line.endObject()
+      return line.served
+    }
+  }
+
   /// The newest reports of all receivers.
   package func poll(at now: UTCTime) -> [UInt8] {
     var line = JSONLine()
@@ -171,9 +186,9 @@ package struct GPSDState: Sendable {
     line.timestamp(now)
     line.put(raw: UInt8(ascii: "\""))
     line.field("active", devices.count(where: \.isActive))
-    line.objects("tpv", newest.map(\.tpv))
-    line.objects("gst", newest.map(\.gst))
-    line.objects("sky", newest.map(\.sky))
+    line.objects("tpv", reports(\.tpv, "TPV"))
+    line.objects("gst", reports(\.gst, "GST"))
+    line.objects("sky", reports(\.sky, "SKY"))
     line.endObject()
     line.endLine()
     return line.served

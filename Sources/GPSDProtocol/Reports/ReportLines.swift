@@ -36,7 +36,7 @@ extension JSONLine {
     beginObject()
     field("class", "DEVICE")
     field("path", text: device.path)
-    if let driver = device.driver { field("driver", text: driver.rawValue) }
+    field("driver", text: device.driver.rawValue)
     if let software = device.version.first {
       let hardware = device.version.count > 1 ? ",HW \(device.version[1])" : ""
       field("subtype", text: "SW \(software)\(hardware)")
@@ -49,7 +49,7 @@ extension JSONLine {
       timestamp(activated)
       put(raw: UInt8(ascii: "\""))
       // 1: the device has sent a satellite receiver's data.
-      if device.driver != nil { field("flags", 1) }
+      if device.driver != .unknown { field("flags", 1) }
       field("native", device.isBinary ? 1 : 0)
       if let rate = device.bitsPerSecond {
         field("bps", Int64(rate))

@@ -37,6 +37,7 @@ final class GPSDServer {
   private var frames: [Int: ReceiverFrames] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
   private var isFull = false
+  private var bytesToSend: [Int: [[UInt8]]] = [:]
   private var receivers: [ReceiverStatus] = []
 
   /// - Parameters:
@@ -177,7 +178,7 @@ final class GPSDServer {
         for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
           switch event {
           case .watchChanged: updateDemand(of: client)
-          case .change: client.client.reply(state.error("receivers are not changed over TCP; use `sextant configure`"))
+          case .change(let change): apply(change, of: client)
           }
         }
         if client.client.isForeign { return close(client, &poller) }
@@ -218,6 +219,26 @@ final class GPSDServer {
       try? poller.add(listener.socket.descriptor, token: Poller.Token(rawValue: token))
     }
   }
+
+  // MARK: Changes of receivers
+
+  /// Sends a client's bytes to a receiver, if its user may open the receiver. The other settings are those of power control.
+  private func apply(_ change: DeviceChange, of client: GPSDConnection) {
+    guard let path = change.path, let index = state.devices.firstIndex(where: { $0.path == path }) else { return }
+    guard let bytes = change.bytes else {
+      return client.client.reply(state.error("the service sets rate and protocol; see `sextant configure`"))
+    }
+    guard let user = InternetPeer.user(of: client.socket.descriptor), FileAccess.mayReadAndWrite(path, user: user)
+    else {
+      return client.client.reply(state.error("only users who may open \(path) send to it, and only on this machine"))
+    }
+    guard !host.settings.isReadOnly else { return client.client.reply(state.error("sextantd runs with --read-only")) }
+    bytesToSend[index, default: []].append(bytes)
+    client.client.reply(state.text(of: state.devices[index]))
+  }
+
+  /// Returns what clients send to a receiver, once.
+  func takeBytes(for receiver: Int) -> [[UInt8]] { bytesToSend.removeValue(forKey: receiver) ?? [] }
 
   // MARK: Demands
 

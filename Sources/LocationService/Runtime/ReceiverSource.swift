@@ -165,6 +165,11 @@ final class ReceiverSource {
     deliverEvents()
   }
 
+  /// Sends bytes of a program, in the turn of the session's own requests. Their reply is among the receiver's bytes.
+  func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
+    _ = connection?.submit(Command(raw: bytes), &poller, at: now)
+  }
+
   func keepLocation(_ text: String) { deferred?.keep(text) }
   func discardLocations() { deferred?.discard() }
 

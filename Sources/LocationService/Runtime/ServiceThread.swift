@@ -79,6 +79,9 @@ struct ServiceThread: ~Copyable {
     let origin = receiver.origin
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
+    for source in [receiver] + standby {
+      for bytes in work?.takeBytes(for: source.number) ?? [] { source.send(bytes, &poller, at: now.instant) }
+    }
     for event in events {
       if event == .readable(AdministrationWatch.token) {
         for (id, administration) in administration.changed(service.stores) {

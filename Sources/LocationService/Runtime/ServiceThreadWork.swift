@@ -16,6 +16,8 @@ package protocol ServiceThreadWork: AnyObject {
   func receive(_ bytes: RawSpan, of receiver: Int)
   /// Takes an epoch of a receiver, before the decisions.
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
+  /// Returns what programs send to a receiver, once.
+  func takeBytes(for receiver: Int) -> [[UInt8]]
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.

@@ -88,7 +88,8 @@ public struct Command: Sendable, Equatable {
     return command
   }
 
-  private init(raw bytes: [UInt8]) {
+  /// Bytes as they are, without a reply that is waited for.
+  package init(raw bytes: [UInt8]) {
     identity = nil
     self.bytes = bytes
     answer = .none
