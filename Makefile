@@ -19,7 +19,7 @@ BENCH := $(BUILD)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-geocoder static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -152,11 +152,12 @@ rig-daemon: rig-programs
 # Debian's packages for the rigs, all at once: rigs run in parallel, and apt has one user at a time.
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \
-	  command -v umockdev-wrapper >/dev/null && \
-	  /usr/bin/python3 -c 'import dbus, gi; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
+	  command -v umockdev-wrapper >/dev/null && command -v gpsd >/dev/null && command -v gpspipe >/dev/null && \
+	  command -v ip >/dev/null && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
 	  echo "installing the rigs' packages" >&2; \
 	  $(SUDO) apt-get update -qq && \
-	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null; }
+	  $(SUDO) apt-get install -y -qq --no-install-recommends dbus python3-dbus python3-gi systemd strace umockdev \
+	    gir1.2-umockdev-1.0 gpsd gpsd-clients python3-gps iproute2 bsdutils >/dev/null; }
 
 # The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
 rig-daemon-commands: rig-programs
@@ -207,6 +208,10 @@ rig-geocoder: dependencies
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples --scratch-path $(BUILD) --product WhereAmI
 	python3 Tests/rig/geocoder.py $(BUILD)/debug
+
+# Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
+rig-gpsd: rig-programs rig-packages
+	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug
 
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
 rig-python: rig-programs

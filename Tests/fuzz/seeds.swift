@@ -12,7 +12,7 @@ enum Seeds {
   static func main() throws {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
-    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration"] {
+    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd"] {
       _ = mkdir("\(folder)/\(name)", 0o777)
     }
     receiver(folder)
@@ -21,6 +21,7 @@ enum Seeds {
     rtcm3(folder)
     spartn(folder)
     configuration(folder)
+    gpsd(folder)
   }
 
   /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.
@@ -135,6 +136,16 @@ enum Seeds {
       }
       write(list, "\(folder)/configuration/\(start)")
     }
+  }
+
+  /// Requests of gpsd's clients.
+  private static func gpsd(_ folder: String) {
+    let requests = [
+      "?VERSION;?DEVICES;?POLL;", "?WATCH={\"enable\":true,\"json\":true,\"sextant\":{\"interval\":60}};",
+      "?WATCH={\"raw\":2,\"device\":\"/dev/ttyACM0\"}\r\n", "?DEVICE={\"bps\":9600,\"hexdata\":\"b562\"}\n",
+      "POST / HTTP/1.1\r\n",
+    ]
+    for (number, request) in requests.enumerated() { write([3] + request.utf8, "\(folder)/gpsd/\(number)") }
   }
 
   private static func write(_ bytes: some Sequence<UInt8>, _ path: String) {
