@@ -322,7 +322,10 @@ final class GPSDServer {
   /// The demands for `sextant status`; nil without one.
   var status: (demands: [String], delivered: Int, dropped: Int)? {
     guard let program else { return nil }
-    let demands = host.read(program.id) { $0.demands.flatMap(\.words) } ?? []
+    let words = host.read(program.id) { $0.demands.flatMap(\.words) } ?? []
+    // One line for clients with the same demand.
+    let counts = words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+    let demands = counts.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.value) × \($0.key)" }
     let clients = clients.values.map(\.client)
     return (demands, clients.reduce(0) { $0 + $1.delivered }, clients.reduce(0) { $0 + $1.dropped })
   }

@@ -68,8 +68,8 @@ package struct LocationPolicy: Sendable, Equatable {
   /// The message about the first line that cannot be read, with the next step; nil without one.
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
-    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP`, `grant UNIT always` "
-      + "or `launch UNIT`"
+    return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP`, `grant UNIT always`"
+      + ", `launch UNIT` or `gpsd = on`"
   }
 
   /// Returns the text with services switched. Its other lines stay as they are.
