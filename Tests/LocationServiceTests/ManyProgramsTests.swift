@@ -17,6 +17,16 @@ struct ManyProgramsTests {
   private static let walk = "start 48.1642,11.6056 512m\nhot\nwalk by 4000m,2000m\n"
   private static let drive = "start 48.1642,11.6056 512m\nhot\nstay 60s\ndrive by 4000m,0m at 20m/s\nstay forever\n"
 
+  private static let errands = """
+    start 48.1642,11.6056 512m
+    hot
+    stay 40min
+    drive by 3000m,0m at 15m/s
+    stay 60min
+    walk by 500m,0m
+    stay forever
+    """
+
   private static let home = Region(
     "home", .circle(Circle(centre: Coordinate(latitudeDegrees: 48.1642, longitudeDegrees: 11.6056), radiusMetres: 300)))
 
@@ -108,6 +118,37 @@ struct ManyProgramsTests {
     scene.clearEvents()
     #expect(scene.run(60) { !$0.locations(of: Self.standard).isEmpty })
     #expect(scene.locations(of: Self.deferring).isEmpty)
+  }
+
+  /// The mean current of a receiver for four hours, in milliamperes; the calls of each program.
+  private static func milliamperes(
+    _ model: ReceiverModel, _ calls: [[ClientCall]], seconds: Double = 4 * 3600
+  ) throws -> Double {
+    let scene = ServiceScene(model, scenario: try Scenario(parsing: errands), programs: UInt32(calls.count))
+    for (number, calls) in calls.enumerated() {
+      for call in calls { scene.call(call, of: ProgramID(UInt32(number))) }
+    }
+    scene.run(seconds)
+    return scene.line.receiver.chargeMilliampereSeconds / seconds
+  }
+
+  @Test(
+    "Three programs need at most 1.05 times the charge of one with all their demands",
+    arguments: [ReceiverModel.m10, .m8])
+  func charge(model: ReceiverModel) throws {
+    let programs: [[ClientCall]] = [
+      [.startMonitoring(Self.home), .startSignificantChanges], [.startVisits],
+      [
+        .setDesiredAccuracy(metres: 100), .setDistanceFilter(metres: 50), .setPausesAutomatically(true),
+        .startUpdatingLocation,
+      ],
+    ]
+    let together = try Self.milliamperes(model, programs)
+    let one = try Self.milliamperes(model, [programs.flatMap(\.self)])
+    let awake = try Self.milliamperes(
+      model, [[.setPausesAutomatically(false), .startUpdatingLocation]], seconds: 600)
+    #expect(together <= 1.05 * one)
+    #expect(one < awake / 5)
   }
 
   @Test("A program that leaves ends its demand, also in a deferral", arguments: [true, false])

@@ -60,7 +60,8 @@ class Case:
         if daemon == "gpsd":
             self.address, self.call = ("127.0.0.1", port), b'?WATCH={"enable":true,"json":true}\n'
             self.end, self.word = b"\n", b'"class":"TPV"'
-            command, environment = [shutil.which("gpsd"), "-N", "-n", "-S", str(port), os.path.realpath(link)], None
+            command, environment = [
+                shutil.which("gpsd"), "-N", "-n", *(["-s", "115200"] * (options.rate > 1)), "-S", str(port), os.path.realpath(link)], None
         else:
             self.address, self.end, self.word = f"{folder}/location", b"\0", b'"latitude"'
             self.call = json.dumps({
