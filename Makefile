@@ -11,11 +11,13 @@ RECORDINGS ?= ../shared/corpus
 DOCUMENTS ?= ../shared/seeds
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# All packages are built in one folder, so that a module is compiled once for all of them.
-BUILD := $(CURDIR)/.build
+# The packages that depend on the product are built in one folder, so that its modules are compiled once for all of them. SwiftPM
+# stores the plan of a build in the folder and takes that of another package for its own, unless it is not cached.
+PACKAGES := $(CURDIR)/.build/packages
+IN_PACKAGES := --scratch-path $(PACKAGES) --disable-build-manifest-caching
 
 # The measurements; the installed programs do not contain them.
-BENCH := $(BUILD)/release/sextant-bench
+BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
@@ -33,7 +35,7 @@ build: .build/release/sextant
 	@touch $@
 
 test: dependencies
-	$(SWIFT) test --package-path Benchmarks --scratch-path $(BUILD)
+	$(SWIFT) test --package-path Benchmarks $(IN_PACKAGES)
 	$(SWIFT) test
 
 # The speed of the decoder, relative to a newline scan of the same bytes.
@@ -45,7 +47,7 @@ bench-energy: bench-program
 	$(BENCH) energy
 
 bench-program: dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --scratch-path $(BUILD) --product sextant-bench
+	$(SWIFT) build -c release --package-path Benchmarks $(IN_PACKAGES) --product sextant-bench
 
 # Debian's compiler is new enough from forky on, except for the tests (README).
 compiler:
@@ -173,8 +175,8 @@ rig-power: rig-programs
 # The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
 examples: dependencies
 	$(SWIFT) build --product sextant
-	$(SWIFT) build --package-path Examples --scratch-path $(BUILD)
-	Tests/rig/examples.sh $(BUILD)/debug
+	$(SWIFT) build --package-path Examples $(IN_PACKAGES)
+	Tests/rig/examples.sh $(PACKAGES)/debug
 	@if [ -d $(DOCUMENTS) ]; then python3 Tests/documentation/listings.py $(DOCUMENTS); else \
 	  echo "no documents in $(DOCUMENTS): their listings are not compared (DOCUMENTS= names a folder)" >&2; [ -z "$$CI" ]; fi
 
@@ -185,8 +187,8 @@ clients: dependencies
 	$(SWIFT) build --product sextant
 	python3 Tests/clients/api.py .build/debug
 	python3 Tests/clients/names.py
-	Tests/clients/run.sh $(BUILD)
-	Tests/clients/deploy.sh $(BUILD)
+	Tests/clients/run.sh $(PACKAGES)
+	Tests/clients/deploy.sh $(PACKAGES)
 
 # Rewrites Tests/clients/api.txt and docs/reference/api.md after a deliberate change of the API.
 api: dependencies
@@ -206,8 +208,8 @@ rig-units: rig-programs rig-packages
 # The geocoder by the example WhereAmI, with a local server and with an extract of GeoNames.
 rig-geocoder: dependencies
 	$(SWIFT) build --product sextant
-	$(SWIFT) build --package-path Examples --scratch-path $(BUILD) --product WhereAmI
-	python3 Tests/rig/geocoder.py $(BUILD)/debug
+	$(SWIFT) build --package-path Examples $(IN_PACKAGES) --product WhereAmI
+	python3 Tests/rig/geocoder.py $(PACKAGES)/debug
 
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
@@ -312,4 +314,4 @@ install-hw-rules:
 	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf .build

@@ -179,7 +179,7 @@ extension LocationServer {
   /// Sends a location of a subscription. A program that reads too slowly gets the newest one once it reads again.
   private func send(_ location: Location, _ call: VarlinkServerConnection.CallID, _ connection: Connection) {
     if connection.unsentLocation == nil,
-      connection.isQueued(call, .success(["location": .location(location)], continues: true))
+      connection.isQueued(call, .success(["location": json(of: location)], continues: true))
     {
       connection.delivered += 1
       return
@@ -201,7 +201,7 @@ extension LocationServer {
       case .didUpdateLocations(let locations):
         guard let location = locations.last else { continue }
         connection.delivered += 1
-        connection.reply(call, .success(["location": .location(location)]))
+        connection.reply(call, .success(["location": json(of: location)]))
         return endProgram(of: connection)
       case .didFail(.denied): return fail(connection, call, "Denied")
       case .didFail: return fail(connection, call, "LocationUnknown")

@@ -42,6 +42,8 @@ final class LocationServer: ServiceThreadWork {
   let gpsd: GPSDServer
   private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
+  /// The newest location that was sent: most programs get the same one.
+  private var newestSent: (location: Location, json: JSON)?
   /// Whether the listener waits until a descriptor is free.
   private var isFull = false
   private var nextForegroundCheck: Instant?
@@ -214,6 +216,13 @@ final class LocationServer: ServiceThreadWork {
       connection.varlink.receive(buffer.span.extracting(0..<count))
       while case .call(let id, let call)? = connection.varlink.nextEvent() { answer(call, id, connection, at: now) }
     }
+  }
+
+  func json(of location: Location) -> JSON {
+    if let newestSent, newestSent.location == location { return newestSent.json }
+    let json = JSON.location(location)
+    newestSent = (location, json)
+    return json
   }
 
   func endProgram(of connection: Connection) {

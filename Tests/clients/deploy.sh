@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bin=$(swift build --package-path "$here" --scratch-path "$build" --show-bin-path)
 
-deploy() { swift package --package-path "$here" --scratch-path "$build" --allow-writing-to-package-directory sextant-deploy "$@"; }
+deploy() { swift package --package-path "$here" --scratch-path "$build" --disable-build-manifest-caching --allow-writing-to-package-directory sextant-deploy "$@"; }
 fail() { echo "deploy.sh: $*" >&2; exit 1; }
 
 deploy RunLoopMain --executable "$bin/RunLoopMain" --output "$work/board" --deb --version 2.1 --permission always >"$work/printed"

@@ -7,8 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 
-swift build --package-path "$here" --scratch-path "$build" ${LOCK:-}
-bin=$(swift build --package-path "$here" --scratch-path "$build" ${LOCK:-} --show-bin-path)
+swift build --package-path "$here" --scratch-path "$build" --disable-build-manifest-caching
+bin=$(swift build --package-path "$here" --scratch-path "$build" --show-bin-path)
 
 # The same sources in language mode 5, which clients may still use.
 modules=(-I "$bin/Modules" -I "$build/checkouts/swift-system/Sources/CSystem/include" -I "$here/../../CSupport/CLinux/include")
