@@ -17,7 +17,7 @@ struct ManyProgramsTests {
   private static let walk = "start 48.1642,11.6056 512m\nhot\nwalk by 4000m,2000m\n"
   private static let drive = "start 48.1642,11.6056 512m\nhot\nstay 60s\ndrive by 4000m,0m at 20m/s\nstay forever\n"
 
-  private static let errands = """
+  private static let trips = """
     start 48.1642,11.6056 512m
     hot
     stay 40min
@@ -124,7 +124,7 @@ struct ManyProgramsTests {
   private static func milliamperes(
     _ model: ReceiverModel, _ calls: [[ClientCall]], seconds: Double = 4 * 3600
   ) throws -> Double {
-    let scene = ServiceScene(model, scenario: try Scenario(parsing: errands), programs: UInt32(calls.count))
+    let scene = ServiceScene(model, scenario: try Scenario(parsing: trips), programs: UInt32(calls.count))
     for (number, calls) in calls.enumerated() {
       for call in calls { scene.call(call, of: ProgramID(UInt32(number))) }
     }
