@@ -17,12 +17,14 @@ here="$top/Tests/fuzz"
 export ASAN_OPTIONS=detect_leaks=0
 # Swift's own crash report would stand before libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
-modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream GPSDJSON Varlink GPSDProtocol ReceiverSimulator)
+modules=(WireBytes MonotonicTime NMEA UBX RTCM3 SPARTN ReceiverStream GPSDJSON Varlink GPSDProtocol ReceiverSimulator Positioning
+  ServiceProtocol)
 mapfile -t targets < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else
   for file in "$here"/targets/*.swift; do basename "$file" .swift; done; fi)
 
 # Optimised, and with all of Swift's own checks: a trap of a release build is a trap here.
-flags=(-O -g -wmo -swift-version 6 -parse-as-library -use-ld=lld -enable-experimental-feature Lifetimes -I "$out"
+# Declarations of the modules are visible in their package.
+flags=(-O -g -wmo -swift-version 6 -parse-as-library -package-name sextant -use-ld=lld -enable-experimental-feature Lifetimes -I "$out"
   -I "$top/CSupport/CByteMask" -I "$top/CSupport/CLinux/include")
 
 # All modules are compiled again when a source has changed: each may have inlined code of another.
@@ -33,7 +35,8 @@ compile_modules() {
   mkdir -p "$out/layouts"
   "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
   for module in "${modules[@]}"; do
-    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' | sort)
+    # The simulator's terminal is no decoder, and needs other modules.
+    mapfile -t sources < <(find "$top/Sources/$module" -name '*.swift' -not -path '*/Terminal/*' | sort)
     [ "$module" = UBX ] && sources+=("$out"/layouts/*.swift)
     swiftc "${flags[@]}" -sanitize=fuzzer,address -module-name "$module" \
       -emit-module -emit-module-path "$out/$module.swiftmodule" -c "${sources[@]}" -o "$out/$module.o"

@@ -3,16 +3,22 @@
 // Writes the first inputs of the fuzz targets with the project's own encoders: seeds FOLDER.
 import Glibc
 import NMEA
+import Positioning
 import ReceiverSimulator
 import SPARTN
+import ServiceProtocol
 import UBX
+import Varlink
 
 @main
 enum Seeds {
   static func main() throws {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
-    for name in ["stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd"] {
+    let names = [
+      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "varlink", "service",
+    ]
+    for name in names {
       _ = mkdir("\(folder)/\(name)", 0o777)
     }
     receiver(folder)
@@ -22,6 +28,8 @@ enum Seeds {
     spartn(folder)
     configuration(folder)
     gpsd(folder)
+    varlink(folder)
+    service(folder)
   }
 
   /// Epochs of the built-in receiver, as the whole stream and, sentence by sentence, as contents.
@@ -146,6 +154,57 @@ enum Seeds {
       "POST / HTTP/1.1\r\n",
     ]
     for (number, request) in requests.enumerated() { write([3] + request.utf8, "\(folder)/gpsd/\(number)") }
+  }
+
+  /// A dialogue of calls and replies, an upgrade, and JSON of all kinds; the first byte is the size of the pieces.
+  private static func varlink(_ folder: String) {
+    let values = #"{"a":[null,true,-1,2.5e-3,"\"\\\u00e9\ud83d\udef0é水\n"],"b":{"c":{}},"d":[[[]]]}"#
+    let calls = [
+      #"{"method":"org.varlink.service.GetInfo"}"#,
+      #"{"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":"org.sextant.Location"}}"#,
+      #"{"method":"org.sextant.Location.Subscribe","parameters":\#(values),"more":true}"#,
+      #"{"method":"org.sextant.Location.GetStatus","oneway":true}"#,
+      #"{"method":"org.sextant.CoreLocation.Open","upgrade":true}"#, values,
+    ]
+    let replies = [
+      #"{"parameters":\#(values),"continues":true}"#, #"{"parameters":{}}"#, #"{"error":"a.B","parameters":{"c":1}}"#,
+    ]
+    for (number, messages) in ([calls, replies] + calls.map { [$0] }).enumerated() {
+      let bytes = Array(messages.map { Array($0.utf8) + [0] }.joined())
+      write([7] + bytes, "\(folder)/varlink/\(number)")
+    }
+  }
+
+  /// Messages of a program to the location service, as a program sends them.
+  private static func service(_ folder: String) {
+    let circle = Region(
+      "r", .circle(Circle(centre: Coordinate(latitudeDegrees: 48, longitudeDegrees: 11), radiusMetres: 100)))
+    let calls: [ClientCall] = [
+      .setDelegate([.takesLocations, .takesErrors]), .startUpdatingLocation, .requestLocation,
+      .setDistanceFilter(metres: 10),
+      .setDesiredAccuracy(metres: 100), .allowDeferredUpdates(metres: 1000, seconds: 60), .disallowDeferredUpdates,
+      .startSignificantChanges, .startVisits, .startHeading, .startMonitoring(circle), .requestState(circle),
+      .stopMonitoring(circle), .requestWhenInUse, .requestAlways, .requestTemporaryFullAccuracy(purpose: "p", token: 1),
+      .startRanging(.region(circle)), .setActivity(.fitness), .setPausesAutomatically(true), .stopUpdatingLocation,
+    ]
+    let others: [ClientAction] = [
+      .beginLiveUpdates(1, .standard), .beginSession(1, goal: .always, fullAccuracyPurpose: "p"),
+      .beginBackgroundActivity(1),
+      .openMonitor("m"), .addCondition(circle.shape, identifier: "c", assuming: .unknown, monitor: "m"),
+      .removeCondition("c", monitor: "m"), .application(.background), .refreshNewest, .refreshHostCapabilities,
+      .resumeManager(
+        1, ClientResumption(services: StartedServices(), status: .authorizedAlways, accuracy: .full, settings: calls)),
+      .endLiveUpdates(1), .endSession(1), .endBackgroundActivity(1), .removeManager(0),
+    ]
+    var all: [UInt8] = [1]
+    for (number, action) in ([.addManager(0)] + calls.map { .call(manager: 0, $0) } + others).enumerated() {
+      guard let json = try? JSON(encoding: ClientMessage(number: number + 1, action)) else { continue }
+      var text: [UInt8] = []
+      try? json.write(to: &text)
+      all += text + [0]
+      write([1] + text + [0], "\(folder)/service/message-\(number)")
+    }
+    write(all, "\(folder)/service/all")
   }
 
   private static func write(_ bytes: some Sequence<UInt8>, _ path: String) {
