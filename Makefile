@@ -88,7 +88,7 @@ endurance: bench-program
 	$(BENCH) endurance --model m10
 	$(BENCH) endurance --model m8
 
-# Every decoder with generated inputs, SECONDS each. An input that causes a crash is stored in .build/fuzz/artifacts.
+# Every decoder and protocol with generated inputs, SECONDS each. An input that causes a crash is stored in .build/fuzz/artifacts.
 SECONDS ?= 60
 fuzz: dependencies
 	$(SWIFT) build --product UBXLayoutCompiler
