@@ -13,8 +13,9 @@ import SystemPackage
 package final class RemoteLocationService: LocationService {
   /// The time between attempts to connect.
   private static let retry = Milliseconds(500)
-  /// The longest time that the first connection takes, in which the state of the program comes.
-  private static let firstConnection = Milliseconds(2000)
+  /// The longest time that the first connection takes, in which the state of the program comes. A slow board that starts the
+  /// daemon for this connection needs seconds.
+  private static let firstConnection = Milliseconds(10_000)
 
   package let log: @Sendable (String) -> Void
   private let path: String
@@ -46,7 +47,7 @@ package final class RemoteLocationService: LocationService {
     }
   }
 
-  /// Connects to a daemon. Waits until the daemon has sent the state of the program, two seconds at most; a daemon that is not
+  /// Connects to a daemon. Waits until the daemon has sent the state of the program, ten seconds at most; a daemon that is not
   /// there is waited for.
   ///
   /// - Parameters:

@@ -91,31 +91,35 @@ extension ServiceCore {
     sensing.magnetometer == .absent && sensing.hasReceiverHeading && asksForHeading
   }
 
-  private var asksForHeading: Bool { programs.contains { $0.engine.asksForHeading } }
+  private var asksForHeading: Bool { programs.indices.contains { programs[$0].engine.asksForHeading } }
 
   /// The programs' demands of the receiver. A client of the receiver's heading needs it awake all the time.
   var demandsOfPrograms: [ProgramDemand] {
     let isAwakeForHeading = needsReceiverForHeading
-    return programs.map { program in
-      var managers = program.engine.demandsOfManagers
+    return programs.indices.map { index in
+      var managers = programs[index].engine.demandsOfManagers
       if isAwakeForHeading {
-        for index in managers.indices where managers[index].demand.heading {
-          managers[index].demand.standard = nil
-          managers[index].demand.live = true
+        for manager in managers.indices where managers[manager].demand.heading {
+          managers[manager].demand.standard = nil
+          managers[manager].demand.live = true
         }
       }
-      return ProgramDemand(program: program.id, managers: managers, shared: program.engine.sharedDemand)
+      return ProgramDemand(
+        program: programs[index].id, managers: managers, shared: programs[index].engine.sharedDemand)
     }
   }
 
   /// Requests from the sensors what clients and the receiver's state need now.
   mutating func updateSensors() {
     var demand = SensorDemand()
-    for client in programs.lazy.flatMap({ $0.engine.demands }) {
-      if client.heading {
-        demand.headingFilterDegrees = min(demand.headingFilterDegrees ?? .infinity, max(0, client.headingFilterDegrees))
+    for index in programs.indices {
+      for client in programs[index].engine.demands {
+        if client.heading {
+          let filter = max(0, client.headingFilterDegrees)
+          demand.headingFilterDegrees = min(demand.headingFilterDegrees ?? .infinity, filter)
+        }
+        if client.beacons { demand.beacons = true }
       }
-      if client.beacons { demand.beacons = true }
     }
     // While the receiver rests, only the accelerometer can notice movement.
     demand.movement = sensing.accelerometer == .working && receivers.isOpen && coordinator.isSilenceWanted

@@ -67,7 +67,8 @@ struct ServiceCore: Sendable {
 
   mutating func remove(_ id: ProgramID) { programs.removeAll { $0.id == id } }
 
-  func index(of id: ProgramID) -> Int? { programs.firstIndex { $0.id == id } }
+  // Here and below by index: an element that an iterator returns is a copy, of a kilobyte.
+  func index(of id: ProgramID) -> Int? { programs.indices.first { programs[$0].id == id } }
 
   /// Returns the decisions for a program; nil for one that was removed.
   func engine(of id: ProgramID) -> PositioningEngine? { index(of: id).map { programs[$0].engine } }
@@ -245,7 +246,7 @@ struct ServiceCore: Sendable {
 
   private func store(_ location: Location) -> ServiceAction { .store(.newestLocation, StateText.text(of: location)) }
 
-  var isAnyAuthorized: Bool { programs.contains(where: \.isAuthorized) }
+  var isAnyAuthorized: Bool { programs.indices.contains { programs[$0].isAuthorized } }
 
   // MARK: Power
 
@@ -278,7 +279,7 @@ struct ServiceCore: Sendable {
   /// The time at which `wake` and `actions` are due.
   var deadline: Instant? {
     var next = Instant.earlier(receivers.deadline, receivers.lendingDeadline)
-    for program in programs { next = .earlier(next, program.engine.deadline) }
+    for index in programs.indices { next = .earlier(next, programs[index].engine.deadline) }
     next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
     next = .earlier(next, sensingDeadline)
@@ -300,7 +301,8 @@ struct ServiceCore: Sendable {
     }
     let isResting = coordinator.isSilenceWanted
     let isNeeded =
-      needsReceiverForHeading || programs.contains { $0.engine.demands.contains(where: \.needsPosition) }
+      needsReceiverForHeading
+      || programs.indices.contains { programs[$0].engine.demands.contains(where: \.needsPosition) }
     actions += receivers.open(isNeeded: isNeeded, isResting: isResting)
     if !receivers.isFinished { updateSensors() }
     if isSuspendWaiting, coordinator.isSilenceReached {
