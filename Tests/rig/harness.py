@@ -365,6 +365,8 @@ def arguments(usage, **options):
 def run_checks(checks, names=()):
     """Runs the checks that are named, or all: side by side, each in a folder of its own. Prints what each found, and fails if
     one failed. `checks` are functions, or a dictionary of them by name."""
+    # The programs would inherit that nohup(1) ignores it.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if not isinstance(checks, dict):
         checks = {check.__name__: check for check in checks}
     chosen = {name: check for name, check in checks.items() if name in names or name.split()[0] in names or not names}
