@@ -2,7 +2,7 @@
 import CLinux
 import SystemPackage
 
-/// Who may read and write a node: its owner, its group, and its access control list. acl(5).
+/// The permission to read and write a node, by its owner, its group and its access control list. acl(5).
 package struct NodeAccess: Equatable, Sendable {
   package var owner: UInt32
   package var group: UInt32

@@ -63,7 +63,7 @@ extension LocationServer {
     }
   }
 
-  /// Sends bytes of a receiver, and what has changed of it. A client that reads too slowly is told the number of lost bytes.
+  /// Sends bytes of a receiver, and what has changed of it. A client that reads too slowly gets the number of lost bytes.
   func send(_ bytes: String, count: Int, _ connection: Connection) {
     guard case .stream(let call, let program, var stream) = connection.role,
       receivers.indices.contains(stream.receiver),

@@ -4,7 +4,7 @@ import ReceiverStream
 
 /// What all clients share: the receivers, and their newest reports.
 package struct GPSDState: Sendable {
-  /// What the clients of a round want, so that no report is made for nobody.
+  /// The optional reports that clients of a round requested; the others are not made.
   package struct Wanted: Equatable, Sendable {
     package var nmea = false
     package var timeOffset = false

@@ -67,8 +67,8 @@ struct LaunchRecord: Equatable, Codable, Sendable {
     return String(decoding: bytes, as: UTF8.self) + "\n"
   }
 
-  /// Takes a location of the significant-change service. Returns whether it is a change: the service's first location after the
-  /// program's end is none, unless the program's last place is far from it (SC-2).
+  /// Takes a location of the significant-change service. Returns whether it is a change. The service's first location after the
+  /// program's end is a change only if the program's last place is far from it (SC-2).
   mutating func isChange(_ location: Location) -> Bool {
     defer { if origin == nil { origin = location.coordinate } }
     guard let origin, Geodesic.distanceMetres(origin, location.coordinate) >= Self.changeMetres else { return false }

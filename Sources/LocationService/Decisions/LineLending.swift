@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MonotonicTime
 
-/// Who uses a receiver's line: the service, or a program that it is lent to.
+/// The user of a receiver's line: the service, or the program with the lease.
 ///
 ///     served ──lend──▶ ending ──the session is over──▶ lent ──takeBack──▶ returning ──opened, or a time──▶ served
 ///                        └──takeBack──▶ ending, taken back ──the session is over──▶ returning

@@ -15,7 +15,7 @@ extension ReceiverSource {
     var status = ReceiverStatus(device: name, isOpen: connection?.isOpen ?? false)
     status.line = connection?.path ?? lentPath ?? source.path ?? simulator?.path
     status.use = lending.use
-    // A rate that is being searched for is none.
+    // During the search the rate is not known.
     status.baud = connection?.isDetected == true ? connection?.rate : nil
     if let description = connection?.description {
       status.identity = .identified(description)

@@ -91,7 +91,7 @@ package struct UnitControl: Sendable {
     for unit in starts { start(unit) }
   }
 
-  /// The connection has ended, or there is none: starts fail.
+  /// The connection has ended or could not be made: starts fail.
   package mutating func disconnected(_ reason: String) {
     isConnected = false
     var units = waiting + jobs.values.sorted()
