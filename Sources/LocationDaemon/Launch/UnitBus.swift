@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EventLoop
+import LocationService
 import MonotonicTime
 import SystemBus
 
@@ -9,16 +10,6 @@ package final class UnitBus {
   /// The time between two attempts to connect.
   private static let retry = Milliseconds(10_000)
 
-  private final class Connection {
-    var bus: SystemBus
-    let descriptor: Int32
-    var isWriting = false
-    init(_ bus: consuming SystemBus, _ descriptor: Int32) {
-      self.bus = bus
-      self.descriptor = descriptor
-    }
-  }
-
   package enum Event: Equatable, Sendable {
     case startEnded(unit: String, failure: String?)
     case stopped(unit: String)
@@ -27,7 +18,7 @@ package final class UnitBus {
   private let kind: SystemBus.Kind
   private let token: Poller.Token
   private var control = UnitControl()
-  private var connection: Connection?
+  private var connection: BusConnection?
   private var nextTry: Instant?
   private var events: [Event] = []
   /// Whether there may be something to send or to read.
@@ -60,7 +51,7 @@ package final class UnitBus {
   package func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   package var deadline: Instant? {
-    .earlier(nextTry, connection?.bus.deadlineNanoseconds.map { Instant(nanoseconds: $0) })
+    .earlier(nextTry, connection?.deadline)
   }
 
   /// Sends what waits, and takes the messages that came.
@@ -70,38 +61,24 @@ package final class UnitBus {
     if connection == nil, control.isNeeded, nextTry.map({ now >= $0 }) ?? true { connect(&poller, at: now) }
     guard let connection else { return takeOutputs() }
     do {
-      var hasReceived = true
-      while hasReceived {
-        while let output = control.nextOutput() {
-          if case .call(let call) = output { try connection.bus.send(call) } else { take(output) }
-        }
-        hasReceived = false
-        while let step = try connection.bus.process() {
-          guard let message = step else { continue }
-          control.receive(message)
-          hasReceived = true
-        }
-      }
-      let isWriting = connection.bus.wantsToWrite
-      if isWriting != connection.isWriting {
-        connection.isWriting = isWriting
-        try poller.change(
-          connection.descriptor, token: token, interest: isWriting ? [.readable, .writable] : .readable)
-      }
+      try connection.process(&poller, sendAll: { try sendAll(connection) }, receive: { control.receive($0) })
     } catch {
-      poller.remove(connection.descriptor)
+      connection.close(&poller)
       self.connection = nil
       failed("\(error)", at: now)
+    }
+  }
+
+  private func sendAll(_ connection: BusConnection) throws(SystemBus.Failure) {
+    while let output = control.nextOutput() {
+      if case .call(let call) = output { try connection.send(call) } else { take(output) }
     }
   }
 
   private func connect(_ poller: inout Poller, at now: Instant) {
     nextTry = nil
     do {
-      let bus = try SystemBus(kind)
-      guard let descriptor = bus.descriptor else { return failed("the bus has no connection", at: now) }
-      try poller.add(descriptor, token: token)
-      connection = Connection(bus, descriptor)
+      connection = try BusConnection(kind, token: token, &poller)
       control.connected()
     } catch {
       failed("\(error)", at: now)

@@ -20,18 +20,8 @@ final class BusSource {
   /// The folder that logind and elogind create.
   private static let seats = "/run/systemd/seats"
 
-  private final class Connection {
-    var bus: SystemBus
-    let descriptor: Int32
-    var isWriting = false
-    init(_ bus: consuming SystemBus, _ descriptor: Int32) {
-      self.bus = bus
-      self.descriptor = descriptor
-    }
-  }
-
   private var demand = SensorDemand()
-  private var connection: Connection?
+  private var connection: BusConnection?
   private var suspend = SuspendWatch()
   private var beacons = BeaconScan()
   private var clock = SuspendClock()
@@ -53,7 +43,7 @@ final class BusSource {
   var deadline: Instant? {
     var next = Instant.earlier(nextTry, suspend.deadline)
     next = .earlier(next, beacons.deadline)
-    return .earlier(next, connection?.bus.deadlineNanoseconds.map { Instant(nanoseconds: $0) })
+    return .earlier(next, connection?.deadline)
   }
 
   /// Sets what is needed from now on.
@@ -90,13 +80,12 @@ final class BusSource {
     nextTry = nil
     guard isNeeded, connection == nil else { return }
     do {
-      let bus = try SystemBus()
-      guard let descriptor = bus.descriptor else { return retry(nil, at: now) }
-      try poller.add(descriptor, token: Self.token)
-      connection = Connection(bus, descriptor)
+      connection = try BusConnection(token: Self.token, &poller)
       if demand.suspends, Self.mayHaveLogind { suspend.connected() }
       beacons.connected()
       isFailureLogged = false
+    } catch is BusConnection.NoDescriptor {
+      retry(nil, at: now)
     } catch {
       retry("\(error)", at: now)
     }
@@ -116,7 +105,7 @@ final class BusSource {
   private func close(_ poller: inout Poller) {
     nextTry = nil
     guard let connection else { return }
-    poller.remove(connection.descriptor)
+    connection.close(&poller)
     self.connection = nil
     suspend.disconnected()
     beacons.disconnected()
@@ -131,22 +120,7 @@ final class BusSource {
   private func settle(_ poller: inout Poller, at now: Instant) {
     guard let connection else { return dropOutputs() }
     do {
-      var hasReceived = true
-      while hasReceived {
-        try sendAll(connection)
-        hasReceived = false
-        while let step = try connection.bus.process() {
-          guard let message = step else { continue }
-          receive(message, at: now)
-          hasReceived = true
-        }
-      }
-      let isWriting = connection.bus.wantsToWrite
-      if isWriting != connection.isWriting {
-        connection.isWriting = isWriting
-        try poller.change(
-          connection.descriptor, token: Self.token, interest: isWriting ? [.readable, .writable] : .readable)
-      }
+      try connection.process(&poller, sendAll: { try sendAll(connection) }, receive: { receive($0, at: now) })
     } catch {
       close(&poller)
       retry("\(error)", at: now)
@@ -176,10 +150,10 @@ final class BusSource {
   private func report(_ input: SensingInput) { events.append(.input(.sensing(input))) }
   private func report(_ input: ServiceInput) { events.append(.input(input)) }
 
-  private func sendAll(_ connection: Connection) throws(SystemBus.Failure) {
+  private func sendAll(_ connection: BusConnection) throws(SystemBus.Failure) {
     while let output = suspend.nextOutput() {
       switch output {
-      case .call(let call): try connection.bus.send(call)
+      case .call(let call): try connection.send(call)
       case .inhibit(let file): inhibitor = file
       case .release: inhibitor = nil
       case .suspending: report(.suspending)
@@ -189,7 +163,7 @@ final class BusSource {
     }
     while let output = beacons.nextOutput() {
       switch output {
-      case .call(let call): try connection.bus.send(call)
+      case .call(let call): try connection.send(call)
       case .available(let can): report(.canReceiveBeacons(can))
       case .received(let beacon, let strength): report(.beacon(beacon, strengthDecibelMilliwatts: strength))
       case .log(let text): if demand.beacons { events.append(.log(text)) }
