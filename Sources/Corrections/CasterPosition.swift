@@ -60,25 +60,10 @@ extension GGA {
   fileprivate init?(_ fix: Fix) {
     guard let latitude = fix.latitudeDegrees, let longitude = fix.longitudeDegrees else { return nil }
     self.init()
-    if let time = fix.time {
-      let seconds = time.nanosecondsOfDay / 1_000_000_000
-      self.time = TimeOfDay(
-        hour: UInt8(seconds / 3600), minute: UInt8(seconds / 60 % 60), second: UInt8(seconds % 60),
-        nanosecond: UInt32(time.nanosecondsOfDay % 1_000_000_000))
-    }
+    time = fix.time.map { TimeOfDay(nanosecondsOfDay: $0.nanosecondsOfDay) }
     self.latitude = Coordinate(latitudeDegrees: latitude)
     self.longitude = Coordinate(longitudeDegrees: longitude)
-    quality =
-      switch fix.quality {
-      case .differential: 2
-      case .preciseService: 3
-      case .rtkFixed: 4
-      case .rtkFloat: 5
-      case .estimated: 6
-      case .manual: 7
-      case .simulated: 8
-      case .unknown, .autonomous: 1
-      }
+    quality = fix.quality.ofGGA
     satellitesUsed = fix.satellitesUsed.map { Int32(clamping: min($0, 99)) }
     hdop = fix.hdop.flatMap { FixedPoint(rounding: $0, fractionDigits: 2) }
     altitude = fix.heightAboveSeaLevelMetres.flatMap { FixedPoint(rounding: $0, fractionDigits: 1) }

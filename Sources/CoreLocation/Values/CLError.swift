@@ -28,16 +28,11 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
   }
 
   public let code: Code
-  private let details: Details
-
-  /// A dictionary of any values, which is never changed.
-  private struct Details: @unchecked Sendable {
-    let values: [String: Any]
-  }
+  private let details: ErrorDetails
 
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
-    details = Details(values: userInfo)
+    details = ErrorDetails(values: userInfo)
   }
 
   init(_ error: PositioningError) {
@@ -65,9 +60,7 @@ public struct CLError: Error, CustomNSError, Hashable, CustomStringConvertible {
   /// A region that can be monitored better than the requested one.
   public var alternateRegion: CLRegion? { userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion }
 
-  public static func == (a: CLError, b: CLError) -> Bool {
-    a.code == b.code && NSDictionary(dictionary: a.userInfo).isEqual(to: b.userInfo)
-  }
+  public static func == (a: CLError, b: CLError) -> Bool { a.code == b.code && a.details == b.details }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -15,16 +15,11 @@ public struct CLLocationPushServiceError: Error, CustomNSError, Hashable, Custom
   }
 
   public let code: Code
-  private let details: Details
-
-  /// A dictionary of any values, which is never changed.
-  private struct Details: @unchecked Sendable {
-    let values: [String: Any]
-  }
+  private let details: ErrorDetails
 
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
-    details = Details(values: userInfo)
+    details = ErrorDetails(values: userInfo)
   }
 
   public static var errorDomain: String { CLLocationPushServiceErrorDomain }
@@ -42,9 +37,7 @@ public struct CLLocationPushServiceError: Error, CustomNSError, Hashable, Custom
   public static var missingEntitlement: Code { .missingEntitlement }
   public static var unsupportedPlatform: Code { .unsupportedPlatform }
 
-  public static func == (a: Self, b: Self) -> Bool {
-    a.code == b.code && NSDictionary(dictionary: a.userInfo).isEqual(to: b.userInfo)
-  }
+  public static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.details == b.details }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 

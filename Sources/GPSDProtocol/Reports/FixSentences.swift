@@ -217,28 +217,13 @@ enum FixSentences {
     fix.hasPosition ? fix.longitudeDegrees.flatMap { Coordinate(longitudeDegrees: $0, fractionDigits: 7) } : nil
   }
 
-  /// The time to a hundredth of a second, cut off: a rounded one could be the next day's.
   private static func time(_ fix: Fix) -> TimeOfDay? {
-    guard let nanoseconds = fix.time?.nanosecondsOfDay else { return nil }
-    let seconds = nanoseconds / 1_000_000_000
-    return TimeOfDay(
-      hour: UInt8(seconds / 3600), minute: UInt8(seconds / 60 % 60), second: UInt8(seconds % 60),
-      nanosecond: UInt32(nanoseconds % 1_000_000_000), fractionDigits: 2)
+    fix.time.map { TimeOfDay(nanosecondsOfDay: $0.nanosecondsOfDay) }
   }
 
   private static func quality(_ fix: Fix) -> Int32 {
     guard fix.hasPosition else { return 0 }
-    if fix.kind == .deadReckoning { return 6 }
-    return switch fix.quality {
-    case .unknown, .autonomous: 1
-    case .differential: 2
-    case .preciseService: 3
-    case .rtkFixed: 4
-    case .rtkFloat: 5
-    case .estimated: 6
-    case .manual: 7
-    case .simulated: 8
-    }
+    return fix.kind == .deadReckoning ? Fix.Quality.estimated.ofGGA : fix.quality.ofGGA
   }
 
   private static func mode(_ fix: Fix) -> UInt8 {

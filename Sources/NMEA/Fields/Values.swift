@@ -107,6 +107,14 @@ public struct TimeOfDay: Hashable, Sendable {
     self.fractionDigits = fractionDigits
   }
 
+  /// A time since midnight, 0 to less than 24 hours, in nanoseconds. No digit is rounded: the next second may be of the next day.
+  public init(nanosecondsOfDay nanoseconds: Int64, fractionDigits: UInt8 = 2) {
+    let seconds = nanoseconds / 1_000_000_000
+    self.init(
+      hour: UInt8(seconds / 3600), minute: UInt8(seconds / 60 % 60), second: UInt8(seconds % 60),
+      nanosecond: UInt32(nanoseconds % 1_000_000_000), fractionDigits: fractionDigits)
+  }
+
   /// Whether each part is in its range.
   var isWritable: Bool {
     hour < 24 && minute < 60 && second <= 60 && nanosecond < 1_000_000_000 && fractionDigits <= 9

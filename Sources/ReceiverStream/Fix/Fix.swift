@@ -24,6 +24,20 @@ public struct Fix: Sendable, Equatable {
   /// The method and the corrections of the position.
   public enum Quality: UInt8, Sendable {
     case unknown, autonomous, differential, preciseService, rtkFloat, rtkFixed, estimated, manual, simulated
+
+    /// The quality of a position in GGA, 1 to 8 (NMEA 0183, GGA, field 6).
+    package var ofGGA: Int32 {
+      switch self {
+      case .unknown, .autonomous: 1
+      case .differential: 2
+      case .preciseService: 3
+      case .rtkFixed: 4
+      case .rtkFloat: 5
+      case .estimated: 6
+      case .manual: 7
+      case .simulated: 8
+      }
+    }
   }
 
   /// The origin of an accuracy.

@@ -55,7 +55,7 @@ boot() {
   echo outside > "$work/place"
   "$rig/boot.py" --image "$work" --share "$share" --work "$work/machine" --times --timeout $limit \
     --when start "host python3 $rig/usbip-gnss.py --port $port --wire \$RIG/acm.sock --control \$RIG/acm.ctl > $work/acm.log" \
-    --when start "host python3 $here/moving.py \$RIG/acm.sock $work/place" \
+    --when start "host python3 $here/emulate.py \$RIG/acm.sock $work/place" \
     "${@:2}" -- "bash guest-service.sh $1 $port" | tee -a "$work/out"
 }
 boot first --when want-unplug "host echo unplug | socat - UNIX:\$RIG/acm.ctl"
