@@ -10,7 +10,7 @@ compiler=$(swift build --package-path "$top" --show-bin-path)/UBXLayoutCompiler
 mkdir -p "$out/layouts"
 "$compiler" swift "$out/layouts" "$top"/Sources/UBX/Layouts/*.{ubx,keys}
 
-flags=(-wmo -Osize -swift-version 6 -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
+flags=(-wmo -Osize -swift-version 6 -package-name sextant -strict-memory-safety -parse-as-library -I "$top/CSupport/CByteMask"
   -enable-experimental-feature Embedded -enable-experimental-feature Lifetimes)
 compile() {
   local target=$1 folder="$out/$1" module sources
