@@ -28,6 +28,14 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
     case launcher(VarlinkServerConnection.CallID, hasUnits: Bool)
   }
 
+  /// What an update for a program of Core Location is made from, besides the outputs of its engine.
+  struct UpdateSource: Equatable {
+    /// That of the host.
+    var revision: UInt64
+    var problem: ReceiverProblem?
+    var hasAgent: Bool
+  }
+
   let socket: UnixSocket
   let token: Poller.Token
   let peer: Peer
@@ -44,6 +52,8 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
   var interest: Poller.Interest = .readable
   /// The outputs of the program's engine in this round.
   var outputs: [PositioningOutput] = []
+  /// What the last update was made from; nil before the first one.
+  var updatedFrom: UpdateSource?
   /// Updates that the program has not read, joined.
   var unsent: ServiceUpdate?
   /// The newest location of a subscription that the program has not read.
@@ -80,6 +90,7 @@ final class Connection: ProgramReceiver, @unchecked Sendable {
 
   /// The user whose units it starts; nil for any other program.
   var launcherUser: UInt32? { if case .launcher = role { peer.credentials.user } else { nil } }
+  var isStream: Bool { if case .stream = role { true } else { false } }
   var isCoreLocation: Bool { if case .coreLocation = role { true } else { false } }
 
   /// Whether a question waits for the foreground of the program's terminal.

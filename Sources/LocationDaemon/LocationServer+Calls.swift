@@ -157,7 +157,16 @@ extension LocationServer {
     for call in calls { host.call(call, by: Self.manager, of: program) }
   }
 
-  func deliver(
+  /// Sends what the engine has put out for a subscription or a request.
+  func deliverOutputs(to connection: Connection) {
+    switch connection.role {
+    case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
+    case .request(let call, _): deliverAnswer(to: connection, call)
+    case .idle, .stream, .coreLocation, .agent, .launcher: break
+    }
+  }
+
+  private func deliver(
     to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID, _ newest: Location?
   ) {
     var newest = newest
@@ -179,7 +188,7 @@ extension LocationServer {
   /// Sends a location of a subscription. A program that reads too slowly gets the newest one once it reads again.
   private func send(_ location: Location, _ call: VarlinkServerConnection.CallID, _ connection: Connection) {
     if connection.unsentLocation == nil,
-      connection.isQueued(call, .success(["location": json(of: location)], continues: true))
+      reply(with: location).map({ connection.varlink.continueReply(to: call, $0) }) != .full
     {
       connection.delivered += 1
       return
@@ -195,13 +204,13 @@ extension LocationServer {
     send(location, call, connection)
   }
 
-  func deliverAnswer(to connection: Connection, _ call: VarlinkServerConnection.CallID, _ program: ProgramID) {
+  private func deliverAnswer(to connection: Connection, _ call: VarlinkServerConnection.CallID) {
     for case .event(_, let event, let ticket) in connection.outputs where ticket.isAnswer {
       switch event {
       case .didUpdateLocations(let locations):
         guard let location = locations.last else { continue }
         connection.delivered += 1
-        connection.reply(call, .success(["location": json(of: location)]))
+        connection.reply(call, .success(["location": .location(location)]))
         return endProgram(of: connection)
       case .didFail(.denied): return fail(connection, call, "Denied")
       case .didFail: return fail(connection, call, "LocationUnknown")

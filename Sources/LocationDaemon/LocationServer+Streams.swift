@@ -49,7 +49,7 @@ extension LocationServer {
   func receive(_ bytes: RawSpan, of receiver: Int) {
     gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
     var text: String?
-    for connection in allConnections {
+    for connection in connections(where: \.isStream) {
       guard case .stream(let call, let program, let stream) = connection.role, stream.receiver == receiver else {
         continue
       }

@@ -43,7 +43,7 @@ final class LocationServer: ServiceThreadWork {
   private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
   /// The newest location that was sent: most programs get the same one.
-  private var newestSent: (location: Location, json: JSON)?
+  private var newestSent: (location: Location, reply: [UInt8])?
   /// Whether the listener waits until a descriptor is free.
   private var isFull = false
   private var nextForegroundCheck: Instant?
@@ -79,7 +79,12 @@ final class LocationServer: ServiceThreadWork {
     }
     return next
   }
-  var allConnections: [Connection] { connections.keys.sorted().compactMap { connections[$0] } }
+  var allConnections: [Connection] { connections(where: { _ in true }) }
+
+  /// The connections that a condition holds for, oldest first.
+  func connections(where isWanted: (Connection) -> Bool) -> [Connection] {
+    connections.values.filter(isWanted).sorted { $0.token.rawValue < $1.token.rawValue }
+  }
 
   // MARK: Rounds
 
@@ -218,11 +223,12 @@ final class LocationServer: ServiceThreadWork {
     }
   }
 
-  func json(of location: Location) -> JSON {
-    if let newestSent, newestSent.location == location { return newestSent.json }
-    let json = JSON.location(location)
-    newestSent = (location, json)
-    return json
+  /// The reply of a subscription with a location.
+  func reply(with location: Location) -> [UInt8]? {
+    if let newestSent, newestSent.location == location { return newestSent.reply }
+    newestSent = (try? VarlinkReply.success(["location": .location(location)], continues: true).text())
+      .map { (location, $0) }
+    return newestSent?.reply
   }
 
   func endProgram(of connection: Connection) {
@@ -294,20 +300,25 @@ final class LocationServer: ServiceThreadWork {
     case .stream:
       connection.outputs = []
       send("", count: 0, connection)
-    case .subscription(let call, let program, let newest): deliver(to: connection, call, program, newest)
-    case .request(let call, let program): deliverAnswer(to: connection, call, program)
+    case .subscription, .request:
+      if connection.outputs.isEmpty { return }
+      deliverOutputs(to: connection)
     case .coreLocation(let program, var served):
+      let source = Connection.UpdateSource(
+        revision: host.revision, problem: host.problem,
+        hasAgent: agentUsers.contains(connection.peer.credentials.user))
+      // Most rounds change nothing, and an update is made from the whole state of a program.
+      if connection.outputs.isEmpty, connection.updatedFrom == source { return }
+      connection.updatedFrom = source
       // Released before the change, so that the state is not copied.
       connection.role = .idle
       let outputs = connection.outputs
       connection.outputs = []
-      let problem = host.problem
-      let hasAgent = agentUsers.contains(connection.peer.credentials.user)
       var asked: Authorization.Prompt?
       let update = host.read(program) { engine in
-        served.problem = problem
+        served.problem = source.problem
         asked = engine.authorization.asked
-        let isShownHere = engine.application == .foreground && !hasAgent
+        let isShownHere = engine.application == .foreground && !source.hasAgent
         return served.update(
           connection.outputs(outputs, asked: asked, isShownHere: isShownHere), engine, at: now.utc)
       }

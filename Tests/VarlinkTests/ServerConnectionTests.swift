@@ -209,6 +209,31 @@ struct ServerConnectionTests {
     #expect(connection.calls().map(\.call.method) == ["org.example.test.Get"])
   }
 
+  @Test("A reply that was encoded once for many connections is that which each would make, and only an open call gets it")
+  func sharedReply() throws {
+    let reply = VarlinkReply.success(["text": "a", "number": 1.5], continues: true)
+    let text = try reply.text()
+    var connections = [VarlinkServerConnection(limits: Self.small), VarlinkServerConnection(limits: Self.small)]
+    var outputs: [[UInt8]] = []
+    for index in connections.indices {
+      connections[index].receive(#"{"method":"org.example.test.Watch","more":true}"#)
+      let id = try #require(connections[index].calls().first?.id)
+      let accepted =
+        index == 0 ? try connections[index].reply(to: id, reply) : connections[index].continueReply(to: id, text)
+      #expect(accepted == .queued)
+      outputs.append(connections[index].takeOutput())
+      while connections[index].continueReply(to: id, text) == .queued {}
+      #expect(connections[index].continueReply(to: id, text) == .full)
+      _ = try connections[index].reply(to: id, .success(.empty))
+      #expect(connections[index].continueReply(to: id, text) == .notExpected)
+    }
+    #expect(outputs[0] == outputs[1])
+    var single = VarlinkServerConnection(limits: Self.small)
+    single.receive(#"{"method":"org.example.test.Get"}"#)
+    let id = try #require(single.calls().first?.id)
+    #expect(single.continueReply(to: id, text) == .notExpected)
+  }
+
   @Test("A client that asks and does not read gets a bounded number of answers")
   func slowAsker() {
     var connection = VarlinkServerConnection(limits: Self.small)

@@ -43,13 +43,11 @@ struct PowerDemands: Sendable {
   var deadline: Instant? { lingersUntil }
 
   /// Whether a client has fixes kept for later.
-  var isDeferring: Bool { present.values.contains { $0.standard?.deferral?.mayBatch == true } }
-
+  private(set) var isDeferring = false
   /// Whether the standard service runs for any client.
-  var hasStandard: Bool { present.values.contains { $0.standard != nil } }
-
+  private(set) var hasStandard = false
   /// Whether a client is paused, so that movement has to be noticed.
-  var isPaused: Bool { present.values.contains { $0.standard?.isPaused == true } }
+  private(set) var isPaused = false
 
   /// Takes the demands of the programs. Returns the changes for the policy.
   mutating func update(_ demands: [ProgramDemand], at now: Instant) -> [PowerEvent] {
@@ -66,6 +64,9 @@ struct PowerDemands: Sendable {
       if program.shared.needsPosition { next[PolicyClient(block)] = program.shared }
     }
     present = next
+    isDeferring = next.values.contains { $0.standard?.deferral?.mayBatch == true }
+    hasStandard = next.values.contains { $0.standard != nil }
+    isPaused = next.values.contains { $0.standard?.isPaused == true }
     noteCrossings(at: now)
     if next.isEmpty, !reported.isEmpty {
       let until = lingersUntil ?? now + Self.linger

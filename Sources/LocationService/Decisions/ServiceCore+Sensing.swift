@@ -78,7 +78,7 @@ extension ServiceCore {
 
   /// The time at which a lost heading is reported.
   var sensingDeadline: Instant? {
-    asksForHeading && sensing.magnetometer == .absent ? sensing.receiverHeadingEnds : nil
+    sensing.magnetometer == .absent && known.asksForHeading ? sensing.receiverHeadingEnds : nil
   }
 
   mutating func wakeSensing(at now: Instant) {
@@ -88,39 +88,14 @@ extension ServiceCore {
   }
 
   var needsReceiverForHeading: Bool {
-    sensing.magnetometer == .absent && sensing.hasReceiverHeading && asksForHeading
-  }
-
-  private var asksForHeading: Bool { programs.indices.contains { programs[$0].engine.asksForHeading } }
-
-  /// The programs' demands of the receiver. A client of the receiver's heading needs it awake all the time.
-  var demandsOfPrograms: [ProgramDemand] {
-    let isAwakeForHeading = needsReceiverForHeading
-    return programs.indices.map { index in
-      var managers = programs[index].engine.demandsOfManagers
-      if isAwakeForHeading {
-        for manager in managers.indices where managers[manager].demand.heading {
-          managers[manager].demand.standard = nil
-          managers[manager].demand.live = true
-        }
-      }
-      return ProgramDemand(
-        program: programs[index].id, managers: managers, shared: programs[index].engine.sharedDemand)
-    }
+    sensing.magnetometer == .absent && sensing.hasReceiverHeading && known.asksForHeading
   }
 
   /// Requests from the sensors what clients and the receiver's state need now.
   mutating func updateSensors() {
     var demand = SensorDemand()
-    for index in programs.indices {
-      for client in programs[index].engine.demands {
-        if client.heading {
-          let filter = max(0, client.headingFilterDegrees)
-          demand.headingFilterDegrees = min(demand.headingFilterDegrees ?? .infinity, filter)
-        }
-        if client.beacons { demand.beacons = true }
-      }
-    }
+    demand.headingFilterDegrees = known.headingFilterDegrees
+    demand.beacons = known.needsBeacons
     // While the receiver rests, only the accelerometer can notice movement.
     demand.movement = sensing.accelerometer == .working && receivers.isOpen && coordinator.isSilenceWanted
     demand.suspends = receivers.isOpen

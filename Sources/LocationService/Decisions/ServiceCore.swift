@@ -14,7 +14,22 @@ import ReceiverStream
 /// batches (`batch`), the computer's sensors (`sensing`). This type passes inputs to them and their results on. A service in
 /// a program has that program alone, the daemon has as many as there are.
 struct ServiceCore: Sendable {
-  var programs: [Program] = []
+  var programs: [Program] = [] {
+    didSet {
+      revision += 1
+      summary = nil
+      reportedHeadingNeed = nil
+    }
+  }
+  /// Grows with each change of the programs.
+  private(set) var revision: UInt64 = 0
+  /// The revision whose outputs were taken.
+  private var takenRevision: UInt64 = 0
+  /// Nil after a change of the programs.
+  private var summary: ProgramsSummary?
+  /// Whether the receiver was needed for headings when the policy was given the demands; nil if it was not given the present
+  /// ones.
+  private var reportedHeadingNeed: Bool?
   private(set) var hostCapabilities: HostCapabilities
   var coordinator: PowerCoordinator
   /// Translates the engine's demands for the power policy.
@@ -81,6 +96,11 @@ struct ServiceCore: Sendable {
   mutating func changeEngines(_ body: (inout PositioningEngine) -> Void) {
     for index in programs.indices { body(&programs[index].engine) }
   }
+
+  /// What the programs come to now.
+  var known: ProgramsSummary { summary ?? ProgramsSummary(programs) }
+
+  private mutating func summarize() { if summary == nil { summary = ProgramsSummary(programs) } }
 
   // MARK: Inputs
 
@@ -188,6 +208,8 @@ struct ServiceCore: Sendable {
     if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
     drain(at: now)
     applyWaitingCalls(at: now.instant)
+    summarize()
+    guard let due = known.deadline, now.instant >= due else { return }
     for index in programs.indices {
       if let due = programs[index].engine.deadline, now.instant >= due { programs[index].engine.wake(at: now) }
     }
@@ -259,7 +281,11 @@ struct ServiceCore: Sendable {
   /// Passes changed demands to the power policy. Returns whether any has changed.
   @discardableResult
   mutating func updateDemands(at now: Instant) -> Bool {
-    let events = power.update(demandsOfPrograms, at: now)
+    summarize()
+    let isAwakeForHeading = needsReceiverForHeading
+    guard reportedHeadingNeed != isAwakeForHeading || power.deadline != nil else { return false }
+    reportedHeadingNeed = isAwakeForHeading
+    let events = power.update(known.demands(isAwakeForHeading: isAwakeForHeading), at: now)
     for event in events { coordinator.handle(event, at: now) }
     return !events.isEmpty
   }
@@ -279,7 +305,7 @@ struct ServiceCore: Sendable {
   /// The time at which `wake` and `actions` are due.
   var deadline: Instant? {
     var next = Instant.earlier(receivers.deadline, receivers.lendingDeadline)
-    for index in programs.indices { next = .earlier(next, programs[index].engine.deadline) }
+    next = .earlier(next, known.deadline)
     next = .earlier(next, coordinator.deadline)
     next = .earlier(next, batch.deadline)
     next = .earlier(next, sensingDeadline)
@@ -294,16 +320,11 @@ struct ServiceCore: Sendable {
     drain(at: now)
     var actions = takeOutputs(at: now.instant)
     noteDelivered(actions)
-    for index in programs.indices where programs[index].engine.sessionDiagnostic != programs[index].reportedSessions {
-      let diagnostic = programs[index].engine.sessionDiagnostic
-      programs[index].reportedSessions = diagnostic
-      actions.append(.program(programs[index].id, .sessions(diagnostic)))
-    }
+    if takenRevision != revision { actions += changedSessions() }
+    takenRevision = revision
+    summarize()
     let isResting = coordinator.isSilenceWanted
-    let isNeeded =
-      needsReceiverForHeading
-      || programs.indices.contains { programs[$0].engine.demands.contains(where: \.needsPosition) }
-    actions += receivers.open(isNeeded: isNeeded, isResting: isResting)
+    actions += receivers.open(isNeeded: needsReceiverForHeading || known.needsPosition, isResting: isResting)
     if !receivers.isFinished { updateSensors() }
     if isSuspendWaiting, coordinator.isSilenceReached {
       isSuspendWaiting = false
@@ -316,13 +337,24 @@ struct ServiceCore: Sendable {
     return actions
   }
 
+  private mutating func changedSessions() -> [ServiceAction] {
+    var actions: [ServiceAction] = []
+    for index in programs.indices where programs[index].engine.sessionDiagnostic != programs[index].reportedSessions {
+      let diagnostic = programs[index].engine.sessionDiagnostic
+      programs[index].reportedSessions = diagnostic
+      actions.append(.program(programs[index].id, .sessions(diagnostic)))
+    }
+    return actions
+  }
+
   /// Takes the engines' outputs. The newest location is remembered after the delegates' events, whose delivery waits for
   /// that, and before all else.
   private mutating func takeOutputs(at now: Instant) -> [ServiceAction] {
     var events: [ServiceAction] = []
     var others: [ServiceAction] = []
     var delivered: UTCTime?
-    for index in programs.indices {
+    let changed = takenRevision == revision ? programs.startIndex..<programs.startIndex : programs.indices
+    for index in changed {
       var outputs = programs[index].engine.outputs
       if outputs.isEmpty { continue }
       programs[index].engine.outputs = []

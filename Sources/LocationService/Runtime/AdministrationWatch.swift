@@ -21,11 +21,10 @@ struct AdministrationWatch: ~Copyable {
         + "(see /proc/sys/fs/inotify/max_user_instances)")
   }
 
-  /// Watches the folders of programs that were added. Returns their decisions.
+  /// Watches the folders of the programs, after some were added or removed. Returns the decisions of those that were added.
   mutating func watch(
     _ stores: [(id: ProgramID, store: StateStore)]
   ) -> [(ProgramID, Administration)] {
-    if stores.count == watched.count, stores.allSatisfy({ watched.contains($0.id) }) { return [] }
     let added = stores.filter { !watched.contains($0.id) }
     watched = Set(stores.map(\.id))
     watchFolders(stores)

@@ -221,8 +221,8 @@ package final class ServiceHost: Sendable {
     return state.withLock { state in
       if ticket.isAnswer { state.members[id]?.answered.remove(client) }
       guard let index = state.core.index(of: id) else { return false }
-      let engine = state.core.programs[index].engine
-      return engine.isCurrent(ticket, for: client) && engine.isWanted(event, by: client)
+      return state.core.programs[index].engine.isCurrent(ticket, for: client)
+        && state.core.programs[index].engine.isWanted(event, by: client)
     }
   }
 
@@ -334,7 +334,8 @@ package final class ServiceHost: Sendable {
     guard followsTerminal else { return }
     let found: ApplicationState = System.isInForeground() ? .foreground : .background
     state.withLock { state in
-      guard let engine = state.core.programs.first?.engine, engine.application != found else { return }
+      guard let index = state.core.programs.indices.first, state.core.programs[index].engine.application != found
+      else { return }
       state.core.changeEngines { $0.setApplication(found, at: now) }
     }
   }
@@ -350,6 +351,11 @@ package final class ServiceHost: Sendable {
 
   func receiver(of id: ProgramID) -> (any ProgramReceiver)? { state.withLock { $0.members[id]?.receiver } }
   func store(of id: ProgramID) -> StateStore? { state.withLock { $0.members[id]?.store } }
+  /// Differs after programs were added or removed.
+  var membersMark: MembersMark { state.withLock { MembersMark(added: $0.nextProgram, count: $0.members.count) } }
+  struct MembersMark: Equatable { var added: UInt32, count: Int }
+  /// Grows with each change of the decisions for a program.
+  package var revision: UInt64 { state.withLock { $0.core.revision } }
   /// The programs and their stores.
   var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
 

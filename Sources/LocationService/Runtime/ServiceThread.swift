@@ -16,6 +16,7 @@ struct ServiceThread: ~Copyable {
   private let sensors: SensorThread
   private var isStoreFailureLogged = false
   private var administration: AdministrationWatch
+  private var watchedMembers: ServiceHost.MembersMark?
   private var hotplugWatcher: HotplugWatcher
   private var published = PublishedLocationWatch<[FileLookup.Mark?]>()
   private let work: (any ServiceThreadWork)?
@@ -53,8 +54,12 @@ struct ServiceThread: ~Copyable {
       let now = System.now()
       service.checkApplication(at: now.instant)
       // The files may have changed before they were watched.
-      for (id, administration) in administration.watch(service.stores) {
-        service.receive(.administration(id, administration), at: now)
+      let mark = service.membersMark
+      if mark != watchedMembers {
+        watchedMembers = mark
+        for (id, administration) in administration.watch(service.stores) {
+          service.receive(.administration(id, administration), at: now)
+        }
       }
       perform(service.actions(at: now), at: now)
       work?.roundEnded(

@@ -81,6 +81,13 @@ package enum VarlinkReply: Equatable, Sendable {
     }
   }
 
+  /// The text of the message.
+  package func text() throws(JSONWriteError) -> [UInt8] {
+    var text: [UInt8] = []
+    try write(to: &text)
+    return text
+  }
+
   func write(to text: inout [UInt8]) throws(JSONWriteError) {
     switch self {
     case .success(let parameters, let continues):

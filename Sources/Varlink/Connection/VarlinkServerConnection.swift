@@ -143,15 +143,24 @@ package struct VarlinkServerConnection: Sendable {
     return .queued
   }
 
+  /// Queues a reply that continues, which was encoded once for many connections, to a call that asked for more. It is refused
+  /// while too many bytes wait.
+  ///
+  /// - Parameter text: ``VarlinkReply/text()``.
+  package mutating func continueReply(to id: CallID, _ text: [UInt8]) -> Acceptance {
+    guard case .serving(id, .more) = state else { return .notExpected }
+    return append { $0.append(contentsOf: text) }
+  }
+
   /// Queues a message after an upgrade. It is refused while too many bytes wait.
   package mutating func send(_ message: JSON) throws(JSONWriteError) -> Acceptance {
     guard case .upgraded = state else { return .notExpected }
     return try append { text throws(JSONWriteError) in try message.write(to: &text) }
   }
 
-  private mutating func append(
-    _ write: (inout [UInt8]) throws(JSONWriteError) -> Void
-  ) throws(JSONWriteError) -> Acceptance {
+  private mutating func append<Failure>(
+    _ write: (inout [UInt8]) throws(Failure) -> Void
+  ) throws(Failure) -> Acceptance {
     guard outputBytesWaiting < limits.outputBytes else { return .full }
     try queue.append(write)
     return .queued

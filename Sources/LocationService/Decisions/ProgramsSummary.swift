@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import Positioning
+
+/// What the decisions for all programs come to. It is computed after a change of theirs, and not in each round of the
+/// service: most rounds read a part of an epoch, which changes none.
+struct ProgramsSummary: Sendable {
+  private(set) var demands: [ProgramDemand] = []
+  private(set) var needsPosition = false
+  /// Whether a manager receives headings now.
+  private(set) var asksForHeading = false
+  /// The smallest turn that a client of headings is to learn; nil without a client.
+  private(set) var headingFilterDegrees: Double?
+  private(set) var needsBeacons = false
+  /// The time at which an engine is to be woken.
+  private(set) var deadline: Instant?
+
+  init(_ programs: borrowing [Program]) {
+    demands.reserveCapacity(programs.count)
+    // By index: an element that an iterator returns is a copy, of a kilobyte.
+    for index in programs.indices {
+      let demand = ProgramDemand(
+        program: programs[index].id, managers: programs[index].engine.demandsOfManagers,
+        shared: programs[index].engine.sharedDemand)
+      for manager in demand.managers { note(manager.demand) }
+      note(demand.shared)
+      demands.append(demand)
+      asksForHeading = asksForHeading || programs[index].engine.asksForHeading
+      deadline = .earlier(deadline, programs[index].engine.deadline)
+    }
+  }
+
+  private mutating func note(_ demand: Positioning.Demand) {
+    needsPosition = needsPosition || demand.needsPosition
+    needsBeacons = needsBeacons || demand.beacons
+    if demand.heading {
+      headingFilterDegrees = min(headingFilterDegrees ?? .infinity, max(0, demand.headingFilterDegrees))
+    }
+  }
+
+  /// The programs' demands of the receiver.
+  ///
+  /// - Parameter isAwakeForHeading: whether a client of headings gets the receiver's own, which has to be awake all the time.
+  func demands(isAwakeForHeading: Bool) -> [ProgramDemand] {
+    guard isAwakeForHeading else { return demands }
+    return demands.map { demand in
+      var demand = demand
+      for manager in demand.managers.indices where demand.managers[manager].demand.heading {
+        demand.managers[manager].demand.standard = nil
+        demand.managers[manager].demand.live = true
+      }
+      return demand
+    }
+  }
+}
