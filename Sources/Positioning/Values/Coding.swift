@@ -25,13 +25,13 @@ struct CodedNumber: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
+    do { value = try container.decode(Double.self) } catch {
+      // Second, as nearly all values are numbers, and an attempt that fails costs as much as the other members together.
+      guard let text = try? container.decode(String.self) else { throw error }
       guard let value = Double(text), !value.isFinite else {
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no number")
       }
       self.value = value
-    } else {
-      value = try container.decode(Double.self)
     }
   }
 
