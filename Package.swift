@@ -155,8 +155,9 @@ let package = Package(
     .target(
       name: "LocationDaemon",
       dependencies: [
-        "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime", "Positioning", "PowerControl",
-        "ReceiverRuntime", "ReceiverStream", "SerialPort", "ServiceProtocol", "SystemBus", "Varlink", "WireBytes",
+        "ConfigurationEditing", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime",
+        "Positioning", "PowerControl", "Receiver", "ReceiverPower", "ReceiverRuntime", "ReceiverStream", "SerialPort",
+        "ServiceProtocol", "SystemBus", "Varlink", "WireBytes",
         systemPackage,
       ],
       swiftSettings: settings),

@@ -115,6 +115,7 @@ package enum Daemon {
           listeners.append(try GPSDListener.listen(kind, atPath: text))
         }
       }
+      if let path = options.gpsdControl { listeners.append(try GPSDListener.listen(.control, atPath: path)) }
     } catch {
       guard case .refused(let reason, _) = error else { return listeners }
       throw Failure(

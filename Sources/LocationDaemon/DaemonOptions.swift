@@ -17,6 +17,8 @@ package struct DaemonOptions: Equatable, Sendable {
   package var gpsdIsOff = false
   /// The addresses for clients of NMEA, `ADDRESS:PORT` or a path.
   package var nmea: [String] = []
+  /// The path of the control socket for gpsdctl.
+  package var gpsdControl: String?
   package var showsHelp = false
   package var showsVersion = false
 
@@ -24,7 +26,7 @@ package struct DaemonOptions: Equatable, Sendable {
 
   package static let help = """
     USAGE: sextantd [--device DEVICE]... [--socket PATH] [--gpsd ADDRESS:PORT|off]... [--nmea ADDRESS:PORT|PATH]...
-                    [--read-only]
+                    [--gpsd-control PATH] [--read-only]
            sextantd --launcher [--socket PATH]
 
     Serves the receivers of this computer to all its programs. It runs in the foreground and logs to standard error.
@@ -37,6 +39,8 @@ package struct DaemonOptions: Equatable, Sendable {
                         address. By default `gpsd = on` in /etc/sextant/policy opens localhost:2947
       --nmea ADDRESS:PORT, --nmea PATH
                         write NMEA 0183 to clients of this address, or of a Unix socket
+      --gpsd-control PATH
+                        take commands of gpsdctl at this path, such as /run/gpsd.sock, from users who may open receivers
       --read-only       send nothing to the receivers
       --launcher        start units of this user's service manager for the location service, instead of being it
       --version         print the version
@@ -57,7 +61,7 @@ package struct DaemonOptions: Equatable, Sendable {
         if let value = attached ?? rest.popFirst(), !value.isEmpty { return value }
         throw Mistake(text: "\(name) needs a value; see sextantd --help")
       }
-      if attached != nil, !["--device", "--socket", "--gpsd", "--nmea"].contains(name) {
+      if attached != nil, !["--device", "--socket", "--gpsd", "--nmea", "--gpsd-control"].contains(name) {
         throw Mistake(text: "\(argument): unknown option or value; see sextantd --help")
       }
       switch name {
@@ -69,6 +73,7 @@ package struct DaemonOptions: Equatable, Sendable {
       case "--nmea":
         let text = try value()
         nmea.append(text.hasPrefix("/") ? text : try Self.address(text, of: name))
+      case "--gpsd-control": gpsdControl = try value()
       case "--read-only": isReadOnly = true
       case "--launcher": isLauncher = true
       case "--help", "-h": showsHelp = true

@@ -57,7 +57,8 @@ extension LocationServer {
 
   /// The state and its reason while the line is not the service's own; nil otherwise.
   private func lendingState(of receiver: Int) -> (String, String)? {
-    let holder = holder(of: receiver)?.text ?? "a program that has ended"
+    let usual = gpsd.removed.contains(receiver) ? "other programs (gpsdctl remove)" : "a program that has ended"
+    let holder = holder(of: receiver)?.text ?? usual
     return switch receivers[receiver].use {
     case .served: nil
     case .ending: ("ending", "it is restored, to be lent to \(holder)")

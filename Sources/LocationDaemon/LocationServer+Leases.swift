@@ -69,7 +69,7 @@ extension LocationServer {
   func endLease(of connection: Connection) {
     guard let lease = connection.lease else { return }
     connection.lease = nil
-    host.takeBack(receiver: lease.receiver)
+    if !gpsd.removed.contains(lease.receiver) { host.takeBack(receiver: lease.receiver) }
   }
 
   /// Stores the crash-recovery record of a program that has a line: if it is killed, the service restores the receiver.

@@ -249,6 +249,7 @@ final class LocationServer: ServiceThreadWork {
   }
 
   func takeBytes(for receiver: Int) -> [[UInt8]] { gpsd.takeBytes(for: receiver) }
+  func takeAddedDevices() -> [String] { gpsd.takeAddedDevices() }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()

@@ -33,6 +33,14 @@ struct DaemonOptionsTests {
     #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(["--gpsd", "off", "--gpsd", "localhost:1"]) }
   }
 
+  @Test("The control socket of gpsdctl is made where its path is given, and nowhere else")
+  func control() throws {
+    #expect(try DaemonOptions([]).gpsdControl == nil)
+    #expect(try DaemonOptions(["--gpsd-control", "/run/gpsd.sock"]).gpsdControl == "/run/gpsd.sock")
+    #expect(try DaemonOptions(["--gpsd-control=/run/a"]).gpsdControl == "/run/a")
+    #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(["--gpsd-control"]) }
+  }
+
   @Test(
     "An address is a number and a port, localhost or *",
     arguments: [

@@ -16,7 +16,8 @@ enum Seeds {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
     let names = [
-      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "varlink", "service",
+      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "control", "varlink",
+      "service",
     ]
     for name in names {
       _ = mkdir("\(folder)/\(name)", 0o777)
@@ -146,7 +147,7 @@ enum Seeds {
     }
   }
 
-  /// Requests of gpsd's clients.
+  /// Requests of gpsd's clients, and commands of its control socket.
   private static func gpsd(_ folder: String) {
     let requests = [
       "?VERSION;?DEVICES;?POLL;", "?WATCH={\"enable\":true,\"json\":true,\"sextant\":{\"interval\":60}};",
@@ -154,6 +155,11 @@ enum Seeds {
       "POST / HTTP/1.1\r\n",
     ]
     for (number, request) in requests.enumerated() { write([3] + request.utf8, "\(folder)/gpsd/\(number)") }
+    let commands = [
+      "+/dev/ttyACM0\n-/dev/ttyACM0\r\n?devices\n", "!/dev/ttyACM0=$PUBX,40,GLL,0,0,0,0,0,0\n",
+      "&/dev/ttyACM0=b5620a0400000e34\n",
+    ]
+    for (number, command) in commands.enumerated() { write([3] + command.utf8, "\(folder)/control/\(number)") }
   }
 
   /// A dialogue of calls and replies, an upgrade, and JSON of all kinds; the first byte is the size of the pieces.

@@ -9,6 +9,7 @@ usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextan
   sentences  the sentences of a UBX fix against those of the same receiver in NMEA
   demand     the receiver sleeps while no client watches, and between the locations of a client with an interval
   bytes      ubxtool polls the receiver, for users who may open it
+  control    gpsdctl adds and removes a receiver, and the control socket has the replies of gpsd's
   hostile    clients that vanish, do not read, drip, send nonsense or HTTP: the others are served, and nothing is left
   policy     `gpsd = on` and `off` of the policy
 """
@@ -58,7 +59,7 @@ def connect(process):
 
 
 class Side:
-    """A daemon with port 2947 in a network of its own, so that clients need no address."""
+    """A daemon with port 2947 in a network of its own, so that clients need no address. `receiver` is None for a daemon without."""
 
     def __init__(self, folder, kind, receiver):
         self.folder, self.kind = f"{folder}/{kind}", kind
@@ -68,10 +69,10 @@ class Side:
                                         stdout=subprocess.PIPE, text=True)
         expect_equal(self.network.stdout.readline().strip(), "up", "the network")
         if kind == "gpsd":
-            command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control", receiver]
+            command = ["gpsd", "-N", "-n", "-F", f"{self.folder}/control"] + ([receiver] if receiver else [])
         else:
-            command = [program("sextantd"), "--device", receiver, "--socket", f"{self.folder}/location", "--gpsd", "localhost:2947",
-                       "--nmea", f"{self.folder}/nmea"]
+            command = [program("sextantd")] + (["--device", receiver] if receiver else []) + ["--socket", f"{self.folder}/location", "--gpsd", "localhost:2947",
+                       "--nmea", f"{self.folder}/nmea", "--gpsd-control", f"{self.folder}/control"]
         self.daemon = Program(*self.inside(*command), env=environment(self.folder))
         wait_until(self.accepts, f"{kind} accepts no connection")
 
@@ -416,17 +417,21 @@ def receiver_sleeps_without_clients(folder):
 
 # MARK: Bytes for the receiver
 
+def wait_until_configured(client):
+    """Waits until the receiver sends UBX."""
+    def is_configured():
+        client.send("?DEVICE;\n")
+        return client.wait_for("DEVICE").get("native") == 1
+    wait_until(is_configured, "the receiver is not configured")
+
+
 def users_of_a_receiver_send_to_it(folder):
     """ubxtool polls the receiver through gpsd's protocol, for users who may open it."""
     with Simulator(folder, "m10", scenario=STILL) as receiver, Side(folder, "sextantd", receiver.link) as side:
         wait_for_fix(side)
         with side.connect() as client:
             client.send(WATCH)
-
-            def is_configured():
-                client.send("?DEVICE;\n")
-                return client.wait_for("DEVICE").get("native") == 1
-            wait_until(is_configured, "the receiver is not configured")
+            wait_until_configured(client)
             shown, code = side.run("ubxtool", "-p", "MON-VER", "-w", "8")
             expect(code == 0 and re.search(r"UBX-MON-VER:\n.*ROM SPG", shown), f"ubxtool writes {shown[-1500:]!r}")
             shown, _ = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "ubxtool", "-p", "MON-VER", "-w", "4")
@@ -434,6 +439,85 @@ def users_of_a_receiver_send_to_it(folder):
             shown, code = side.run("gpsctl", "-s", "19200")
             expect(code != 0 and "sextant configure" in shown, f"gpsctl writes {shown!r}")
             client.wait_for("TPV", has_fix)
+
+
+# MARK: The control socket
+
+def control_at(side, receiver):
+    """The exit codes of gpsdctl and the first words of the replies, while a receiver is added, used, removed and added again."""
+    found = []
+    path = f"{side.folder}/control"
+
+    def gpsdctl(*arguments):
+        found.append(side.run("gpsdctl", *arguments, GPSD_SOCKET=path)[1])
+
+    def command(text):
+        """The lines of the reply to a command."""
+        with socket.socket(socket.AF_UNIX) as plain:
+            plain.settimeout(LIMIT)
+            plain.connect(path)
+            plain.sendall(text.encode())
+            reply = b""
+            while not re.search(rb"^(OK|ERROR).*\n", reply, re.M):
+                reply += plain.recv(4096)
+        # gpsd writes an empty line for each free place.
+        return [line.split()[0] for line in reply.decode().splitlines() if line]
+
+    def paths():
+        with side.connect() as client:
+            client.send("?DEVICES;\n")
+            return [device["path"] for device in client.wait_for("DEVICES")["devices"]]
+
+    found.append(command("?devices\n"))
+    gpsdctl("add", receiver)
+    wait_for_fix(side)
+    expect_equal(paths(), [receiver], f"the devices of {side.kind}")
+    expect_equal(command("?devices\n"), [receiver, "OK"], f"the devices of {side.kind}")
+    found.append(command(f"+{receiver}\n"))
+    with side.connect() as client:
+        client.send('?WATCH={"enable":true,"json":true};\n')
+        client.wait_for("TPV", has_fix)
+        if side.kind == "sextantd":
+            wait_until_configured(client)
+        client.send('?WATCH={"raw":2,"json":false};\n')
+        found.append(command(f"&{receiver}=b5620a0400000e34\r\n"))
+        seen = b""
+        while b"\xb5\x62\x0a\x04" not in seen:
+            seen += client.socket.recv(65536)
+    for text in (f"!{receiver}=$PUBX,40,GLL,0,0,0,0,0,0\n", "&/dev/none=00\n", f"&{receiver}=0\n", f"!{receiver}\n", "-/dev/none\n",
+                 "hello\n"):
+        found.append(command(text))
+    gpsdctl("remove", receiver)
+    expect_equal(paths(), [], f"the devices of {side.kind} after the removal")
+    if side.kind == "sextantd":
+        wait_until(lambda: not side.daemon.has_open(os.path.realpath(receiver)), "a removed receiver stays open")
+    gpsdctl("add", receiver)
+    wait_for_fix(side)
+    gpsdctl("change", receiver)
+    gpsdctl("add")
+    return found
+
+
+def control_socket_is_that_of_gpsd(folder):
+    found = {}
+    for kind in ("sextantd", "gpsd"):
+        with Simulator(f"{folder}/{kind}", "m10", scenario=STILL) as receiver, Side(f"{folder}/side", kind, None) as side:
+            # gpsd opens it after it has dropped root's privileges (gpsd(8), "Security and permissions issues").
+            node = os.path.realpath(receiver.link)
+            os.chmod(node, 0o666)
+            # gpsd ends without a device and a subscriber, once it had a device (gpsd(8), "GPS device management").
+            with side.connect() as subscriber:
+                subscriber.send(WATCH)
+                found[kind] = control_at(side, node)
+            if kind == "sextantd":
+                _, code = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "gpsdctl", "remove", node,
+                                   GPSD_SOCKET=f"{side.folder}/control")
+                expect(code != 0, "another user removes a receiver")
+                side.daemon.process.send_signal(signal.SIGTERM)
+                side.daemon.wait_for_exit(0)
+                expect(not os.path.exists(f"{side.folder}/control"), "the control socket is left")
+    expect_equal(found["sextantd"], found["gpsd"], "the exit codes and replies")
+    return f"{len(found['gpsd'])} results"
 
 
 # MARK: Hostile clients
@@ -533,6 +617,7 @@ def checks():
     found["sentences"] = sentences_are_whole
     found["demand"] = receiver_sleeps_without_clients
     found["bytes"] = users_of_a_receiver_send_to_it
+    found["control"] = control_socket_is_that_of_gpsd
     found["hostile"] = hostile_clients_change_nothing
     found["policy"] = policy_decides
     return found

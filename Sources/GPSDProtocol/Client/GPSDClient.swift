@@ -2,13 +2,15 @@
 import MonotonicTime
 import ReceiverStream
 
-/// A client of gpsd's protocol, or of its NMEA alone: the bytes that it sends go in, and reports; bytes for it come out.
+/// A client of gpsd's protocol, of its NMEA alone, or of its control socket: the bytes that it sends go in, and reports; bytes for it come out.
 package struct GPSDClient: Sendable {
   package enum Kind: Sendable {
     /// Requests and reports of gpsd_json(5).
     case gpsd
     /// Sentences without a request. What the client sends is ignored.
     case nmea
+    /// Commands of the control socket; gpsd(8), section "GPS DEVICE MANAGEMENT".
+    case control
   }
 
   package enum Event: Equatable, Sendable {
@@ -16,6 +18,8 @@ package struct GPSDClient: Sendable {
     case watchChanged
     /// It wants a receiver changed.
     case change(DeviceChange)
+    /// A command of the control socket, which awaits `replyToCommand`.
+    case command(ControlCommand)
   }
 
   /// What a client needs of the receiver.
@@ -40,6 +44,7 @@ package struct GPSDClient: Sendable {
   /// Whether a client with an interval waits for a location.
   package private(set) var isAwaiting = false
   private var reader = RequestReader()
+  private var control = ControlReader()
   private var queue = OutputQueue()
   private var stalledSince: Instant?
 
@@ -50,6 +55,7 @@ package struct GPSDClient: Sendable {
     case .nmea:
       watch.isEnabled = true
       watch.nmea = true
+    case .control: break
     }
   }
 
@@ -72,6 +78,7 @@ package struct GPSDClient: Sendable {
 
   /// Takes bytes of the client, and queues the replies.
   package mutating func receive(_ bytes: Span<UInt8>, _ state: GPSDState, at now: UTCTime) -> [Event] {
+    if kind == .control { return receiveCommands(bytes, state) }
     guard kind == .gpsd, !isForeign else { return [] }
     var events: [Event] = []
     for item in reader.receive(bytes) {
@@ -115,6 +122,27 @@ package struct GPSDClient: Sendable {
       return events.append(.change(change))
     }
     reply(state.text(of: device))
+  }
+
+  // MARK: Control
+
+  private mutating func receiveCommands(_ bytes: Span<UInt8>, _ state: GPSDState) -> [Event] {
+    var events: [Event] = []
+    for command in control.receive(bytes) {
+      switch command {
+      case .devices:
+        reply(Array(state.devices.map { "\($0.path)\n" }.joined().utf8))
+        replyToCommand(refusal: nil)
+      case .invalid(let reason): replyToCommand(refusal: reason)
+      case .add, .remove, .sendText, .sendBytes: events.append(.command(command))
+      }
+    }
+    return events
+  }
+
+  /// Queues the reply to a command: a line that begins with OK, or with ERROR and the reason.
+  package mutating func replyToCommand(refusal: String?) {
+    reply(Array((refusal.map { "ERROR \($0)\n" } ?? "OK\n").utf8))
   }
 
   // MARK: Demand

@@ -12,6 +12,8 @@ package struct GPSDDevice: Equatable, Sendable {
 
   /// The node, or the name of a simulator.
   package var path: String
+  /// The number of the receiver, which it keeps.
+  package var number: Int
   /// Whether it is open and not asleep.
   package var isActive: Bool
   package var driver: Driver
@@ -24,13 +26,22 @@ package struct GPSDDevice: Equatable, Sendable {
   package var activated: UTCTime?
 
   package init(
-    path: String, isActive: Bool, driver: Driver = .unknown, version: [String] = [], bitsPerSecond: UInt32? = nil
+    path: String, number: Int = 0, isActive: Bool, driver: Driver = .unknown, version: [String] = [],
+    bitsPerSecond: UInt32? = nil
   ) {
     self.path = path
+    self.number = number
     self.isActive = isActive
     self.driver = driver
     self.version = version
     self.bitsPerSecond = bitsPerSecond
+  }
+
+  /// The same receiver after its end.
+  var inactive: GPSDDevice {
+    var device = self
+    (device.isActive, device.activated) = (false, nil)
+    return device
   }
 }
 

@@ -35,37 +35,43 @@ package struct GPSDState: Sendable {
   }
 
   package func device(at path: String) -> GPSDDevice? { devices.first { $0.path == path } }
+  package func device(number: Int) -> GPSDDevice? { devices.first { $0.number == number } }
 
   // MARK: Receivers
 
-  /// Takes the receivers as they are now; the first stays the first. Returns the reports of those that have changed.
+  /// Takes the receivers as they are now, in the order of their numbers. Returns the reports of those that have changed, and of
+  /// those that are gone.
   ///
   /// - Parameter keepsReports: whether POLL returns the reports of a receiver that sleeps, as a client has asked for that.
   package mutating func update(_ present: [GPSDDevice], keepsReports: Bool = false, at now: UTCTime) -> [DeviceReport] {
     var reports: [DeviceReport] = []
+    for gone in devices where !present.contains(where: { $0.number == gone.number }) {
+      let index = devices.firstIndex { $0.number == gone.number }!
+      devices.remove(at: index)
+      newest.remove(at: index)
+      guard gone.activated != nil else { continue }
+      reports.append(DeviceReport(device: gone.path, json: text(of: gone.inactive, isEvent: true)))
+    }
     for (index, found) in present.enumerated() {
       var device = found
-      let known = index < devices.count && devices[index].path == found.path ? devices[index] : nil
+      let isKnown = index < devices.count && devices[index].number == found.number
+      let known = isKnown && devices[index].path == found.path ? devices[index] : nil
       // The protocol is known by the fixes too.
       if found.driver == .unknown { device.driver = known?.driver ?? .unknown }
       device.isBinary = known?.isBinary ?? false
       if !found.version.isEmpty { device.driver = .uBlox } else { device.version = known?.version ?? [] }
       device.activated = found.isActive ? known?.activated ?? now : nil
       if device == known { continue }
-      if index < devices.count {
+      if isKnown {
         devices[index] = device
         if known == nil || !device.isActive && !keepsReports { newest[index] = Newest() }
       } else {
-        devices.append(device)
-        newest.append(Newest())
+        devices.insert(device, at: index)
+        newest.insert(Newest(), at: index)
       }
       if known != nil || device.isActive {
         reports.append(DeviceReport(device: device.path, json: text(of: device, isEvent: true)))
       }
-    }
-    if devices.count > present.count {
-      devices.removeLast(devices.count - present.count)
-      newest.removeLast(newest.count - present.count)
     }
     return reports
   }
@@ -78,12 +84,12 @@ package struct GPSDState: Sendable {
   /// Takes an epoch of a receiver.
   ///
   /// - Parameters:
-  ///   - index: the receiver, which `update` has brought.
+  ///   - number: the receiver, which `update` has brought.
   ///   - received: the time at which its last byte was read.
   package mutating func receive(
-    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of index: Int, wanted: Wanted, received: UTCTime
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of number: Int, wanted: Wanted, received: UTCTime
   ) -> EpochReports? {
-    guard devices.indices.contains(index) else { return nil }
+    guard let index = devices.firstIndex(where: { $0.number == number }) else { return nil }
     let (fix, isUpdate, skyChanged) = (report.fix, report.isUpdate, report.skyChanged)
     let path = devices[index].path
     if fix.source != .none {

@@ -128,13 +128,7 @@ extension DeviceChange {
     native = try members.integer("native", 0...1)
     cycleSeconds = try members.number("cycle")
     guard let digits = try members.string("hexdata") else { return }
-    bytes = Self.bytes(ofHexadecimal: digits)
+    bytes = [UInt8](pairsOfDigits: digits)
     if bytes == nil { throw Mistake(text: "hexdata is not made of pairs of hexadecimal digits") }
-  }
-
-  private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
   }
 }

@@ -4,7 +4,7 @@ import FileSystem
 import GPSDProtocol
 import SystemPackage
 
-/// A socket that accepts clients of gpsd's protocol, or of NMEA.
+/// A socket that accepts clients of gpsd's protocol, of NMEA, or of gpsd's control socket.
 package struct GPSDListener: Sendable {
   package enum Problem: Error {
     /// The address is in use, or the system refuses it.
@@ -13,6 +13,8 @@ package struct GPSDListener: Sendable {
 
   /// gpsd's port.
   package static let port: UInt16 = 2947
+  /// The group of receivers (hw-rules/60-sextant-gnss.rules), whose members may use the control socket.
+  static let receiversGroup = "gnss"
 
   var kind: GPSDClient.Kind
   /// The caller's, until a server takes it.
@@ -26,6 +28,7 @@ package struct GPSDListener: Sendable {
       switch socket.name {
       case "gpsd": GPSDListener(kind: .gpsd, descriptor: socket.descriptor)
       case "nmea": GPSDListener(kind: .nmea, descriptor: socket.descriptor)
+      case "gpsd-control": GPSDListener(kind: .control, descriptor: socket.descriptor)
       default: nil
       }
     }
@@ -49,10 +52,14 @@ package struct GPSDListener: Sendable {
     return listeners
   }
 
-  /// Listens at the path of a Unix socket, which is for everybody.
+  /// Listens at the path of a Unix socket. It is for everybody; a control socket is for root, for the user of the service, and for
+  /// the group of receivers, if there is one.
   static func listen(_ kind: GPSDClient.Kind, atPath path: String) throws(Problem) -> GPSDListener {
     do throws(Errno) {
-      let socket = try UnixSocket(listeningAt: path, permissions: 0o666)
+      let socket = try UnixSocket(listeningAt: path, permissions: kind == .control ? 0o600 : 0o666)
+      if kind == .control, let group = GroupDatabase.number(of: receiversGroup) {
+        try? Syscalls.share(path, withGroup: group)
+      }
       return GPSDListener(kind: kind, descriptor: socket.release(), path: path)
     } catch {
       throw .refused(error, address: path)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ConfigurationEditing
 import EventLoop
 import GPSDProtocol
 import Glibc
@@ -32,13 +33,17 @@ final class GPSDServer {
   private(set) var clients: [UInt32: GPSDConnection] = [:]
   private var nextListener = GPSDServer.firstToken
   private var nextToken = GPSDServer.firstToken + GPSDServer.listenerTokens
-  private(set) var state: GPSDState
+  var state: GPSDState
   private var program: (id: ProgramID, receiver: GPSDProgram)?
   private var frames: [Int: ReceiverFrames] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
   private var isFull = false
   private var bytesToSend: [Int: [[UInt8]]] = [:]
-  private var receivers: [ReceiverStatus] = []
+  private(set) var receivers: [ReceiverStatus] = []
+  /// The receivers that are left to other programs, by their numbers.
+  var removed: Set<Int> = []
+  /// The devices to use from now on.
+  var added: [String] = []
 
   /// - Parameters:
   ///   - isForbidden: whether the command line switches gpsd's protocol off, whatever the policy says.
@@ -135,12 +140,12 @@ final class GPSDServer {
   private func updateDevices(at now: Moment) {
     let rests = host.powerStatus.isResting
     let keepsReports = clients.values.contains { if case .every = $0.demand { true } else { false } }
-    let devices = receivers.enumerated().compactMap { index, receiver in
-      receiver.device.isEmpty
+    let devices = receivers.enumerated().compactMap { number, receiver in
+      receiver.device.isEmpty || removed.contains(number)
         ? nil
         : GPSDDevice(
-          path: receiver.device, isActive: receiver.isOpen && (index > 0 || !rests), version: receiver.version,
-          bitsPerSecond: receiver.baud)
+          path: receiver.device, number: number, isActive: receiver.isOpen && (number > 0 || !rests),
+          version: receiver.version, bitsPerSecond: receiver.baud)
     }
     for report in state.update(devices, keepsReports: keepsReports, at: now.utc) {
       for client in clients.values { client.client.deliver(report, at: now.instant) }
@@ -179,6 +184,7 @@ final class GPSDServer {
           switch event {
           case .watchChanged: updateDemand(of: client)
           case .change(let change): apply(change, of: client)
+          case .command(let command): apply(command, of: client)
           }
         }
         if client.client.isForeign { return close(client, &poller) }
@@ -224,7 +230,7 @@ final class GPSDServer {
 
   /// Sends a client's bytes to a receiver, if its user may open the receiver. The other settings are those of power control.
   private func apply(_ change: DeviceChange, of client: GPSDConnection) {
-    guard let path = change.path, let index = state.devices.firstIndex(where: { $0.path == path }) else { return }
+    guard let path = change.path, let device = state.device(at: path) else { return }
     guard let bytes = change.bytes else {
       return client.client.reply(state.error("the service sets rate and protocol; see `sextant configure`"))
     }
@@ -232,13 +238,26 @@ final class GPSDServer {
     else {
       return client.client.reply(state.error("only users who may open \(path) send to it, and only on this machine"))
     }
-    guard !host.settings.isReadOnly else { return client.client.reply(state.error("sextantd runs with --read-only")) }
-    bytesToSend[index, default: []].append(bytes)
-    client.client.reply(state.text(of: state.devices[index]))
+    if let refusal = send(bytes, to: device.number) { return client.client.reply(state.error(refusal)) }
+    client.client.reply(state.text(of: device))
+  }
+
+  /// Queues a client's messages for a receiver. Returns the reason why they are not sent; nil if they are.
+  func send(_ bytes: [UInt8], to receiver: Int) -> String? {
+    guard !host.settings.isReadOnly else { return "sextantd runs with --read-only" }
+    do throws(SettingProblem) { _ = try OutgoingMessage.frames(bytes) } catch { return error.description }
+    bytesToSend[receiver, default: []].append(bytes)
+    return nil
   }
 
   /// Returns what clients send to a receiver, once.
   func takeBytes(for receiver: Int) -> [[UInt8]] { bytesToSend.removeValue(forKey: receiver) ?? [] }
+
+  /// Returns the devices to use from now on, once.
+  func takeAddedDevices() -> [String] {
+    defer { added = [] }
+    return added
+  }
 
   // MARK: Demands
 
@@ -341,8 +360,7 @@ final class GPSDServer {
   }
 
   func receive(_ bytes: RawSpan, of receiver: Int, at now: Instant) {
-    guard !clients.isEmpty, state.devices.indices.contains(receiver), isPermitted else { return }
-    let device = state.devices[receiver]
+    guard !clients.isEmpty, let device = state.device(number: receiver), isPermitted else { return }
     let watches = clients.values.map(\.client.watch)
     if watches.contains(where: { $0.raw == .verbatim }) {
       let copy = [UInt8](copying: bytes)

@@ -34,7 +34,7 @@ final class ReceiverSource {
   private let devices: Poller.Token
   /// The number of the receiver; 0 is the one that the power policy applies to.
   let number: Int
-  let source: ServiceSettings.Source
+  private(set) var source: ServiceSettings.Source
   private let isReadOnly: Bool
   private let baud: UInt32?
   var isWanted = false
@@ -110,6 +110,13 @@ final class ReceiverSource {
     if let complaint = supply?.take() { complain(complaint) }
     // A receiver that is being restored is opened again after that.
     if connection == nil, lending.mayOpen { attempt(&poller, at: now) }
+  }
+
+  /// Uses a device that a user has named, where no receiver is named and none was found. Returns whether it does.
+  func adopt(_ path: String) -> Bool {
+    guard source == .firstFound, connection == nil, lending.use == .served else { return false }
+    source = .device(path)
+    return true
   }
 
   /// Has the next round try to open a receiver that is waited for, as one may have come.

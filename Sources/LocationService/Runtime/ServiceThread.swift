@@ -84,6 +84,7 @@ struct ServiceThread: ~Copyable {
     let origin = receiver.origin
     findReceivers(events, at: now)
     work?.handle(events, &poller, at: now)
+    for path in work?.takeAddedDevices() ?? [] { add(path, at: now) }
     for source in [receiver] + standby {
       for bytes in work?.takeBytes(for: source.number) ?? [] { source.send(bytes, &poller, at: now.instant) }
     }
@@ -131,6 +132,16 @@ struct ServiceThread: ~Copyable {
       }
     }
     service.wake(at: now)
+  }
+
+  /// Uses a device that a user has named: as the first receiver where there is none, else as one that stands by.
+  private mutating func add(_ path: String, at now: Moment) {
+    if receiver.adopt(path) {
+      service.receive(.receiverFound, at: now)
+      return receiver.retryNow()
+    }
+    standby.append(ReceiverSource(.device(path), number: standby.count + 1, service.settings))
+    service.receive(.standbyFound, at: now)
   }
 
   private mutating func findReceivers(_ events: [Poller.Event], at now: Moment) {

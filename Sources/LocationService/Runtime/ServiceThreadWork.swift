@@ -18,6 +18,8 @@ package protocol ServiceThreadWork: AnyObject {
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
   /// Returns what programs send to a receiver, once.
   func takeBytes(for receiver: Int) -> [[UInt8]]
+  /// Returns the devices that the service is to use from now on, once.
+  func takeAddedDevices() -> [String]
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.

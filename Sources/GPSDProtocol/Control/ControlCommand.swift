@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A command of the control socket; gpsd(8), section "GPS DEVICE MANAGEMENT".
+package enum ControlCommand: Equatable, Sendable {
+  /// `+PATH`: the service is to use a device.
+  case add(String)
+  /// `-PATH`: the service is to leave a device.
+  case remove(String)
+  /// `!PATH=TEXT`: a sentence for a device.
+  case sendText(String, path: String)
+  /// `&PATH=HEX`: bytes for a device.
+  case sendBytes([UInt8], path: String)
+  /// `?devices`: the paths of the devices.
+  case devices
+  /// A line that is no command, with the reason.
+  case invalid(String)
+
+  /// Reads a line without its end. Spaces at its end are ignored.
+  init(line: [UInt8]) {
+    guard let text = String(validating: line, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value >= 0x20 })
+    else {
+      self = .invalid("a command is a line of text")
+      return
+    }
+    let rest = text.dropFirst().reversed().drop { $0 == " " }.reversed()
+    let content = String(rest)
+    switch text.first {
+    case "+": self = Self.ofDevice(content) { .add($0) }
+    case "-": self = Self.ofDevice(content) { .remove($0) }
+    case "!":
+      self = Self.withValue(content) { path, value in
+        value.isEmpty ? .invalid("the control string is empty") : .sendText(value, path: path)
+      }
+    case "&":
+      self = Self.withValue(content) { path, value in
+        guard let bytes = [UInt8](pairsOfDigits: value), !bytes.isEmpty else {
+          return .invalid("the control string is not made of pairs of hexadecimal digits")
+        }
+        return .sendBytes(bytes, path: path)
+      }
+    case "?" where content == "devices": self = .devices
+    default: self = .invalid("unknown command")
+    }
+  }
+
+  private static func ofDevice(_ path: String, _ make: (String) -> ControlCommand) -> ControlCommand {
+    path.isEmpty || path.contains(" ") ? .invalid("a path without spaces follows the sign") : make(path)
+  }
+
+  private static func withValue(_ text: String, _ make: (String, String) -> ControlCommand) -> ControlCommand {
+    guard let sign = text.firstIndex(of: "=") else { return .invalid("PATH=STRING follows the sign") }
+    let value = String(text[text.index(after: sign)...])
+    return ofDevice(String(text[..<sign])) { make($0, value) }
+  }
+}
+
+extension [UInt8] {
+  /// The bytes of pairs of hexadecimal digits; nil for other text.
+  init?(pairsOfDigits text: String) {
+    let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+  }
+}
