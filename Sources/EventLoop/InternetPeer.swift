@@ -58,16 +58,12 @@ package enum InternetPeer {
   }
 }
 
-/// The users who may open a file, by its owner, group and mode.
+/// The users who may open a file, by its owner, group, mode and access control list.
 package enum FileAccess {
   /// Whether a user may read and write a file; false if that cannot be found out.
   package static func mayReadAndWrite(_ path: String, user: UInt32) -> Bool {
     if user == 0 { return true }
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return false }
-    if status.st_uid == user { return status.st_mode & 0o600 == 0o600 }
-    if groups(of: user).contains(status.st_gid) { return status.st_mode & 0o060 == 0o060 }
-    return status.st_mode & 0o006 == 0o006
+    return (try? NodeAccess(ofPath: path))?.permits(user: user, groups: groups(of: user)) ?? false
   }
 
   /// The groups of a user: getgrouplist(3).

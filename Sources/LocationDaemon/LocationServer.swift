@@ -3,6 +3,7 @@ import EventLoop
 import LocationService
 import MonotonicTime
 import Positioning
+import Receiver
 import ReceiverStream
 import ServiceProtocol
 import SystemPackage
@@ -248,7 +249,8 @@ final class LocationServer: ServiceThreadWork {
     gpsd.receive(report, sky, of: receiver, at: now)
   }
 
-  func takeBytes(for receiver: Int) -> [[UInt8]] { gpsd.takeBytes(for: receiver) }
+  func receive(_ report: SessionReport, of receiver: Int) { gpsd.changes.receive(report, of: receiver) }
+  func takeCommands(for receiver: Int) -> [ClientCommand] { gpsd.takeCommands(for: receiver) }
   func takeAddedDevices() -> [String] { gpsd.takeAddedDevices() }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {

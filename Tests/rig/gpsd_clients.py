@@ -4,11 +4,13 @@
 
 usage: gpsd_clients.py FOLDER [CHECK]..., as root; FOLDER has sextant and sextantd
 
-  clients    Debian's clients without a window, python3-gps, and PyPI's gpsd-py3 and gpsdclient, at a UBX and an NMEA receiver
+  clients    Debian's clients without a window, collectd, python3-gps, Perl's Net::GPSD3, and PyPI's gpsd-py3 and gpsdclient, at a
+             UBX and an NMEA receiver
   reports    one recording of UBX and one of NMEA, replayed to both: the same positions, motions, times and satellites
   sentences  the sentences of a UBX fix against those of the same receiver in NMEA
   demand     the receiver sleeps while no client watches, and between the locations of a client with an interval
   bytes      ubxtool polls the receiver, for users who may open it
+  changes    gpsctl changes rate, cycle and protocol: as with gpsd, but for what DIFFERENT lists
   control    gpsdctl adds and removes a receiver, and the control socket has the replies of gpsd's
   hostile    clients that vanish, do not read, drip, send nonsense or HTTP: the others are served, and nothing is left
   policy     `gpsd = on` and `off` of the policy
@@ -26,7 +28,7 @@ import sys
 import time
 
 from harness import (LIMIT, Failure, Program, Simulator, arguments, environment, expect, expect_equal, program, run_checks,
-                     wait_until)
+                     seconds_of, wait_until)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
 from packages import PEERS, install_peers  # noqa: E402
@@ -197,6 +199,21 @@ with GPSDClient() as client:
             print("position", found["lat"], found["lon"])
             break
 """
+GPSD3 = """
+my $gpsd = Net::GPSD3->new;
+$gpsd->addHandler(sub {
+  my $report = shift;
+  return unless $report->class eq "TPV" and ($report->mode || 0) >= 2;
+  print "position ", $report->lat, " ", $report->lon, "\\n";
+  exit 0;
+});
+$gpsd->watch;
+"""
+# The plugin csv writes to standard output.
+COLLECTD = """
+printf 'BaseDir "%s"\\nInterval 1\\nLoadPlugin gps\\nLoadPlugin csv\\n<Plugin csv>\\nDataDir "stdout"\\n</Plugin>\\n' "$FOLDER" > "$FOLDER/collectd"
+exec collectd -f -C "$FOLDER/collectd"
+"""
 POSITION = r"position 48\.16\d+ 11\.60\d+"
 
 
@@ -212,6 +229,7 @@ CLIENTS = {
     "gpsprof": (["gpsprof", "-n", "9"], r"48\.16\d+"),
     "python3-gps": ([PYTHON, "-c", GPS], POSITION),
     "gpsd-py3": ([sys.executable, "-c", GPSD_PY3], POSITION + " True"),
+    "Net::GPSD3": (["perl", "-MNet::GPSD3", "-e", GPSD3], POSITION),
     "gpsdclient": ([sys.executable, "-c", GPSDCLIENT], POSITION),
 }
 # Those that run until they are ended; script(1) gives them a terminal.
@@ -219,6 +237,7 @@ ENDLESS = {
     "gpxlogger": (["gpxlogger", "-i", "1", "localhost"], r'<trkpt lat="48\.16'),
     "cgps": (["script", "-qefc", "cgps", "/dev/null"], r"Latitude(?s:.*)48\.16\d+ ?N"),
     "gpsmon": (["script", "-qefc", "gpsmon", "/dev/null"], r"(u-blox|NMEA0183|JSON)(?s:.*)(GGA|b562|class)"),
+    "collectd": (["sh", "-c", COLLECTD], r"gps/satellites\S* interval=1\S* \d+\.\d+:[1-9]"),
     "ubxtool": (["ubxtool", "-w", "600", "-v", "2"], r"UBX-NAV-PVT|GGA"),
 }
 
@@ -232,7 +251,7 @@ def clients_at(side):
     with contextlib.ExitStack() as stack:
         # All at once, as programs of a desktop.
         def start(name, command, **options):
-            variables = {"TERM": "xterm", "LINES": "40", "COLUMNS": "100", **packages_of(name)}
+            variables = {"FOLDER": side.folder, "TERM": "xterm", "LINES": "40", "COLUMNS": "100", **packages_of(name)}
             return stack.enter_context(Program(*side.inside(*command), env={**os.environ, **variables}, **options))
         running = {name: start(name, command) for name, (command, _) in CLIENTS.items()}
         files = {name: f"{side.folder}/{name}" for name in ENDLESS}
@@ -436,9 +455,64 @@ def users_of_a_receiver_send_to_it(folder):
             expect(code == 0 and re.search(r"UBX-MON-VER:\n.*ROM SPG", shown), f"ubxtool writes {shown[-1500:]!r}")
             shown, _ = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "ubxtool", "-p", "MON-VER", "-w", "4")
             expect("ERROR" in shown and "UBX-MON-VER:" not in shown, f"another user's ubxtool writes {shown[-1500:]!r}")
-            shown, code = side.run("gpsctl", "-s", "19200")
-            expect(code != 0 and "sextant configure" in shown, f"gpsctl writes {shown!r}")
+            shown, code = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "gpsctl", "-s", "19200")
+            expect(code != 0 and "only users who may open" in shown, f"another user's gpsctl writes {shown!r}")
             client.wait_for("TPV", has_fix)
+
+
+# MARK: Changes of the receiver
+
+CHANGES = ["-b", "-s 38400", "-c 0.5", "-s 19200", "-c 1", "-n"]
+# The exit codes of sextantd and of gpsd, where they differ, and the reason.
+DIFFERENT = {
+    "m10 -n": (1, 0, "power control needs UBX; clients get NMEA without it"),
+}
+
+
+def changes_at(side, receiver):
+    """The exit codes of gpsctl. A change of sextantd is in effect when gpsctl ends, and the reports go on."""
+    found = {}
+    with side.connect() as client:
+        client.send(WATCH)
+        client.wait_for("TPV", has_fix)
+        if side.kind == "sextantd" and receiver.model == "m10":
+            wait_until_configured(client)
+        for change in CHANGES:
+            shown, found[change] = side.run("gpsctl", *change.split())
+            if side.kind == "sextantd" and receiver.model == "m10" and found[change] == 0:
+                option, value = [*change.split(), None][:2]
+                if option == "-s":
+                    expect_equal(receiver.status()["rate"], int(value), f"the rate after {change}")
+                if option == "-c":
+                    with side.connect() as other:
+                        other.send("?DEVICE;\n")
+                        expect_equal(other.wait_for("DEVICE")["cycle"], float(value), change)
+                    wait_for_cycle(client, float(value))
+            client.wait_for("TPV", has_fix)
+    return found
+
+
+def wait_for_cycle(client, seconds):
+    """Waits for two epochs at this interval; those before the change may still come."""
+    last = 0
+    while True:
+        this = seconds_of(client.wait_for("TPV", has_fix)["time"])
+        if abs(this - last - seconds) < 0.01:
+            return
+        last = this
+
+
+def gpsctl_ends_as_with_gpsd(folder, model):
+    found = {}
+    for kind in ("sextantd", "gpsd"):
+        with Simulator(f"{folder}/{kind}", model, scenario=STILL) as receiver, Side(f"{folder}/side", kind, receiver.link) as side:
+            receiver.model = model
+            found[kind] = changes_at(side, receiver)
+    for change in CHANGES:
+        ours, theirs, _ = DIFFERENT.get(f"{model} {change}", (None, None, None))
+        expect_equal((found["sextantd"][change], found["gpsd"][change]), (ours, theirs) if ours is not None else
+                     (found["gpsd"][change],) * 2, f"the exit codes of gpsctl {change}")
+    return f"{found['gpsd']}"
 
 
 # MARK: The control socket
@@ -613,6 +687,7 @@ def checks():
     found = {}
     for model in ("m10", "nmea"):
         found[f"clients {model}"] = lambda folder, model=model: clients_end_as_with_gpsd(folder, model)
+        found[f"changes {model}"] = lambda folder, model=model: gpsctl_ends_as_with_gpsd(folder, model)
         found[f"reports {model}"] = lambda folder, model=model: reports_are_the_same(folder, model)
     found["sentences"] = sentences_are_whole
     found["demand"] = receiver_sleeps_without_clients

@@ -22,12 +22,16 @@ package struct GPSDDevice: Equatable, Sendable {
   /// The strings of MON-VER: software, hardware, and the rest.
   package var version: [String]
   package var bitsPerSecond: UInt32?
+  /// The time between two epochs at full rate, in milliseconds; nil for the usual second.
+  package var cycleMilliseconds: UInt16?
+  /// The shortest one, in milliseconds; nil for a receiver whose rate cannot be changed.
+  package var shortestCycleMilliseconds: UInt16?
   /// The time at which it became active.
   package var activated: UTCTime?
 
   package init(
     path: String, number: Int = 0, isActive: Bool, driver: Driver = .unknown, version: [String] = [],
-    bitsPerSecond: UInt32? = nil
+    bitsPerSecond: UInt32? = nil, cycleMilliseconds: UInt16? = nil, shortestCycleMilliseconds: UInt16? = nil
   ) {
     self.path = path
     self.number = number
@@ -35,6 +39,8 @@ package struct GPSDDevice: Equatable, Sendable {
     self.driver = driver
     self.version = version
     self.bitsPerSecond = bitsPerSecond
+    self.cycleMilliseconds = cycleMilliseconds
+    self.shortestCycleMilliseconds = shortestCycleMilliseconds
   }
 
   /// The same receiver after its end.

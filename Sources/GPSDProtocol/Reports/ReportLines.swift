@@ -56,7 +56,8 @@ extension JSONLine {
         field("parity", "N")
         field("stopbits", 1)
       }
-      field("cycle", 1.0, digits: 2)
+      field("cycle", Double(device.cycleMilliseconds ?? 1000) / 1000, digits: 3)
+      field("mincycle", device.shortestCycleMilliseconds.map { Double($0) / 1000 }, digits: 3)
     } else if isEvent {
       field("activated", 0)
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConfigurationEditing
 import EventLoop
 import GPSDProtocol
 import Glibc
@@ -38,7 +37,8 @@ final class GPSDServer {
   private var frames: [Int: ReceiverFrames] = [:]
   private var buffer = [UInt8](repeating: 0, count: 4096)
   private var isFull = false
-  private var bytesToSend: [Int: [[UInt8]]] = [:]
+  var commands: [Int: [ClientCommand]] = [:]
+  var changes = DeviceChanges()
   private(set) var receivers: [ReceiverStatus] = []
   /// The receivers that are left to other programs, by their numbers.
   var removed: Set<Int> = []
@@ -62,7 +62,9 @@ final class GPSDServer {
   }
 
   var deadline: Instant? {
-    var next: Instant?
+    // Commands that a reply of a receiver has led to.
+    if !commands.isEmpty { return .zero }
+    var next = changes.deadline
     for client in clients.values { next = .earlier(next, client.deadline) }
     return next
   }
@@ -134,6 +136,7 @@ final class GPSDServer {
     if clients.isEmpty { return }
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
+    performChanges(at: now.instant)
     for client in clients.values where !client.client.output.isEmpty { write(client, &poller) }
   }
 
@@ -145,7 +148,9 @@ final class GPSDServer {
         ? nil
         : GPSDDevice(
           path: receiver.device, number: number, isActive: receiver.isOpen && (number > 0 || !rests),
-          version: receiver.version, bitsPerSecond: receiver.baud)
+          version: receiver.version, bitsPerSecond: receiver.baud,
+          cycleMilliseconds: changes.settings[number]?.cycleMilliseconds,
+          shortestCycleMilliseconds: receiver.shortestCycleMilliseconds)
     }
     for report in state.update(devices, keepsReports: keepsReports, at: now.utc) {
       for client in clients.values { client.client.deliver(report, at: now.instant) }
@@ -183,7 +188,7 @@ final class GPSDServer {
         for event in client.client.receive(buffer.span.extracting(0..<count), state, at: now.utc) {
           switch event {
           case .watchChanged: updateDemand(of: client)
-          case .change(let change): apply(change, of: client)
+          case .change(let change): apply(change, of: client, at: now.instant)
           case .command(let command): apply(command, of: client)
           }
         }
@@ -217,6 +222,7 @@ final class GPSDServer {
   private func close(_ client: GPSDConnection, _ poller: inout Poller) {
     guard clients.removeValue(forKey: client.token) != nil else { return }
     poller.remove(client.socket.descriptor)
+    changes.end(client.token)
     endDemand(of: client)
     if clients.isEmpty { state.forget() }
     guard isFull else { return }
@@ -226,32 +232,10 @@ final class GPSDServer {
     }
   }
 
-  // MARK: Changes of receivers
+  // MARK: Commands
 
-  /// Sends a client's bytes to a receiver, if its user may open the receiver. The other settings are those of power control.
-  private func apply(_ change: DeviceChange, of client: GPSDConnection) {
-    guard let path = change.path, let device = state.device(at: path) else { return }
-    guard let bytes = change.bytes else {
-      return client.client.reply(state.error("the service sets rate and protocol; see `sextant configure`"))
-    }
-    guard let user = InternetPeer.user(of: client.socket.descriptor), FileAccess.mayReadAndWrite(path, user: user)
-    else {
-      return client.client.reply(state.error("only users who may open \(path) send to it, and only on this machine"))
-    }
-    if let refusal = send(bytes, to: device.number) { return client.client.reply(state.error(refusal)) }
-    client.client.reply(state.text(of: device))
-  }
-
-  /// Queues a client's messages for a receiver. Returns the reason why they are not sent; nil if they are.
-  func send(_ bytes: [UInt8], to receiver: Int) -> String? {
-    guard !host.settings.isReadOnly else { return "sextantd runs with --read-only" }
-    do throws(SettingProblem) { _ = try OutgoingMessage.frames(bytes) } catch { return error.description }
-    bytesToSend[receiver, default: []].append(bytes)
-    return nil
-  }
-
-  /// Returns what clients send to a receiver, once.
-  func takeBytes(for receiver: Int) -> [[UInt8]] { bytesToSend.removeValue(forKey: receiver) ?? [] }
+  /// Returns what clients request of a receiver, once.
+  func takeCommands(for receiver: Int) -> [ClientCommand] { commands.removeValue(forKey: receiver) ?? [] }
 
   /// Returns the devices to use from now on, once.
   func takeAddedDevices() -> [String] {
@@ -261,8 +245,10 @@ final class GPSDServer {
 
   // MARK: Demands
 
-  private func updateDemand(of client: GPSDConnection) {
-    let demand = client.client.demand
+  func updateDemand(of client: GPSDConnection) {
+    var demand = client.client.demand
+    // A change needs a receiver that is awake.
+    if changes.isAwaited(by: client.token), demand.isInterrupted { demand = .continuous(accuracyMetres: nil) }
     guard demand != client.demand else { return }
     endDemand(of: client)
     client.demand = demand
@@ -333,7 +319,7 @@ final class GPSDServer {
   }
 
   /// Whether locations may leave the service: services are on, and the name gpsd is not restricted.
-  private var isPermitted: Bool {
+  var isPermitted: Bool {
     guard let program else { return false }
     return host.read(program.id) { $0.authorization.status.isAuthorized } ?? false
   }
@@ -385,11 +371,24 @@ final class GPSDServer {
   }
 }
 
+extension GPSDClient.Demand {
+  /// Whether the receiver may sleep in between.
+  fileprivate var isInterrupted: Bool { if case .continuous = self { false } else { true } }
+}
+
 extension PowerStatus {
   fileprivate var isResting: Bool {
     switch self {
     case .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: true
     case .absent, .awake, .saving, .batching, .waking: false
+    }
+  }
+
+  /// Whether the receiver is awake and configured.
+  var takesCommands: Bool {
+    switch self {
+    case .awake, .saving, .batching: true
+    case .absent, .waking, .asleep, .asleepBetweenChecks, .asleepWithoutSky, .suspended: false
     }
   }
 }

@@ -57,6 +57,7 @@ final class ReceiverSource {
   /// Whether the receiver has been polled and does not identify itself.
   var isUnidentified = false
   var lending = LineLending()
+  private let userSettings = UserSettingsHandle()
   /// The path of a line that is lent.
   var lentPath: String?
 
@@ -160,7 +161,7 @@ final class ReceiverSource {
   func apply(_ command: ReceiverCommand, _ poller: inout Poller, at now: Instant) {
     guard lending.mayOpen else { return }
     switch command {
-    case .set(let desired): connection?.set(desired, &poller, at: now)
+    case .set(let desired): connection?.set(userSettings.value.applied(to: desired), &poller, at: now)
     case .sleep(let duration): connection?.sleep(for: duration, &poller, at: now)
     case .wakeUp: connection?.wakeUp(&poller, at: now)
     case .retrieveBatch(let journal):
@@ -172,9 +173,17 @@ final class ReceiverSource {
     deliverEvents()
   }
 
-  /// Sends bytes of a program, in the turn of the session's own requests. Their reply is among the receiver's bytes.
-  func send(_ bytes: [UInt8], _ poller: inout Poller, at now: Instant) {
-    _ = connection?.submit(Command(raw: bytes), &poller, at: now)
+  /// Applies a command of a program.
+  func apply(_ command: ClientCommand, _ poller: inout Poller, at now: Instant) {
+    switch command {
+    case .send(let bytes): _ = connection?.submit(Command(raw: bytes), &poller, at: now)
+    case .set(let settings):
+      userSettings.value = settings
+      if let desired = connection?.desired {
+        connection?.set(settings.applied(to: desired), &poller, at: now)
+        deliverEvents()
+      }
+    }
   }
 
   func keepLocation(_ text: String) { deferred?.keep(text) }
@@ -237,10 +246,11 @@ final class ReceiverSource {
       var settings = SessionSettings(intent: isReadOnly ? .readOnly : .serve, line: .serial)
       if let likelyRate { settings.likelyRates = [likelyRate] }
       // A standby receiver never sleeps and keeps its rate.
-      if number == 0 {
-        settings.desired = { .saving(for: $0) }
-        settings.pollsOrbits = true
+      let isStandby = number > 0
+      settings.desired = { [userSettings] in
+        userSettings.value.applied(to: isStandby ? .navigation(for: $0) : .saving(for: $0))
       }
+      settings.pollsOrbits = !isStandby
       let recoveryFile = isReadOnly ? nil : stateFolder.map { CrashRecoveryFile(stateFolder: $0, line: path) }
       keepBatches(of: path, &settings)
       let connection = ReceiverConnection(

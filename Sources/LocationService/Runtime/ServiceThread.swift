@@ -86,7 +86,7 @@ struct ServiceThread: ~Copyable {
     work?.handle(events, &poller, at: now)
     for path in work?.takeAddedDevices() ?? [] { add(path, at: now) }
     for source in [receiver] + standby {
-      for bytes in work?.takeBytes(for: source.number) ?? [] { source.send(bytes, &poller, at: now.instant) }
+      for command in work?.takeCommands(for: source.number) ?? [] { source.apply(command, &poller, at: now.instant) }
     }
     for event in events {
       if event == .readable(AdministrationWatch.token) {
@@ -108,7 +108,9 @@ struct ServiceThread: ~Copyable {
     while let event = receiver.nextEvent() {
       switch event {
       case .log(let text): service.log(text)
-      case .receiver(let event): service.receive(.receiver(event), at: now)
+      case .receiver(let event):
+        if case .session(let report, _, _, _) = event { work?.receive(report, of: 0) }
+        service.receive(.receiver(event), at: now)
       case .hasLeftoverBatch: service.receive(.leftoverBatch, at: now)
       case .permitted(let isPermitted):
         // While there is a standby receiver, the program is not denied.
@@ -177,6 +179,7 @@ struct ServiceThread: ~Copyable {
       switch event {
       case .log(let text): service.log(text)
       case .receiver(.lost): service.receive(.standbyLost(number), at: now)
+      case .receiver(.session(let report, _, _, _)): work?.receive(report, of: number)
       case .receiver, .hasLeftoverBatch, .permitted, .problem: break
       }
     }

@@ -2,6 +2,7 @@
 import EventLoop
 import MonotonicTime
 import Positioning
+import Receiver
 import ReceiverRuntime
 import ReceiverStream
 
@@ -16,14 +17,24 @@ package protocol ServiceThreadWork: AnyObject {
   func receive(_ bytes: RawSpan, of receiver: Int)
   /// Takes an epoch of a receiver, before the decisions.
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment)
-  /// Returns what programs send to a receiver, once.
-  func takeBytes(for receiver: Int) -> [[UInt8]]
+  /// Takes a report of a receiver's session.
+  func receive(_ report: SessionReport, of receiver: Int)
+  /// Returns what programs request of a receiver, once.
+  func takeCommands(for receiver: Int) -> [ClientCommand]
   /// Returns the devices that the service is to use from now on, once.
   func takeAddedDevices() -> [String]
   /// Ends a round, after its actions.
   ///
   /// - Parameter receivers: returns the receivers of the service, the first one first.
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment)
+}
+
+/// A command of a program to a receiver.
+package enum ClientCommand: Equatable, Sendable {
+  /// Bytes, in the turn of the session's own requests. Their reply is among the receiver's bytes.
+  case send([UInt8])
+  /// All settings that users have changed.
+  case set(UserSettings)
 }
 
 /// A receiver as people and programs see it.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConfigurationEditing
+import EventLoop
+import FileSystem
+import GPSDProtocol
+import LocationService
+import MonotonicTime
+import Receiver
+import ReceiverRuntime
+
+// Changes of receivers by `?DEVICE={…}`: who may make them, when the receiver is ready for them, and the replies.
+extension GPSDServer {
+  /// Takes a change of a client, if its user may open the receiver. Until it is answered the client needs the receiver.
+  func apply(_ change: DeviceChange, of client: GPSDConnection, at now: Instant) {
+    guard let path = change.path, let device = state.device(at: path) else { return }
+    func refuse(_ reason: String) { client.client.reply(state.error(reason)) }
+    guard let user = InternetPeer.user(of: client.socket.descriptor), let node = receivers[device.number].node,
+      FileAccess.mayReadAndWrite(node, user: user)
+    else {
+      return refuse("only users who may open \(path) change it or send to it, and only on this machine")
+    }
+    if host.settings.isReadOnly { return refuse("sextantd runs with --read-only") }
+    if let bytes = change.bytes, let refusal = Self.refusal(bytes) { return refuse(refusal) }
+    changes.request(change, of: device.number, by: client.token, at: now)
+    performChanges(at: now)
+    updateDemand(of: client)
+    guard changes.isAwaited(by: client.token), !isPermitted else { return }
+    // The client has the reason, unless it watches.
+    changes.end(client.token)
+    updateDemand(of: client)
+    if client.demand != .none { refuse("location services are switched off, or sextantd may not open the receiver") }
+  }
+
+  /// Queues a client's messages for a receiver. Returns the reason why they are not sent; nil if they are.
+  func send(_ bytes: [UInt8], to receiver: Int) -> String? {
+    if host.settings.isReadOnly { return "sextantd runs with --read-only" }
+    if let refusal = Self.refusal(bytes) { return refusal }
+    commands[receiver, default: []].append(.send(bytes))
+    return nil
+  }
+
+  /// Returns why bytes are not sent to a receiver, as `sextant send` refuses them; nil for whole messages.
+  private static func refusal(_ bytes: [UInt8]) -> String? {
+    do throws(SettingProblem) { _ = try OutgoingMessage.frames(bytes) } catch { return error.description }
+    return nil
+  }
+
+  /// Performs what the receivers are ready for, and replies to the clients.
+  func performChanges(at now: Instant) {
+    if changes.isIdle { return }
+    for number in receivers.indices { changes.update(receiver(number), of: number, at: now) }
+    for action in changes.takeActions() {
+      switch action {
+      case .send(let bytes, let number): commands[number, default: []].append(.send(bytes))
+      case .set(let settings, let number): commands[number, default: []].append(.set(settings))
+      case .reply(let token, let number, let refusal):
+        guard let client = clients[token] else { continue }
+        let device = state.device(number: number)
+        client.client.reply(
+          refusal.map { state.error($0) } ?? device.map { state.text(of: $0) } ?? state.error("the receiver is gone"))
+        updateDemand(of: client)
+      }
+    }
+  }
+
+  private func receiver(_ number: Int) -> DeviceChanges.Receiver {
+    let receiver = receivers[number]
+    var found = DeviceChanges.Receiver(readiness: .waiting, bitsPerSecond: receiver.baud)
+    found.isRateFixed = number == 0 && host.settings.baud != nil
+    found.shortestCycleMilliseconds = receiver.shortestCycleMilliseconds ?? found.shortestCycleMilliseconds
+    switch (receiver.use, receiver.identity) {
+    case (.lent, _), (.ending, _): found.readiness = .lent
+    case (.served, .unidentified) where receiver.isOpen: found.readiness = .plain
+    case (.served, .identified) where receiver.isOpen && (number > 0 || host.powerStatus.takesCommands):
+      found.readiness = .ready
+    case (.served, _), (.returning, _): found.readiness = .waiting
+    }
+    return found
+  }
+}
+
+extension ReceiverStatus {
+  /// The shortest time between two measurements, in milliseconds; nil for a receiver that is not identified. The interface
+  /// descriptions have it at CFG-RATE: 25 ms from protocol version 24 on, 50 ms before.
+  var shortestCycleMilliseconds: UInt16? {
+    guard case .identified(let receiver) = identity else { return nil }
+    return receiver.protocolVersion ?? ProtocolVersion(0, 0) >= ProtocolVersion(24, 0) ? 25 : 50
+  }
+}

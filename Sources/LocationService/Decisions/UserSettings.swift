@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Receiver
+import Synchronization
+
+/// The settings of a receiver that a user has changed through the service. They have precedence over those of power control; nil
+/// is left to it.
+package struct UserSettings: Equatable, Sendable {
+  /// The rate of the line, in baud. It stays at the receiver after the end of the service.
+  package var bitsPerSecond: UInt32?
+  /// The time between two epochs at full rate, in milliseconds, at most 1000. Longer ones are those of power control.
+  package var cycleMilliseconds: UInt16?
+
+  package init() {}
+
+  /// Returns a configuration with these settings instead of its own.
+  package func applied(to desired: DesiredConfiguration) -> DesiredConfiguration {
+    var desired = desired
+    if let bitsPerSecond {
+      desired.portRate = bitsPerSecond
+      desired.keepsPortRate = true
+      desired.leastPortRate = nil
+    }
+    // Power control saves with more than a second.
+    if let cycleMilliseconds, desired.measurementPeriodMilliseconds ?? 0 <= 1000 {
+      desired.measurementPeriodMilliseconds = cycleMilliseconds
+    }
+    return desired
+  }
+}
+
+/// The settings as a session of a receiver finds them when it begins.
+final class UserSettingsHandle: Sendable {
+  private let settings = Mutex(UserSettings())
+
+  var value: UserSettings {
+    get { settings.withLock { $0 } }
+    set { settings.withLock { $0 = newValue } }
+  }
+}
