@@ -84,6 +84,8 @@ let package = Package(
       name: "HostSensors", dependencies: ["CLinux", "FileSystem", "MonotonicTime", systemPackage],
       swiftSettings: settings),
     .target(name: "Varlink", swiftSettings: settings),
+    // Receivers on the network: names, attempts to connect, gpsd's requests.
+    .target(name: "NetworkSources", dependencies: ["MonotonicTime", "Varlink"], swiftSettings: settings),
     .target(
       name: "GPSDJSON", dependencies: ["ReceiverStream", "WireBytes", "UBX", "NMEA", "RTCM3", "SPARTN"],
       swiftSettings: settings),
@@ -103,13 +105,13 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "Corrections",
-      dependencies: ["NMEA", "RTCM3", "ReceiverStream", "WireBytes", "MonotonicTime"],
+      dependencies: ["NetworkSources", "NMEA", "RTCM3", "ReceiverStream", "WireBytes", "MonotonicTime"],
       swiftSettings: settings),
     .target(
       name: "ReceiverRuntime",
       dependencies: [
-        "CLinux", "Receiver", "Corrections", "ReceiverStream", "Recording", "SerialPort", "EventLoop", "Hotplug",
-        "FileSystem", "WireBytes", "MonotonicTime", systemPackage,
+        "CLinux", "Receiver", "Corrections", "NetworkSources", "ReceiverStream", "Recording", "SerialPort", "EventLoop",
+        "Hotplug", "FileSystem", "WireBytes", "MonotonicTime", systemPackage,
       ],
       swiftSettings: settings),
     .target(
@@ -188,7 +190,8 @@ let package = Package(
       dependencies: [
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
-        "Recording", "MonotonicTime", "FileSystem", systemPackage, "LocationService", "Positioning", "RemoteLocation",
+        "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
+        "RemoteLocation",
         "Varlink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -229,6 +232,8 @@ let package = Package(
     .testTarget(name: "UBXLayoutCompilerTests", dependencies: ["UBXLayoutCompiler"], swiftSettings: settings),
     .testTarget(name: "RTCM3Tests", dependencies: ["RTCM3", "WireBytes", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "SPARTNTests", dependencies: ["SPARTN", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "NetworkSourcesTests", dependencies: ["NetworkSources", "MonotonicTime"], swiftSettings: settings),
     .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ReceiverStreamTests",
@@ -265,8 +270,8 @@ let package = Package(
     .testTarget(
       name: "ReceiverRuntimeTests",
       dependencies: [
-        "ReceiverRuntime", "Receiver", "Corrections", "ReceiverStream", "ReceiverSimulator", "Recording", "SerialPort",
-        "EventLoop", "FileSystem", "MonotonicTime", "TestSupport",
+        "ReceiverRuntime", "Receiver", "Corrections", "NetworkSources", "ReceiverStream", "ReceiverSimulator",
+        "Recording", "SerialPort", "EventLoop", "FileSystem", "MonotonicTime", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NetworkSources
 
 /// A source of corrections, as the user names it.
 package enum CorrectionSource: Equatable, Sendable {
@@ -69,17 +70,8 @@ package enum CorrectionSource: Equatable, Sendable {
 
   /// Reads a name or address, in brackets if it has colons, and an optional port.
   private static func hostAndPort(_ text: String) -> (String, UInt16?)? {
-    var host = text
-    var port: UInt16?
-    let bracket = text.lastIndex(of: "]")
-    if let colon = text.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
-      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
-      port = number
-      host = String(text[..<colon])
-    }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    let isClean = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
-    return host.isEmpty || !isClean ? nil : (host, port)
+    guard let place = HostAndPort(text), !place.host.isEmpty else { return nil }
+    return (place.host, place.port)
   }
 }
 

@@ -86,7 +86,7 @@ extension ReceiverStatus {
     switch line.flatMap({ try? LineAddress($0) }) ?? (try? LineAddress(device)) {
     case .port(let path)?: path.isEmpty ? nil : path
     case .i2c(let bus, _)?: bus
-    case .replay?, .simulator?, nil: nil
+    case .network?, .replay?, .simulator?, nil: nil
     }
   }
 

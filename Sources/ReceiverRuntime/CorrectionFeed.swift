@@ -17,11 +17,7 @@ package final class CorrectionFeed {
   // The open source: one of these.
   private var file: ReplayLine?
   private var fifo: Owned<SerialPort>?
-  private var lookup: HostLookup?
-  private var stream: Owned<TCPStream>?
-  /// Whether `stream` is connected, and the addresses to try if it cannot be.
-  private var isConnected = false
-  private var otherAddresses: ArraySlice<SocketAddress> = []
+  private var host: HostConnection?
   private var response = NTRIPResponse()
   private var request: [UInt8] = []
   private var casterPosition = CasterPosition()
@@ -47,7 +43,13 @@ package final class CorrectionFeed {
     if isAtEnd { return nil }
     if let file { return file.deadline }
     guard source.isHost else { return nil }
-    return isNTRIP && request.isEmpty ? .earlier(link.deadline, casterPosition.deadline) : link.deadline
+    let due = Instant.earlier(link.deadline, host?.deadline)
+    return isNTRIP && request.isEmpty ? .earlier(due, casterPosition.deadline) : due
+  }
+
+  /// The connected stream; nil before.
+  private var stream: Owned<TCPStream>? {
+    if let host, host.isConnected, case .stream(let stream)? = host.socket { stream } else { nil }
   }
 
   /// Takes a fix, for casters that compute corrections for a position.
@@ -77,9 +79,14 @@ package final class CorrectionFeed {
   /// Takes an event of the poller.
   package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
-    case .readable(token): read(&poller, at: now)
-    case .writable(token), .hangUp(token): continueSocket(&poller, at: now)
-    case .woken: receiveLookup(&poller, at: now)
+    case .woken, .readable(token), .writable(token), .hangUp(token):
+      guard let host, stream == nil else {
+        if event == .readable(token) || request.isEmpty && event != .woken { read(&poller, at: now) }
+        if !request.isEmpty { sendRequest(&poller, at: now) }
+        break
+      }
+      host.handle(event, &poller, at: now)
+      continueConnecting(&poller, at: now)
     default: return
     }
     perform(&poller, at: now)
@@ -94,6 +101,10 @@ package final class CorrectionFeed {
       if now >= file.deadline ?? .zero { read(&poller, at: now) }
     } else if source.isHost {
       if now >= link.deadline { link.wake(at: now) }
+      if let host, let due = host.deadline, now >= due {
+        host.wake(&poller, at: now)
+        continueConnecting(&poller, at: now)
+      }
       sendPosition(&poller, at: now)
     }
     perform(&poller, at: now)
@@ -104,7 +115,7 @@ package final class CorrectionFeed {
   }
 
   private func sendPosition(_ poller: inout Poller, at now: Instant) {
-    guard isNTRIP, isConnected, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
+    guard isNTRIP, stream != nil, request.isEmpty, let sentence = casterPosition.sentence(at: now) else { return }
     request = sentence
     sendRequest(&poller, at: now)
   }
@@ -129,61 +140,19 @@ package final class CorrectionFeed {
     while let action = link.nextAction() {
       switch action {
       case .connect:
-        if case .tcp(let host, let port) = source { startLookup(host, port, poller.waker) }
-        if case .ntrip(let host, let port, _, _) = source { startLookup(host, port, poller.waker) }
+        guard let (name, port) = source.host else { break }
+        host = HostConnection(to: name, port: port, .stream(awaitsReply: false), token: token, &poller, at: now)
       case .disconnect: drop(&poller)
       case .report(let text): reports.append(text)
       }
     }
   }
 
-  private func startLookup(_ host: String, _ port: UInt16, _ waker: Poller.Waker) {
-    lookup = HostLookup(of: host, port: port, waker: waker)
-  }
-
-  private func receiveLookup(_ poller: inout Poller, at now: Instant) {
-    guard let lookup else { return }
-    switch lookup.result {
-    case .pending: return
-    case .failed(let reason):
-      link.failed("the host is not found (\(reason)); check its name and the network", at: now)
-    case .found(let addresses):
-      self.lookup = nil
-      otherAddresses = addresses[...]
-      connect("no address", &poller, at: now)
-    }
-  }
-
-  /// Connects to the next address.
-  private func connect(_ lastReason: String, _ poller: inout Poller, at now: Instant) {
-    var reason = lastReason
-    while let address = otherAddresses.popFirst() {
-      do {
-        let next = try TCPStream(connectingTo: address)
-        try poller.addPort(next.fileDescriptor, token: token, interest: .writable)
-        stream = Owned(next)
-        isConnected = false
-        return
-      } catch {
-        reason = error.reason
-      }
-    }
-    link.failed("cannot be connected to (\(reason))", at: now)
-  }
-
-  /// Continues with a socket that is connected, writable again, or hung up.
-  private func continueSocket(_ poller: inout Poller, at now: Instant) {
-    guard let stream else { return }
-    if isConnected {
-      if request.isEmpty { read(&poller, at: now) } else { sendRequest(&poller, at: now) }
-      return
-    }
-    if let reason = stream.value.finishConnecting() {
-      poller.remove(stream.value.fileDescriptor)
-      self.stream = nil
-      return connect(reason, &poller, at: now)
-    }
-    isConnected = true
+  /// Continues when the host is connected, or cannot be.
+  private func continueConnecting(_ poller: inout Poller, at now: Instant) {
+    guard let host else { return }
+    if let failure = host.attempt.failure { return link.failed(failure.text, at: now) }
+    guard stream != nil else { return }
     link.connected(awaitsReply: isNTRIP, at: now)
     response = NTRIPResponse()
     if case .ntrip(let host, let port, let mount, let credentials) = source {
@@ -206,9 +175,8 @@ package final class CorrectionFeed {
   }
 
   private func drop(_ poller: inout Poller) {
-    if let stream { poller.remove(stream.value.fileDescriptor) }
-    stream = nil
-    lookup = nil
+    host?.close(&poller)
+    host = nil
     request = []
     casterPosition.disconnected()
     corrections.reset()
@@ -240,7 +208,7 @@ package final class CorrectionFeed {
     var room = unsafe span.mutableBytes
     if let file { return try file.read(into: &room, at: now) }
     if let fifo { return try fifo.value.read(into: &room) }
-    if let stream, isConnected { return try stream.value.read(into: &room) }
+    if let stream { return try stream.value.read(into: &room) }
     return .wouldBlock
   }
 
@@ -276,18 +244,14 @@ package final class CorrectionFeed {
   }
 }
 
-/// A reference to a value that cannot be copied.
-private final class Owned<Value: ~Copyable> {
-  let value: Value
-  init(_ value: consuming Value) { self.value = value }
-}
-
 extension CorrectionSource {
-  /// Whether it is a network host, which is retried.
-  fileprivate var isHost: Bool {
+  /// The network host, which is retried; nil for another source.
+  fileprivate var host: (name: String, port: UInt16)? {
     switch self {
-    case .tcp, .ntrip: true
-    case .file, .fifo: false
+    case .tcp(let host, let port), .ntrip(let host, let port, _, _): (host, port)
+    case .file, .fifo: nil
     }
   }
+
+  fileprivate var isHost: Bool { host != nil }
 }

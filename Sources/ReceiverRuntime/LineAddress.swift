@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NetworkSources
 import Receiver
 import Recording
 import SerialPort
@@ -12,6 +13,8 @@ package enum LineAddress: Equatable, Sendable {
   case i2c(bus: String, address: UInt8)
   /// `replay:FILE`, or with a speed `replay:FILE@10`, `replay:FILE@max`.
   case replay(file: String, Replay.Speed)
+  /// `tcp://HOST:PORT`, `udp://[HOST]:PORT` or `gpsd://HOST[:PORT][/DEVICE]`.
+  case network(NetworkSource)
   /// `sim:SCENARIO`, the built-in simulator: the name of a scenario or the path of one; `sim:` is the usual one.
   case simulator(scenario: String)
 
@@ -20,10 +23,18 @@ package enum LineAddress: Equatable, Sendable {
 
   private static let (i2c, replay, simulator) = ("i2c:", "replay:", "sim:")
   /// The words before which a comma separates two devices in GNSS_DEVICE.
-  static let beginnings = ["/", simulator, i2c, replay]
+  static let beginnings = ["/", simulator, i2c, replay] + NetworkSource.beginnings
 
   /// - Throws: `malformed` with what is wrong in the name and what it should be.
   package init(_ name: String) throws(SerialPortError) {
+    do throws(NetworkSource.Mistake) {
+      if let source = try NetworkSource(name) {
+        self = .network(source)
+        return
+      }
+    } catch {
+      throw Self.malformed(name, error.text)
+    }
     if let rest = name.after(Self.i2c) {
       let (bus, suffix) = rest.splitAtLast("@")
       guard !bus.isEmpty else { throw Self.malformed(name, "names no bus; write it like i2c:/dev/i2c-1") }
@@ -54,6 +65,28 @@ package enum LineAddress: Equatable, Sendable {
       self = .port(name)
     }
   }
+
+  /// What the source allows, as far as its name shows.
+  package var capabilities: SourceCapabilities {
+    switch self {
+    case .port, .simulator: SourceCapabilities(isWritable: true, hasBaudRate: true)
+    case .i2c: SourceCapabilities(isWritable: true, hasBaudRate: false)
+    case .replay: SourceCapabilities(isWritable: false, hasBaudRate: false)
+    case .network(let source): source.capabilities
+    }
+  }
+
+  /// Why a command that sends cannot use the source, with the next step; nil for one that takes bytes.
+  package var refusalToSend: String? {
+    switch self {
+    case .port, .i2c, .simulator: nil
+    case .replay: "a file accepts no commands; name the device of a receiver"
+    case .network(let source): source.refusalToSend
+    }
+  }
+
+  /// The source of the network; nil for another one.
+  package var networkSource: NetworkSource? { if case .network(let source) = self { source } else { nil } }
 
   private static func malformed(_ name: String, _ text: String) -> SerialPortError {
     SerialPortError(malformed: text, path: name)

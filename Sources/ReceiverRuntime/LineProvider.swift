@@ -16,11 +16,15 @@ package enum LentLine {
   /// Opens and locks the device of a line, which the other program takes as `ProvidedLine.lent`.
   ///
   /// - Parameter name: a path, or another name that `LineAddress` reads.
-  /// - Throws: `SerialPortError`; `malformed` for a recording.
-  package static func open(_ name: String) throws(SerialPortError) -> OwnedDescriptor {
+  /// - Returns: nil for a source of the network, to which the other program connects itself.
+  /// - Throws: `SerialPortError`; `malformed` for a source that takes no bytes.
+  package static func open(_ name: String) throws(SerialPortError) -> OwnedDescriptor? {
     switch try LineAddress(name) {
     case .port(let path): return try SerialPort.openLocked(path, .readWrite)
     case .i2c(let bus, _): return try I2CBus.openForAnother(bus)
+    case .network(let source):
+      if let reason = source.refusalToSend { throw SerialPortError(malformed: reason, path: name) }
+      return nil
     case .replay, .simulator:
       throw SerialPortError(malformed: "a recording accepts no commands; name the device of a receiver", path: name)
     }

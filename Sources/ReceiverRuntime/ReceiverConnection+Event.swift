@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Receiver
+import SerialPort
 
 extension ReceiverConnection {
   /// An event other than a fix.
@@ -10,6 +11,8 @@ extension ReceiverConnection {
     case rate(UInt32)
     /// The receiver was disconnected; the connection waits for it.
     case lost(path: String)
+    /// A source of the network cannot be reached, before it has ever sent a valid frame. The connection tries again.
+    case unreachable(SerialPortError)
     /// A message to the user about the port.
     case notice(String)
     /// A file or FIFO is at its end.

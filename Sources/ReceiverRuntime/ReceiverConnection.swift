@@ -25,6 +25,8 @@ package final class ReceiverConnection {
   private var link: ReceiverLink?
   private(set) var reopening = Reopening()
   private(set) var hasEnded = false
+  /// Whether an earlier line has brought a valid frame.
+  private var hasReceived = false
   /// The memory of the last session on the line, for the next one.
   private(set) var memory: SessionMemory?
 
@@ -120,6 +122,11 @@ package final class ReceiverConnection {
     _ event: Poller.Event, _ poller: inout Poller, at now: Instant, bytes tap: (RawSpan) -> Void = { _ in },
     _ body: ReportHandler
   ) {
+    if let network = reopening.network {
+      network.handle(event, &poller, at: now)
+      finishOpening(&poller, at: now)
+      return perform(&poller, at: now, body)
+    }
     switch event {
     case .readable(token), .hangUp(token): _ = read(&poller, at: now, tap, body)
     case .writable(token): break
@@ -217,6 +224,7 @@ package final class ReceiverConnection {
   /// Begins the orderly end of the session, which is over when `isEnded`.
   package func finish(_ poller: inout Poller, at now: Instant) {
     guard link != nil else {
+      cancelOpening(&poller)
       hasEnded = true
       return
     }
@@ -229,6 +237,7 @@ package final class ReceiverConnection {
 
   /// Closes the port. The incomplete epoch is passed to `body`.
   package func close(_ poller: inout Poller, _ body: ReportHandler) {
+    cancelOpening(&poller)
     guard link != nil else { return }
     if link!.session.isRestored { recoveryFile?.clear() }
     link!.session.lost(body)
@@ -249,6 +258,10 @@ package final class ReceiverConnection {
       try open(try ReceiverLine(line, path, access: access, baud: baud, at: now), path, &poller, at: now)
       return followReports()
     }
+    if let source = try LineAddress(path).networkSource {
+      reopening.network = NetworkOpening(source, path: path, token: token, &poller, at: now)
+      return
+    }
     try open(try ReceiverLine(opening: LineAddress(path), access: access, baud: baud, at: now), path, &poller, at: now)
   }
 
@@ -264,6 +277,36 @@ package final class ReceiverConnection {
     let notice = reopening.retry.opened(path, at: now)
     events.append(.opened(path: path, rate: lineRate))
     if let notice { events.append(.notice(notice)) }
+  }
+
+  /// Takes the result of reaching a source of the network.
+  private func finishOpening(_ poller: inout Poller, at now: Instant) {
+    guard let outcome = reopening.network?.takeOutcome(&poller) else { return }
+    reopening.network = nil
+    do throws(SerialPortError) {
+      switch outcome {
+      case .opened(let line):
+        try open(.polled(line), path, &poller, at: now)
+        noteCapabilities(of: line)
+      case .failed(let error): throw error
+      }
+    } catch {
+      reopening.networkFailed(at: now)
+      // A loss was reported; further failures are not.
+      if !hasReceived { events.append(.unreachable(error)) }
+    }
+  }
+
+  /// Reports once what a source that takes no bytes does not allow.
+  private func noteCapabilities(of line: NetworkLine) {
+    guard settings.intent != .readOnly, !hasReceived, let text = line.notice else { return }
+    events.append(.notice("\(path): \(text)"))
+    settings.intent = .readOnly
+  }
+
+  private func cancelOpening(_ poller: inout Poller) {
+    reopening.network?.close(&poller)
+    reopening.network = nil
   }
 
   /// Passes on what a line that another program reads has reported.
@@ -307,12 +350,22 @@ package final class ReceiverConnection {
     reopening.replay = link!.line.replayed
     // The settings of another program can look like a hang-up: without VMIN a read returns no bytes.
     let readers = otherReaders.text(for: link!.line.otherReaders, path)
+    let reason = link!.line.lossReason
+    if link!.session.counters.frames > 0 { hasReceived = true }
     closeLink(&poller)
     provider?.lost()
     events.append(.lost(path: path))
+    if let reason, !hasReceived {
+      reopening.networkFailed(at: now)
+      return events.append(.unreachable(reason))
+    }
+    reopening.failures = 0
     if let readers { events.append(.notice(readers)) }
     guard reopening.policy != nil else {
-      if let text = reopening.retry.lost(path, at: now) { events.append(.notice(text)) }
+      if let text = reopening.retry.lost(path, at: now) {
+        if let reason { events.append(.notice(reason.description)) }
+        events.append(.notice(text))
+      }
       return
     }
     reopening.policy?.lost(at: now)
@@ -321,7 +374,10 @@ package final class ReceiverConnection {
 
   private func reopen(_ poller: inout Poller, at now: Instant, _ body: ReportHandler) {
     guard !hasEnded else { return }
-    if let due = reopening.policy?.deadline, now >= due {
+    if let network = reopening.network {
+      network.wake(&poller, at: now)
+      finishOpening(&poller, at: now)
+    } else if let due = reopening.policy?.deadline, now >= due {
       reopening.policy?.wake(at: now)
       performReconnectActions(&poller, at: now, body)
     } else if let replay = reopening.replay {

@@ -26,6 +26,9 @@ enum ReceiverLine: ~Copyable {
       self = .polled(
         try I2CLine(try I2CBus(opening: bus, address: address), isWritable: access == .readWrite, at: now))
     case .replay(let file, let speed): self = .polled(try ReplayLine(opening: file, speed, at: now))
+    case .network(let source):
+      // Its connection takes time; `ReceiverConnection` waits for it.
+      throw SerialPortError(unreachable: "\(source) is not connected yet", path: "")
     case .simulator(let scenario):
       throw SerialPortError(
         malformed: "the simulator is not a line; open the pseudo-terminal that `sextant simulate` prints",
@@ -93,6 +96,14 @@ enum ReceiverLine: ~Copyable {
     switch self {
     case .port: false
     case .polled(let line): line.givenRate != nil
+    }
+  }
+
+  /// Why a source of the network was lost; nil for another line.
+  var lossReason: SerialPortError? {
+    switch self {
+    case .port: nil
+    case .polled(let line): (line as? NetworkLine)?.lossReason
     }
   }
 

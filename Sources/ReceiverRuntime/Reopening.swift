@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hotplug
 import MonotonicTime
+import NetworkSources
 
 /// Decides when a lost receiver is reopened: by events of devices, by the times of a recording, or by attempts to open
 /// its path.
@@ -11,8 +12,21 @@ struct Reopening {
   var policy: ReconnectPolicy?
   /// The line of a recording during a disconnection in it.
   var replay: ReplayLine?
+  /// A source of the network that is being reached.
+  var network: NetworkOpening?
+  /// The number of failed attempts in a row to reach it.
+  var failures = 0
 
-  var deadline: Instant? { .earlier(replay?.deadline ?? retry.due, policy?.deadline) }
+  var deadline: Instant? {
+    if let network { return network.deadline }
+    return .earlier(replay?.deadline ?? retry.due, policy?.deadline)
+  }
+
+  /// A source of the network could not be reached. The pause until the next attempt grows.
+  mutating func networkFailed(at now: Instant) {
+    failures += 1
+    retry.failed(at: now, pause: HostRetry.pause(afterFailures: failures))
+  }
 
   /// Starts to use device events for an open port.
   ///

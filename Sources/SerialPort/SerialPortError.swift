@@ -37,6 +37,9 @@ public struct SerialPortError: Error, Sendable, Equatable {
     case inputOutput
     /// The driver does not support this rate. `offered` is the rate that it set instead, which was reverted.
     case unsupportedBaudRate(requested: UInt32, offered: UInt32?)
+    /// A source of the network cannot be reached, or has ended. The text has the reason and the next step. `isHeld`: another program
+    /// has it.
+    case unreachable(String, isHeld: Bool)
     /// This kind of port does not support the operation: a file has no baud rate, a port opened for reading takes no
     /// bytes.
     case notSupported
@@ -71,12 +74,18 @@ public struct SerialPortError: Error, Sendable, Equatable {
     self.init(cause: .malformed(text), operation: .open, path: path, errno: 0)
   }
 
+  /// Makes the error for a source of the network; `text` has the reason and the next step.
+  public init(unreachable text: String, isHeld: Bool = false, path: String) {
+    self.init(cause: .unreachable(text, isHeld: isHeld), operation: .open, path: path, errno: 0)
+  }
+
   /// The exit code of a program, by sysexits.h.
   public var exitCode: Int32 {
     switch cause {
     case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
     case .noPermission: 77  // EX_NOPERM
-    case .held: 75  // EX_TEMPFAIL
+    case .held, .unreachable(_, isHeld: true): 75  // EX_TEMPFAIL
+    case .unreachable(_, isHeld: false): 69  // EX_UNAVAILABLE
     case .gone, .inputOutput: 74  // EX_IOERR
     case .unsupportedBaudRate, .notSupported: 64  // EX_USAGE
     }
@@ -97,7 +106,7 @@ extension SerialPortError: CustomStringConvertible {
       "is a directory; name a device, a FIFO or a file in it"
     case .unsuitable:
       "is a block device or a socket and carries no byte stream; name a serial port, a FIFO or a file"
-    case .malformed(let text):
+    case .malformed(let text), .unreachable(let text, _):
       text
     case .noPermission(let group?):
       "no permission to open it; join its group with `sudo usermod -aG \(group) $USER`, then log in again"

@@ -21,12 +21,16 @@ final class Locked<Value: Sendable>: Sendable {
 
 extension Syscalls {
   /// getaddrinfo(3); waits for the name service.
-  static func addresses(of host: String, port: UInt16) -> HostLookup.Result {
+  static func addresses(of host: String?, port: UInt16, isForDatagrams: Bool) -> HostLookup.Result {
     var hints = unsafe addrinfo()
-    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    unsafe hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV
+    unsafe hints.ai_socktype = Int32(isForDatagrams ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue)
+    // A machine without another network still has its loopback interface.
+    unsafe hints.ai_flags = AI_NUMERICSERV | (isForDatagrams ? AI_PASSIVE : AI_ADDRCONFIG)
     var list: UnsafeMutablePointer<addrinfo>?
-    let code = unsafe getaddrinfo(host, String(port), &hints, &list)
+    let code =
+      if let host { unsafe getaddrinfo(host, String(port), &hints, &list) } else {
+        unsafe getaddrinfo(nil, String(port), &hints, &list)
+      }
     guard code == 0 else {
       guard let text = unsafe gai_strerror(code) else { return .failed("error \(code)") }
       return unsafe .failed(String(cString: text))
@@ -41,6 +45,8 @@ extension Syscalls {
       }
       unsafe next = entry.pointee.ai_next
     }
+    // A socket of IPv6 for all addresses receives datagrams of IPv4 too.
+    if host == nil { found = found.filter { $0.family == AF_INET6 } + found.filter { $0.family != AF_INET6 } }
     return found.isEmpty ? .failed("no address") : .found(found)
   }
 

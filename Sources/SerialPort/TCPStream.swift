@@ -18,13 +18,14 @@ public final class HostLookup: Sendable {
   private let shared = Locked(Result.pending)
 
   /// - Parameters:
-  ///   - host: a name or an address.
+  ///   - host: a name or an address; nil for all addresses of this machine, to receive there.
   ///   - port: the port of the service.
+  ///   - isForDatagrams: whether the addresses are for a ``DatagramSocket``.
   ///   - waker: wakes the poller when `result` is available.
-  public init(of host: String, port: UInt16, waker: Poller.Waker) {
+  public init(of host: String?, port: UInt16, isForDatagrams: Bool = false, waker: Poller.Waker) {
     let shared = shared
     let isStarted = BackgroundWork.start {
-      shared.value = Syscalls.addresses(of: host, port: port)
+      shared.value = Syscalls.addresses(of: host, port: port, isForDatagrams: isForDatagrams)
       waker.wake()
     }
     if !isStarted { shared.value = .failed("the system has no thread left") }
@@ -59,6 +60,9 @@ public struct TCPStream: ~Copyable {
     let code = Syscalls.pendingError(of: descriptor.number)
     return code == 0 ? nil : Errno(rawValue: code).description
   }
+
+  /// Has the kernel find out that the other side is gone although nothing is sent, and send small messages at once. tcp(7).
+  public func keepAlive() { Syscalls.keepAlive(descriptor.number) }
 
   /// Reads available bytes.
   ///

@@ -49,7 +49,7 @@ struct ReplayedMarksTests {
         case .lost: log.append("\(elapsed) lost")
         case .ended: log.append("\(elapsed) ended")
         case .session(let report): log.append("\(elapsed) \(report)")
-        case .notice, .finished, .batch: break
+        case .notice, .finished, .batch, .unreachable: break
         }
       }
     }

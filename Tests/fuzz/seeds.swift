@@ -16,7 +16,8 @@ enum Seeds {
     guard CommandLine.arguments.count == 2 else { return print("usage: seeds FOLDER") }
     let folder = CommandLine.arguments[1]
     let names = [
-      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "control", "varlink",
+      "stream", "fixes", "messages", "sentences", "rtcm3", "spartn", "configuration", "gpsd", "gpsdreplies", "control",
+      "varlink",
       "service",
     ]
     for name in names {
@@ -160,6 +161,16 @@ enum Seeds {
       "&/dev/ttyACM0=b5620a0400000e34\n",
     ]
     for (number, command) in commands.enumerated() { write([3] + command.utf8, "\(folder)/control/\(number)") }
+    let replies = [
+      #"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"#,
+      #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/ttyACM0","activated":0}]}"#,
+      #"{"class":"WATCH","enable":true,"raw":2,"device":"/dev/ttyACM0"}"#, "$GPGGA,,,,,,0,,,,,,,,*66",
+      #"{"class":"ERROR","message":"No such device as '/dev/ttyACM0'"}"#,
+    ]
+    let orders = [[0, 1, 2, 3], [0, 1, 4], [0, 4], [4], [0, 1, 3, 2, 3]]
+    for (number, order) in orders.enumerated() {
+      write([8 + UInt8(number)] + order.map { replies[$0] + "\r\n" }.joined().utf8, "\(folder)/gpsdreplies/\(number)")
+    }
   }
 
   /// A dialogue of calls and replies, an upgrade, and JSON of all kinds; the first byte is the size of the pieces.

@@ -28,7 +28,13 @@ public struct PathRetry: Sendable {
   }
 
   /// The port could not be opened.
-  public mutating func failed(at now: Instant) { due = now + RetryPolicy.unannounced }
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - pause: the time until the next attempt; nil for the usual one.
+  public mutating func failed(at now: Instant, pause: Milliseconds? = nil) {
+    due = now + (pause ?? RetryPolicy.unannounced)
+  }
 
   /// The port hung up or failed.
   ///

@@ -366,6 +366,16 @@ final class ReceiverSource {
       switch event {
       case .notice(let text): events.append(.log(text))
       case .session(.silent): events.append(.log("the receiver is silent; the program waits for it (power, cable?)"))
+      case .unreachable(let error):
+        if case .unreachable(_, isHeld: true) = error.cause {
+          events.append(.problem(.held))
+        } else {
+          events.append(.problem(.absent))
+        }
+        complain("\(error); trying again")
+      case .session(.adviseOnSilence) where (try? LineAddress(connection?.path ?? ""))?.networkSource != nil:
+        let source = (try? LineAddress(connection?.path ?? ""))?.networkSource
+        events.append(.log("no valid message arrives from the network source (\(source?.adviceOnSilence ?? ""))"))
       case .session(.adviseOnSilence):
         events.append(.log("the line brings no valid message (is it a receiver, and is it wired RX to TX?)"))
       case .session(.back): events.append(.log("the receiver is back"))
@@ -396,7 +406,7 @@ final class ReceiverSource {
     case .ended:
       isAtEnd = true
       events.append(.receiver(.lost))
-    case .opened, .rate, .notice, .finished: break
+    case .opened, .rate, .notice, .finished, .unreachable: break
     }
   }
 

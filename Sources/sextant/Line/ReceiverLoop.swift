@@ -145,12 +145,11 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
         // The simulator has read its line already.
         case .readable(Self.monitorToken): hasDeviceEvents = true
         case .readable(Self.simulatorToken), .writable(Self.simulatorToken), .hangUp(Self.simulatorToken): break
-        case .readable, .writable, .hangUp:
+        case .readable, .writable, .hangUp, .woken:
           connection.handle(event, &poller, at: now, bytes: { client.receive(bytes: $0, at: now) }) { report, sky in
             client.receive(report, sky, at: now)
           }
           client.handle(event, &poller, at: now)
-        case .woken: client.handle(event, &poller, at: now)
         case .timeout: break
         }
       }
@@ -212,6 +211,10 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     while let event = connection.nextEvent() {
       client.receive(event, connection, &poller, at: now)
       if event == .ended { finish(at: now) }
+      if case .unreachable(let error) = event {
+        problem = error
+        finish(at: now)
+      }
     }
   }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ReceiverRuntime
 
 /// The options of the commands that open a receiver.
 struct ReceiverOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The device of the receiver: a tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], replay:FILE[@SPEED], \
-      sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the receiver of the location service, \
+      The device of the receiver: a tty, pseudo-terminal or FIFO, i2c:BUS[@ADDRESS], tcp://HOST:PORT, \
+      udp://[HOST]:PORT, gpsd://HOST[:PORT][/DEVICE], replay:FILE[@SPEED], sim:SCENARIO, or - for the bytes on standard input. Default: GNSS_DEVICE, else the receiver of the location service, \
       else the configuration file, else the first receiver that is found.
       """))
   var device: String?
@@ -28,8 +29,17 @@ struct ReceiverOptions: ParsableArguments {
     var choice =
       try ServiceReceiver.chosen(named: device, isDemo: demo, for: use)
       ?? Source.chosen(named: device, isDemo: demo, for: use)
-    choice.baud = baud ?? choice.baud
+    try bind(&choice)
     return choice
+  }
+
+  /// Applies the rate of these options. A source of the network has none.
+  private func bind(_ choice: inout Source.Choice) throws {
+    if let baud, case .device(let name) = choice.source, try LineAddress(name).networkSource != nil {
+      throw CommandFailure(
+        .usage, "\(name): has no baud rate, so --baud \(baud) cannot be set; set the rate at the server")
+    }
+    choice.baud = baud ?? choice.baud
   }
 
   /// Chooses the source of a command that waits for a receiver.
@@ -49,7 +59,7 @@ struct ReceiverOptions: ParsableArguments {
       return wait.choice
     }
     seconds = rest
-    choice.baud = baud ?? choice.baud
+    try bind(&choice)
     return choice
   }
 

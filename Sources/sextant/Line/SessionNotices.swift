@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NetworkSources
 import Receiver
 import ReceiverRuntime
 
@@ -10,15 +11,16 @@ extension ReceiverConnection.Event {
   ///   - baud: the fixed rate; nil if the rate is found.
   func notice(path: String, baud: UInt32?) -> String? {
     switch self {
-    case .opened, .rate, .ended, .finished, .batch, .lost: nil
+    case .opened, .rate, .ended, .finished, .batch, .lost, .unreachable: nil
     case .notice(let text): text
-    case .session(let report): report.notice(baud: baud).map { "\(path): \($0)" }
+    case .session(let report):
+      report.notice(baud: baud, (try? LineAddress(path))?.networkSource).map { "\(path): \($0)" }
     }
   }
 }
 
 extension SessionReport {
-  fileprivate func notice(baud: UInt32?) -> String? {
+  fileprivate func notice(baud: UInt32?, _ network: NetworkSource?) -> String? {
     switch self {
     case .identified(let description): description.summary
     case .notIdentified(let isOtherVendor):
@@ -43,6 +45,8 @@ extension SessionReport {
     case .doesNotWake: "the receiver does not wake; trying again from time to time"
     case .notPutBack:
       "some changes could not be restored; switch the receiver off and on, or check `sextant configure show`"
+    case .adviseOnSilence where network != nil:
+      network.map { "no valid frame for 5 s; still waiting (\($0.adviceOnSilence))" }
     case .adviseOnSilence:
       baud.map { "no valid frame at \($0) baud for 5 s; leave --baud out to search for the rate" }
         ?? "no valid frame for 5 s; still waiting (check that it is a receiver, and its wiring RX to TX)"

@@ -19,7 +19,7 @@ enum Source: Equatable {
     case .device(let name):
       switch try? LineAddress(name) {
       case .replay?, .simulator?: true
-      case .port?, .i2c?, nil: false
+      case .port?, .i2c?, .network?, nil: false
       }
     }
   }
@@ -132,8 +132,15 @@ enum Source: Equatable {
           .usage, "standard input is a terminal; pipe the bytes of a receiver into it, or name the device")
       }
     }
-    if use == .sending, case .device(let name) = choice.source, case .replay = try LineAddress(name) {
-      throw CommandFailure(.unavailable, "\(name): a file accepts no commands; name the device of a receiver")
+    if case .device(let name) = choice.source {
+      let address = try LineAddress(name)
+      if use == .sending, let reason = address.refusalToSend {
+        throw CommandFailure(.unavailable, "\(name): \(reason)")
+      }
+      if let notice = address.networkSource?.notice, !choice.isReadOnly {
+        choice.isReadOnly = true
+        choice.note = "\(name): \(notice)"
+      }
     }
     if case .device(let name) = choice.source, case .replay(let file, _) = try LineAddress(name) {
       try checkRecording(file)

@@ -40,17 +40,24 @@ final class LentReceiver: LineProvider {
     }
     switch reply {
     case .success(let message, _):
-      guard let device = message["device"]?.string, let descriptor = client.takeDescriptor() else {
-        throw CommandFailure(.badData, "\(socket): the location service sent no device; update sextantd")
+      let device = message["device"]?.string
+      let descriptor = client.takeDescriptor()
+      // The command connects to a source of the network itself.
+      let isOpenedHere = device.map { (try? LineAddress($0))?.networkSource != nil } ?? false
+      switch consume descriptor {
+      case .some(let descriptor) where device != nil:
+        return LentReceiver(client, device ?? "", descriptor, recovery: message["recovery"]?.string)
+      case nil where isOpenedHere:
+        return LentReceiver(client, device ?? "", nil, recovery: message["recovery"]?.string)
+      default: throw CommandFailure(.badData, "\(socket): the location service sent no device; update sextantd")
       }
-      return LentReceiver(client, device, descriptor, recovery: message["recovery"]?.string)
     case .failure(let error) where wanted != nil && error.name == "org.sextant.Receivers.NoReceiver": return nil
     case .failure(let error): throw ServiceRefusal.failure(error, path: socket)
     }
   }
 
   private init(
-    _ client: consuming ServiceClient, _ device: String, _ descriptor: consuming OwnedDescriptor, recovery: String?
+    _ client: consuming ServiceClient, _ device: String, _ descriptor: consuming OwnedDescriptor?, recovery: String?
   ) {
     let (connection, path) = (Connection(client), "the record of \(device)")
     self.device = device

@@ -46,7 +46,7 @@ struct ServiceReceiver: Equatable {
     if name == "-" { return true }
     return switch try? LineAddress(name) {
     case .replay?, .simulator?, nil: true
-    case .port?, .i2c?: false
+    case .port?, .i2c?, .network?: false
     }
   }
 
