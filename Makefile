@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder rig-formats static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -210,6 +210,12 @@ rig-geocoder: dependencies rig-packages
 	$(SWIFT) build --product sextant
 	$(SWIFT) build --package-path Examples $(IN_PACKAGES) --product WhereAmI
 	python3 Tests/rig/geocoder.py $(PACKAGES)/debug
+
+# The files of `decode --format` with gpsbabel and Python's parsers. Three recordings of real receivers are read too, if they
+# are there.
+rig-formats: rig-programs
+	@command -v gpsbabel >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gpsbabel >/dev/null; }
+	python3 Tests/rig/formats.py .build/debug $(wildcard $(RECORDINGS)/ubx/ublox-zed-f9p_hpg1.11.log $(RECORDINGS)/gpsd/mt3339.log)
 
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages

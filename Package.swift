@@ -95,6 +95,12 @@ let package = Package(
       dependencies: ["GPSDJSON", "MonotonicTime", "NMEA", "ReceiverStream", "Varlink", "WireBytes"],
       swiftSettings: settings),
 
+    // Fixes in the formats of other programs.
+    .target(
+      name: "TrackFormats",
+      dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
+      swiftSettings: settings),
+
     // Layer 3: one receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -191,8 +197,7 @@ let package = Package(
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
         "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
-        "RemoteLocation",
-        "Varlink",
+        "RemoteLocation", "Varlink", "TrackFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -244,6 +249,10 @@ let package = Package(
     .testTarget(
       name: "GPSDProtocolTests",
       dependencies: ["GPSDProtocol", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "Varlink"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrackFormatsTests",
+      dependencies: ["TrackFormats", "GPSDJSON", "ReceiverStream", "TestSupport", "Varlink"],
       swiftSettings: settings),
     .testTarget(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),

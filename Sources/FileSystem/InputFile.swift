@@ -21,6 +21,12 @@ package struct InputFile: ~Copyable {
     self.descriptor = descriptor
   }
 
+  /// The size of a regular file, bytes; nil for a FIFO or terminal.
+  package var size: UInt64? {
+    guard let status = try? Syscalls.status(of: descriptor.number), status.type == .regular else { return nil }
+    return status.size
+  }
+
   /// The next piece; nil at the end.
   @_lifetime(&self)
   package mutating func next() throws(FileError) -> RawSpan? {

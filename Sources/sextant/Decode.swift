@@ -4,24 +4,31 @@ import GPSDJSON
 import Receiver
 import ReceiverRuntime
 import ReceiverStream
+import TrackFormats
 
-/// `sextant decode`: fixes, messages, or a summary of recorded bytes.
+/// `sextant decode`: fixes, messages, or a summary of recorded bytes; and fixes in the formats of other programs.
 struct Decode: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case tpv, messages, summary
+    case tpv, messages, summary, gpx, kml, csv, geojson, nmea
   }
 
   static let configuration = CommandConfiguration(
     commandName: "decode",
     abstract: "Decode a recording.",
-    discussion: "Decodes a recording, or plain bytes of NMEA, UBX and RTCM 3 in any mixture.")
+    discussion: """
+      Decodes a recording, or plain bytes of NMEA, UBX and RTCM 3 in any mixture. gpx, kml, csv, geojson and nmea are files \
+      of its fixes for other programs.
+      """)
 
   @Option(
     help: """
       tpv: gpsd's TPV and SKY objects, one a line. messages: every frame with its fields, one a line. \
-      summary: a summary of the file.
+      summary: a summary of the file. gpx, kml, geojson: the track. csv: a table of the fixes. nmea: sentences of the fixes.
       """)
   var format = Format.tpv
+
+  @OptionGroup var selection: SelectionOptions
+  @OptionGroup var table: TableOptions
 
   @Flag(
     help: """
@@ -33,63 +40,118 @@ struct Decode: ParsableCommand {
   @Argument(help: "A recording, or plain bytes; - for standard input.")
   var file = "-"
 
+  func validate() throws {
+    try selection.check()
+    try table.check(isTable: format == .csv)
+  }
+
   func run() throws {
     var input = try StreamInput(opening: file)
     switch format {
     case .tpv: try decodeFixes(&input)
     case .messages: try decodeMessages(&input)
     case .summary: try summarise(&input)
+    case .gpx: try decodeTrack(&input, .gpx)
+    case .kml: try decodeTrack(&input, .kml)
+    case .csv: try decodeTrack(&input, .csv)
+    case .geojson: try decodeTrack(&input, .geojson)
+    case .nmea: try decodeTrack(&input, .nmea)
     }
   }
 
   private var protocols: Frame.Protocols { spartn ? .ofReceiversAndSPARTN : .ofReceivers }
 
   private func decodeFixes(_ input: inout StreamInput) throws {
+    let messages = try selection.messageSelection()
+    let range = try selection.timeRange()
     var stream = FrameStream(protocols: protocols)
     var assembler = EpochAssembler()
     var line = JSONLine()
     while try input.next({ bytes in
       stream.receive(bytes) { frame in
-        assembler.receive(frame) { report, sky in line.report(report, sky) }
-        line.batched(frame)
+        guard messages?.contains(frame) ?? true else { return }
+        assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
+        line.batched(frame, within: range)
       }
     }) {
       try Output.write(line.bytes)
       line.removeAll()
     }
     stream.finish { frame in
-      assembler.receive(frame) { report, sky in line.report(report, sky) }
-      line.batched(frame)
+      guard messages?.contains(frame) ?? true else { return }
+      assembler.receive(frame) { report, sky in line.report(report, sky, within: range) }
+      line.batched(frame, within: range)
     }
-    assembler.finish { report, sky in line.report(report, sky) }
+    assembler.finish { report, sky in line.report(report, sky, within: range) }
     try Output.write(line.bytes)
     try check(stream.counters, bytes: input.bytes)
+  }
+
+  private func decodeTrack(_ input: inout StreamInput, _ format: TrackWriter.Format) throws {
+    let messages = try selection.messageSelection()
+    var writer = TrackWriter(format, columns: table.chosen, range: try selection.timeRange())
+    var stream = FrameStream()
+    var assembler = EpochAssembler()
+    var text = JSONLine()
+    writer.begin(&text)
+    while try input.next({ bytes in
+      stream.receive(bytes) { frame in
+        guard messages?.contains(frame) ?? true else { return }
+        assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
+        if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
+      }
+    }) {
+      try Output.write(text.bytes)
+      text.removeAll()
+    }
+    stream.finish { frame in
+      guard messages?.contains(frame) ?? true else { return }
+      assembler.receive(frame) { report, sky in writer.add(report, sky, &text) }
+      if let frame = frame.ubx, let stored = BatchedFix(frame) { writer.add(stored: stored.fix, &text) }
+    }
+    assembler.finish { report, sky in writer.add(report, sky, &text) }
+    writer.finish(&text)
+    try Output.write(text.bytes)
+    try check(stream.counters, bytes: input.bytes)
+    if writer.positions == 0 {
+      printNotice("\(name): no fix with a position\(selection.isAny ? "" : " is selected"); the output has none")
+    }
   }
 
   private func decodeMessages(_ input: inout StreamInput) throws {
     var stream = FrameStream(protocols: protocols)
+    var frames = FrameSelection(messages: try selection.messageSelection(), range: try selection.timeRange())
     var line = JSONLine()
-    while try input.next({ bytes in stream.receive(bytes) { line.message($0) } }) {
+    while try input.next({ bytes in
+      stream.receive(bytes) { frame in frames.receive(frame) { line.message($0) } }
+    }) {
       try Output.write(line.bytes)
       line.removeAll()
     }
-    stream.finish { line.message($0) }
+    stream.finish { frame in frames.receive(frame) { line.message($0) } }
+    frames.finish { line.message($0) }
     try Output.write(line.bytes)
     try check(stream.counters, bytes: input.bytes)
   }
 
+  private var name: String { file == "-" ? "standard input" : file }
+
   /// Refuses a file without any frame, which is not a recording of a receiver.
   private func check(_ counters: StreamCounters, bytes: UInt64) throws {
     if let reason = NoRecording.reason(counters, bytes: bytes) {
-      throw CommandFailure(.badData, "\(file == "-" ? "standard input" : file): \(reason)")
+      throw CommandFailure(.badData, "\(name): \(reason)")
     }
   }
 
   private func summarise(_ input: inout StreamInput) throws {
     var stream = FrameStream(protocols: protocols)
+    var frames = FrameSelection(messages: try selection.messageSelection(), range: try selection.timeRange())
     var summary = Summary()
-    while try input.next({ bytes in stream.receive(bytes) { summary.receive($0) } }) {}
-    stream.finish { summary.receive($0) }
+    while try input.next({ bytes in
+      stream.receive(bytes) { frame in frames.receive(frame) { summary.receive($0) } }
+    }) {}
+    stream.finish { frame in frames.receive(frame) { summary.receive($0) } }
+    frames.finish { summary.receive($0) }
     try Output.write(summary.text(stream.counters, bytes: input.bytes))
     try check(stream.counters, bytes: input.bytes)
   }
@@ -107,8 +169,13 @@ extension JSONLine {
     }
   }
 
+  /// Writes the lines of a report whose time is in a range.
+  mutating func report(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, within range: TimeRange) {
+    if range.contains(report.fix.time) { self.report(report, sky) }
+  }
+
   /// Writes the TPV of a fix from the receiver's memory. It is older than the messages around it.
-  mutating func batched(_ frame: borrowing Frame) {
-    if let frame = frame.ubx, let batched = BatchedFix(frame) { tpv(batched.fix) }
+  mutating func batched(_ frame: borrowing Frame, within range: TimeRange = TimeRange()) {
+    if let frame = frame.ubx, let batched = BatchedFix(frame), range.contains(batched.fix.time) { tpv(batched.fix) }
   }
 }

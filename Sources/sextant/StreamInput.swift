@@ -11,6 +11,7 @@ struct StreamInput: ~Copyable {
   private var file: InputFile
   private var recorded = RecordedBytes()
   private var isAtEnd = false
+  private var progress: ReadProgress
 
   /// Opens a file; `-` is standard input.
   init(opening path: String) throws {
@@ -21,6 +22,7 @@ struct StreamInput: ~Copyable {
 
   private init(_ path: String, _ file: consuming InputFile) {
     self.path = path
+    progress = ReadProgress(of: path, size: file.size)
     self.file = file
   }
 
@@ -29,9 +31,11 @@ struct StreamInput: ~Copyable {
     if isAtEnd { return false }
     do {
       if let piece = try file.next() {
+        progress.advance(by: piece.byteCount)
         try recorded.receive(piece, body)
       } else {
         isAtEnd = true
+        progress.end()
         let torn = try recorded.finish(body)
         if torn > 0 { printNotice("\(path): the last record of \(torn) bytes is incomplete and is skipped") }
         if recorded.damagedBytes > 0 {

@@ -5,7 +5,7 @@ import WireBytes
 
 /// Sentences of a fix, for clients of NMEA whose receiver sends UBX: RMC, VTG, GGA, GSA, GSV, GST and ZDA in the form of
 /// NMEA 0183 4.10, as a u-blox receiver of that version writes them (interface description of u-blox M10, chapter 2).
-enum FixSentences {
+package enum FixSentences {
   /// A system with its talker, its number in GSA, and the number of its first satellite less one.
   private struct Row {
     var system: Satellite.System
@@ -32,7 +32,7 @@ enum FixSentences {
   /// - Parameters:
   ///   - geometry: the dilutions by the satellites, if the receiver sends none.
   ///   - isUpdate: whether the epoch was written before: then only the satellites are.
-  static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, isUpdate: Bool) -> [UInt8] {
+  package static func text(of fix: Fix, _ sky: borrowing Sky, _ geometry: Dilutions?, isUpdate: Bool) -> [UInt8] {
     var text: [UInt8] = []
     let groups = groups(of: sky)
     let talker = talker(of: groups)

@@ -5,6 +5,7 @@ import GPSDJSON
 import Hotplug
 import Receiver
 import ReceiverRuntime
+import TrackFormats
 
 /// `sextant watch`: shows the fixes and satellites of a receiver.
 struct Watch: ParsableCommand {
@@ -29,6 +30,11 @@ struct Watch: ParsableCommand {
       """)
   var raw = false
 
+  @Option(help: "Print the fixes as gpx, kml, csv, geojson or nmea, as `sextant decode --format` does.")
+  var format: TrackWriter.Format?
+
+  @OptionGroup var table: TableOptions
+
   @Option(help: "End after this many epochs with a fix.")
   var count: Int?
 
@@ -49,6 +55,8 @@ struct Watch: ParsableCommand {
     if let count, count < 1 { throw ValidationError("--count must be a number from 1 on.") }
     try ReceiverOptions.check(seconds: seconds)
     if raw, json { throw ValidationError("--raw and --json exclude each other.") }
+    if format != nil, raw || json { throw ValidationError("--format, --raw and --json exclude each other.") }
+    try table.check(isTable: format == .csv)
     if raw, corrections != nil { throw ValidationError("--raw sends nothing to the receiver; omit --corrections.") }
     if let corrections {
       if readOnly { throw ValidationError("--corrections are sent to the receiver; omit --read-only.") }
@@ -84,8 +92,8 @@ struct Watch: ParsableCommand {
       }
     }
     let client = WatchClient(
-      raw ? .raw : json ? .json : isScreen() ? .screen : .lines, source: choice.source, baud: choice.baud,
-      epochs: count,
+      format.map { .track($0, table.chosen) } ?? (raw ? .raw : json ? .json : isScreen() ? .screen : .lines),
+      source: choice.source, baud: choice.baud, epochs: count,
       corrections: correctionSource)
     var loop = try ReceiverLoop(choice, settings, seconds: seconds, client: client)
     do {

@@ -3,12 +3,15 @@ import GPSDJSON
 import MonotonicTime
 import Receiver
 import ReceiverStream
+import TrackFormats
 import WireBytes
 
-/// The output of `sextant watch`: JSON lines, text lines, or a screen.
+/// The output of `sextant watch`: JSON lines, text lines, a screen, or a file of another program's format.
 struct WatchView: ~Copyable {
   enum Kind {
     case json, lines, screen
+    /// A format of other programs, with the columns of a table.
+    case track(TrackWriter.Format, [CSVColumn])
     /// The bytes of the receiver as they arrive.
     case raw
   }
@@ -17,6 +20,7 @@ struct WatchView: ~Copyable {
   private(set) var fixes = 0
 
   private let kind: Kind
+  private var track: TrackWriter?
   /// The number of epochs with a position after which nothing more is shown; nil for no limit.
   private let limit: Int?
   private var line = JSONLine()
@@ -33,18 +37,25 @@ struct WatchView: ~Copyable {
     self.limit = limit
     drawn = now
     screen = Screen(now)
+    if case .track(let format, let columns) = kind {
+      var writer = TrackWriter(format, columns: columns, isLive: true)
+      writer.begin(&line)
+      track = consume writer
+    }
   }
+
+  private var isScreen: Bool { if case .screen = kind { true } else { false } }
 
   /// Prepares for the near end of an epoch: writes it without output, which fills the caches of the processor. Between
   /// epochs other programs use the caches, and refilling them takes most of the time from the last byte to the line.
   mutating func warmUp(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky) {
-    guard kind == .json, line.bytes.byteCount == 0 else { return }
+    guard case .json = kind, line.bytes.byteCount == 0 else { return }
     line.report(report, sky, device: screen.device)
     line.removeAll()
   }
 
   /// When the screen is drawn again without an event, because it shows the duration of a silence.
-  var deadline: Instant? { kind == .screen ? drawn + Milliseconds(1000) : nil }
+  var deadline: Instant? { isScreen ? drawn + Milliseconds(1000) : nil }
 
   /// Notes that a port was opened.
   mutating func open(_ path: String, baud: UInt32?, _ source: Source) {
@@ -58,7 +69,7 @@ struct WatchView: ~Copyable {
 
   /// Shows received bytes.
   mutating func show(bytes: RawSpan) {
-    if kind == .raw { received += [UInt8](copying: bytes) }
+    if case .raw = kind { received += [UInt8](copying: bytes) }
   }
 
   mutating func set(bytes: UInt64) { screen.bytes = bytes }
@@ -72,6 +83,7 @@ struct WatchView: ~Copyable {
     case .json: line.report(report, sky, device: screen.device)
     case .lines: if !report.isUpdate { line.plain(report.fix) }
     case .raw: break
+    case .track: track?.add(report, sky, &line)
     case .screen:
       screen.take(report, sky, now)
       isDirty = true
@@ -79,7 +91,7 @@ struct WatchView: ~Copyable {
   }
 
   mutating func update(_ counters: StreamCounters, rejected: Int, _ now: Instant) {
-    guard kind == .screen, !isClosed else { return }
+    guard isScreen, !isClosed else { return }
     screen.counters = counters
     screen.rejected = rejected
     if isDirty || now >= drawn + Milliseconds(1000) {
@@ -96,7 +108,7 @@ struct WatchView: ~Copyable {
 
   /// Shows a line for the user, on the screen or on standard error.
   mutating func show(notice text: String) {
-    if kind == .screen, isDrawn {
+    if isScreen, isDrawn {
       screen.message = text
       isDirty = true
     } else {
@@ -120,8 +132,12 @@ struct WatchView: ~Copyable {
   /// Discards the text that is not yet written.
   mutating func discard() { line.removeAll() }
 
-  /// Restores the terminal, and leaves the last state on it.
+  /// Restores the terminal, and leaves the last state on it. Completes a file.
   mutating func close() {
+    if !isClosed, track != nil {
+      track?.finish(&line)
+      try? flush()
+    }
     isClosed = true
     guard isDrawn else { return }
     isDrawn = false

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import GPSDJSON
+import ReceiverStream
+import TestSupport
+import Testing
+import TrackFormats
+import Varlink
+
+/// The file of bytes of a receiver.
+func file(
+  _ format: TrackWriter.Format, of bytes: [UInt8], columns: [CSVColumn] = CSVColumn.usual,
+  range: TimeRange = TimeRange(), isLive: Bool = false
+) -> String {
+  var writer = TrackWriter(format, columns: columns, range: range, isLive: isLive)
+  var stream = FrameStream()
+  var assembler = EpochAssembler()
+  var text = JSONLine()
+  writer.begin(&text)
+  stream.receive(bytes.raw) { frame in assembler.receive(frame) { report, sky in writer.add(report, sky, &text) } }
+  assembler.finish { report, sky in writer.add(report, sky, &text) }
+  writer.finish(&text)
+  return text.text
+}
+
+/// The file of fixes.
+func file(_ format: TrackWriter.Format, of fixes: [Fix], columns: [CSVColumn] = CSVColumn.usual) -> String {
+  var writer = TrackWriter(format, columns: columns)
+  var text = JSONLine()
+  writer.begin(&text)
+  for fix in fixes { writer.add(EpochAssembler.Report(fix: fix), Sky(), &text) }
+  writer.finish(&text)
+  return text.text
+}
+
+func fix(_ latitude: Double, _ longitude: Double, second: Int64? = nil, height: Double? = nil) -> Fix {
+  var fix = Fix()
+  fix.kind = .threeD
+  fix.latitudeDegrees = latitude
+  fix.longitudeDegrees = longitude
+  fix.heightAboveEllipsoidMetres = height
+  fix.time = second.map { UTCTime(nanosecondsSince1970: (1_700_000_000 + $0) * 1_000_000_000) }
+  return fix
+}
+
+private let walk =
+  Wire.nmea("GNRMC,120000.00,A,4809.86189,N,01136.34021,E,2.650,22.64,241126,,,A")
+  + Wire.nmea("GNGGA,120000.00,4809.86189,N,01136.34021,E,1,05,0.65,510.6,M,45.6,M,,")
+  + Wire.nmea("GNRMC,120001.00,A,4809.86200,N,01136.34040,E,2.650,22.64,241126,,,A")
+  + Wire.nmea("GNGGA,120001.00,4809.86200,N,01136.34040,E,1,05,0.65,510.7,M,45.6,M,,")
+private let noFix =
+  Wire.nmea("GNRMC,120000.00,V,,,,,,,241126,,,N") + Wire.nmea("GNGGA,120000.00,,,,,0,00,99.99,,M,,M,,")
+
+@Suite("Fixes in the formats of other programs")
+struct FormatTests {
+  @Test("GPX 1.1 has the elements of a point in the order of wptType")
+  func gpx() {
+    let expected = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <gpx version="1.1" creator="sextant" xmlns="http://www.topografix.com/GPX/1/1" \
+      xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:sextant="urn:sextant:gpx:1">
+      <trk>
+      <trkseg>
+      <trkpt lat="48.1643648333" lon="11.6056701667"><ele>510.6</ele><time>2026-11-24T12:00:00.000Z</time>
+      """.replacing("48.1643648333", with: "48.164364833").replacing("11.6056701667", with: "11.605670167")
+    let text = file(.gpx, of: walk)
+    #expect(text.hasPrefix(expected), "\(text)")
+    let rest = """
+      <geoidheight>45.6</geoidheight><fix>3d</fix><sat>5</sat><hdop>0.65</hdop><extensions>\
+      <gpxtpx:TrackPointExtension><gpxtpx:speed>1.363</gpxtpx:speed><gpxtpx:course>22.64</gpxtpx:course>\
+      </gpxtpx:TrackPointExtension>\
+      <sextant:horizontalAccuracyMetres>3.25</sextant:horizontalAccuracyMetres>\
+      <sextant:verticalAccuracyMetres>4.875</sextant:verticalAccuracyMetres>\
+      <sextant:heightAboveEllipsoidMetres>556.2</sextant:heightAboveEllipsoidMetres></extensions></trkpt>
+
+      """
+    #expect(text.contains(rest), "\(text)")
+    #expect(text.hasSuffix("</trkpt>\n</trkseg>\n</trk>\n</gpx>\n"))
+  }
+
+  @Test("CSV has units in its first line, CR LF, and the chosen columns in their order (RFC 4180)")
+  func csv() throws {
+    let columns = try ["time", "altMSL", "lat", "lon_deg", "climb", "uSat"].map { try #require(CSVColumn.named($0)) }
+    #expect(
+      file(.csv, of: walk, columns: columns)
+        == "time_utc,altMSL_m,lat_deg,lon_deg,climb_m/s,uSat\r\n"
+        + "2026-11-24T12:00:00.000Z,510.6,48.164364833,11.605670167,,5\r\n"
+        + "2026-11-24T12:00:01.000Z,510.7,48.164366667,11.605673333,,5\r\n")
+    #expect(CSVColumn.named("altitude") == nil)
+  }
+
+  @Test("GeoJSON is a line with the heights above the ellipsoid and a list for each property (RFC 7946)")
+  func geoJSON() throws {
+    let root = try JSON(parsing: Array(file(.geojson, of: walk).utf8))
+    let feature = try #require(root["features"]?.array?.first)
+    #expect(feature["geometry"]?["type"]?.string == "LineString")
+    let positions = try #require(feature["geometry"]?["coordinates"]?.array)
+    #expect(
+      positions.map { $0.array?.map(\.double) } == [
+        [11.60567017, 48.16436483, 556.2], [11.60567333, 48.16436667, 556.3],
+      ])
+    #expect(
+      feature["properties"]?["time"]?.array?.map(\.string) == ["2026-11-24T12:00:00.000Z", "2026-11-24T12:00:01.000Z"])
+    #expect(feature["properties"]?["horizontalAccuracyMetres"]?.array?.map(\.double) == [3.25, 3.25])
+  }
+
+  @Test("KML has the path as a line and the track with the time of each point")
+  func kml() {
+    let text = file(.kml, of: walk)
+    #expect(
+      text.contains(
+        "<altitudeMode>absolute</altitudeMode><coordinates>11.60567017,48.16436483,510.6 "
+          + "11.60567333,48.16436667,510.7</coordinates></LineString>"), "\(text)")
+    #expect(
+      text.contains(
+        "<when>2026-11-24T12:00:00.000Z</when><when>2026-11-24T12:00:01.000Z</when>"
+          + "<gx:coord>11.60567017 48.16436483 510.6</gx:coord>"), "\(text)")
+    #expect(text.contains("<gx:SimpleArrayData name=\"satellitesUsed\"><gx:value>5</gx:value><gx:value>5</gx:value>"))
+  }
+
+  @Test("NMEA of a fix decodes to the same position, time and heights")
+  func nmea() throws {
+    var playback = Playback()
+    playback.receive(ascii(file(.nmea, of: walk)))
+    playback.idle()
+    #expect(playback.epochs == 2)
+    let fix = playback.lastFix
+    let last = try #require(fix)
+    #expect(last.heightAboveSeaLevelMetres == 510.7)
+    #expect(last.time == UTCTime(iso8601: "2026-11-24T12:00:01Z"))
+    #expect(abs((last.latitudeDegrees ?? 0) - 48.164366667) < 1e-8)
+  }
+
+  @Test("A recording without a fix is a valid file without points", arguments: TrackWriter.Format.allCases)
+  func empty(format: TrackWriter.Format) throws {
+    let text = file(format, of: noFix)
+    switch format {
+    case .gpx: #expect(text.hasSuffix("urn:sextant:gpx:1\">\n</gpx>\n"))
+    case .kml: #expect(text.hasSuffix("</Schema>\n</Document>\n</kml>\n"))
+    case .csv: #expect(text.split(separator: "\r\n").count == 1)
+    case .geojson: #expect(try JSON(parsing: Array(text.utf8))["features"]?.array?.isEmpty == true)
+    case .nmea: #expect(text.contains("RMC,120000.00,V,") && !text.contains("GGA,120000.00,48"))
+    }
+  }
+
+  @Test("A live stream is written at the first report of an epoch, a recording with the last")
+  func live() {
+    var late = fix(48, 11, second: 0)
+    late.hdop = 0.8
+    var writer = TrackWriter(.csv, columns: [CSVColumn.named("lat")!, CSVColumn.named("hdop")!], isLive: true)
+    var recorded = TrackWriter(.csv, columns: [CSVColumn.named("lat")!, CSVColumn.named("hdop")!])
+    var text = JSONLine()
+    var whole = JSONLine()
+    let first = EpochAssembler.Report(fix: fix(48, 11, second: 0))
+    let second = EpochAssembler.Report(fix: late, isUpdate: true)
+    for report in [first, second] {
+      writer.add(report, Sky(), &text)
+      recorded.add(report, Sky(), &whole)
+    }
+    recorded.finish(&whole)
+    #expect(text.text == "48,\r\n")
+    #expect(whole.text == "48,0.8\r\n")
+    #expect(writer.positions == 1 && recorded.positions == 1)
+  }
+}
+
+extension JSON {
+  fileprivate var array: [JSON]? {
+    guard case .array(let elements) = self else { return nil }
+    return elements
+  }
+
+  fileprivate var double: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+}

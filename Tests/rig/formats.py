@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the files of `sextant decode --format` with programs that share no code with it.
+
+Debian's gpsbabel converts the GPX and back, and the positions and times stay those of the TPV lines. Python's
+parsers read the KML, the GeoJSON and the table, with the same positions. A recording is made by the simulator.
+Usage: formats.py FOLDER-OF-PROGRAMS [RECORDING...]; with recordings of real receivers those are read too.
+"""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+PROGRAM = str(pathlib.Path(sys.argv[1]) / "sextant")
+GPX = "{http://www.topografix.com/GPX/1/1}"
+KML = "{http://www.opengis.net/kml/2.2}"
+# The last digit of the formats, in degrees: half of 1e-8, and gpsbabel's own nine digits.
+ROUNDING = 2e-8
+
+
+def decode(recording, form):
+    return subprocess.run([PROGRAM, "decode", "--format", form, recording], check=True, capture_output=True).stdout
+
+
+def same(found, expected, what):
+    assert len(found) == len(expected), f"{what}: {len(found)} points, expected {len(expected)}"
+    for (lat, lon), (wantedLat, wantedLon) in zip(found, expected):
+        turn = abs(lon - wantedLon)
+        assert abs(lat - wantedLat) < ROUNDING and min(turn, 360 - turn) < ROUNDING, f"{what}: {lat},{lon}"
+
+
+def points(text):
+    return [(float(p.get("lat")), float(p.get("lon"))) for p in xml.fromstring(text).iter(GPX + "trkpt")]
+
+
+def check(recording, folder):
+    fixes = {}
+    for line in decode(recording, "tpv").splitlines():
+        fix = json.loads(line)
+        if fix["class"] == "TPV" and fix["mode"] >= 2 and "time" in fix:
+            fixes[fix["time"]] = (fix["lat"], fix["lon"])
+    expected = list(fixes.values())
+    assert expected, f"{recording}: no fix"
+
+    table = list(csv.DictReader(decode(recording, "csv").decode().splitlines()))
+    same([(float(row["lat_deg"]), float(row["lon_deg"])) for row in table], expected, "csv")
+    assert [row["time_utc"] for row in table] == list(fixes), "csv: times"
+
+    gpx = decode(recording, "gpx")
+    same(points(gpx), expected, "gpx")
+    paths = [os.path.join(folder, name) for name in ("track.gpx", "track.kml", "back.gpx", "again.gpx")]
+    pathlib.Path(paths[0]).write_bytes(gpx)
+    subprocess.run(["gpsbabel", "-i", "gpx", "-f", paths[0], "-o", "gpx,gpxver=1.1", "-F", paths[2]], check=True)
+    back = pathlib.Path(paths[2]).read_bytes()
+    same(points(back), expected, "gpsbabel gpx")
+    subprocess.run(
+        ["gpsbabel", "-i", "gpx", "-f", paths[0], "-o", "unicsv,utc=0", "-F", paths[1]], check=True)
+    subprocess.run(["gpsbabel", "-i", "unicsv", "-f", paths[1], "-o", "gpx", "-F", paths[3]], check=True)
+
+    kml = xml.fromstring(decode(recording, "kml"))
+    places = []
+    for coordinates in list(kml.iter(KML + "coordinates")):
+        part = [tuple(float(n) for n in place.split(",")) for place in coordinates.text.split()]
+        # A part begins with the last point of the one before.
+        places += [(p[1], p[0]) for p in (part[1:] if places and (part[0][1], part[0][0]) == places[-1] else part)]
+    assert {round(p[0], 6) for p in places} == {round(p[0], 6) for p in expected}, "kml: latitudes"
+
+    collection = json.loads(decode(recording, "geojson"))
+    assert collection["type"] == "FeatureCollection"
+    for feature in collection["features"]:
+        geometry = feature["geometry"]
+        positions = [geometry["coordinates"]] if geometry["type"] == "Point" else geometry["coordinates"]
+        assert len(positions) == len(feature["properties"]["time"]), "geojson: times"
+        assert all(-180 <= p[0] <= 180 and -90 <= p[1] <= 90 for p in positions), "geojson: range"
+
+    sentences = os.path.join(folder, "track.nmea")
+    nmea = decode(recording, "nmea")
+    pathlib.Path(sentences).write_bytes(nmea)
+    # A fix outside of the receiver's limits has status V, which gpsbabel leaves out.
+    valid = sum(1 for line in nmea.decode().splitlines() if line[3:6] == "RMC" and line.split(",")[2] == "A")
+    assert 0 < valid <= len(expected), f"nmea: {valid} valid fixes"
+    babel = subprocess.run(
+        ["gpsbabel", "-i", "nmea", "-f", sentences, "-o", "gpx", "-F", "-"], check=True, capture_output=True).stdout
+    read = xml.fromstring(babel)
+    count = sum(1 for element in read.iter() if element.tag.endswith("trkpt"))
+    assert count == valid, f"gpsbabel nmea: {count} points, expected {valid}"
+    print(f"{os.path.basename(recording)}: {len(expected)} fixes, gpx, kml, csv, geojson and nmea are read")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "simulated.rec")
+        environment = dict(os.environ, SEXTANT_STATE_DIR=folder, SEXTANT_SERVICE="none")
+        subprocess.run(
+            [PROGRAM, "record", "--device", "sim:walk", "--configure", "--seconds", "45", recording], check=True, env=environment)
+        for path in [recording] + sys.argv[2:]:
+            check(path, folder)
+
+
+main()
