@@ -209,7 +209,7 @@ struct ServerConnectionTests {
     #expect(connection.calls().map(\.call.method) == ["org.example.test.Get"])
   }
 
-  @Test("A reply that was encoded once for many connections is that which each would make, and only an open call gets it")
+  @Test("A reply that was encoded once for many connections is that which each would make; only an open call gets it")
   func sharedReply() throws {
     let reply = VarlinkReply.success(["text": "a", "number": 1.5], continues: true)
     let text = try reply.text()
