@@ -179,6 +179,34 @@ struct FixTests {
     #expect(lastFix(navPVT(12) { $0.hAcc(.max) })?.accuracySource == .estimated)
   }
 
+  // MARK: Values that are none
+
+  @Test(
+    "A height of -2^31 mm, and one beyond any orbit, are none; the position stays",
+    arguments: [Int32.min, .max, -20_000_001])
+  func unknownHeight(millimetres: Int32) {
+    let fix = lastFix(
+      navPVT(12) {
+        $0.height(millimetres)
+        $0.hMSL(millimetres)
+      })
+    #expect(fix?.hasPosition == true)
+    #expect(fix?.heightAboveEllipsoidMetres == nil)
+    #expect(fix?.heightAboveSeaLevelMetres == nil)
+  }
+
+  @Test("An accuracy of 0 is none: it is estimated")
+  func zeroAccuracy() {
+    let fix = lastFix(
+      navPVT(12) {
+        $0.hAcc(0)
+        $0.vAcc(0)
+      })
+    #expect(fix?.accuracySource != .receiver)
+    #expect(fix?.horizontalAccuracyMetres != 0)
+    #expect(fix?.verticalAccuracyMetres != 0)
+  }
+
   // MARK: Special receivers
 
   @Test("A timing receiver with a surveyed position has a position; without it only the time")

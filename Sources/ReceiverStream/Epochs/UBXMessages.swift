@@ -451,15 +451,23 @@ extension EpochAssembler {
     fix.latitudeDegrees = lat
     fix.longitudeDegrees = lon
     fix.source = source
+    let (height, seaLevel) = (Self.plausibleHeight(height), Self.plausibleHeight(seaLevel))
     fix.heightAboveEllipsoidMetres = height
     fix.heightAboveSeaLevelMetres = seaLevel
     if let height, let seaLevel { fix.geoidSeparationMetres = height - seaLevel }
   }
 
+  /// A height in metres, nil if no receiver can have it: −2³¹ mm is what a receiver sends that has none. The deepest sea is
+  /// 11 km deep, and receivers in satellites are below 2000 km.
+  private static func plausibleHeight(_ metres: Double?) -> Double? {
+    metres.flatMap { $0 > -20_000 && $0 < 2_000_000 ? $0 : nil }
+  }
+
+  /// Sets the accuracies. An accuracy of 0 is none: no position of a satellite receiver is exact.
   private mutating func setAccuracy(horizontal: Double?, vertical: Double?, source: Fix.Source) {
-    guard source >= fix.source, let horizontal else { return }
+    guard source >= fix.source, let horizontal, horizontal > 0 else { return }
     fix.horizontalAccuracyMetres = horizontal
-    fix.verticalAccuracyMetres = vertical
+    fix.verticalAccuracyMetres = vertical.flatMap { $0 > 0 ? $0 : nil }
     fix.accuracySource = .receiver
   }
 
