@@ -323,12 +323,12 @@ struct SettingsTests {
   func unanswered() throws {
     let scene = SessionScene.configuring(.m6)
     let description = try #require(scene.description)
-    var dialogue = ScriptDialogue(try SettingsReading(names: [SettingName("rate")], of: description))
-    _ = dialogue.next()
+    var dialogue = ScriptDialogue(try SettingsReading(names: [SettingName("rate")], of: description), at: .zero)
+    _ = dialogue.next(at: .zero)
     dialogue.receive(.silent)
-    _ = dialogue.next()
+    _ = dialogue.next(at: .zero)
     dialogue.receive(.answered([1]))
-    #expect(dialogue.next() == .over)
+    #expect(dialogue.next(at: .zero) == .over)
     #expect(dialogue.script.missing == [] && dialogue.script.withoutReply == ["CFG-RATE"])
   }
 

@@ -206,7 +206,7 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
       let line = ConfiguredLine(
         port: connection.port, hasRate: connection.rate != nil, raisedRate: connection.raisedRate,
         measured: measured(connection, at: now))
-      dialogue = ScriptDialogue(try making(description, line), toleratesSilence: toleratesSilence)
+      dialogue = ScriptDialogue(try making(description, line), toleratesSilence: toleratesSilence, at: now)
     } catch {
       failure = CommandFailure(.usage, error.description)
       stage = .over
@@ -233,13 +233,17 @@ struct ConfigureClient<Script: ReceiverScript>: ReceiverClient, ~Copyable {
   private mutating func sendNext(_ connection: ReceiverConnection, _ poller: inout Poller, at now: Instant) {
     lastProgress = now
     deadline = now + Self.replyTimeout
-    switch dialogue?.next() {
+    switch dialogue?.next(at: now) {
     case .send(let command):
       showProgress()
       ticket = connection.submit(command, &poller, at: now)
       if ticket == nil { fail("the receiver is disconnected; check the cable") }
       return
     case .noReply: return fail(Self.noReply)
+    case .endless:
+      return fail(
+        "the receiver has replied for \(ScriptDialogue<Script>.timeLimit.count / 1000) s and the dialogue has no end; "
+          + "it does not behave as a u-blox receiver, or its line is too slow")
     case .over, nil: break
     }
     if showsProgress { clearProgress() }
