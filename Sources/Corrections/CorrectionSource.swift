@@ -9,7 +9,7 @@ package enum CorrectionSource: Equatable, Sendable {
   case fifo(String)
   /// `tcp:HOST:PORT`.
   case tcp(host: String, port: UInt16)
-  /// `ntrip://[USER:PASSWORD@]HOST[:PORT]/MOUNT`; `%` and two hexadecimal digits in user and password are a byte.
+  /// `ntrip://[USER[:PASSWORD]@]HOST[:PORT]/MOUNT`; `%` and two hexadecimal digits in user and password are a byte.
   case ntrip(host: String, port: UInt16, mount: String, credentials: String?)
 
   /// The default port of casters (IANA, "rtcm-sc104").
@@ -37,6 +37,22 @@ package enum CorrectionSource: Equatable, Sendable {
     } else {
       return nil
     }
+  }
+
+  /// The source with a password that its name leaves out; unchanged if it names one, or no user.
+  package func withPassword(_ password: String) -> CorrectionSource {
+    guard needsPassword, case .ntrip(let host, let port, let mount, let user?) = self else { return self }
+    return .ntrip(host: host, port: port, mount: mount, credentials: "\(user):\(password)")
+  }
+
+  /// Whether it names a user and no password.
+  package var needsPassword: Bool {
+    if case .ntrip(_, _, _, let credentials?) = self { !credentials.contains(":") } else { false }
+  }
+
+  /// Whether its name has a password, which other users see in the list of processes.
+  package var namesPassword: Bool {
+    if case .ntrip(_, _, _, let credentials?) = self { credentials.contains(":") } else { false }
   }
 
   /// The source without user and password.

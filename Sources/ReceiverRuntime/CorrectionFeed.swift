@@ -25,6 +25,9 @@ package final class CorrectionFeed {
   private var reports: [String] = []
   private var buffer = [UInt8](repeating: 0, count: 16_384)
   private var isAtEnd = false
+  private var allowance = ReadAllowance()
+  /// When the socket is read again; nil if it is read.
+  private var resumesAt: Instant?
   private var droppedBefore: UInt64 = 0
   private var isDropReported = false
 
@@ -43,7 +46,7 @@ package final class CorrectionFeed {
     if isAtEnd { return nil }
     if let file { return file.deadline }
     guard source.isHost else { return nil }
-    let due = Instant.earlier(link.deadline, host?.deadline)
+    let due = Instant.earlier(.earlier(link.deadline, host?.deadline), resumesAt)
     return isNTRIP && request.isEmpty ? .earlier(due, casterPosition.deadline) : due
   }
 
@@ -79,6 +82,7 @@ package final class CorrectionFeed {
   /// Takes an event of the poller.
   package func handle(_ event: Poller.Event, _ poller: inout Poller, at now: Instant) {
     switch event {
+    case .hangUp(token) where resumesAt != nil: link.failed("the connection is lost", at: now)
     case .woken, .readable(token), .writable(token), .hangUp(token):
       guard let host, stream == nil else {
         if event == .readable(token) || request.isEmpty && event != .woken { read(&poller, at: now) }
@@ -105,6 +109,7 @@ package final class CorrectionFeed {
         host.wake(&poller, at: now)
         continueConnecting(&poller, at: now)
       }
+      resume(&poller, at: now)
       sendPosition(&poller, at: now)
     }
     perform(&poller, at: now)
@@ -174,7 +179,23 @@ package final class CorrectionFeed {
     }
   }
 
+  /// Reads no more for a while if a host sends more than any corrections are.
+  private func pause(after count: Int, _ poller: inout Poller, at now: Instant) {
+    guard let stream, request.isEmpty, let next = allowance.read(count, at: now) else { return }
+    resumesAt = next
+    try? poller.changePort(stream.value.fileDescriptor, token: token, interest: [])
+  }
+
+  private func resume(_ poller: inout Poller, at now: Instant) {
+    guard let next = resumesAt, now >= next else { return }
+    resumesAt = nil
+    guard let stream else { return }
+    try? poller.changePort(
+      stream.value.fileDescriptor, token: token, interest: request.isEmpty ? .readable : [.readable, .writable])
+  }
+
   private func drop(_ poller: inout Poller) {
+    resumesAt = nil
     host?.close(&poller)
     host = nil
     request = []
@@ -190,7 +211,9 @@ package final class CorrectionFeed {
     defer { swap(&buffer, &self.buffer) }
     do {
       switch try readOnce(into: &buffer, at: now) {
-      case .bytes(let count): take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
+      case .bytes(let count):
+        take(unsafe buffer.span.bytes.extracting(0..<count), at: now)
+        pause(after: count, &poller, at: now)
       case .wouldBlock: break
       case .endOfInput where source.isHost: link.failed("the connection was closed", at: now)
       case .endOfInput: end(&poller)

@@ -47,7 +47,8 @@ struct Watch: ParsableCommand {
   @Option(
     help: """
       Send RTCM 3 corrections to the receiver, from file:PATH, fifo:PATH, tcp:HOST:PORT or \
-      ntrip://USER:PASSWORD@HOST:PORT/MOUNT.
+      ntrip://USER@HOST:PORT/MOUNT. The password is read from SEXTANT_NTRIP_PASSWORD or from the file \
+      SEXTANT_NTRIP_PASSWORD_FILE.
       """)
   var corrections: String?
 
@@ -62,7 +63,7 @@ struct Watch: ParsableCommand {
       if readOnly { throw ValidationError("--corrections are sent to the receiver; omit --read-only.") }
       if CorrectionSource(corrections) == nil {
         throw ValidationError(
-          "--corrections must be file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER:PASSWORD@HOST:PORT/MOUNT.")
+          "--corrections must be file:PATH, fifo:PATH, tcp:HOST:PORT or ntrip://USER@HOST:PORT/MOUNT.")
       }
     }
   }
@@ -83,7 +84,7 @@ struct Watch: ParsableCommand {
       settings.assistance = AssistanceSettings(
         records: store.records(), clockAccuracySeconds: clockAccuracySeconds(), readsDatabaseAtEnd: true)
     }
-    let correctionSource = corrections.flatMap { CorrectionSource($0) }
+    let correctionSource = try corrections.flatMap { CorrectionSource($0) }.map(CasterPassword.complete)
     if correctionSource != nil {
       settings.desired = { receiver in
         var desired = DesiredConfiguration.navigation(for: receiver)

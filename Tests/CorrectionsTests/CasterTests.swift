@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Corrections
+import MonotonicTime
+import Testing
+
+@Suite("What a caster may cost and learn")
+struct CasterTests {
+  @Test("A flood is read up to its allowance in each second; corrections are never delayed")
+  func flood() {
+    var allowance = ReadAllowance()
+    var (now, read) = (Instant.zero, 0)
+    let end = now + Milliseconds(10_000)
+    while now < end {
+      read += 16_384
+      now = allowance.read(16_384, at: now) ?? now
+    }
+    #expect(read == 10 * ReadAllowance.bytes)
+    var ordinary = ReadAllowance()
+    for second in 0..<10 as Range<UInt64> {
+      #expect(ordinary.read(12_000, at: Instant.zero + Milliseconds(1000 * second)) == nil)
+    }
+  }
+
+  @Test("A password comes to a user without one, and replaces none")
+  func password() {
+    #expect(CorrectionSource("ntrip://me@c/M")?.withPassword("p:@/") == CorrectionSource("ntrip://me:p:%40/@c/M"))
+    for source in ["ntrip://c/M", "ntrip://me:own@c/M", "tcp:h:1"] {
+      #expect(CorrectionSource(source)?.withPassword("other") == CorrectionSource(source))
+    }
+    #expect(CorrectionSource("ntrip://me:own@c/M")?.namesPassword == true)
+    #expect(CorrectionSource("ntrip://me@c/M")?.namesPassword == false)
+  }
+}
