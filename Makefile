@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder rig-formats static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -225,6 +225,11 @@ rig-gpsd: rig-programs rig-packages
 rig-python: rig-programs
 	python3 Tests/rig/python_client.py .build/debug
 
+# Faults of the host: few descriptors, no threads, closed streams, special files, links, a hidden /proc, hostile text. Some
+# checks need root and say so. Less than a minute.
+rig-host-faults: rig-programs
+	python3 Tests/rig/host_faults.py .build/debug
+
 rig-programs: dependencies
 	$(SWIFT) build --product HotplugProbe
 	$(SWIFT) build --product StateStoreWriter
@@ -262,11 +267,18 @@ documentation: dependencies
 # Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board. The toolchain exports
 # every symbol of the Swift library, which no program needs and which costs two megabytes for each.
 PREFIX ?= /usr/local
-STATIC := -c release --static-swift-stdlib --scratch-path .build/static -Xlinker --no-export-dynamic
+# Addresses of functions are resolved at the start and read-only then (full RELRO); no folder (RUNPATH) is searched for
+# libraries.
+STATIC := -c release --static-swift-stdlib --scratch-path .build/static -Xlinker --no-export-dynamic -Xlinker -z -Xlinker relro \
+  -Xlinker -z -Xlinker now --disable-local-rpath
 static: dependencies
 	$(SWIFT) build $(STATIC) --product sextant
 	$(SWIFT) build $(STATIC) --product sextant-track
 	$(SWIFT) build $(STATIC) --product sextantd
+
+# The hardening of the programs that are installed: position-independent, full RELRO, no executable stack, no RUNPATH.
+check-hardening: static
+	Tests/lint/hardening.sh .build/static/release/sextant .build/static/release/sextant-track .build/static/release/sextantd
 
 # Man pages and completions from the programs' own descriptions of their commands.
 manual: static

@@ -172,7 +172,7 @@ let package = Package(
 
     // Layer 6: Apple's API, the command line, and the daemon.
     .executableTarget(
-      name: "sextantd", dependencies: ["LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
+      name: "sextantd", dependencies: ["EventLoop", "LocationDaemon", "ReceiverRuntime"], path: "Sources/sextantd",
       swiftSettings: settings),
     .systemLibrary(name: "CoreLocationHeaders", path: "CSupport/CoreLocationHeaders"),
     .systemLibrary(name: "CRunLoop", path: "CSupport/CRunLoop"),

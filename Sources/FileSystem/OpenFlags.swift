@@ -20,6 +20,7 @@ enum OpenFlags {
   static let record = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
   /// Files that the user named.
   static let appendForUser = O_WRONLY | O_CREAT | O_APPEND
+  static let newRecordingForUser = O_RDWR | O_CREAT | O_EXCL | O_APPEND
   static let recordingForUser = O_RDWR | O_CREAT | O_APPEND
   static let stream = O_RDONLY
   /// An attribute; a file in its place, as tests have it, holds the last text alone.

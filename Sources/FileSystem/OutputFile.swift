@@ -5,14 +5,24 @@ import SystemPackage
 package final class OutputFile: Sendable {
   package let path: String
   package let isRegular: Bool
+  /// Whether the file did not exist before it was opened.
+  package let isNew: Bool
   private let descriptor: OwnedDescriptor
 
-  /// Opens a file that the user named at its end, and creates it if it does not exist.
-  package convenience init(_ path: String, permissions: UInt32 = 0o644) throws(FileError) {
-    let descriptor = try naming(path) { () throws(Errno) in
-      try Syscalls.open(path, OpenFlags.recordingForUser, permissions: permissions)
+  /// Opens a file that the user named at its end, and creates it if it does not exist: by default for this user alone, as
+  /// positions are private.
+  package convenience init(_ path: String, permissions: UInt32 = 0o600) throws(FileError) {
+    do throws(Errno) {
+      self.init(path, try Syscalls.open(path, OpenFlags.newRecordingForUser, permissions: permissions), isNew: true)
+      return
+    } catch {
+      if error != .fileExists { throw FileError(path, error) }
     }
-    self.init(path, descriptor)
+    self.init(
+      path,
+      try naming(path) { () throws(Errno) in
+        try Syscalls.open(path, OpenFlags.recordingForUser, permissions: permissions)
+      })
   }
 
   /// Standard output as such a file.
@@ -22,8 +32,9 @@ package final class OutputFile: Sendable {
       path, try naming(path) { () throws(Errno) in try Syscalls.duplicate(Syscalls.standardOutput) })
   }
 
-  private init(_ path: String, _ descriptor: consuming OwnedDescriptor) {
+  private init(_ path: String, _ descriptor: consuming OwnedDescriptor, isNew: Bool = false) {
     self.path = path
+    self.isNew = isNew
     isRegular = (try? Syscalls.status(of: descriptor.number))?.type == .regular
     self.descriptor = descriptor
   }
@@ -58,6 +69,15 @@ package final class OutputFile: Sendable {
   /// Brings the content to the disk. This may take seconds.
   package func sync() throws(FileError) {
     try naming(path) { () throws(Errno) in try Syscalls.syncData(descriptor.number) }
+  }
+
+  /// Deletes the file if this value has created it and its name still leads to it.
+  package func removeIfNew() {
+    guard isNew, let own = try? Syscalls.status(of: descriptor.number),
+      let named = try? Syscalls.status(ofPath: path, ofLink: true), own.inode == named.inode,
+      own.fileSystem == named.fileSystem
+    else { return }
+    try? Syscalls.unlink(path)
   }
 
   /// Gives a file another name in its folder.

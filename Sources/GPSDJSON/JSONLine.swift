@@ -218,11 +218,22 @@ package struct JSONLine: ~Copyable {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Writes text that is valid Unicode, such as a name or a path.
+  /// Writes text that is valid Unicode, such as a name or a path. The control characters of C1, which a terminal obeys, are
+  /// escaped as well.
   package mutating func string(_ text: String) {
     buffer.append(UInt8(ascii: "\""))
+    // C1 is U+0080 to U+009F: in UTF-8 C2, and then the number.
+    var isAfterC2 = false
     for byte in text.utf8 {
-      if byte < 0x80 { character(byte) } else { buffer.append(byte) }
+      if isAfterC2 {
+        isAfterC2 = false
+        if byte < 0xA0 {
+          character(byte)
+          continue
+        }
+        buffer.append(0xC2)
+      }
+      if byte < 0x80 { character(byte) } else if byte == 0xC2 { isAfterC2 = true } else { buffer.append(byte) }
     }
     buffer.append(UInt8(ascii: "\""))
   }

@@ -23,6 +23,11 @@ package enum Daemon {
     case noPermission = 77
   }
 
+  /// What the daemon needs without a program: its pollers, sockets, a receiver, udev and the bus; the service, its sensors and a
+  /// look-up.
+  package static let leastDescriptors = 24
+  package static let leastThreads = 3
+
   /// Runs until SIGTERM or SIGINT. Returns the exit code.
   ///
   /// - Parameter variable: returns a variable of the environment.
@@ -47,13 +52,13 @@ package enum Daemon {
     let host = ServiceHost(
       app: AppDescription(identifier: "sextantd", keys: UsageKeys()), settings: settings, log: log)
     let policy = DaemonPolicy.installed()
-    host.start { poller in
+    host.start(endWaker: poller.waker) { poller in
       try LocationServer(
         host, UnixSocket(adopting: descriptor), policy: policy, version: SextantVersion.text,
         gpsd: (listeners, options.gpsdIsOff), manager, &poller, at: SystemClock.monotonic)
     }
     manager.notify("READY=1")
-    wait(&poller) {
+    let isRequested = wait(&poller, until: { host.hasEnded }) {
       policy.reload()
       host.wakeThread()
       log("\(LocationPolicy.path) was read again")
@@ -62,17 +67,20 @@ package enum Daemon {
     host.finish()
     for case let path? in listeners.map(\.path) { try? Syscalls.unlink(path) }
     if manager.sockets["location"] == nil { try? Syscalls.unlink(path) }
-    return .success
+    // The service has logged why it ended by itself.
+    return isRequested ? .success : .systemResource
   }
 
-  /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)).
-  private static func wait(_ poller: inout Poller, reload: () -> Void) {
-    while let events = try? poller.wait(deadline: nil) {
+  /// Waits for the end. SIGHUP is the request to read the configuration again (daemon(7)). Returns whether a signal requests
+  /// the end; false if the service ended by itself.
+  private static func wait(_ poller: inout Poller, until hasEnded: () -> Bool, reload: () -> Void) -> Bool {
+    while !hasEnded(), let events = try? poller.wait(deadline: nil) {
       for case .signal(let signal) in events {
-        guard signal == .hangUp else { return }
+        guard signal == .hangUp else { return true }
         reload()
       }
     }
+    return false
   }
 
   // MARK: The socket
@@ -155,7 +163,7 @@ enum Console {
   /// Writes a line to standard error. Under systemd the level of the journal comes first (sd-daemon(3)): 6, information.
   static func log(_ text: String) {
     let level = unsafe getenv("JOURNAL_STREAM") == nil ? "" : "<6>"
-    let line = Array("\(level)sextantd: \(text)\n".utf8)
+    let line = Array("\(level)sextantd: \(PrintedText.escaped(text))\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

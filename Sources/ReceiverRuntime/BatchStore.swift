@@ -17,6 +17,7 @@ package struct BatchStore: ~Copyable {
   package private(set) var journal = BatchJournal()
 
   private let folder: String
+  private let logPath: String
   private let log: AppendOnlyFile
   private var logged: Int
   private var isCollecting: Bool
@@ -32,15 +33,21 @@ package struct BatchStore: ~Copyable {
     let path = "\(folder)/\(Self.fileName(line)).log"
     let bytes = try PrivateFile.readBytes(path, limit: 2 * BatchLog.mostBytes) ?? []
     let log = try AppendOnlyFile(private: path)
-    self.init(folder: folder, log, holding: bytes)
+    self.init(folder: folder, logPath: path, log, holding: bytes)
   }
 
-  private init(folder: String, _ log: consuming AppendOnlyFile, holding bytes: [UInt8]) {
+  private init(folder: String, logPath: String, _ log: consuming AppendOnlyFile, holding bytes: [UInt8]) {
     self.folder = folder
+    self.logPath = logPath
     self.log = log
     found = BatchLog(bytes)
     logged = bytes.count
     isCollecting = !bytes.isEmpty
+  }
+
+  deinit {
+    // Each run of a simulated receiver has another name.
+    if logged == 0 { try? PrivateFile.remove(logPath) }
   }
 
   /// The unfinished frame for a session on this line; see `SessionSettings.unfinishedFrame`.

@@ -81,7 +81,8 @@ public struct SerialPortError: Error, Sendable, Equatable {
 
   /// The exit code of a program, by sysexits.h.
   public var exitCode: Int32 {
-    switch cause {
+    if errno == EMFILE || errno == ENFILE || errno == ENOMEM { return 71 }  // EX_OSERR
+    return switch cause {
     case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
     case .noPermission: 77  // EX_NOPERM
     case .held, .unreachable(_, isHeld: true): 75  // EX_TEMPFAIL
@@ -119,6 +120,8 @@ extension SerialPortError: CustomStringConvertible {
       "held by \(holders.map(\.description).joined(separator: ", ")); stop that program first, or choose another port"
     case .gone:
       "the device went away (\(reason)); connect it again"
+    case .inputOutput where errno == EMFILE || errno == ENFILE:
+      "cannot \(operation.rawValue) (\(reason)); raise the limit of open files (ulimit -n)"
     case .inputOutput:
       "cannot \(operation.rawValue) (\(reason)); check the cable and the kernel's log (`dmesg`)"
     case .unsupportedBaudRate(let requested, let offered?):

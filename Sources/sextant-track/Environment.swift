@@ -12,9 +12,13 @@ func setVariable(_ name: String, _ value: String, replacing: Bool = true) {
   unsafe setenv(name, value, replacing ? 1 : 0)
 }
 
-/// Leaves signals to the run loop's sources, and makes the end of the output's reader an error of writing.
-func leaveSignalsToSources() {
-  for number in signalsToEnd + [SIGPIPE] { signal(number, SIG_IGN) }
+/// Makes the end of the output's reader an error of writing.
+func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+/// Writes a line for people to standard error. Control characters are escaped. A closed or full one is no reason to end.
+func printNotice(_ text: String) {
+  let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
 /// The signals that request an orderly end. SIGHUP is excluded if it was ignored from the start, as under nohup(1).

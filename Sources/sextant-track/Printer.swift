@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
+import EventLoop
 import Foundation
 import GPSDJSON
 import ReceiverStream
@@ -136,7 +137,9 @@ final class Printer {
     date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
-  private func write(_ text: String) { unsafe write(Array(text.utf8).span.bytes) }
+  private func write(_ text: String) {
+    unsafe write(Array(PrintedText.escaped(text, keepsLines: true).utf8).span.bytes)
+  }
 
   private func write(_ line: borrowing JSONLine) { write(line.bytes) }
 

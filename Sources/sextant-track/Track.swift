@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CoreLocation
+import EventLoop
 import Foundation
 import Hotplug
 import ReceiverRuntime
@@ -113,6 +114,18 @@ struct Track: ParsableCommand {
       .contains(where: \.likelihood.isPlausible)
   }
 
+  /// What Core Location, Foundation and a simulated receiver need beside the open descriptors and the main thread.
+  private static let leastDescriptors = 40
+  private static let leastThreads = 6
+
+  static func main() {
+    if let shortage = ProcessStart.prepare(descriptors: leastDescriptors, threads: leastThreads) {
+      printNotice(shortage.description)
+      Foundation.exit(71)
+    }
+    main(nil)
+  }
+
   func run() throws {
     try nameReceiver()
     if readOnly { setVariable("SEXTANT_READ_ONLY", "1") }
@@ -120,8 +133,13 @@ struct Track: ParsableCommand {
     let purpose = "to print where this computer is"
     setVariable("NSLocationWhenInUseUsageDescription", purpose, replacing: false)
     setVariable("NSLocationAlwaysAndWhenInUseUsageDescription", purpose, replacing: false)
-    leaveSignalsToSources()
+    ignoreBrokenPipes()
+    EndSignals.block()
     let tracker = Tracker(self)
+    guard EndSignals.start(tracker.signalArrived) else {
+      printNotice("no thread can be started; raise the limit of processes (ulimit -u)")
+      throw ExitCode(71)
+    }
     tracker.start()
     if let reason = ProcessInfo.processInfo.environment["SEXTANT_LAUNCHED_BY"] {
       printNotice("started by the location service: \(reason)")
@@ -129,9 +147,6 @@ struct Track: ParsableCommand {
     withExtendedLifetime(tracker) { RunLoop.main.run() }
   }
 }
-
-/// Writes a line for people to standard error.
-func printNotice(_ text: String) { FileHandle.standardError.write(Data("sextant: \(text)\n".utf8)) }
 
 /// `best`, `bestForNavigation` or metres.
 struct DesiredAccuracy: ExpressibleByArgument {

@@ -11,7 +11,6 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   private let isOnce, defers: Bool
   private let printer: Printer
   private let manager = CLLocationManager()
-  private var sources: [any DispatchSourceProtocol] = []
   /// The time of the location that was known at the start, which is not fresh.
   private var cached: Date?
   private var wasDeferred = false
@@ -32,20 +31,6 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   }
 
   func start() {
-    for number in signalsToEnd {
-      // Not on the main thread, which may wait for a reader.
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { [self] in
-        requestEnd()
-        DispatchQueue.main.async { [self] in
-          // A second signal ends the process at once.
-          if isEnding { exit(code) }
-          end()
-        }
-      }
-      source.resume()
-      sources.append(source)
-    }
     if let seconds = options.seconds {
       DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { [self] in end() }
     }
@@ -70,6 +55,13 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     manager.delegate = self
     if manager.authorizationStatus == .notDetermined { manager.requestAlwaysAuthorization() }
     startServices()
+  }
+
+  /// A signal requests the end; on the main thread.
+  func signalArrived() {
+    // A second signal ends the process at once.
+    if isEnding { exit(code) }
+    end()
   }
 
   private func startServices() {

@@ -31,8 +31,8 @@ extension CommandFailure {
 /// Whether there is anything under a path.
 func exists(_ path: String) -> Bool { FileLookup.exists(path) }
 
-/// A folder that this user alone can enter; mkdtemp(3).
-struct PrivateTemporaryFolder {
+/// A folder that this user alone can enter, removed with the value; mkdtemp(3).
+final class PrivateTemporaryFolder {
   let path: String
 
   init() throws {
@@ -44,8 +44,8 @@ struct PrivateTemporaryFolder {
     path = String(decoding: characters.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes the folder, if nothing is in it.
-  func remove() { _ = unsafe rmdir(path) }
+  // Only an empty folder is removed.
+  deinit { _ = unsafe rmdir(path) }
 }
 
 /// All bytes of a file; `-` is standard input.
@@ -96,8 +96,9 @@ enum Output {
     }
   }
 
+  /// Writes lines of text. Other control characters are escaped.
   static func write(_ text: String) throws {
-    let characters = Array(text.utf8)
+    let characters = Array(PrintedText.escaped(text, keepsLines: true).utf8)
     try unsafe write(characters.span.bytes)
   }
 
@@ -109,8 +110,8 @@ enum Output {
   }
 }
 
-/// A line for people, on standard error.
-func printNotice(_ text: String) { printRaw("sextant: \(text)\n") }
+/// A line for people, on standard error. Control characters are escaped.
+func printNotice(_ text: String) { printRaw("sextant: \(PrintedText.escaped(text))\n") }
 
 /// Characters on standard error as they are.
 func printRaw(_ text: String) {
@@ -119,19 +120,13 @@ func printRaw(_ text: String) {
 }
 
 /// Shows the progress of long work, in place of the previous text.
-func putProgress(_ text: String) { printRaw("\r\u{1B}[K\(text)") }
+func putProgress(_ text: String) { printRaw("\r\u{1B}[K\(PrintedText.escaped(text))") }
 
 /// Removes the line of `putProgress`.
 func clearProgress() { printRaw("\r\u{1B}[K") }
 
 /// Ends the process.
 func leave(with code: Int32) -> Never { exit(code) }
-
-/// Opens standard input, output and error if they were closed before the start (`sextant … >&-`); otherwise the next opened
-/// descriptor would be used as the output. Writes to them fail, as writes to closed ones do.
-func holdClosedStreams() {
-  for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 { _ = unsafe open("/dev/null", O_RDONLY) }
-}
 
 /// Turns a closed pipe (`sextant … | head`) into an error of `write`; by default it kills the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

@@ -22,8 +22,14 @@ struct Sextant: ParsableCommand {
       Bench.self,
     ])
 
+  /// What each command needs; a command with a receiver needs more and names what it does not get.
+  private static let leastDescriptors = 8
+
   static func main() {
-    holdClosedStreams()
+    if let shortage = ProcessStart.prepare(descriptors: leastDescriptors) {
+      printNotice(shortage.description)
+      leave(with: CommandFailure.ExitCode.systemResource.rawValue)
+    }
     ignoreBrokenPipes()
     do {
       try CommandName.check(Array(CommandLine.arguments.dropFirst()))

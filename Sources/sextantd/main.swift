@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import Glibc
 import LocationDaemon
 import ReceiverRuntime
@@ -7,6 +8,18 @@ import ReceiverRuntime
 func variable(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
+}
+
+/// Writes a line to standard error.
+func complain(_ text: String) {
+  let line = Array("sextantd: \(PrintedText.escaped(text))\n".utf8)
+  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+// Before the options: without /proc there are none, and the daemon would begin with its standard ones.
+if let shortage = ProcessStart.prepare(descriptors: Daemon.leastDescriptors, threads: Daemon.leastThreads) {
+  complain(shortage.description)
+  exit(Daemon.ExitCode.systemResource.rawValue)
 }
 
 let code: Daemon.ExitCode
@@ -24,8 +37,7 @@ do throws(DaemonOptions.Mistake) {
     code = Daemon.run(options, variable: variable)
   }
 } catch {
-  let line = Array("sextantd: \(error.text)\n".utf8)
-  _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  complain(error.text)
   code = .usage
 }
 exit(code.rawValue)

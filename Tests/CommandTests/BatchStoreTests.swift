@@ -21,6 +21,13 @@ struct BatchStoreTests {
     return journal
   }
 
+  @Test("A run without a batch leaves no file behind")
+  func noBatch() throws {
+    let folder = try TemporaryFolder()
+    do { _ = try BatchStore(folder: folder.path, line: "/dev/pts/7") }
+    #expect(FileLookup.names(in: folder.path).isEmpty)
+  }
+
   @Test("Received bytes are stored from the start of a retrieval to its end, journal and place also after it")
   func wholeLife() throws {
     let folder = try TemporaryFolder()

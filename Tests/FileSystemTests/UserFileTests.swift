@@ -143,6 +143,28 @@ struct UserFileTests {
     #expect(error?.errno == .fileTooLarge)
   }
 
+  @Test("A new output file is private and can be deleted; one that was there, a link and another's file are not")
+  func newOutput() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/new"
+    let file = try OutputFile(path)
+    #expect(try Syscalls.status(ofPath: path).mode & 0o777 == 0o600)
+    file.removeIfNew()
+    #expect(!FileLookup.exists(path))
+    let old = try folder.file("old", [])
+    try OutputFile(old).removeIfNew()
+    #expect(FileLookup.exists(old))
+    try Syscalls.link("target", at: folder.path + "/link")
+    try OutputFile(folder.path + "/link").removeIfNew()
+    #expect(FileLookup.exists(folder.path + "/target"))
+    // Another file has taken its place.
+    let moved = try OutputFile(path)
+    try OutputFile.rename(path, to: path + ".1")
+    try UserFile.replace(path, with: "other")
+    moved.removeIfNew()
+    #expect(FileLookup.exists(path))
+  }
+
   @Test("An output file goes on at its end, and belongs to one program at a time")
   func output() throws {
     let folder = try TemporaryFolder()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import Positioning
 
 /// The question for permission as a terminal shows it, and the meaning of its answers.
@@ -13,16 +14,18 @@ package struct PromptQuestion: Sendable {
 
   /// The text, with the app's own words (AU-11).
   package var text: String {
-    switch prompt.request {
+    let identifier = PrintedText.escaped(identifier)
+    let reason = PrintedText.escaped(prompt.text)
+    return switch prompt.request {
     case .temporaryFullAccuracy:
-      "\(identifier) wants to know the exact location for now: \(prompt.text)\nAllow? [y]es, [n]o: "
+      "\(identifier) wants to know the exact location for now: \(reason)\nAllow? [y]es, [n]o: "
     case .always where prompt.isUpgrade:
-      "\(identifier) wants to know the location also in the background: \(prompt.text)\n[a]lways, [k]eep as it is: "
+      "\(identifier) wants to know the location also in the background: \(reason)\n[a]lways, [k]eep as it is: "
     case .always:
-      "\(identifier) wants to know the location: \(prompt.text)\n"
+      "\(identifier) wants to know the location: \(reason)\n"
         + "Allow? [a]lways, [w]hile in use, [o]nce, [n]o: "
     case .whenInUse:
-      "\(identifier) wants to know the location: \(prompt.text)\nAllow? [w]hile in use, [o]nce, [n]o: "
+      "\(identifier) wants to know the location: \(reason)\nAllow? [w]hile in use, [o]nce, [n]o: "
     }
   }
 

@@ -55,6 +55,8 @@ package final class ServiceHost: Sendable {
     var members: [ProgramID: Member] = [:]
     var nextProgram: UInt32 = 0
     var waker: Poller.Waker?
+    /// Wakes the program when the thread has ended.
+    var endWaker: Poller.Waker?
     var problem: ReceiverProblem?
     var problemListener: (@Sendable (ReceiverProblem?) -> Void)?
     /// The marks of the newest location's files at the last read.
@@ -90,8 +92,13 @@ package final class ServiceHost: Sendable {
 
   /// Starts the thread. Programs that were added before are served from the first round on.
   ///
-  /// - Parameter makeWork: makes further work of the thread, on the thread.
-  package func start(_ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil) {
+  /// - Parameters:
+  ///   - endWaker: wakes the program at the end of the thread, also of one that could not start.
+  ///   - makeWork: makes further work of the thread, on the thread.
+  package func start(
+    endWaker: Poller.Waker? = nil, _ makeWork: (@Sendable (inout Poller) throws -> any ServiceThreadWork)? = nil
+  ) {
+    state.withLock { $0.endWaker = endWaker }
     listSensors()
     let isStarted = BackgroundWork.start { [self] in
       do {
@@ -359,6 +366,8 @@ package final class ServiceHost: Sendable {
   /// The programs and their stores.
   var stores: [(id: ProgramID, store: StateStore)] { state.withLock { $0.members.map { ($0.key, $0.value.store) } } }
 
+  /// Whether the thread has ended.
+  package var hasEnded: Bool { state.withLock { if case .ended = $0.stage { true } else { false } } }
   package var isFinishing: Bool { isFinished }
   var isFinished: Bool { state.withLock { if case .running = $0.stage { false } else { true } } }
 
@@ -385,8 +394,9 @@ package final class ServiceHost: Sendable {
   private func ended() {
     let waiting = state.withLock { state in
       defer { state.stage = .ended }
-      if case .finishing(let wakers) = state.stage { return wakers }
-      return []
+      let own = [state.endWaker].compactMap(\.self)
+      if case .finishing(let wakers) = state.stage { return wakers + own }
+      return own
     }
     for waker in waiting { waker.wake() }
   }

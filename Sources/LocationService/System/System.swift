@@ -4,6 +4,7 @@
 ///
 /// The calls take pointers, which is the reason for `unsafe`. Each pointer is to memory that a value in this file owns, and
 /// none leaves the call.
+import EventLoop
 import Glibc
 import MonotonicTime
 import Positioning
@@ -22,9 +23,9 @@ enum System {
   static var isRoot: Bool { geteuid() == 0 }
   static var processID: Int32 { getpid() }
 
-  /// Writes a line to standard error.
+  /// Writes a line to standard error. Control characters are escaped.
   static func log(_ text: String) {
-    let line = Array("sextant: \(text)\n".utf8)
+    let line = Array("sextant: \(PrintedText.escaped(text))\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 

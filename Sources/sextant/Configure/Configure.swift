@@ -206,7 +206,7 @@ struct Configure: ParsableCommand {
     }
     let text = ConfigurationFile.text(reading.values, of: receiver, all ? .everything : .differences)
     guard file != "-" else { return try Output.write(text) }
-    do throws(FileError) { try UserFile.replace(file, with: text) } catch {
+    do throws(FileError) { try UserFile.replace(file, with: text, permissions: 0o600) } catch {
       throw CommandFailure(
         error.isForbidden ? .noPermission : .cannotCreate, error.description)
     }

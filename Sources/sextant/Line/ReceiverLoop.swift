@@ -51,6 +51,8 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
   private var poller: Poller
   private let connection: ReceiverConnection
   private let simulator: SimulatedReceiver?
+  /// The folder of the simulator's link. It is empty, and removed, once the simulator is gone.
+  private let folder: PrivateTemporaryFolder?
   private let end: Instant?
 
   /// Whether a signal ended the loop.
@@ -82,16 +84,18 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
     var poller = try Poller(catching: [.interrupt, .terminate, .hangUp, .windowChange])
     let simulator: SimulatedReceiver?
     let path: String
+    let folder: PrivateTemporaryFolder?
     switch choice.source {
-    case .device(let device): (simulator, path) = (nil, device)
+    case .device(let device): (simulator, path, folder) = (nil, device, nil)
     case .simulator(let name):
       let line = VirtualLine(
         model: .m10, scenario: try Scenario.read(name), startUTCSeconds: secondsSince1970(), startingAt: now)
       // With a link the receiver returns under the same name after an unplug of its scenario.
-      path = "/tmp/sextant-simulator-\(processID())"
+      let own = try PrivateTemporaryFolder()
+      path = "\(own.path)/receiver"
       let receiver = try SimulatedReceiver(line, link: path, now: now)
       _ = try receiver.wake(&poller, token: Self.simulatorToken, at: now)
-      simulator = receiver
+      (simulator, folder) = (receiver, own)
     }
     let connection = ReceiverConnection(
       path: path, settings: settings, baud: choice.baud, token: Poller.Token(rawValue: 1),
@@ -104,17 +108,20 @@ struct ReceiverLoop<Client: ReceiverClient & ~Copyable>: ~Copyable {
       if let descriptor = deviceMonitor.fileDescriptor { try poller.add(descriptor, token: Self.monitorToken) }
       monitor = consume deviceMonitor
     }
-    self.init(client, poller, connection, simulator, monitor, end: seconds.map { now + Milliseconds(seconds: $0) })
+    self.init(
+      client, poller, connection, simulator, folder, monitor, end: seconds.map { now + Milliseconds(seconds: $0) })
   }
 
   private init(
     _ client: consuming Client, _ poller: consuming Poller, _ connection: ReceiverConnection,
-    _ simulator: SimulatedReceiver?, _ monitor: consuming DeviceMonitor?, end: Instant?
+    _ simulator: SimulatedReceiver?, _ folder: PrivateTemporaryFolder?, _ monitor: consuming DeviceMonitor?,
+    end: Instant?
   ) {
     self.client = client
     self.poller = poller
     self.connection = connection
     self.simulator = simulator
+    self.folder = folder
     self.monitor = monitor
     self.end = end
   }

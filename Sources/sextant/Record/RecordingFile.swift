@@ -64,8 +64,8 @@ struct RecordingFile: ~Copyable {
   }
 
   deinit {
-    // If the device could not be opened, no empty file is left.
-    if length == 0, !isStandardOutput, file.isRegular { UserFile.remove(path) }
+    // If the device could not be opened, no empty file is left. What was there before stays.
+    if length == 0 { file.removeIfNew() }
   }
 
   /// Writes all bytes. After an error, such as a full disk, the file is cut at its previous end.

@@ -66,8 +66,7 @@ struct Simulate: ParsableCommand {
     }
     guard forClient else { return try serve(device, link: link ?? "", at: now) }
     let folder = try PrivateTemporaryFolder()
-    defer { folder.remove() }
-    try serve(device, link: "\(folder.path)/receiver", at: now)
+    try withExtendedLifetime(folder) { try serve(device, link: "\(folder.path)/receiver", at: now) }
   }
 
   private func serve(_ device: any SimulatedDevice, link: String, at now: Instant) throws {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import EventLoop
 import GPSDJSON
 import MonotonicTime
 import Receiver
@@ -60,6 +61,7 @@ struct WatchView: ~Copyable {
   /// Notes that a port was opened.
   mutating func open(_ path: String, baud: UInt32?, _ source: Source) {
     screen.device = if case .simulator(let name) = source { "simulator: \(name)" } else { path }
+    screen.device = PrintedText.escaped(screen.device)
     screen.baud = baud
     screen.message = nil
     isDirty = true
@@ -109,7 +111,7 @@ struct WatchView: ~Copyable {
   /// Shows a line for the user, on the screen or on standard error.
   mutating func show(notice text: String) {
     if isScreen, isDrawn {
-      screen.message = text
+      screen.message = PrintedText.escaped(text)
       isDirty = true
     } else {
       printNotice(text)

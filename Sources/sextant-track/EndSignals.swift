@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The signals that request the end, taken by a thread of their own: the main thread may wait for a reader, a device or the
+/// system, and the process ends all the same.
+///
+/// `unsafe`, because the calls of the C library take pointers: to local values that live as long as the call.
+import Dispatch
+import EventLoop
+import Glibc
+import Synchronization
+
+enum EndSignals {
+  /// The time in which the main thread has to begin the end, seconds.
+  private static let patienceSeconds = 2
+
+  private static var signals: sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in signalsToEnd { unsafe sigaddset(&set, number) }
+    return set
+  }
+
+  /// Blocks the signals in this thread and in those that it starts later.
+  static func block() {
+    var set = signals
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// Starts the thread.
+  ///
+  /// - Parameter arrived: called on the main thread for each signal.
+  /// - Returns: false if the system has no thread left.
+  static func start(_ arrived: @escaping @Sendable () -> Void) -> Bool {
+    BackgroundWork.start {
+      while true {
+        wait(seconds: nil)
+        requestEnd()
+        let isTaken = Taken()
+        DispatchQueue.main.async {
+          isTaken.set()
+          arrived()
+        }
+        // Another signal ends the patience.
+        if wait(seconds: patienceSeconds), isTaken.value { DispatchQueue.main.async(execute: arrived) }
+        if !isTaken.value {
+          printNotice(
+            "the program does not respond, and ends; the next start gives the receiver its former settings back")
+          _exit(71)
+        }
+      }
+    }
+  }
+
+  private final class Taken: Sendable {
+    private let flag = Atomic(false)
+    var value: Bool { flag.load(ordering: .acquiring) }
+    func set() { flag.store(true, ordering: .releasing) }
+  }
+
+  /// Waits for a signal. Returns false if none came within the time.
+  @discardableResult
+  private static func wait(seconds: Int?) -> Bool {
+    var set = signals
+    while true {
+      let number: Int32
+      if let seconds {
+        var limit = timespec(tv_sec: seconds, tv_nsec: 0)
+        number = unsafe sigtimedwait(&set, nil, &limit)
+      } else {
+        number = unsafe sigwaitinfo(&set, nil)
+      }
+      if number > 0 { return true }
+      if errno != EINTR { return false }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import Testing
+
+@Suite("Text of the outside on a terminal")
+struct PrintedTextTests {
+  @Test(
+    "Control characters of C0 and C1, separators of lines and changes of direction are escaped",
+    arguments: [
+      ("\u{1B}]0;title\u{07}", "\\u001b]0;title\\u0007"), ("a\u{9B}2Jb", "a\\u009b2Jb"), ("\u{7F}", "\\u007f"),
+      ("ok\r\nsextant: forged", "ok\\u000d\\u000asextant: forged"), ("\u{202E}txt", "\\u202etxt"),
+      ("\u{2028}", "\\u2028"),
+      ("\u{0}", "\\u0000"),
+    ])
+  func escaped(text: String, printed: String) { #expect(PrintedText.escaped(text) == printed) }
+
+  @Test("Every scalar up to U+2100 that a terminal obeys is escaped, and no other", arguments: [false, true])
+  func all(keepsLines: Bool) {
+    for scalar in (0...0x2100).compactMap(Unicode.Scalar.init) {
+      let isControl =
+        scalar.properties.generalCategory == .control || scalar.value == 0x2028 || scalar.value == 0x2029
+        || scalar.properties.isBidiControl
+      let isKept = keepsLines && (scalar == "\n" || scalar == "\t")
+      let text = String(Character(scalar))
+      #expect((PrintedText.escaped(text, keepsLines: keepsLines) == text) == (!isControl || isKept), "\(scalar.value)")
+    }
+  }
+}
+
+@Suite("What a program checks at its start")
+struct ProcessStartTests {
+  @Test("Descriptors and threads that there are, are no reason to end; more descriptors than the limit are")
+  func shortage() {
+    #expect(ProcessStart.prepare(descriptors: 8, threads: 2) == nil)
+    let most = ProcessStart.prepare(descriptors: .max)
+    #expect(most == .descriptors(.tooManyOpenFiles, needed: .max))
+    // What was opened for the check is closed.
+    #expect(ProcessStart.prepare(descriptors: 8) == nil)
+  }
+}
