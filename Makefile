@@ -155,11 +155,11 @@ rig-daemon: rig-programs
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \
 	  command -v umockdev-wrapper >/dev/null && command -v gpsd >/dev/null && command -v gpspipe >/dev/null && \
-	  command -v ip >/dev/null && command -v curl >/dev/null && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
+	  command -v collectd >/dev/null && perl -MNet::GPSD3 -e 1 2>/dev/null && command -v ip >/dev/null && command -v curl >/dev/null && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
 	  echo "installing the rigs' packages" >&2; \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null && \
-	  $(SUDO) apt-get install -y -qq --no-install-recommends gpsd gpsd-clients python3-gps iproute2 bsdutils curl >/dev/null; }
+	  $(SUDO) apt-get install -y -qq --no-install-recommends gpsd gpsd-clients python3-gps collectd-core libnet-gpsd3-perl iproute2 bsdutils curl >/dev/null; }
 
 # The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
 rig-daemon-commands: rig-programs

@@ -115,9 +115,14 @@ struct DeviceChangesTests {
       changes.update(ready, of: 0, at: start)
       #expect(changes.takeActions() == [.set(settings(cycle: UInt16(cycle * 1000)), receiver: 0)])
       changes.receive(.configured(refused: refused), of: 0)
+      if refused == 1 {
+        #expect(changes.takeActions() == [.reply(client: 7, receiver: 0, refusal: nil)])
+      } else {
+        let actions = changes.takeActions()
+        #expect(actions.first == .set(settings(cycle: 200), receiver: 0))
+        #expect(isRefused(Array(actions.dropFirst()), "refused the cycle"))
+      }
     }
-    #expect(
-      changes.takeActions().first == .reply(client: 7, receiver: 0, refusal: nil))
     #expect(changes.settings == [0: settings(cycle: 200)])
   }
 
@@ -149,6 +154,18 @@ struct DeviceChangesTests {
       #expect(actions(one, plain) == [.reply(client: 7, receiver: 0, refusal: nil)])
     }
     #expect(isRefused(actions(change(bytes: [1]), plain), "no commands"))
+  }
+
+  @Test("A receiver of NMEA that is not identified in time counts as one without commands")
+  func unidentified() {
+    var changes = DeviceChanges()
+    var waiting = DeviceChanges.Receiver(readiness: .waiting, bitsPerSecond: 9600)
+    waiting.sendsNMEA = true
+    changes.request(change(bps: 19_200), of: 0, by: 7, at: start)
+    changes.update(waiting, of: 0, at: start)
+    #expect(changes.takeActions() == [])
+    changes.update(waiting, of: 0, at: start + DeviceChanges.patience)
+    #expect(changes.takeActions() == [.reply(client: 7, receiver: 0, refusal: nil)])
   }
 
   @Test("Settings that the receiver or its line cannot have are refused, and change nothing")

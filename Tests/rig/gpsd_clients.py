@@ -457,7 +457,16 @@ def users_of_a_receiver_send_to_it(folder):
             expect("ERROR" in shown and "UBX-MON-VER:" not in shown, f"another user's ubxtool writes {shown[-1500:]!r}")
             shown, code = side.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "gpsctl", "-s", "19200")
             expect(code != 0 and "only users who may open" in shown, f"another user's gpsctl writes {shown!r}")
-            client.wait_for("TPV", has_fix)
+            # A line of garbage is refused, as `sextant send` refuses it.
+            with side.connect() as other:
+                other.send('?DEVICE={"hexdata":"b5620a04000000"};\n')
+                expect("in no frame" in other.wait_for("ERROR")["message"], "bytes of no frame are sent")
+            # What the service needs is set again, and a rate that a message sets is found again.
+            for item in ("CFG-MSGOUT-UBX_NAV_PVT_UART1,0,1", "CFG-UART1-BAUDRATE,38400,1"):
+                side.run("ubxtool", "-P", "34.10", "-z", item, "-w", "4")
+                now = seconds_of(client.wait_for("TPV", has_fix)["time"])
+                client.wait_for("TPV", lambda report: has_fix(report) and seconds_of(report["time"]) > now + 10)
+                wait_until_configured(client)
 
 
 # MARK: Changes of the receiver

@@ -26,6 +26,8 @@ struct DeviceChanges: Sendable {
     }
 
     var readiness: Readiness
+    /// Whether it sends NMEA: without an answer it counts as plain.
+    var sendsNMEA = false
     /// The rate of its line, in baud; nil for a line without one.
     var bitsPerSecond: UInt32?
     /// Whether its rate is fixed by the configuration of the service.
@@ -92,11 +94,11 @@ struct DeviceChanges: Sendable {
     while let index = pending.firstIndex(where: { $0.receiver == number }), pending[index].stage == .waiting {
       switch state.readiness {
       case .ready: begin(index, state)
-      // As gpsd does with a driver that switches nothing: the reply has the settings as they are.
-      case .plain: finish(index, refusal: pending[index].change.bytes.map { _ in "the receiver takes no commands" })
+      case .plain: finishPlain(index)
       case .lent: finish(index, refusal: "another program has the receiver; see `sextant status`")
       case .waiting:
         guard now >= pending[index].deadline else { return }
+        if state.sendsNMEA { return finishPlain(index) }
         finish(index, refusal: "the receiver does not answer; see `sextant status`")
       }
     }
@@ -182,6 +184,11 @@ struct DeviceChanges: Sendable {
       !LineLoad.carries(bytesOfEpoch * 1000 / Double(cycle), at: rate)
     else { return nil }
     return "a line of \(rate) baud does not carry an epoch each \(Double(cycle) / 1000) s"
+  }
+
+  /// Replies as gpsd does with a driver that switches nothing: with the settings as they are.
+  private mutating func finishPlain(_ index: Int) {
+    finish(index, refusal: pending[index].change.bytes.map { _ in "the receiver takes no commands" })
   }
 
   private mutating func fail(_ index: Int, _ refusal: String) {

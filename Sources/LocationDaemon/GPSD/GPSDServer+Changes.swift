@@ -68,11 +68,14 @@ extension GPSDServer {
     var found = DeviceChanges.Receiver(readiness: .waiting, bitsPerSecond: receiver.baud)
     found.isRateFixed = number == 0 && host.settings.baud != nil
     found.shortestCycleMilliseconds = receiver.shortestCycleMilliseconds ?? found.shortestCycleMilliseconds
+    found.sendsNMEA = state.device(number: number)?.driver == .nmea
+    let takesCommands = receiver.isOpen && (number > 0 || host.powerStatus.takesCommands)
     switch (receiver.use, receiver.identity) {
     case (.lent, _), (.ending, _): found.readiness = .lent
     case (.served, .unidentified) where receiver.isOpen: found.readiness = .plain
-    case (.served, .identified) where receiver.isOpen && (number > 0 || host.powerStatus.takesCommands):
-      found.readiness = .ready
+    // The policy knows a plain receiver after a while.
+    case (.served, .unknown) where takesCommands && number == 0: found.readiness = .plain
+    case (.served, .identified) where takesCommands: found.readiness = .ready
     case (.served, _), (.returning, _): found.readiness = .waiting
     }
     return found

@@ -133,7 +133,8 @@ final class GPSDServer {
     }
     takeAnswers(at: now.instant)
     self.receivers = receivers
-    if clients.isEmpty { return }
+    // A change that was begun outlives its client.
+    if clients.isEmpty { return performChanges(at: now.instant) }
     if program != nil, !isPermitted { state.forget() }
     updateDevices(at: now)
     performChanges(at: now.instant)

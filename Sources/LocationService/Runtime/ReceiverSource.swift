@@ -34,7 +34,7 @@ final class ReceiverSource {
   private let devices: Poller.Token
   /// The number of the receiver; 0 is the one that the power policy applies to.
   let number: Int
-  private(set) var source: ServiceSettings.Source
+  var source: ServiceSettings.Source
   private let isReadOnly: Bool
   private let baud: UInt32?
   var isWanted = false
@@ -57,7 +57,7 @@ final class ReceiverSource {
   /// Whether the receiver has been polled and does not identify itself.
   var isUnidentified = false
   var lending = LineLending()
-  private let userSettings = UserSettingsHandle()
+  let userSettings = UserSettingsHandle()
   /// The path of a line that is lent.
   var lentPath: String?
 
@@ -113,13 +113,6 @@ final class ReceiverSource {
     if connection == nil, lending.mayOpen { attempt(&poller, at: now) }
   }
 
-  /// Uses a device that a user has named, where no receiver is named and none was found. Returns whether it does.
-  func adopt(_ path: String) -> Bool {
-    guard source == .firstFound, connection == nil, lending.use == .served else { return false }
-    source = .device(path)
-    return true
-  }
-
   /// Has the next round try to open a receiver that is waited for, as one may have come.
   func retryNow() { if nextTry != nil { nextTry = .zero } }
 
@@ -171,19 +164,6 @@ final class ReceiverSource {
     case .supply(let isOn): if let complaint = supply?.set(isOn: isOn) { complain(complaint) }
     }
     deliverEvents()
-  }
-
-  /// Applies a command of a program.
-  func apply(_ command: ClientCommand, _ poller: inout Poller, at now: Instant) {
-    switch command {
-    case .send(let bytes): _ = connection?.submit(Command(raw: bytes), &poller, at: now)
-    case .set(let settings):
-      userSettings.value = settings
-      if let desired = connection?.desired {
-        connection?.set(settings.applied(to: desired), &poller, at: now)
-        deliverEvents()
-      }
-    }
   }
 
   func keepLocation(_ text: String) { deferred?.keep(text) }
@@ -361,7 +341,7 @@ final class ReceiverSource {
     monitor = nil
   }
 
-  private func deliverEvents() {
+  func deliverEvents() {
     while let event = connection?.nextEvent() {
       switch event {
       case .notice(let text): events.append(.log(text))
