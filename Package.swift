@@ -101,6 +101,10 @@ let package = Package(
       dependencies: ["GPSDJSON", "GPSDProtocol", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
       swiftSettings: settings),
 
+    // Statistics of a recording, and their page.
+    .target(
+      name: "RecordingReport", dependencies: ["NMEA", "ReceiverStream", "UBX", "WireBytes"], swiftSettings: settings),
+
     // Layer 3: one receiver, and the simulator of one.
     .target(
       name: "Receiver", dependencies: ["ReceiverStream", "UBX", "NMEA", "RTCM3", "WireBytes", "MonotonicTime"],
@@ -197,7 +201,7 @@ let package = Package(
         "GPSDJSON", "ReceiverStream", "NMEA", "UBX", "WireBytes", "SerialPort", "EventLoop", "Hotplug",
         "Receiver", "ConfigurationEditing", "Corrections", "ReceiverRuntime", "ReceiverSimulator",
         "Recording", "MonotonicTime", "NetworkSources", "FileSystem", systemPackage, "LocationService", "Positioning",
-        "RemoteLocation", "Varlink", "TrackFormats",
+        "RemoteLocation", "Varlink", "TrackFormats", "RecordingReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -253,6 +257,9 @@ let package = Package(
     .testTarget(
       name: "TrackFormatsTests",
       dependencies: ["TrackFormats", "GPSDJSON", "ReceiverStream", "TestSupport", "Varlink"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RecordingReportTests", dependencies: ["RecordingReport", "ReceiverStream", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "CorpusTests", dependencies: ["GPSDJSON", "ReceiverStream", "UBX", "TestSupport"], swiftSettings: settings),

@@ -18,7 +18,8 @@ struct Sextant: ParsableCommand {
     version: "sextant \(SextantVersion.text)",
     subcommands: [
       Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self, Decode.self,
-      Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self, Serve.self, Status.self,
+      Report.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self, Serve.self,
+      Status.self,
       Bench.self,
     ])
 

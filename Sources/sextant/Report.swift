@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FileSystem
+import ReceiverRuntime
+import ReceiverStream
+import RecordingReport
+
+/// `sextant report`: the statistics of recordings as a page.
+struct Report: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Make a page of recordings.",
+    discussion: """
+      Writes one HTML file with pictures and numbers of a recording: deviation, track, sky, signals, charts over time, messages. \
+      Several recordings are shown side by side. The page loads nothing from elsewhere.
+      """)
+
+  @Option(name: .shortAndLong, help: "The page; - for standard output.")
+  var output = "report.html"
+
+  @Option(
+    help: """
+      The place of the antenna, LAT,LON or LAT,LON,HEIGHT in degrees and metres above the ellipsoid: deviations are from \
+      it and not from the mean.
+      """)
+  var truth: String?
+
+  @Argument(help: "Recordings, or plain bytes; - for standard input. At most 8.")
+  var files: [String]
+
+  func validate() throws {
+    if files.isEmpty || files.count > 8 { throw ValidationError("Name one to eight recordings.") }
+    if files.contains(output), output != "-" { throw ValidationError("--output is one of the recordings.") }
+    if truth != nil, place == nil { throw ValidationError("--truth must be LAT,LON or LAT,LON,HEIGHT.") }
+  }
+
+  /// The place of the antenna; nil if none is given, and for text that is none.
+  private var place: Truth? {
+    guard let parts = truth?.split(separator: ",", omittingEmptySubsequences: false) else { return nil }
+    let numbers = parts.compactMap { Double($0) }
+    guard numbers.count == parts.count, (2...3).contains(numbers.count), numbers.allSatisfy(\.isFinite),
+      abs(numbers[0]) <= 90, abs(numbers[1]) <= 180
+    else { return nil }
+    return Truth(
+      latitudeDegrees: numbers[0], longitudeDegrees: numbers[1], heightMetres: numbers.count == 3 ? numbers[2] : nil)
+  }
+
+  func run() throws {
+    let results = try files.map { try read($0) }
+    for result in results where result.epochs.positions == 0 {
+      printNotice("\(result.name): no fix with a position; its page has no track and no deviation")
+    }
+    let page = ReportPage.html(results)
+    if output == "-" { return try Output.write(page) }
+    try write(Array(page.utf8))
+    printNotice("\(output): \(page.utf8.count / 1000) kB")
+  }
+
+  private func read(_ path: String) throws -> RecordingStatistics.Result {
+    var input = try StreamInput(opening: path)
+    var stream = FrameStream()
+    var statistics = RecordingStatistics(truth: place)
+    while try input.next({ bytes in stream.receive(bytes) { statistics.receive($0) } }) {}
+    stream.finish { statistics.receive($0) }
+    let name = path == "-" ? "standard input" : path
+    if let reason = NoRecording.reason(stream.counters, bytes: input.bytes) {
+      throw CommandFailure(.badData, "\(name): \(reason)")
+    }
+    return statistics.finish(name: name, bytes: input.bytes, stream.counters)
+  }
+
+  private func write(_ page: [UInt8]) throws {
+    do throws(FileError) {
+      let file = try OutputFile(output)
+      try file.cut(to: 0)
+      var written = 0
+      while written < page.count {
+        written += try unsafe file.write(page.span.bytes.extracting(written..<page.count))
+      }
+    } catch {
+      throw CommandFailure(.cannotCreate, "\(error.path): \(error.reason); name another file with --output")
+    }
+  }
+}

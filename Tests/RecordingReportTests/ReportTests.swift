@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import ReceiverStream
+import RecordingReport
+import TestSupport
+import Testing
+
+private func fix(_ latitude: Double, _ longitude: Double, second: Double, height: Double? = nil) -> Fix {
+  var fix = Fix()
+  fix.kind = .threeD
+  fix.latitudeDegrees = latitude
+  fix.longitudeDegrees = longitude
+  fix.heightAboveEllipsoidMetres = height
+  fix.time = UTCTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + Int64(second * 1e9))
+  return fix
+}
+
+private func result(_ bytes: [UInt8], name: String = "a.ubx", truth: Truth? = nil) -> RecordingStatistics.Result {
+  var stream = FrameStream()
+  var statistics = RecordingStatistics(truth: truth)
+  stream.receive(bytes.raw) { statistics.receive($0) }
+  stream.finish { statistics.receive($0) }
+  return statistics.finish(name: name, bytes: UInt64(bytes.count), stream.counters)
+}
+
+@Suite("Statistics of a recording")
+struct ReportTests {
+  /// The same by earth-centred coordinates: chords between places and their mean, which share no formula with the plane.
+  @Test("CEP50 and CEP95 are those of an independent calculation")
+  func cep() throws {
+    var random = SeededRandomNumberGenerator(seed: 5)
+    var deviation = Deviation()
+    var points: [SIMD3<Double>] = []
+    for _ in 0..<5001 {
+      let (lat, lon) = (
+        47.3 + Double.random(in: -1...1, using: &random) * 3e-5, 8.5 + Double.random(in: -1...1, using: &random) * 5e-5
+      )
+      deviation.add(latitudeDegrees: lat, longitudeDegrees: lon, heightMetres: 400)
+      let (phi, lambda) = (lat * .pi / 180, lon * .pi / 180)
+      let e2 = 2 / 298.257223563 - 1 / (298.257223563 * 298.257223563)
+      let n = 6_378_137 / (1 - e2 * sin(phi) * sin(phi)).squareRoot()
+      points.append(SIMD3(n * cos(phi) * cos(lambda), n * cos(phi) * sin(lambda), n * (1 - e2) * sin(phi)))
+    }
+    let mean = points.reduce(SIMD3(), +) / Double(points.count)
+    let distances = points.map { (($0 - mean) * ($0 - mean)).sum().squareRoot() }.sorted()
+    let found = try #require(deviation.result)
+    #expect(abs(found.cep50 - distances[2500]) < 0.001, "\(found.cep50) \(distances[2500])")
+    #expect(abs(found.cep95 - distances[4750]) < 0.001, "\(found.cep95) \(distances[4750])")
+    #expect(found.height95 == 0)
+  }
+
+  @Test("Against a given place the mean has an error, across the antimeridian too")
+  func truth() throws {
+    var deviation = Deviation(truth: Truth(latitudeDegrees: 0, longitudeDegrees: 180, heightMetres: 10))
+    deviation.add(latitudeDegrees: 0, longitudeDegrees: -179.9999, heightMetres: 13)
+    let found = try #require(deviation.result)
+    #expect(abs(found.mean.x - 11.131949) < 1e-5 && found.mean.y == 0 && found.mean.z == 3, "\(found)")
+    #expect(abs(found.cep95 - 11.131949) < 1e-5)
+    #expect(found.height95 == 3)
+  }
+
+  @Test("A sample keeps CEP within one per cent beyond its capacity, and its size")
+  func reservoir() throws {
+    var random = SeededRandomNumberGenerator(seed: 6)
+    var deviation = Deviation()
+    for _ in 0..<400_000 {
+      // Distances from the centre are uniform from 0 to 1e-4 degrees of latitude.
+      let radius = Double.random(in: 0...1e-4, using: &random)
+      deviation.add(
+        latitudeDegrees: Bool.random(using: &random) ? radius : -radius, longitudeDegrees: 0, heightMetres: nil)
+    }
+    let found = try #require(deviation.result)
+    let edge = 11.0574
+    #expect(abs(found.cep50 - edge / 2) < edge / 100 && abs(found.cep95 - 0.95 * edge) < edge / 100, "\(found.cep50)")
+    #expect(found.sample.count <= 1600)
+  }
+
+  @Test("A series keeps its extremes and its size, whatever its length")
+  func series() {
+    var series = Series()
+    for second in 0..<1_000_000 { series.add(second == 777_777 ? 99 : second == 3 ? -7 : 1, at: Double(second)) }
+    #expect(series.buckets.count <= Series.capacity)
+    #expect(series.buckets.map(\.maximum).max() == 99 && series.buckets.map(\.minimum).min() == -7)
+    #expect(series.buckets.map(\.count).reduce(0, +) == 1_000_000)
+    series.add(.nan, at: 5)
+    #expect(series.total.count == 1_000_000)
+  }
+
+  @Test("A jump of years adds nothing to the time that a recording covers")
+  func jumps() {
+    var epochs = EpochStatistics()
+    for second in [0, 1, 2, 700_000_000, 700_000_001, 5, 6] {
+      epochs.add(fix(48, 11, second: Double(second)), isUpdate: false)
+    }
+    epochs.finish()
+    #expect(epochs.axis.seconds == 4 && epochs.axis.jumps == 2 && epochs.epochs == 7)
+  }
+
+  @Test("An outage lasts from the last position to the next")
+  func outages() {
+    var epochs = EpochStatistics()
+    for second in 0..<30 {
+      var fix = fix(48, 11, second: Double(second))
+      if second < 4 || (10..<15).contains(second) { fix.kind = .none }
+      epochs.add(fix, isUpdate: false)
+    }
+    epochs.finish()
+    #expect(epochs.firstFixSeconds == 4 && epochs.outages == 1 && epochs.outageSeconds == 6 && epochs.positions == 21)
+  }
+
+  @Test("The page loads nothing, escapes names, and has a column for each recording")
+  func page() {
+    let sentence = Wire.nmea("GNGGA,120000.00,4809.86189,N,01136.34021,E,1,05,0.65,510.6,M,45.6,M,,")
+    let html = ReportPage.html([result(sentence, name: "<a>&.ubx"), result(sentence + [1, 2, 3], name: "b.ubx")])
+    #expect(html.contains("<th>&lt;a&gt;&amp;.ubx</th><th>b.ubx</th>"))
+    #expect(!html.contains("http") && !html.contains("<script") && !html.contains("src=") && !html.contains("url("))
+    #expect(html.contains("Bytes outside of frames</td><td class=\"n\">0</td><td class=\"n\">3</td>"))
+  }
+
+  @Test("Noise and a recording without a fix make a page with words")
+  func noise() {
+    var random = SeededRandomNumberGenerator(seed: 7)
+    let noise = ReportPage.html([result(random.bytes(100_000)), result([0xB5])])
+    #expect(noise.contains("No position.") && noise.contains("No message.") && noise.utf8.count < 40_000)
+    #expect(!noise.contains("nan") && !noise.contains("inf"))
+  }
+
+  @Test("The page of a long recording is short")
+  func size() {
+    var bytes: [UInt8] = []
+    for second in 0..<40_000 {
+      let (hour, minute) = (second / 3600, second / 60 % 60)
+      func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+      bytes += Wire.nmea(
+        "GNGGA,\(two(hour))\(two(minute))\(two(second % 60)).00,4809.8\(second % 9000 + 1000),N,01136.34021,E,1,05,0.65,\(second % 700).6,M,45.6,M,,"
+      )
+    }
+    let html = ReportPage.html([result(bytes)])
+    #expect(html.utf8.count < 300_000, "\(html.utf8.count)")
+  }
+}
