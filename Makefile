@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-units uninstall clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -220,6 +220,11 @@ rig-formats: rig-programs
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug
+
+# Time daemons at sextantd. Needs root, for file systems, networks and shared memory of their own.
+rig-clock: rig-programs rig-packages
+	@command -v chronyd >/dev/null || $(SUDO) apt-get install -y -qq chrony >/dev/null
+	$(SUDO) python3 Tests/rig/clock.py .build/debug chronyd ntpd gpsd
 
 # The Python program of docs/guides/from-python.md with PyPI's varlink, which is fetched into .build.
 rig-python: rig-programs

@@ -92,7 +92,7 @@ let package = Package(
 
     .target(
       name: "GPSDProtocol",
-      dependencies: ["GPSDJSON", "MonotonicTime", "NMEA", "ReceiverStream", "Varlink", "WireBytes"],
+      dependencies: ["GPSDJSON", "MonotonicTime", "NMEA", "ReceiverStream", "Timekeeping", "Varlink", "WireBytes"],
       swiftSettings: settings),
 
     // Fixes in the formats of other programs.
@@ -129,6 +129,10 @@ let package = Package(
       dependencies: ["NMEA", "UBX", "RTCM3", "WireBytes", "SerialPort", "EventLoop", "MonotonicTime"],
       swiftSettings: settings),
 
+    .target(
+      name: "Timekeeping", dependencies: ["MonotonicTime", "NMEA", "ReceiverStream", "UBX", "WireBytes"],
+      swiftSettings: settings),
+
     // Layer 4: the rules of clients, and the power policy of the receiver; both are independent of receivers' protocols.
     .target(name: "Positioning", dependencies: ["ReceiverStream", "MonotonicTime"], swiftSettings: settings),
     .target(name: "PowerControl", dependencies: ["MonotonicTime"], swiftSettings: settings),
@@ -152,7 +156,7 @@ let package = Package(
       name: "LocationService",
       dependencies: [
         "CLinux", "Positioning", "PowerControl", "ReceiverPower", "ReceiverRuntime", "Receiver", "ReceiverStream",
-        "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime",
+        "SerialPort", "EventLoop", "Hotplug", "HostSensors", "SystemBus", "FileSystem", "MonotonicTime", "Timekeeping",
         systemPackage,
       ],
       swiftSettings: settings),
@@ -167,10 +171,9 @@ let package = Package(
     .target(
       name: "LocationDaemon",
       dependencies: [
-        "ConfigurationEditing", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime",
+        "CLinux", "ConfigurationEditing", "EventLoop", "FileSystem", "GPSDProtocol", "LocationService", "MonotonicTime",
         "Positioning", "PowerControl", "Receiver", "ReceiverPower", "ReceiverRuntime", "ReceiverStream", "SerialPort",
-        "ServiceProtocol", "SystemBus", "Varlink", "WireBytes",
-        systemPackage,
+        "ServiceProtocol", "SystemBus", "Timekeeping", "Varlink", "WireBytes", systemPackage,
       ],
       swiftSettings: settings),
 
@@ -252,7 +255,9 @@ let package = Package(
       name: "GPSDJSONTests", dependencies: ["GPSDJSON", "ReceiverStream", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "GPSDProtocolTests",
-      dependencies: ["GPSDProtocol", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "Varlink"],
+      dependencies: [
+        "GPSDProtocol", "MonotonicTime", "NMEA", "ReceiverStream", "TestSupport", "Timekeeping", "Varlink",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "TrackFormatsTests",
@@ -294,6 +299,9 @@ let package = Package(
       name: "ReceiverSimulatorTests",
       dependencies: ["ReceiverSimulator", "ReceiverStream", "UBX", "NMEA", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "TimekeepingTests", dependencies: ["MonotonicTime", "ReceiverStream", "TestSupport", "Timekeeping", "UBX"],
+      swiftSettings: settings),
     .testTarget(name: "PowerControlTests", dependencies: ["PowerControl", "MonotonicTime"], swiftSettings: settings),
     .testTarget(
       name: "ReceiverPowerTests",
@@ -321,7 +329,8 @@ let package = Package(
       name: "LocationDaemonTests",
       dependencies: [
         "LocationDaemon", "RemoteLocation", "LocationService", "EventLoop", "FileSystem", "MonotonicTime",
-        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink", "TestSupport", systemPackage,
+        "Positioning", "Receiver", "ReceiverRuntime", "ReceiverStream", "Varlink", "TestSupport", "Timekeeping",
+        systemPackage,
       ], swiftSettings: settings),
     .testTarget(
       name: "CoreLocationTests", dependencies: ["CoreLocation", "LocationService", "Positioning"],

@@ -3,6 +3,7 @@ import FileSystem
 import LocationService
 import Positioning
 import Synchronization
+import Timekeeping
 
 /// The permissions that the machine's administrator gives to programs without a user, from /etc/sextant/policy.
 final class DaemonPolicy: Sendable {
@@ -11,6 +12,8 @@ final class DaemonPolicy: Sendable {
     var grants: [String: AuthorizationStatus]
     var launches: Set<String>
     var servesGPSD: Bool?
+    var clock: ClockPolicy
+    var pulses: PulsePolicy
     /// The number of times that the file was read.
     var revision = 1
   }
@@ -18,7 +21,10 @@ final class DaemonPolicy: Sendable {
   private let state: Mutex<State>
 
   init(_ policy: LocationPolicy) {
-    state = Mutex(State(grants: policy.grants, launches: policy.launches, servesGPSD: policy.servesGPSD))
+    state = Mutex(
+      State(
+        grants: policy.grants, launches: policy.launches, servesGPSD: policy.servesGPSD, clock: policy.clock,
+        pulses: policy.pulses))
   }
 
   /// The policy of this machine.
@@ -35,6 +41,8 @@ final class DaemonPolicy: Sendable {
       state.grants = policy.grants
       state.launches = policy.launches
       state.servesGPSD = policy.servesGPSD
+      state.clock = policy.clock
+      state.pulses = policy.pulses
       state.revision += 1
     }
   }
@@ -44,6 +52,12 @@ final class DaemonPolicy: Sendable {
 
   /// Whether clients of gpsd are served; nil if the policy does not decide it.
   var servesGPSD: Bool? { state.withLock { $0.servesGPSD } }
+
+  /// How the first receiver serves the computer's clock.
+  var clock: ClockPolicy { state.withLock { $0.clock } }
+
+  /// Where its pulses are.
+  var pulses: PulsePolicy { state.withLock { $0.pulses } }
 
   /// Returns the permission of a program; nil if the policy has none.
   func grant(to peer: Peer) -> AuthorizationStatus? {

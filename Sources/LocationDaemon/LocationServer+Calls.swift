@@ -28,6 +28,7 @@ extension LocationServer {
       stream(call, id, connection)
     case "org.sextant.Receivers.Lease": lease(call, id, connection)
     case "org.sextant.Receivers.KeepRecovery": keepRecovery(call, id, connection)
+    case "org.sextant.Time.GetTime": connection.reply(id, .success(["time": clock.json(at: now)]))
     case "org.sextant.CoreLocation.Open": open(call, id, connection)
     case _ where call.interface == "org.sextant.Launch": answerLaunch(call, id, connection, at: now.instant)
     case _ where call.interface == "org.sextant.Authorization": answerAuthorization(call, id, connection)

@@ -47,6 +47,7 @@ extension LocationServer {
 
   /// Passes received bytes on.
   func receive(_ bytes: RawSpan, of receiver: Int) {
+    clock.receive(bytes, of: receiver)
     gpsd.receive(bytes, of: receiver, at: SystemClock.monotonic)
     var text: String?
     for connection in connections(where: \.isStream) {

@@ -41,6 +41,7 @@ final class LocationServer: ServiceThreadWork {
   let started: Instant
   private let manager: ServiceManager
   let gpsd: GPSDServer
+  let clock: ClockServer
   private var nextWatchdog: Instant?
   private var isGoodbyeSent = false
   /// The newest location that was sent: most programs get the same one.
@@ -66,15 +67,18 @@ final class LocationServer: ServiceThreadWork {
     nextWatchdog = manager.watchdogMicroseconds == nil ? nil : now
     service = VarlinkService(
       vendor: "Sextant", product: "sextantd", version: version, url: "",
-      interfaces: [.location, .receivers, .coreLocation, .authorization, .launch])
+      interfaces: [.location, .receivers, .coreLocation, .authorization, .launch, .time])
     self.listener = listener
-    self.gpsd = GPSDServer(
+    let server = GPSDServer(
       host, gpsd.listeners, isForbidden: gpsd.isForbidden, policy: policy, version: version, &poller)
+    self.gpsd = server
+    clock = ClockServer(host, policy) { server.deliver($0, of: $1) }
     try poller.add(self.listener.descriptor, token: Poller.Token(rawValue: Self.firstToken))
   }
 
   var deadline: Instant? {
     var next = Instant.earlier(.earlier(nextForegroundCheck, nextWatchdog), .earlier(launcher.deadline, gpsd.deadline))
+    next = .earlier(next, clock.deadline)
     for connection in connections.values {
       if let lease = connection.lease, lease.call != nil { next = .earlier(next, lease.retryAt) }
     }
@@ -246,15 +250,20 @@ final class LocationServer: ServiceThreadWork {
   }
 
   func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
-    gpsd.receive(report, sky, of: receiver, at: now)
+    gpsd.receive(report, sky, of: receiver, servesClock: clock.isServing && receiver == 0, at: now)
+    clock.receive(report, of: receiver, at: now.instant)
   }
 
   func receive(_ report: SessionReport, of receiver: Int) { gpsd.changes.receive(report, of: receiver) }
-  func takeCommands(for receiver: Int) -> [ClientCommand] { gpsd.takeCommands(for: receiver) }
+  func takeCommands(for receiver: Int) -> [ClientCommand] {
+    gpsd.takeCommands(for: receiver) + clock.takeBytes(for: receiver).map(ClientCommand.send)
+  }
   func takeAddedDevices() -> [String] { gpsd.takeAddedDevices() }
 
   func roundEnded(_ poller: inout Poller, receivers: () -> [ReceiverStatus], at now: Moment) {
     self.receivers = receivers()
+    // Before the clients are written to: pulses are reports.
+    clock.roundEnded(self.receivers, at: now)
     gpsd.roundEnded(self.receivers, &poller, at: now)
     launcher.roundEnded(&poller, at: now.instant)
     if connections.isEmpty { return }

@@ -14,6 +14,9 @@ public enum SystemClock {
   /// CLOCK_BOOTTIME.
   public static var sinceBoot: Instant { Instant(nanoseconds: UInt64(nanoseconds(CLOCK_BOOTTIME))) }
 
+  /// The oscillator's time: no time daemon slews it. The corresponding C function is clock_gettime(2) with CLOCK_MONOTONIC_RAW.
+  public static var raw: Instant { Instant(nanoseconds: UInt64(nanoseconds(CLOCK_MONOTONIC_RAW))) }
+
   /// Nanoseconds since 1970, UTC; it steps when the clock is set. The corresponding C function is clock_gettime(2) with
   /// CLOCK_REALTIME.
   public static var utcNanoseconds: Int64 { nanoseconds(CLOCK_REALTIME) }

@@ -76,6 +76,9 @@ package final class ReceiverConnection {
     }
   }
 
+  /// The descriptor of the open port; nil without one.
+  package var fileDescriptor: Int32? { read { $0.line.fileDescriptor } }
+
   private var isPaused: Bool { read { $0.isPaused } ?? false }
 
   // MARK: Events

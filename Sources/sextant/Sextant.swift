@@ -19,7 +19,7 @@ struct Sextant: ParsableCommand {
     subcommands: [
       Devices.self, Probe.self, Watch.self, Track.self, Authorize.self, Configure.self, Record.self, Decode.self,
       Report.self, Power.self, Batch.self, Poll.self, Send.self, ResetReceiver.self, Simulate.self, Serve.self,
-      Status.self,
+      Status.self, Time.self,
       Bench.self,
     ])
 

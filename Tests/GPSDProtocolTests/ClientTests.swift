@@ -4,6 +4,7 @@ import MonotonicTime
 import ReceiverStream
 import TestSupport
 import Testing
+import Timekeeping
 import Varlink
 
 /// The time of a round.
@@ -282,5 +283,33 @@ struct ReportDeliveryTests {
     #expect(try scene.replies(to: "?DEVICE;")[0]["activated"] == nil)
     #expect(try scene.replies(to: "?POLL;")[0]["active"] == 0)
     #expect(scene.state.update([GPSDDevice(path: "/dev/ttyACM0", isActive: false)], at: noon) == [])
+  }
+}
+
+@Suite("Samples of the clock for gpsd's clients")
+struct TimingReportTests {
+  @Test(
+    "a sample of a pulse is PPS with its precision, one of messages is TOFF, and only a client with `pps` gets them")
+  func reports() {
+    var state = GPSDState(release: "1.0")
+    _ = state.update([GPSDDevice(path: "/dev/ttyS0", isActive: true)], at: UTCTime(nanosecondsSince1970: 0))
+    let sample = TimeSample(
+      source: .pulse, real: UTCTime(nanosecondsSince1970: 1_795_532_400_000_000_000),
+      system: UTCTime(nanosecondsSince1970: 1_795_532_399_999_999_100), precision: -20)
+    let text = GPSDState.text(of: sample, device: "/dev/ttyS0")
+    #expect(
+      String(decoding: text, as: UTF8.self)
+        == #"{"class":"PPS","device":"/dev/ttyS0","real_sec":1795532400,"real_nsec":0,"clock_sec":1795532399,"#
+        + #""clock_nsec":999999100,"precision":-20}"# + "\r\n")
+    var messages = sample
+    messages.source = .messages
+    #expect(String(decoding: GPSDState.text(of: messages, device: "/dev/ttyS0"), as: UTF8.self).contains("TOFF"))
+    for (request, isSent) in [(#"?WATCH={"json":true,"pps":true};"#, true), (#"?WATCH={"json":true};"#, false)] {
+      var client = GPSDClient(.gpsd, state)
+      _ = client.receive(Array(request.utf8).span, state, at: UTCTime(nanosecondsSince1970: 0))
+      let before = client.delivered
+      client.deliver(timing: text, of: "/dev/ttyS0", at: .zero)
+      #expect((client.delivered > before) == isSent)
+    }
   }
 }

@@ -42,6 +42,18 @@ struct PolicyTests {
     }
   }
 
+  @Test(
+    "The policy says how often a receiver serves the clock, and where its pulses are; without a line it serves none")
+  func clock() {
+    #expect(Self.policy("").clock == .off && Self.policy("").pulses == .ofPort)
+    #expect(Self.policy("time = continuous\npps = carrier\n").clock == .continuous)
+    #expect(Self.policy("time = every 10 min # a watch\npps = /dev/pps1\n").clock == .every(minutes: 10))
+    #expect(Self.policy("pps = /dev/pps1\n").pulses == .device("/dev/pps1"))
+    for line in ["time", "time = yes", "time every 10 min", "pps = gpio", "pps ="] {
+      #expect(LocationPolicy(parsing: line).problem != nil, "\(line)")
+    }
+  }
+
   @Test("A grant that is not understood grants nothing, and is reported")
   func mistakes() {
     for line in ["grant hike.service", "grant hike.service sometimes", "grant hike.service always twice", "grant"] {

@@ -179,6 +179,11 @@ package struct GPSDClient: Sendable {
     if watch.nmea { deliver(epoch.nmea, at: now) }
   }
 
+  /// Queues TOFF or PPS.
+  package mutating func deliver(timing report: [UInt8], of path: String, at now: Instant) {
+    if watch.json, watch.pps, wants(path) { deliver(report, at: now) }
+  }
+
   /// Queues a report of a receiver that came or went.
   package mutating func deliver(_ change: DeviceReport, at now: Instant) {
     if watch.json, watch.covers(change.device) { deliver(change.json, at: now) }

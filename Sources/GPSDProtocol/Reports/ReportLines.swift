@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GPSDJSON
 import ReceiverStream
+import Timekeeping
 import WireBytes
 
 // The objects of gpsd_json(5) beside TPV and SKY.
@@ -123,16 +124,24 @@ extension JSONLine {
   /// Writes TOFF: the time of the fix, and the computer's time at which it was received. Returns whether there is one.
   mutating func timeOffset(_ fix: Fix, received: UTCTime, device: String) -> Bool {
     guard let time = fix.time else { return false }
+    timing("TOFF", real: time, clock: received, precision: nil, device: device)
+    return true
+  }
+
+  /// TOFF, or PPS with NTP's precision.
+  fileprivate mutating func timing(
+    _ name: StaticString, real: UTCTime, clock: UTCTime, precision: Int8?, device: String
+  ) {
     beginObject()
-    field("class", "TOFF")
+    field("class", name)
     field("device", text: device)
-    field("real_sec", time.nanosecondsSince1970 / 1_000_000_000)
-    field("real_nsec", time.nanosecondsSince1970 % 1_000_000_000)
-    field("clock_sec", received.nanosecondsSince1970 / 1_000_000_000)
-    field("clock_nsec", received.nanosecondsSince1970 % 1_000_000_000)
+    field("real_sec", real.nanosecondsSince1970 / 1_000_000_000)
+    field("real_nsec", real.nanosecondsSince1970 % 1_000_000_000)
+    field("clock_sec", clock.nanosecondsSince1970 / 1_000_000_000)
+    field("clock_nsec", clock.nanosecondsSince1970 % 1_000_000_000)
+    if let precision { field("precision", Int(precision)) }
     endObject()
     endLine()
-    return true
   }
 
   private mutating func begin(_ name: StaticString, _ fix: Fix, _ device: String) {
@@ -144,5 +153,18 @@ extension JSONLine {
     put(raw: UInt8(ascii: "\""))
     timestamp(time)
     put(raw: UInt8(ascii: "\""))
+  }
+}
+
+extension GPSDState {
+  /// Returns a sample of the clock as TOFF, of messages, or as PPS; gpsd_json(5), sections "TOFF" and "PPS".
+  package static func text(of sample: TimeSample, device: String) -> [UInt8] {
+    var line = JSONLine()
+    switch sample.source {
+    case .messages: line.timing("TOFF", real: sample.real, clock: sample.system, precision: nil, device: device)
+    case .pulse:
+      line.timing("PPS", real: sample.real, clock: sample.system, precision: sample.precision, device: device)
+    }
+    return line.served
   }
 }

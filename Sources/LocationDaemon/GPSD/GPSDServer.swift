@@ -8,6 +8,7 @@ import Positioning
 import PowerControl
 import ReceiverStream
 import SystemPackage
+import Timekeeping
 import WireBytes
 
 /// The sockets for clients of gpsd, on the service's thread. A client that watches is a manager of one program of the host,
@@ -338,10 +339,22 @@ final class GPSDServer {
 
   // MARK: Reports
 
-  func receive(_ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, at now: Moment) {
+  /// Sends a sample of the clock to the clients that want them.
+  func deliver(_ sample: TimeSample, of path: String) {
+    guard clients.values.contains(where: \.client.watch.pps), isPermitted else { return }
+    let text = GPSDState.text(of: sample, device: path)
+    for client in clients.values { client.client.deliver(timing: text, of: path, at: SystemClock.monotonic) }
+  }
+
+  /// - Parameter servesClock: whether TOFF comes with the samples of the clock.
+  func receive(
+    _ report: borrowing EpochAssembler.Report, _ sky: borrowing Sky, of receiver: Int, servesClock: Bool = false,
+    at now: Moment
+  ) {
     guard !clients.isEmpty, isPermitted else { return }
     let watches = clients.values.map(\.client.watch)
-    let wanted = GPSDState.Wanted(nmea: watches.contains(where: \.nmea), timeOffset: watches.contains(where: \.pps))
+    let wanted = GPSDState.Wanted(
+      nmea: watches.contains(where: \.nmea), timeOffset: !servesClock && watches.contains(where: \.pps))
     guard let epoch = state.receive(report, sky, of: receiver, wanted: wanted, received: now.utc) else { return }
     for client in clients.values { client.client.deliver(epoch, at: now.instant) }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Positioning
+import Timekeeping
 
 /// The decisions of the machine's administrator for all users, from /etc/sextant/policy.
 ///
@@ -11,6 +12,8 @@ import Positioning
 ///     grant PATH whenInUse    a question, as on a board without a user
 ///     launch UNIT             the daemon starts that unit at its regions, as it does one that has `always`
 ///     gpsd = on               the daemon serves clients of gpsd's protocol on this machine, or does not (off)
+///     time = continuous       the first receiver serves the computer's clock: always, `every 10 min`, or not (off)
+///     pps = carrier           its pulse is at the carrier line of its port, or at that source (`/dev/pps0`)
 ///
 /// A `#` begins a comment. A program is named as `sextant authorize` shows it.
 package struct LocationPolicy: Sendable, Equatable {
@@ -24,6 +27,10 @@ package struct LocationPolicy: Sendable, Equatable {
   package private(set) var launches: Set<String> = []
   /// Whether clients of gpsd are served; nil if the policy does not decide it.
   package private(set) var servesGPSD: Bool?
+  /// How the first receiver serves the computer's clock.
+  package private(set) var clock = ClockPolicy.off
+  /// Where its pulses are.
+  package private(set) var pulses = PulsePolicy.ofPort
   /// The numbers of lines that cannot be read, from 1.
   package private(set) var mistakes: [Int] = []
 
@@ -38,6 +45,8 @@ package struct LocationPolicy: Sendable, Equatable {
       case .grant(let program, let status): grants[program] = status
       case .launch(let unit): launches.insert(unit)
       case .gpsd(let isOn): servesGPSD = isOn
+      case .time(let policy): clock = policy
+      case .pulses(let policy): pulses = policy
       case .mistake: mistakes.append(index + 1)
       }
     }
@@ -45,6 +54,7 @@ package struct LocationPolicy: Sendable, Equatable {
 
   private enum Line: Equatable {
     case nothing, servicesOff, restrict(String), grant(String, AuthorizationStatus), launch(String), gpsd(Bool), mistake
+    case time(ClockPolicy), pulses(PulsePolicy)
 
     init(_ line: Substring) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -60,6 +70,10 @@ package struct LocationPolicy: Sendable, Equatable {
       case "launch" where words.count == 2: self = .launch(StateText.unescape(words[1]))
       case "gpsd" where words.dropFirst().elementsEqual(["=", "on"]): self = .gpsd(true)
       case "gpsd" where words.dropFirst().elementsEqual(["=", "off"]): self = .gpsd(false)
+      case "time" where words.count > 1 && words[1] == "=":
+        self = ClockPolicy(words: words.dropFirst(2)).map { .time($0) } ?? .mistake
+      case "pps" where words.count == 3 && words[1] == "=":
+        self = PulsePolicy(String(words[2])).map { .pulses($0) } ?? .mistake
       default: self = .mistake
       }
     }
@@ -69,7 +83,7 @@ package struct LocationPolicy: Sendable, Equatable {
   package var problem: String? {
     guard let first = mistakes.first else { return nil }
     return "\(Self.path):\(first): not understood; a line is `services off`, `restrict APP`, `grant UNIT always`"
-      + ", `launch UNIT` or `gpsd = on`"
+      + ", `launch UNIT`, `gpsd = on`, `time = continuous` or `pps = /dev/pps0`"
   }
 
   /// Returns the text with services switched. Its other lines stay as they are.

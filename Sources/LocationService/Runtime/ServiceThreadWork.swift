@@ -48,6 +48,8 @@ package struct ReceiverStatus: Equatable, Sendable {
   package var baud: UInt32?
   package var identity = LineIdentity.unknown
   package var use = LineUse.served
+  /// The descriptor of its line, which stays the service's; nil for a line that is not open.
+  package var descriptor: Int32?
 
   package init(device: String, isOpen: Bool) {
     self.device = device

@@ -51,6 +51,7 @@ extension MessageIdentity {
   public static let navSOL = MessageIdentity(0x01, 0x06)
   public static let navPOSLLH = MessageIdentity(0x01, 0x02)
   public static let navVELNED = MessageIdentity(0x01, 0x12)
+  public static let navTIMELS = MessageIdentity(0x01, 0x26)
   public static let navTIMEUTC = MessageIdentity(0x01, 0x21)
   public static let navSVINFO = MessageIdentity(0x01, 0x30)
 }

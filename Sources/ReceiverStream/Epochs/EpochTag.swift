@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The time of the epoch in a message. It separates messages of different epochs.
-enum EpochTag: Equatable, Sendable {
+package enum EpochTag: Equatable, Sendable {
   /// Nanoseconds since midnight UTC, as in NMEA sentences.
   case timeOfDay(Int64)
   /// Milliseconds since the start of the week, GPS time, as in UBX messages.
@@ -16,7 +16,7 @@ enum EpochTag: Equatable, Sendable {
   }
 
   /// Whether two tags are of the same epoch, given GPS − UTC in seconds.
-  func isSame(as other: EpochTag, leapSeconds: Int) -> Bool {
+  package func isSame(as other: EpochTag, leapSeconds: Int) -> Bool {
     switch (self, other) {
     case (.timeOfWeek(let a), .timeOfWeek(let b)): return a == b
     case (.timeOfDay(let a), .timeOfDay(let b)): return a == b

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Pulses of the kernel, and the memory and messages of time daemons. Their structures are the platform's own (`long`, `time_t`),
+// so the C compiler lays them out. Each function returns 0 (or the value it names) on success and the negative errno on
+// failure, unless its comment differs.
+#ifndef SEXTANT_CTIMING_H
+#define SEXTANT_CTIMING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// A time since 1970.
+struct ctiming_time {
+  int64_t seconds;
+  int32_t nanoseconds;
+};
+
+struct ctiming_sample {
+  /// The receiver's time, and the system's at the same moment.
+  struct ctiming_time real, system;
+  /// The first minus the second, seconds.
+  double offset;
+  int32_t leap;
+  /// A power of two, seconds.
+  int32_t precision;
+};
+
+// MARK: chronyd: chrony.conf(5), "refclock", driver SOCK
+
+/// Writes the message with a sample. Returns its length, or 0 if it does not fit.
+size_t ctiming_sock_message(const struct ctiming_sample *sample, uint8_t *bytes, size_t capacity);
+/// A datagram socket that is connected to the one at `path`, not blocking and closed on exec: the descriptor.
+int ctiming_connect(const char *path);
+/// send(2) without SIGPIPE.
+int ctiming_send(int socket, const uint8_t *bytes, size_t count);
+
+// MARK: ntpd: "Shared Memory Driver" (driver 28)
+
+/// shmget(2) and shmat(2) of a unit's segment, which is made if it is absent: its identifier.
+int ctiming_attach(int unit, int permissions, void **segment);
+/// Writes a sample as mode 1 asks: the count is odd in between.
+void ctiming_put(void *segment, const struct ctiming_sample *sample);
+/// The number of processes that have the segment attached.
+int ctiming_attached(int identifier);
+/// shmdt(2). The segment stays.
+void ctiming_detach(void *segment);
+
+// MARK: Pulses: <linux/pps.h>
+
+struct ctiming_edge {
+  uint32_t sequence;
+  struct ctiming_time time;
+};
+
+/// PPS_GETPARAMS: which edges a source stamps: 1 the rising one (assert), 2 the falling one (clear), 3 both.
+int ctiming_pulse_edges(int descriptor);
+/// PPS_FETCH: waits for the next edge, at most `milliseconds` (-ETIMEDOUT), and returns the newest edges.
+int ctiming_fetch_pulse(int descriptor, int milliseconds, struct ctiming_edge *rising, struct ctiming_edge *falling);
+/// TIOCSETD with N_PPS: the kernel stamps changes of the line's carrier detect, at a /dev/ppsN of its own.
+int ctiming_stamp_carrier(int descriptor);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The calls of CTiming.h. Each `unsafe` passes a pointer to memory that the call's own frame owns; the address of a shared
+// segment stays with its owner until it is detached.
+import CLinux
+import FileSystem
+import Glibc
+import MonotonicTime
+import ReceiverStream
+import SystemPackage
+import Timekeeping
+
+extension ClockReading {
+  /// The clocks now: between two readings of one is that of the other.
+  static func now() -> ClockReading {
+    let before = SystemClock.raw
+    let system = SystemClock.utcNanoseconds
+    let after = SystemClock.raw
+    return ClockReading(
+      raw: Instant(nanoseconds: before.nanoseconds + (after.nanoseconds - before.nanoseconds) / 2),
+      system: UTCTime(nanosecondsSince1970: system))
+  }
+}
+
+extension TimeSample {
+  fileprivate var record: ctiming_sample {
+    ctiming_sample(
+      real: real.record, system: system.record, offset: offsetSeconds, leap: leap.rawValue, precision: Int32(precision))
+  }
+
+  /// The datagram of chronyd's refclock driver SOCK.
+  var sockMessage: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    var record = record
+    let count = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+      unsafe ctiming_sock_message(&record, bytes.baseAddress, bytes.count)
+    }
+    return Array(bytes.prefix(count))
+  }
+}
+
+extension UTCTime {
+  /// Seconds rounded down, so that the nanoseconds are never negative.
+  fileprivate var record: ctiming_time {
+    let (second, rest) = nanosecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return rest < 0
+      ? ctiming_time(seconds: second - 1, nanoseconds: Int32(rest + 1_000_000_000))
+      : ctiming_time(seconds: second, nanoseconds: Int32(rest))
+  }
+
+  fileprivate init(_ record: ctiming_time) {
+    self.init(nanosecondsSince1970: record.seconds &* 1_000_000_000 &+ Int64(record.nanoseconds))
+  }
+}
+
+/// The socket of a time daemon.
+struct TimeSocket: ~Copyable {
+  private let owned: OwnedDescriptor
+
+  init(path: String) throws(Errno) {
+    let descriptor = unsafe ctiming_connect(path)
+    if descriptor < 0 { throw Errno(rawValue: -descriptor) }
+    owned = OwnedDescriptor(descriptor)
+  }
+
+  /// Sends a datagram. Returns false if the daemon is gone; a full socket loses the datagram.
+  func send(_ bytes: [UInt8]) -> Bool {
+    let descriptor = owned.number
+    let result = unsafe bytes.withUnsafeBufferPointer { unsafe ctiming_send(descriptor, $0.baseAddress, $0.count) }
+    return result == 0 || result == -EAGAIN
+  }
+}
+
+/// A segment of ntpd's shared memory driver. Its address is attached for as long as it lives.
+@safe final class TimeSegment {
+  private let place: UnsafeMutableRawPointer
+  private let identifier: Int32
+
+  /// - Parameter permissions: of a segment that is made.
+  init(unit: Int32, permissions: Int32) throws(Errno) {
+    var found: UnsafeMutableRawPointer?
+    let result = unsafe ctiming_attach(unit, permissions, &found)
+    guard result >= 0, let found = unsafe found else { throw Errno(rawValue: -result) }
+    unsafe place = found
+    identifier = result
+  }
+
+  func put(_ sample: TimeSample) {
+    var record = sample.record
+    unsafe ctiming_put(place, &record)
+  }
+
+  /// The number of other processes that have it attached.
+  var readers: Int { max(0, Int(ctiming_attached(identifier)) - 1) }
+
+  deinit { unsafe ctiming_detach(place) }
+}
+
+/// A source of pulses of the kernel; RFC 2783.
+struct PulseDevice: ~Copyable {
+  private let owned: OwnedDescriptor
+  private var sequences: (rising: UInt32, falling: UInt32) = (0, 0)
+  private var isFirst = true
+
+  private init(_ owned: consuming OwnedDescriptor) { self.owned = owned }
+
+  static func open(_ path: String) throws(Errno) -> PulseDevice {
+    let owned = OwnedDescriptor(try retryOnInterrupt { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) })
+    let edges = ctiming_pulse_edges(owned.number)
+    if edges < 0 { throw Errno(rawValue: -edges) }
+    return PulseDevice(owned)
+  }
+
+  /// Waits for edges, at most so long. Returns those that are new, the earlier one first.
+  mutating func fetch(milliseconds: Int32) throws(Errno) -> [(edge: PulseShape.Edge, time: UTCTime)] {
+    var (rising, falling) = (ctiming_edge(), ctiming_edge())
+    let result = unsafe ctiming_fetch_pulse(owned.number, milliseconds, &rising, &falling)
+    if result == -ETIMEDOUT || result == -EINTR { return [] }
+    if result < 0 { throw Errno(rawValue: -result) }
+    var edges: [(edge: PulseShape.Edge, time: UTCTime)] = []
+    // Those before the first call are old.
+    if !isFirst {
+      if rising.sequence != sequences.rising { edges.append((.rising, UTCTime(rising.time))) }
+      if falling.sequence != sequences.falling { edges.append((.falling, UTCTime(falling.time))) }
+    }
+    isFirst = false
+    sequences = (rising.sequence, falling.sequence)
+    return edges.sorted { $0.time < $1.time }
+  }
+
+  /// Has the kernel stamp the carrier line of a serial port, at a source of its own.
+  static func stampCarrier(ofPort descriptor: Int32) throws(Errno) {
+    let result = ctiming_stamp_carrier(descriptor)
+    if result < 0 { throw Errno(rawValue: -result) }
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import ReceiverStream
+
+/// Pairs the pulses and epochs of one receiver with seconds of UTC.
+///
+/// It takes epochs, pulses and notices, and returns samples. It has no clock: every input bears the readings of the
+/// computer's clocks. A pulse becomes a sample if the pulses come once a second, the receiver has a fix with an accurate
+/// time, and the epochs before leave one second of UTC possible (`TimeAnchor`). Without pulses the arrival of epochs gives
+/// samples: the shortest delay counts, and it is the one that pulses have measured, or unknown.
+package struct ClockReference: Sendable {
+  /// The time of an epoch.
+  package struct Epoch: Equatable, Sendable {
+    package var utc: UTCTime
+    /// When its first byte came.
+    package var firstByte: Instant
+    /// Whether the receiver has a fix and has resolved date and seconds.
+    package var isResolved: Bool
+    /// One standard deviation of the receiver's time, seconds; nil if it does not report it.
+    package var accuracySeconds: Double?
+    /// GPS − UTC, seconds; nil if the receiver does not report it.
+    package var leapSeconds: Int?
+
+    package init(
+      utc: UTCTime, firstByte: Instant, isResolved: Bool, accuracySeconds: Double? = nil, leapSeconds: Int? = nil
+    ) {
+      self.utc = utc
+      self.firstByte = firstByte
+      self.isResolved = isResolved
+      self.accuracySeconds = accuracySeconds
+      self.leapSeconds = leapSeconds
+    }
+  }
+
+  /// Why a pulse is no sample.
+  package enum Refusal: String, CaseIterable, Sendable {
+    /// Its stamp is not of the last half second: the process was stalled, or the system's clock was set.
+    case stale
+    /// The first pulses, until their rate is known.
+    case settling
+    /// It is not a whole number of seconds after the one before.
+    case jitter
+    /// There are no epochs with a fix.
+    case noTime
+    /// The receiver reports a time that is too inaccurate, or that its pulse is not locked to the satellites.
+    case inaccurate
+    /// No second of UTC is near.
+    case phase
+    /// A leap second may be near.
+    case leapSecond
+  }
+
+  /// The largest error of the receiver's time for a pulse, seconds.
+  static let accuracyLimitSeconds = 0.001
+  /// The longest time from a pulse to its reading, nanoseconds.
+  private static let longestReading = second / 2
+  /// The precision of messages whose delay is not known: half a second.
+  static let precisionWithoutDelay: Int8 = -1
+  /// The best precision that is stated for messages: the delay wanders with the number of satellites.
+  static let bestPrecisionOfMessages: Int8 = -7
+  /// The best precision that is stated for pulses: the kernel stamps them in an interrupt.
+  static let bestPrecisionOfPulses: Int8 = -20
+
+  private var anchor: TimeAnchor?
+  private var train = PulseTrain()
+  private var notice: LeapSecondNotice?
+  private var pulseNotice: EpochReceipts.PulseNotice?
+  private var accuracySeconds: Double?
+  private var leapSeconds: Int?
+  private var lastOfMessages: UTCTime?
+  private var pulseOffsets = OffsetHistory()
+  private var messageOffsets = OffsetHistory()
+
+  /// The shortest delay from an epoch's time to its first byte, seconds, as pulses have measured it; nil before.
+  package private(set) var delaySeconds: Double?
+  /// The newest sample by pulses, and by messages.
+  package private(set) var newestPulse: TimeSample?
+  package private(set) var newestMessages: TimeSample?
+  /// The number of samples of pulses, and of pulses that are none.
+  package private(set) var pulses = 0
+  package private(set) var refusals: [Refusal: Int] = [:]
+
+  package init() {}
+
+  /// The jitter of each source's offsets, seconds; nil before three samples.
+  package func jitterSeconds(of source: TimeSample.Source) -> Double? {
+    source == .pulse ? pulseOffsets.jitterSeconds : messageOffsets.jitterSeconds
+  }
+
+  /// The time of the last epoch, for what refers to it.
+  package var utc: UTCTime? { anchor?.utc }
+
+  // MARK: Inputs
+
+  package mutating func receive(_ event: EpochReceipts.Event) {
+    switch event {
+    case .leapSecond(let notice): self.notice = notice
+    case .pulse(let notice): pulseNotice = notice
+    }
+  }
+
+  /// Takes an epoch. Returns a sample of messages, at most one for each second.
+  package mutating func receive(_ epoch: Epoch, at now: ClockReading) -> TimeSample? {
+    guard epoch.isResolved, !epoch.utc.isAtLeapSecond else {
+      anchor = nil
+      return nil
+    }
+    if anchor == nil {
+      anchor = TimeAnchor(epoch.utc, firstByte: epoch.firstByte)
+    } else {
+      anchor?.receive(epoch.utc, firstByte: epoch.firstByte)
+    }
+    (accuracySeconds, leapSeconds) = (epoch.accuracySeconds, epoch.leapSeconds)
+    guard let anchor, anchor.isTrusted(at: now.raw) else { return nil }
+    if let last = lastOfMessages, abs(epoch.utc.nanosecondsSince1970 &- last.nanosecondsSince1970) < second * 9 / 10 {
+      return nil
+    }
+    lastOfMessages = epoch.utc
+    // The system's time when it was the epoch's time.
+    let difference = anchor.earliestDifference &+ Int64((delaySeconds ?? 0) * 1e9)
+    let raw = Instant(nanoseconds: UInt64(bitPattern: epoch.utc.nanosecondsSince1970 &- difference))
+    var sample = TimeSample(
+      source: .messages, real: epoch.utc, system: now.system(at: raw), leap: leap(at: epoch.utc),
+      precision: Self.precisionWithoutDelay)
+    messageOffsets.append(sample.offsetSeconds)
+    if delaySeconds != nil {
+      sample.precision = precision(messageOffsets, best: Self.bestPrecisionOfMessages)
+    }
+    newestMessages = sample
+    return sample
+  }
+
+  /// Takes a pulse. Returns its sample; nil if it is implausible.
+  package mutating func receive(_ pulse: Pulse) -> TimeSample? {
+    switch judge(pulse) {
+    case .failure(let refusal):
+      refusals[refusal.reason, default: 0] += 1
+      return nil
+    case .success(let (whole, raw)):
+      pulses += 1
+      let real = UTCTime(nanosecondsSince1970: whole.nanosecondsSince1970 &- earlyNanoseconds(at: whole))
+      var sample = TimeSample(source: .pulse, real: real, system: pulse.edge, leap: leap(at: whole), precision: 0)
+      pulseOffsets.append(sample.offsetSeconds)
+      sample.precision = precision(pulseOffsets, best: Self.bestPrecisionOfPulses)
+      if let anchor {
+        let difference = whole.nanosecondsSince1970 &- Int64(bitPattern: raw.nanoseconds)
+        delaySeconds = Double(max(0, difference &- anchor.earliestDifference)) / 1e9
+      }
+      newestPulse = sample
+      return sample
+    }
+  }
+
+  private struct Refused: Error { var reason: Refusal }
+
+  private mutating func judge(_ pulse: Pulse) -> Result<(UTCTime, Instant), Refused> {
+    let age = pulse.reading.system.nanosecondsSince1970 &- pulse.edge.nanosecondsSince1970
+    guard age >= 0, age <= Self.longestReading else { return .failure(Refused(reason: .stale)) }
+    let raw = Instant(nanoseconds: pulse.reading.raw.nanoseconds &- UInt64(age))
+    switch train.receive(at: raw) {
+    case .settled: break
+    case .settling: return .failure(Refused(reason: .settling))
+    case .implausible: return .failure(Refused(reason: .jitter))
+    }
+    guard let anchor, anchor.isTrusted(at: raw) else { return .failure(Refused(reason: .noTime)) }
+    if let accuracySeconds, accuracySeconds > Self.accuracyLimitSeconds {
+      return .failure(Refused(reason: .inaccurate))
+    }
+    if pulseNotice?.isLocked == false { return .failure(Refused(reason: .inaccurate)) }
+    guard let whole = anchor.wholeSecond(at: raw) else { return .failure(Refused(reason: .phase)) }
+    guard !whole.isAtLeapSecond else {
+      self.anchor = nil
+      return .failure(Refused(reason: .leapSecond))
+    }
+    return .success((whole, raw))
+  }
+
+  // MARK: Details
+
+  private func leap(at time: UTCTime) -> TimeSample.Leap { notice?.leap(at: time) ?? .none }
+
+  private func precision(_ history: OffsetHistory, best: Int8) -> Int8 {
+    guard let jitter = history.jitterSeconds, jitter > 0 else { return best }
+    var precision = best
+    var error = 1.0
+    for _ in 0..<(-Int(best)) { error /= 2 }
+    while error < jitter, precision < 0 {
+      error *= 2
+      precision += 1
+    }
+    return precision
+  }
+
+  /// Returns by how much the pulse of a second is early, nanoseconds: the sawtooth of the receiver's own clock. A corrected pulse
+  /// is the measured one plus qErr.
+  private func earlyNanoseconds(at whole: UTCTime) -> Int64 {
+    guard let pulseNotice, let error = pulseNotice.errorPicoseconds else { return 0 }
+    let week: Int64 = 604_800
+    let gps = whole.nanosecondsSince1970 / second - Day.gpsEpoch.since1970 * 86_400
+    let leap = pulseNotice.isUTC ? 0 : Int64(leapSeconds ?? LeapSeconds.on(whole.day))
+    guard (gps + leap) % week == pulseNotice.secondOfWeek % week else { return 0 }
+    return Int64((Double(error) / 1000).rounded())
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import MonotonicTime
+import NMEA
+import ReceiverStream
+import UBX
+import WireBytes
+
+/// When the first byte of each epoch came, and the receiver's messages about its pulse and leap seconds.
+package struct EpochReceipts: ~Copyable {
+  /// What a receiver sends about its pulse.
+  package struct PulseNotice: Equatable, Sendable {
+    /// The second of the week of the pulse that comes next.
+    package var secondOfWeek: Int64
+    /// Whether the second is of UTC's week, not GPS'.
+    package var isUTC: Bool
+    /// The quantization error of the pulse, picoseconds, positive for an early pulse; nil if the receiver does not know it.
+    package var errorPicoseconds: Int32?
+    package var isLocked: Bool
+
+    package init(secondOfWeek: Int64, isUTC: Bool, errorPicoseconds: Int32?, isLocked: Bool) {
+      self.secondOfWeek = secondOfWeek
+      self.isUTC = isUTC
+      self.errorPicoseconds = errorPicoseconds
+      self.isLocked = isLocked
+    }
+
+    /// Interface descriptions, UBX-TIM-TP.
+    init(_ message: borrowing TimTP) {
+      secondOfWeek = (Int64(message.towMS) + 500) / 1000
+      isUTC = message.flags_timeBase
+      errorPicoseconds = message.flags_qErrInvalid ? nil : message.qErr
+      isLocked = !message.flags_TpNotLocked
+    }
+  }
+
+  package enum Event: Equatable, Sendable {
+    case pulse(PulseNotice)
+    case leapSecond(LeapSecondNotice)
+  }
+
+  /// The number of epochs that are kept until their report.
+  private static let kept = 4
+
+  private var stream = FrameStream()
+  private var received: UInt64 = 0
+  private var epochs: [(tag: EpochTag, firstByte: Instant)] = []
+
+  package init() {}
+
+  /// Takes bytes of a receiver.
+  ///
+  /// - Parameters:
+  ///   - raw: when they were read.
+  ///   - secondsPerByte: the time of a byte on the line; 0 if the line has no rate. Bytes that are read together came one after
+  ///     the other.
+  ///   - utc: the time of the receiver's last epoch, to which an announced leap second refers; nil before one.
+  package mutating func receive(
+    _ bytes: RawSpan, at raw: Instant, secondsPerByte: Double, utc: UTCTime?
+  ) -> [Event] {
+    var events: [Event] = []
+    var found: [(EpochTag, offset: UInt64)] = []
+    stream.receive(bytes) { frame in
+      if let ubx = frame.ubx {
+        switch ubx.identity {
+        case TimTP.identity:
+          if let message = TimTP(payload: ubx.payload) { events.append(.pulse(PulseNotice(message))) }
+        case NavTIMELS.identity:
+          if let utc, let message = NavTIMELS(payload: ubx.payload),
+            let notice = LeapSecondNotice(message, utc: utc)
+          {
+            events.append(.leapSecond(notice))
+          }
+        default: break
+        }
+      }
+      if let tag = Self.tag(of: frame) { found.append((tag, frame.offset)) }
+    }
+    received += UInt64(bytes.byteCount)
+    for (tag, offset) in found where !epochs.contains(where: { $0.tag == tag }) {
+      epochs.append((tag, raw.moved(by: -Double(received - offset) * secondsPerByte)))
+      if epochs.count > Self.kept { epochs.removeFirst() }
+    }
+    return events
+  }
+
+  /// Returns when the first byte of an epoch came; nil if its messages have another time.
+  package func firstByte(of utc: UTCTime, leapSeconds: Int?) -> Instant? {
+    let leap = leapSeconds ?? LeapSeconds.on(utc.day)
+    let ofDay = EpochTag.timeOfDay(utc.nanosecondsOfDay)
+    let week: Int64 = 604_800_000
+    let gps = utc.nanosecondsSince1970 - Day.gpsEpoch.since1970 * UTCTime.nanosecondsPerDay
+    let ofWeek = EpochTag.timeOfWeek(UInt32(((gps + 500_000) / 1_000_000 + Int64(leap) * 1000) % week))
+    return epochs.last {
+      switch $0.tag {
+      case .timeOfDay: $0.tag.isSame(as: ofDay, leapSeconds: leap)
+      case .timeOfWeek(let iTOW): $0.tag == ofWeek || Self.isNear(iTOW, ofWeek, week)
+      }
+    }?.firstByte
+  }
+
+  /// Whether two times of week differ by rounding alone: 10 ms, as `EpochTag`.
+  private static func isNear(_ iTOW: UInt32, _ tag: EpochTag, _ week: Int64) -> Bool {
+    guard case .timeOfWeek(let other) = tag else { return false }
+    let difference = abs(Int64(iTOW) - Int64(other))
+    return min(difference, week - difference) <= 10
+  }
+
+  /// Returns the time of the epoch that a frame belongs to; nil for a frame that may come at any time.
+  private static func tag(of frame: borrowing Frame) -> EpochTag? {
+    if let ubx = frame.ubx {
+      switch ubx.identity {
+      case NavPVT.identity, NavSOL.identity, NavPOSLLH.identity, NavVELNED.identity, NavTIMEUTC.identity,
+        NavTIMEGPS.identity, NavDOP.identity, NavSTATUS.identity, NavEOE.identity:
+        return ubx.payload.byteCount >= 4 ? .timeOfWeek(ubx.payload.littleEndian(0, as: UInt32.self)) : nil
+      default: return nil
+      }
+    }
+    guard let sentence = frame.nmea, !sentence.isProprietary else { return nil }
+    var rejected = 0
+    let time: TimeOfDay? =
+      switch sentence.formatter {
+      case RMC.formatter: sentence.decode(RMC.self, rejected: &rejected).time
+      case GGA.formatter: sentence.decode(GGA.self, rejected: &rejected).time
+      case GNS.formatter: sentence.decode(GNS.self, rejected: &rejected).time
+      case GLL.formatter: sentence.decode(GLL.self, rejected: &rejected).time
+      case ZDA.formatter: sentence.decode(ZDA.self, rejected: &rejected).time
+      default: nil
+      }
+    return time.map { .timeOfDay($0.nanoseconds) }
+  }
+}
