@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-units uninstall clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -270,13 +270,16 @@ documentation: dependencies
 	Tests/documentation/build.sh .build/documentation
 
 # Programs for machines without Swift, which need only libudev and libstdc++: build here, run on the board. The toolchain exports
-# every symbol of the Swift library, which no program needs and which costs two megabytes for each.
+# every symbol of the Swift library, which no program needs; docs/reference/size.md has what each flag saves.
 PREFIX ?= /usr/local
 # Addresses of functions are resolved at the start and read-only then (full RELRO); no folder (RUNPATH) is searched for
 # libraries.
-STATIC := -c release --static-swift-stdlib --scratch-path .build/static -Xlinker --no-export-dynamic -Xlinker -z -Xlinker relro \
-  -Xlinker -z -Xlinker now --disable-local-rpath
+LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs \
+  -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
+STATIC := -c release --static-swift-stdlib --scratch-path .build/static $(LINK)
 static: dependencies
+	$(SWIFT) package resolve --scratch-path .build/static
+	packaging/argument-parser/replace.sh .build/static
 	$(SWIFT) build $(STATIC) --product sextant
 	$(SWIFT) build $(STATIC) --product sextant-track
 	$(SWIFT) build $(STATIC) --product sextantd
@@ -296,45 +299,72 @@ check-manual: rig-programs
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 # The units are installed and not enabled (docs/guides/service.md).
-install: static manual install-units
-	$(SUDO) install -D -s -t $(DESTDIR)$(PREFIX)/bin .build/static/release/sextant .build/static/release/sextant-track \
-	  .build/static/release/sextantd
+install: static manual install-files
+
+# PROGRAMS is the folder of the programs; one that is not there is not installed. STRIP has to know their architecture.
+PROGRAMS ?= .build/static/release
+STRIP ?= strip
+install-files: install-units
+	$(SUDO) install -D -s --strip-program=$(STRIP) -t $(DESTDIR)$(PREFIX)/bin \
+	  $(wildcard $(addprefix $(PROGRAMS)/,sextant sextant-track sextantd))
 	$(SUDO) install -D -m 644 -t $(SHARE)/man/man1 .build/manual/man1/*.1
 	$(SUDO) install -D -m 644 -t $(SHARE)/bash-completion/completions .build/manual/completions/bash/sextant
 	$(SUDO) install -D -m 644 -t $(SHARE)/zsh/site-functions .build/manual/completions/zsh/_sextant
 	$(SUDO) install -D -m 644 -t $(SHARE)/fish/vendor_completions.d .build/manual/completions/fish/sextant.fish
+	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextant/examples packaging/examples/config packaging/examples/devices
+	$(SUDO) install -D -m 644 -t $(SHARE)/doc/sextantd/examples packaging/examples/policy
 
 uninstall:
 	$(SUDO) rm -f $(DESTDIR)$(PREFIX)/bin/sextant $(DESTDIR)$(PREFIX)/bin/sextant-track $(DESTDIR)$(PREFIX)/bin/sextantd \
 	  $(DESTDIR)$(UNITS)/sextantd.service $(DESTDIR)$(UNITS)/sextantd.socket \
-	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service $(DESTDIR)/etc/polkit-1/rules.d/60-sextant.rules \
-	  $(DESTDIR)/usr/local/lib/sysusers.d/sextant.conf $(DESTDIR)/usr/local/lib/tmpfiles.d/sextant.conf \
-	  $(SHARE)/man/man1/sextant.1 \
+	  $(DESTDIR)$(UNITS)/sextantd-gpsd.socket $(DESTDIR)$(USER_UNITS)/sextant-launcher.service \
+	  $(DESTDIR)$(POLKIT)/60-sextant.rules \
+	  $(DESTDIR)$(LIB)/sysusers.d/sextant.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf \
+	  $(SHARE)/man/man1/sextant.1 $(SHARE)/man/man1/sextantd.1 \
 	  $(SHARE)/man/man1/sextant-*.1 $(SHARE)/bash-completion/completions/sextant $(SHARE)/zsh/site-functions/_sextant \
 	  $(SHARE)/fish/vendor_completions.d/sextant.fish
+	$(SUDO) rm -rf $(SHARE)/doc/sextant $(SHARE)/doc/sextantd
 
-# The folder of units outside of the distribution's packages (systemd.unit(5)).
-UNITS ?= /usr/local/lib/systemd/system
+# The folders outside of the distribution's packages (systemd.unit(5), sysusers.d(5), polkit(8), udev(7)).
+LIB ?= /usr/local/lib
+UNITS ?= $(LIB)/systemd/system
 USER_UNITS ?= /etc/systemd/user
+POLKIT ?= /etc/polkit-1/rules.d
+UDEV ?= /etc/udev
 install-units:
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UNITS) hw-rules/sextantd.service hw-rules/sextantd.socket \
 	  hw-rules/sextantd-gpsd.socket
 	$(SUDO) install -D -m 644 -t $(DESTDIR)$(USER_UNITS) hw-rules/sextant-launcher.service
-	$(SUDO) install -D -m 644 hw-rules/sextant.rules $(DESTDIR)/etc/polkit-1/rules.d/60-sextant.rules
+	$(SUDO) install -D -m 644 hw-rules/sextant.rules $(DESTDIR)$(POLKIT)/60-sextant.rules
 	$(SUDO) sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITS)/sextantd.service \
 	  $(DESTDIR)$(USER_UNITS)/sextant-launcher.service
-	$(SUDO) install -D -m 644 hw-rules/sextant.sysusers.conf $(DESTDIR)/usr/local/lib/sysusers.d/sextant.conf
-	$(SUDO) install -D -m 644 hw-rules/sextant.tmpfiles.conf $(DESTDIR)/usr/local/lib/tmpfiles.d/sextant.conf
+	$(SUDO) install -D -m 644 hw-rules/sextant.sysusers.conf $(DESTDIR)$(LIB)/sysusers.d/sextant.conf
+	$(SUDO) install -D -m 644 hw-rules/sextant.tmpfiles.conf $(DESTDIR)$(LIB)/tmpfiles.d/sextant.conf
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { $(SUDO) systemd-sysusers sextant.conf && \
 	  $(SUDO) systemd-tmpfiles --create sextant.conf && $(SUDO) systemctl daemon-reload; }
 
 install-hw-rules:
-	$(SUDO) groupadd --system --force gnss
-	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.hwdb /etc/udev/hwdb.d/
-	$(SUDO) install -m 644 hw-rules/60-sextant-gnss.rules /etc/udev/rules.d/
-	$(SUDO) systemd-hwdb update
-	$(SUDO) udevadm control --reload
-	$(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UDEV)/hwdb.d hw-rules/60-sextant-gnss.hwdb
+	$(SUDO) install -D -m 644 -t $(DESTDIR)$(UDEV)/rules.d hw-rules/60-sextant-gnss.rules
+	[ -n "$(DESTDIR)" ] || { $(SUDO) groupadd --system --force gnss && $(SUDO) systemd-hwdb update && \
+	  $(SUDO) udevadm control --reload && \
+	  $(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss; }
+
+# Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine or ARCH=arm64.
+ARCH := $(shell dpkg --print-architecture)
+DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/ReceiverRuntime/SextantVersion.swift)
+TREE = $(CURDIR)/.build/deb/tree-$(ARCH)
+deb: manual
+	rm -rf $(TREE)
+	$(MAKE) install-files install-hw-rules SUDO= DESTDIR=$(TREE) PREFIX=/usr LIB=/usr/lib USER_UNITS=/usr/lib/systemd/user \
+	  POLKIT=/usr/share/polkit-1/rules.d UDEV=/usr/lib/udev
+	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION) .build/deb
+
+# The packages in a chroot of each suite: installed, upgraded, used and purged; and what lintian finds. Needs root.
+SUITES ?= bookworm
+rig-deb: deb
+	packaging/deb.sh $(TREE) $(ARCH) $(DEB_VERSION)+1 .build/deb
+	for suite in $(SUITES); do $(SUDO) Tests/rig/packages.sh .build/deb $(DEB_VERSION) $(ARCH) $$suite .build/rig-deb || exit 1; done
 
 clean:
 	rm -rf .build

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Man pages and shell completions of sextant, from the programs' own description of their command lines.
 
-usage: pages.py PROGRAMS OUTPUT      PROGRAMS is the folder with sextant and sextant-track
+usage: pages.py PROGRAMS OUTPUT      PROGRAMS is the folder with sextant, sextant-track and sextantd
 
 Writes OUTPUT/man1/*.1 and OUTPUT/completions/{bash,zsh,fish}. Exit codes, environment and files are the tables of
 docs/reference/command-line.md.
@@ -150,6 +150,14 @@ def main_page(command, version, related):
     return page("sextant", command, version, body, related)
 
 
+def daemon_page(text, version, related):
+    """The page of sextantd, from the text of its --help: its usage, a paragraph, its options."""
+    usage, summary, options = text.strip("\n").split("\n\n", 2)
+    body = [".SH SYNOPSIS", ".nf", *map(inline, usage.removeprefix("USAGE: ").split("\n")), ".fi",
+            ".SH DESCRIPTION", inline(summary), ".SH OPTIONS", ".nf", *map(inline, options.split("\n")), ".fi"]
+    return page("sextantd", {"abstract": "The location service"}, version, body, related)
+
+
 def block(text, begin, end):
     """The part of a script from one line to another, without both."""
     return text.split(begin, 1)[1].split(end, 1)[0]
@@ -192,6 +200,7 @@ def main():
     pages = {"sextant": main_page(root, version, titles)}
     for name, command in commands.items():
         pages[f"sextant-{name}"] = command_page(f"sextant-{name}", command, f"sextant {name}", version, titles)
+    pages["sextantd"] = daemon_page(output(f"{programs}/sextantd", "--help"), version, titles)
     os.makedirs(f"{out}/man1", exist_ok=True)
     for title, text in pages.items():
         with open(f"{out}/man1/{title}.1", "w", encoding="utf-8") as file:
