@@ -350,7 +350,19 @@ install-hw-rules:
 	  $(SUDO) udevadm control --reload && \
 	  $(SUDO) udevadm trigger --settle --subsystem-match=usb --subsystem-match=tty --subsystem-match=gnss; }
 
-# Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine or ARCH=arm64.
+# sextant and sextantd for 64-bit ARM boards, in .build/board/build/release; tried with the recordings (docs/guides/cross-build.md).
+BOARD := $(CURDIR)/.build/board
+CROSS = -c release --static-swift-stdlib --scratch-path $(BOARD)/build $(LINK) -Xlinker --strip-all --swift-sdks-path $(BOARD)/sdks \
+  --swift-sdk arm64 --pkg-config-path $(BOARD)/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
+board: dependencies
+	packaging/board/setup.sh $(BOARD)
+	$(SWIFT) package resolve --scratch-path $(BOARD)/build
+	packaging/argument-parser/replace.sh $(BOARD)/build
+	$(SWIFT) build $(CROSS) --product sextant
+	$(SWIFT) build $(CROSS) --product sextantd
+	Tests/rig/board.sh $(BOARD) $(RECORDINGS)
+
+# Debian packages in .build/deb (docs/guides/install-on-a-board.md), for this machine.
 ARCH := $(shell dpkg --print-architecture)
 DEB_VERSION ?= $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/ReceiverRuntime/SextantVersion.swift)
 TREE = $(CURDIR)/.build/deb/tree-$(ARCH)

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
+# The programs for a 64-bit ARM board, in qemu-user: their version, and the output of `decode` for each recording, byte for byte that
+# of this machine's program.
+# usage: board.sh BOARD RECORDINGS     BOARD is the folder of packaging/board/setup.sh
+set -euo pipefail
+board=$1 recordings=$2
+top=$(cd "$(dirname "$0")/../.." && pwd)
+host="$top/.build/static/release/sextant"
+[ -x "$host" ] || host="$top/.build/release/sextant"
+emulated() { "$board/qemu/qemu-aarch64" -L "$board/sysroot" "$board/build/release/$1" "${@:2}"; }
+
+for program in sextant sextantd; do
+  echo "board: $(emulated "$program" --version): $(stat -L -c %s "$board/build/release/$program") bytes," \
+    "glibc $(readelf -V "$board/build/release/$program" | grep -o 'GLIBC_2[.0-9]*' | sort -Vu | tail -1)"
+done
+
+compared=0 different=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for recording in "$recordings"/*/*.log; do
+  [ -e "$recording" ] || { echo "board: no recordings in $recordings; name a folder with RECORDINGS=" >&2; exit 66; }
+  for format in tpv messages summary; do
+    # A recording without a frame ends with 65 on both.
+    code=0; "$host" decode --format $format "$recording" > "$work/host" 2> "$work/host.error" || code=$?
+    codeThere=0; emulated sextant decode --format $format "$recording" > "$work/board" 2> "$work/board.error" || codeThere=$?
+    compared=$((compared + 1))
+    cmp -s "$work/host" "$work/board" && cmp -s "$work/host.error" "$work/board.error" && [ $code = $codeThere ] || {
+      different=$((different + 1)); echo "board: $recording, $format: exit codes $code and $codeThere, outputs differ" >&2; }
+  done
+done
+echo "board: $compared outputs of decode, $different different"
+[ $different = 0 ]
