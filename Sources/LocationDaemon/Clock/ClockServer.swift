@@ -139,9 +139,9 @@ final class ClockServer {
       if receiver != nil { endReceiver() }
       return
     }
-    // The time of the built-in simulator and of a recording is not that of the satellites.
+    // The time of the built-in simulator and of a recording is not that of the satellites; that of the network is late.
     guard found.isReceiver else {
-      complain("\(found.device) does not serve the clock: its time is not that of a receiver")
+      complain("\(found.device) does not serve the clock: its time is not that of a receiver on a line of this computer")
       return
     }
     if found.device != receiver?.device { endReceiver() }
@@ -234,10 +234,12 @@ final class ClockServer {
 }
 
 extension ReceiverStatus {
-  /// Whether it is neither the built-in simulator nor a recording.
+  /// Whether its time can serve the clock: it is neither the built-in simulator nor a recording, and on a line.
   fileprivate var isReceiver: Bool {
     switch try? LineAddress(device) {
     case .port?, .i2c?: true
+    // The delay of a network is not known.
+    case .network?: false
     case .simulator?, .replay?, nil: false
     }
   }
