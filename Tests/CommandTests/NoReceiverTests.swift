@@ -47,6 +47,9 @@ struct NoReceiverTests {
       Row(words: ["-"], code: 69), Row(words: ["--json", "FOLDER/recording"], code: 69),
     ],
     "decode": [Row(words: ["FOLDER/sentence.nmea"], code: 0, opensReceiver: false)],
+    "report": [
+      Row(words: ["FOLDER/sentence.nmea", "-o", "FOLDER/report.html"], code: 0, opensReceiver: false)
+    ],
     "power": [
       Row(words: [], code: 69), Row(words: ["sleep", "10"], code: 69), Row(words: ["wake"], code: 69),
       Row(words: ["mode", "cyclic:5"], code: 69),
@@ -70,6 +73,7 @@ struct NoReceiverTests {
     // It waits for a receiver, as sextantd does.
     "serve": [],
     "status": [Row(words: ["--json"], code: 69, opensReceiver: false)],
+    "time": [Row(words: ["--json"], code: 69, opensReceiver: false)],
   ]
 
   /// A command without subcommands, as the program describes it.

@@ -141,7 +141,7 @@ final class ClockServer {
     }
     // The time of the built-in simulator and of a recording is not that of the satellites; that of the network is late.
     guard found.isReceiver else {
-      complain("\(found.device) does not serve the clock: its time is not that of a receiver on a line of this computer")
+      complain("\(found.device) does not serve the clock: its time is not that of a receiver on this computer")
       return
     }
     if found.device != receiver?.device { endReceiver() }
