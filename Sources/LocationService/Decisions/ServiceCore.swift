@@ -203,6 +203,7 @@ struct ServiceCore: Sendable {
   private var owesFixes: Bool { receivers.isOpen && coordinator.holdsFixes && power.isDeferring }
 
   mutating func wake(at now: Moment) {
+    summarize()
     wakeSensing(at: now.instant)
     // Before the engine: the policy reads the receiver out for a deferral that ends at this instant.
     if let due = coordinator.deadline, now.instant >= due { coordinator.wake(at: now.instant) }
@@ -318,11 +319,7 @@ struct ServiceCore: Sendable {
   mutating func actions(at now: Moment) -> [ServiceAction] {
     for _ in 0..<4 where updateDemands(at: now.instant) { drain(at: now) }
     drain(at: now)
-    var actions = takeOutputs(at: now.instant)
-    noteDelivered(actions)
-    if takenRevision != revision { actions += changedSessions() }
-    takenRevision = revision
-    summarize()
+    var actions = takeOutputsAndSessions(at: now.instant)
     let isResting = coordinator.isSilenceWanted
     actions += receivers.open(isNeeded: needsReceiverForHeading || known.needsPosition, isResting: isResting)
     if !receivers.isFinished { updateSensors() }
@@ -334,6 +331,17 @@ struct ServiceCore: Sendable {
     if receivers.isLent(isReadingOut: coordinator.isReadingOut, at: now.instant) { actions.append(.lend(receiver: 0)) }
     actions += receivers.release(isReadingOut: coordinator.isReadingOut, isResting: isResting, at: now.instant)
     if let location = newest.storeDue(isEnd: receivers.isFinished, at: now.instant) { actions.append(store(location)) }
+    return actions
+  }
+
+  /// Takes what the programs have put out, which changes no demand and no deadline of theirs.
+  private mutating func takeOutputsAndSessions(at now: Instant) -> [ServiceAction] {
+    let (summary, reportedHeadingNeed) = (summary, reportedHeadingNeed)
+    var actions = takeOutputs(at: now)
+    noteDelivered(actions)
+    if takenRevision != revision { actions += changedSessions() }
+    takenRevision = revision
+    (self.summary, self.reportedHeadingNeed) = (summary, reportedHeadingNeed)
     return actions
   }
 
