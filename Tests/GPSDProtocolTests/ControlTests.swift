@@ -35,6 +35,7 @@ struct ControlTests {
       "+\n", "-\n", "+/dev/a b\n", "!/dev/ttyACM0\n", "!/dev/ttyACM0=\n", "&/dev/ttyACM0=b5620\n",
       "&/dev/ttyACM0=xy\n",
       "&/dev/ttyACM0=\n", "&/dev/ttyACM0=１２\n", "&=00\n", "?version\n", "hello\n", "+/dev/tty\u{0}ACM0\n",
+      "-/dev/a \u{345}\n",
     ])
   func refused(line: String) {
     var scene = Scene(.control)

@@ -44,7 +44,9 @@ package enum ControlCommand: Equatable, Sendable {
   }
 
   private static func ofDevice(_ path: String, _ make: (String) -> ControlCommand) -> ControlCommand {
-    path.isEmpty || path.contains(" ") ? .invalid("a path without spaces follows the sign") : make(path)
+    // By bytes: a space with a combining mark behind it is another character.
+    path.isEmpty || path.utf8.contains(UInt8(ascii: " "))
+      ? .invalid("a path without spaces follows the sign") : make(path)
   }
 
   private static func withValue(_ text: String, _ make: (String, String) -> ControlCommand) -> ControlCommand {
