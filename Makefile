@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
 
 run: build
 	.build/release/sextant watch --demo

@@ -5,8 +5,7 @@
 # usage: deb.sh TREE ARCHITECTURE VERSION OUTPUT
 #   TREE    the folder that DESTDIR named, with PREFIX=/usr
 #   OUTPUT  gets PACKAGE_VERSION_ARCHITECTURE.deb
-# MAINTAINER names who builds them, as in "Name <address>". SYSROOT is the folder of the target's libraries when it is not this
-# machine (packaging/board/setup.sh).
+# MAINTAINER names who builds them, as in "Name <address>".
 set -euo pipefail
 tree=$1 architecture=$2 version=$3 output=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,8 +22,8 @@ mkdir -p "$output"
 depends() {
   mkdir -p "$work/shlibs/debian"
   printf 'Source: sextant\n\nPackage: sextant\nArchitecture: any\n' > "$work/shlibs/debian/control"
-  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps -O \
-    ${SYSROOT:+--admindir="$SYSROOT/var/lib/dpkg" -l"$SYSROOT/usr/lib/aarch64-linux-gnu"} "$@") | sed -n 's/^shlibs:Depends=//p' | tr -d '\n'
+  (cd "$work/shlibs" && DEB_HOST_ARCH=$architecture dpkg-shlibdeps -O "$@") |
+    sed -n 's/^shlibs:Depends=//p' | tr -d '\n'
   ! readelf -V "$@" | grep GLIBC_ABI_DT_RELR >/dev/null || printf ', libc6 (>= 2.36)'
 }
 

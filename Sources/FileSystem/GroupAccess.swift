@@ -7,7 +7,7 @@ import SystemPackage
 
 /// The groups of the system; group(5).
 package enum GroupDatabase {
-  /// Returns the number of a group; nil if there is none of this name. getgrnam_r(3).
+  /// Returns the number of a group; nil if no group has this name. getgrnam_r(3).
   package static func number(of name: String) -> UInt32? {
     var entry = unsafe group()
     var found: UnsafeMutablePointer<group>?

@@ -27,7 +27,7 @@ package struct ReceiverRemarks: Sendable {
 
   /// A start of the receiver, by NAV-STATUS.
   package struct Start: Equatable, Sendable {
-    /// Time to first fix, seconds; nil while there is none.
+    /// Time to first fix, seconds; nil before the first fix.
     package var firstFixSeconds: Double?
     var sinceStart: UInt32
   }

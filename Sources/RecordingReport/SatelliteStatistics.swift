@@ -80,7 +80,7 @@ package struct SatelliteStatistics: Sendable {
     }
   }
 
-  /// The letter of a system in RINEX 3, and its colour's number.
+  /// The character of a system in RINEX 3, and its colour's number.
   static func prefix(_ system: UInt8) -> String {
     let prefixes = ["G", "S", "E", "C", "I", "J", "R", "N"]
     return system < 8 ? prefixes[Int(system)] : "?"

@@ -62,7 +62,7 @@ struct TimeAnchor: Sendable {
   /// UTC minus the raw clock if the epoch with the shortest delay had none, nanoseconds.
   var earliestDifference: Int64 { earliest }
 
-  /// Returns the whole second of UTC at an instant, up to `phaseError`; nil if there is none near.
+  /// Returns the whole second of UTC at an instant, up to `phaseError`; nil if no whole second is near.
   func wholeSecond(at raw: Instant) -> UTCTime? {
     let slack = Self.phaseError + growth(until: raw)
     let base = Int64(bitPattern: raw.nanoseconds)

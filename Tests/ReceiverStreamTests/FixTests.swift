@@ -195,7 +195,7 @@ struct FixTests {
     #expect(fix?.heightAboveSeaLevelMetres == nil)
   }
 
-  @Test("An accuracy of 0 is none: it is estimated")
+  @Test("An accuracy of 0 counts as unknown: it is estimated")
   func zeroAccuracy() {
     let fix = lastFix(
       navPVT(12) {

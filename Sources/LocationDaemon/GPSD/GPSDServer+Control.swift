@@ -6,8 +6,8 @@ import Glibc
 import LocationService
 import ReceiverRuntime
 
-// The commands of gpsd's control socket. A receiver that is removed is lent to nobody: the service restores it and leaves its
-// line, which other programs may open, until it is added again.
+// The commands of gpsd's control socket. The service restores a receiver that is removed, and leaves its line, which other
+// programs may open, until the receiver is added again.
 extension GPSDServer {
   /// The largest number of receivers that are served at a time.
   static let receiverLimit = 16

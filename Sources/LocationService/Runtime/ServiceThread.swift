@@ -136,7 +136,7 @@ struct ServiceThread: ~Copyable {
     service.wake(at: now)
   }
 
-  /// Uses a device that a user has named: as the first receiver where there is none, else as one that stands by.
+  /// Uses a device that a user has named: as the first receiver if the service has no receiver, else as a standby receiver.
   private mutating func add(_ path: String, at now: Moment) {
     if receiver.adopt(path) {
       service.receive(.receiverFound, at: now)

@@ -463,7 +463,7 @@ extension EpochAssembler {
     metres.flatMap { $0 > -20_000 && $0 < 2_000_000 ? $0 : nil }
   }
 
-  /// Sets the accuracies. An accuracy of 0 is none: no position of a satellite receiver is exact.
+  /// Sets the accuracies. An accuracy of 0 counts as unknown: no position of a satellite receiver is exact.
   private mutating func setAccuracy(horizontal: Double?, vertical: Double?, source: Fix.Source) {
     guard source >= fix.source, let horizontal, horizontal > 0 else { return }
     fix.horizontalAccuracyMetres = horizontal
