@@ -9,6 +9,41 @@ struct JSONCodingTests {
     try JSON(parsing: JSON(encoding: value).text()).decode()
   }
 
+  /// A value with an associated value, a list and a superclass's container, which tells the encoders that it got.
+  private struct Witness: Encodable {
+    enum Keys: String, CodingKey { case nested, list, other }
+
+    final class Encoders {
+      weak var root: AnyObject?
+      weak var nested: AnyObject?
+    }
+    let encoders: Encoders
+    var throwsAtEnd = false
+
+    func encode(to encoder: any Encoder) throws {
+      encoders.root = encoder as AnyObject
+      var container = encoder.container(keyedBy: Keys.self)
+      var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .nested)
+      try nested.encode(Shape.both(.named("a"), .none, ["b": .circle(latitude: 1, longitude: 2, radius: 3)]), forKey: .other)
+      var list = nested.nestedUnkeyedContainer(forKey: .list)
+      try list.encode([Shape.named("c")])
+      let above = container.superEncoder(forKey: .other)
+      encoders.nested = above as AnyObject
+      try Shape.named("d").encode(to: above)
+      if throwsAtEnd { try list.encode(Double.nan) }
+    }
+  }
+
+  // The daemon encodes each location. An encoder that stays costs 3 kB an epoch.
+  @Test("Nothing stays in memory after encoding, nor after an error", arguments: [false, true])
+  func encodersEnd(throwsAtEnd: Bool) {
+    let encoders = Witness.Encoders()
+    let json = try? JSON(encoding: Witness(encoders: encoders, throwsAtEnd: throwsAtEnd))
+    #expect((json == nil) == throwsAtEnd)
+    #expect(encoders.root == nil)
+    #expect(encoders.nested == nil)
+  }
+
   private enum Shape: Codable, Equatable {
     case none
     case circle(latitude: Double, longitude: Double, radius: Double)

@@ -13,7 +13,9 @@ extension JSON {
 private final class JSONValueEncoder: Encoder {
   private enum Storage { case empty, value, array, object }
 
-  private let parent: JSONValueEncoder?
+  /// Unowned, because `nested` of the parent owns this one: a value that owns its parent would keep itself in memory. The
+  /// parent exists as long as its value is being encoded.
+  private unowned let parent: JSONValueEncoder?
   private let key: JSONKey?
   private var storage = Storage.empty
   private var value = JSON.null
