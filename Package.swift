@@ -317,7 +317,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ServiceProtocolTests",
-      dependencies: ["ServiceProtocol", "Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
+      dependencies: ["ServiceProtocol", "Varlink", "Positioning", "ReceiverStream", "MonotonicTime", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LocationServiceTests",

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import MonotonicTime
 import Positioning
 import ReceiverStream
 import ServiceProtocol
 import Testing
+import Varlink
 
 @Suite("Messages as JSON")
 struct CodingTests {
-  /// Encodes and decodes with an encoder that refuses infinity, as JSON does.
-  private func repeated<Value: Codable>(_ value: Value) throws -> Value {
-    try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
-  }
+  /// Encodes a value as the text on a socket, and decodes it.
+  private func repeated<Value: Codable>(_ value: Value) throws -> Value { try decoded(JSON(encoding: value).text()) }
+
+  private func decoded<Value: Decodable>(_ text: [UInt8]) throws -> Value { try JSON(parsing: text).decode() }
 
   private static let place = Coordinate(latitudeDegrees: 48.1, longitudeDegrees: -11.2)
   private static let time = UTCTime(nanosecondsSince1970: 1_780_000_000_123_456_789)
@@ -53,8 +53,8 @@ struct CodingTests {
 
   @Test("a number as text is refused, unless JSON has no number for it", arguments: ["12", "ten", ""])
   func text(_ text: String) {
-    let json = Data(#"{"setDistanceFilter":{"metres":"\#(text)"}}"#.utf8)
-    #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClientCall.self, from: json) }
+    let json = #"{"setDistanceFilter":{"metres":"\#(text)"}}"#
+    #expect(throws: JSONCodingError.self) { try decoded(Array(json.utf8)) as ClientCall }
   }
 
   static let events: [DelegateEvent] = [
@@ -101,11 +101,11 @@ struct CodingTests {
 
   @Test("unknown keys are skipped, an unknown case is an error that names the versions")
   func unknown() throws {
-    let later = Data(#"{"number":4,"colour":"red","action":{"removeManager":{"_0":3,"why":1}}}"#.utf8)
-    #expect(try JSONDecoder().decode(ClientMessage.self, from: later) == ClientMessage(number: 4, .removeManager(3)))
-    let unknown = Data(#"{"number":4,"action":{"paint":{"_0":3}}}"#.utf8)
+    let later = #"{"number":4,"colour":"red","action":{"removeManager":{"_0":3,"why":1}}}"#
+    #expect(try decoded(Array(later.utf8)) == ClientMessage(number: 4, .removeManager(3)))
+    let unknown = #"{"number":4,"action":{"paint":{"_0":3}}}"#
     do {
-      _ = try JSONDecoder().decode(ClientMessage.self, from: unknown)
+      _ = try decoded(Array(unknown.utf8)) as ClientMessage
       Issue.record("decoded")
     } catch {
       let problem = ServiceVersion.problem(error, of: "the program", version: 2)

@@ -61,9 +61,16 @@ struct ServiceThread: ~Copyable {
           service.receive(.administration(id, administration), at: now)
         }
       }
-      perform(service.actions(at: now), at: now)
-      work?.roundEnded(
-        &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
+      let actions = service.actions(at: now)
+      if let work {
+        // Programs of the daemon get a location before it is remembered: its file is for the time after a restart.
+        for action in actions where !action.isRemembering { perform(action, at: now) }
+        work.roundEnded(
+          &poller, receivers: { [receiver, standby] in [receiver.status] + standby.map(\.status) }, at: now)
+        for action in actions where action.isRemembering { perform(action, at: now) }
+      } else {
+        perform(actions, at: now)
+      }
       if service.isFinished, receiver.isReleased, standby.allSatisfy(\.isReleased) { return }
       var due = Instant.earlier(service.deadline(after: now.instant), receiver.deadline)
       for other in standby { due = .earlier(due, other.deadline) }

@@ -20,16 +20,6 @@ package enum ServiceVersion {
 
   /// The line for the log about a message that cannot be decoded.
   package static func problem(_ error: any Error, of peer: String, version: Int) -> String {
-    "\(peer) sent a message of version \(version) that version \(current) cannot read: \(Self.detail(error))"
-  }
-
-  private static func detail(_ error: any Error) -> String {
-    guard let error = error as? DecodingError else { return "\(error)" }
-    return switch error {
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-      .dataCorrupted(let context):
-      context.codingPath.map(\.stringValue).joined(separator: ".") + ": " + context.debugDescription
-    @unknown default: "\(error)"
-    }
+    "\(peer) sent a message of version \(version) that version \(current) cannot read: \(error)"
   }
 }
