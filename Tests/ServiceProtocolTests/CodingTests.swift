@@ -57,6 +57,22 @@ struct CodingTests {
     #expect(throws: JSONCodingError.self) { try decoded(Array(json.utf8)) as ClientCall }
   }
 
+  @Test("a UUID is its text, with all 64 bits of its halves")
+  func uuid() throws {
+    for (high, low, text) in [
+      (0, 0, "00000000-0000-0000-0000-000000000000"),
+      (0xE2C5_6DB5_DFFB_48D2, 0xB060_D0F5_A710_96E0, "e2c56db5-dffb-48d2-b060-d0f5a71096e0"),
+      (1, .max, "00000000-0000-0001-ffff-ffffffffffff"),
+    ] as [(UInt64, UInt64, String)] {
+      let uuid = BeaconUUID(high: high, low: low)
+      #expect(try JSON(encoding: uuid) == .string(text))
+      #expect(try JSON.string(text.uppercased()).decode() == uuid)
+    }
+    for text in ["", "e2c56db5", "e2c56db5-dffb-48d2-b060-d0f5a71096e00", "+2c56db5-dffb-48d2-b060-d0f5a71096e0"] {
+      #expect(throws: JSONCodingError.self) { try JSON.string(text).decode(BeaconUUID.self) }
+    }
+  }
+
   static let events: [DelegateEvent] = [
     .didUpdateLocations([location(), location(.infinity)]), .didFail(.locationUnknown),
     .didFailToAsk(missingKeys: "K"), .didPauseLocationUpdates, .didResumeLocationUpdates,

@@ -3,7 +3,7 @@ import MonotonicTime
 import ReceiverStream
 
 /// The 128 bits that identify a family of beacons.
-public struct BeaconUUID: Hashable, Codable, Sendable {
+public struct BeaconUUID: Hashable, Sendable {
   /// The first eight bytes, big-endian.
   public var high: UInt64
   /// The last eight bytes, big-endian.
