@@ -173,8 +173,7 @@ rig-power: rig-programs
 	python3 Tests/rig/power.py .build/debug
 
 # The programs of Core Location's documents, with a check of their output. The program sextant simulates their receiver.
-examples: dependencies
-	$(SWIFT) build --product sextant
+examples: rig-programs
 	$(SWIFT) build --package-path Examples $(IN_PACKAGES)
 	Tests/rig/examples.sh $(PACKAGES)/debug
 	@if [ -d $(DOCUMENTS) ]; then python3 Tests/documentation/listings.py $(DOCUMENTS); else \

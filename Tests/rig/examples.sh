@@ -5,6 +5,7 @@
 # difference from the output that the documents with these programs show.
 set -eu
 bin=$(cd "$1" && pwd)
+tools=$(cd "$(dirname "$0")/../../.build/debug" && pwd)
 work=$(mktemp -d)
 programs=
 trap 'kill $programs 2>/dev/null || true; wait; rm -rf "$work"' EXIT
@@ -23,7 +24,7 @@ has() { # NAME PATTERN; waits for it, two minutes at most
     sleep 0.2
   done
   [ $tries -eq 0 ] || return 0
-  { echo "examples.sh: $1 does not print $2:"; cat "$work/$1"; } >&2
+  { echo "examples.sh: $1 does not print $2:"; tail -n 40 "$work/$1" | cut -c1-300; } >&2
   exit 1
 }
 
@@ -54,12 +55,29 @@ SEXTANT_AUTHORIZATION= start listed WhereYouAt
 bin=$everywhere
 # Two programs at one receiver on a line: the second one gets the locations that the first one publishes.
 : >"$work/simulate"
-"$(dirname "$0")/../../.build/debug/sextant" simulate --model m10 --link "$work/receiver" >"$work/simulate" 2>&1 </dev/null &
+"$tools/sextant" simulate --model m10 --link "$work/receiver" >"$work/simulate" 2>&1 </dev/null &
 programs="$programs $!"
 has simulate '^/dev/'
 shared=both SEXTANT_RUN_DIR="$work/run" GNSS_DEVICE="$work/receiver" start holder Hike 5000 6
 has holder '^locations'
 shared=both SEXTANT_RUN_DIR="$work/run" GNSS_DEVICE="$work/receiver" start second WhereYouAt
+
+# The hike through the daemon, beside a program that watches a region, `track --json` and `watch`.
+: >"$work/served-simulate"
+"$tools/sextant" simulate --model m10 --link "$work/served-receiver" >"$work/served-simulate" 2>&1 </dev/null &
+programs="$programs $!"
+has served-simulate '^/dev/'
+SEXTANT_STATE_DIR="$work/daemon.state" SEXTANT_APP_STATE=background "$tools/sextantd" --device "$work/served-receiver" \
+  --socket "$work/location" >"$work/daemon" 2>&1 </dev/null &
+programs="$programs $!"
+export SEXTANT_SERVICE="$work/location"
+tries=600
+until [ -S "$SEXTANT_SERVICE" ] || [ $tries -eq 0 ]; do tries=$((tries - 1)); sleep 0.2; done
+SEXTANT_APP_STATE=background UIBackgroundModes=location start served-hike Hike 5000 6
+start served-region LocationGuide region 48.1646 11.607 5000
+bin=$tools start served-track sextant-track --json --no-pause
+bin=$tools start served-watch sextant watch --json
+unset SEXTANT_SERVICE
 
 number='[+-]?[0-9]+\.[0-9]+'
 has whereyouat '^Where you at\? \.\.\.$'
@@ -81,6 +99,23 @@ has hike '^locations 1, walked [0-9]+ m of 5000 m$'
 has hike '^deferral ended as planned$'
 has background '^locations ([3-9]|[1-9][0-9]), walked'
 has background '^deferral ended as planned$'
+has served-hike '^deferral ended as planned$'
+has served-region '^inside home$'
+has served-track 'didUpdateLocations'
+has served-watch '"lat":'
+# Each deferral of six seconds collects as many locations as alone: those of one epoch more or less.
+collected() { grep -Eo '^locations [0-9]+' "$work/$1" | sed -n '2,3s/locations //p' | tr '\n' ' '; }
+for one in background served-hike; do
+  until [ "$(grep -c '^locations' "$work/$one")" -ge 3 ]; do sleep 0.2; done
+done
+set -- $(collected background) $(collected served-hike)
+for pair in "$1 $3" "$2 $4"; do
+  difference=$((${pair% *} - ${pair#* }))
+  [ ${difference#-} -le 1 ] || {
+    echo "examples.sh: a hike alone collects $1 and $2 locations, a served one $3 and $4" >&2
+    exit 1
+  }
+done
 has locateme "^<$number,$number>"
 has oneshot '^location manager authorization status changed$'
 has oneshot '^allowed in the foreground$'
