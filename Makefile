@@ -21,7 +21,7 @@ BENCH := $(PACKAGES)/release/sextant-bench
 
 .PHONY: run test build bench bench-energy bench-program days endurance lint pages picture first-hour rules check-rules embedded peers fuzz sanitize documentation reference dependencies \
   install-hw-rules examples clients api rig-umockdev rig-batch rig-power rig-service rig-emulator rig-vm rig-vm-service rig-track rig-shows rig-sensors \
-  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
+  rig-packages rig-programs rig-daemon rig-daemon-commands rig-units rig-deb rig-python rig-gpsd rig-geoclue rig-clock rig-geocoder rig-formats rig-host-faults check-hardening static manual check-manual install install-files install-units uninstall deb board clean compiler
 
 run: build
 	.build/release/sextant watch --demo
@@ -155,11 +155,11 @@ rig-daemon: rig-programs
 rig-packages:
 	@command -v dbus-daemon >/dev/null && command -v systemd-analyze >/dev/null && command -v strace >/dev/null && \
 	  command -v umockdev-wrapper >/dev/null && command -v gpsd >/dev/null && command -v gpspipe >/dev/null && \
-	  command -v collectd >/dev/null && perl -MNet::GPSD3 -e 1 2>/dev/null && command -v ip >/dev/null && command -v curl >/dev/null && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
+	  command -v collectd >/dev/null && perl -MNet::GPSD3 -e 1 2>/dev/null && command -v ip >/dev/null && command -v curl >/dev/null && command -v avahi-daemon >/dev/null && [ -x /usr/libexec/geoclue-2.0/demos/where-am-i ] && /usr/bin/python3 -c 'import dbus, gi, gps; gi.require_version("UMockdev", "1.0")' 2>/dev/null || { \
 	  echo "installing the rigs' packages" >&2; \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq dbus python3-dbus python3-gi systemd strace umockdev gir1.2-umockdev-1.0 >/dev/null && \
-	  $(SUDO) apt-get install -y -qq --no-install-recommends gpsd gpsd-clients python3-gps collectd-core libnet-gpsd3-perl iproute2 bsdutils curl >/dev/null; }
+	  $(SUDO) apt-get install -y -qq --no-install-recommends gpsd gpsd-clients python3-gps collectd-core libnet-gpsd3-perl iproute2 bsdutils curl avahi-daemon geoclue-2.0 geoclue-2-demo >/dev/null; }
 
 # The commands while sextantd has the receiver. As root another user is played too. Less than a minute.
 rig-daemon-commands: rig-programs
@@ -219,6 +219,10 @@ rig-formats: rig-programs
 # Clients of gpsd at sextantd and at Debian's gpsd, on the same simulated receivers. Needs root, for networks of their own.
 rig-gpsd: rig-programs rig-packages
 	$(SUDO) python3 Tests/rig/gpsd_clients.py .build/debug
+
+# Debian's GeoClue gets the position from sextantd's NMEA: by Avahi and by a Unix socket. Needs root, for namespaces.
+rig-geoclue: rig-programs rig-packages
+	$(SUDO) python3 Tests/rig/geoclue.py .build/debug
 
 # Time daemons at sextantd. Needs root, for file systems, networks and shared memory of their own.
 rig-clock: rig-programs rig-packages

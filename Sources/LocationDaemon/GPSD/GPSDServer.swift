@@ -45,6 +45,7 @@ final class GPSDServer {
   var removed: Set<Int> = []
   /// The devices to use from now on.
   var added: [String] = []
+  private let announcer: NMEAAnnouncer?
 
   /// - Parameters:
   ///   - isForbidden: whether the command line switches gpsd's protocol off, whatever the policy says.
@@ -58,6 +59,7 @@ final class GPSDServer {
     self.policy = policy
     policyRevision = policy.revision
     state = GPSDState(release: version)
+    announcer = NMEAAnnouncer(given, log: { host.log($0) }, at: SystemClock.monotonic)
     for listener in given { add(listener, &poller) }
     applyPolicy(&poller)
   }
@@ -65,7 +67,7 @@ final class GPSDServer {
   var deadline: Instant? {
     // Commands that a reply of a receiver has led to.
     if !commands.isEmpty { return .zero }
-    var next = changes.deadline
+    var next = Instant.earlier(changes.deadline, announcer?.deadline)
     for client in clients.values { next = .earlier(next, client.deadline) }
     return next
   }
@@ -113,6 +115,7 @@ final class GPSDServer {
 
   func handle(_ events: [Poller.Event], _ poller: inout Poller, at now: Moment) {
     for event in events {
+      announcer?.handle(event)
       switch event {
       case .readable(let token) where listeners[token.rawValue] != nil: accept(token.rawValue, &poller, at: now)
       case .readable(let token): if let client = clients[token.rawValue] { read(client, &poller, at: now) }
@@ -132,6 +135,7 @@ final class GPSDServer {
       policyRevision = policy.revision
       applyPolicy(&poller)
     }
+    announcer?.settle(&poller, at: now.instant)
     takeAnswers(at: now.instant)
     self.receivers = receivers
     // A change that was begun outlives its client.

@@ -24,6 +24,9 @@ package final class BusConnection {
     self.token = token
   }
 
+  /// Whether this machine probably has the system's bus.
+  package static var mayHaveSystemBus: Bool { BusSource.mayHaveBus }
+
   package var deadline: Instant? { bus.deadlineNanoseconds.map { Instant(nanoseconds: $0) } }
 
   package func send(_ call: BusCall) throws(SystemBus.Failure) { try bus.send(call) }

@@ -139,7 +139,7 @@ final class BusSource {
       switch token.owner {
       case .suspend: suspend.receive(message, at: now)
       case .beacons: beacons.receive(message, at: now)
-      case .units: break
+      case .units, .announcements: break
       }
     case .signal:
       suspend.receive(message, at: now)

@@ -64,7 +64,7 @@ package struct BusToken: Hashable, Sendable {
   package var number: Int
 
   /// The caller.
-  package enum Owner: Hashable, Sendable { case suspend, beacons, units }
+  package enum Owner: Hashable, Sendable { case suspend, beacons, units, announcements }
 
   package init(_ owner: Owner, _ number: Int) {
     self.owner = owner
@@ -76,6 +76,11 @@ package struct BusToken: Hashable, Sendable {
 package struct BusCall: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)
+    case int32(Int32)
+    case uint32(UInt32)
+    case uint16(UInt16)
+    /// aay, each the bytes of a text.
+    case byteStrings([String])
     /// a{sv}, each value a string or a flag.
     case settings([Setting])
   }

@@ -100,6 +100,17 @@ import SystemPackage
   private func append(_ argument: BusCall.Argument, to message: UnsafeMutableRawPointer) throws(Failure) {
     switch argument {
     case .text(let text): try unsafe append(text, to: message)
+    case .int32(let value): try unsafe append(value, "i", to: message)
+    case .uint32(let value): try unsafe append(value, "u", to: message)
+    case .uint16(let value): try unsafe append(value, "q", to: message)
+    case .byteStrings(let texts):
+      try check(unsafe cbus_message_open_container(message, Self.array, "ay"))
+      for text in texts {
+        try check(unsafe cbus_message_open_container(message, Self.array, "y"))
+        for byte in text.utf8 { try unsafe append(byte, "y", to: message) }
+        try check(unsafe cbus_message_close_container(message))
+      }
+      try check(unsafe cbus_message_close_container(message))
     case .settings(let settings):
       try check(unsafe cbus_message_open_container(message, Self.array, "{sv}"))
       for setting in settings {
@@ -119,6 +130,13 @@ import SystemPackage
       }
       try check(unsafe cbus_message_close_container(message))
     }
+  }
+
+  private func append<Value: BitwiseCopyable>(
+    _ value: Value, _ type: Unicode.Scalar, to message: UnsafeMutableRawPointer
+  ) throws(Failure) {
+    var value = value
+    try check(unsafe cbus_message_append_basic(message, CChar(UInt8(ascii: type)), &value))
   }
 
   private func append(_ text: String, to message: UnsafeMutableRawPointer) throws(Failure) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The address of a socket that another program may have opened. Each `unsafe` passes a pointer to memory that the call's own frame
+// owns, and no pointer leaves a call.
+import Glibc
+
+/// The address at which a TCP socket listens: getsockname(2).
+package struct SocketName: Hashable, Sendable {
+  package let port: UInt16
+  /// Whether no other machine reaches it.
+  package let isLoopback: Bool
+
+  /// Returns nil for a socket of another family.
+  package init?(of descriptor: Int32) {
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+    }
+    guard code == 0 else { return nil }
+    let bytes = unsafe withUnsafeBytes(of: &address) { unsafe Array($0) }
+    port = UInt16(bigEndian: address.sin6_port)
+    switch Int32(address.sin6_family) {
+    // The address follows family and port; 127.0.0.0/8.
+    case AF_INET: isLoopback = bytes[4] == 127
+    // The flow information comes before it; ::1.
+    case AF_INET6: isLoopback = Array(bytes[8..<24]) == [UInt8](repeating: 0, count: 15) + [1]
+    default: return nil
+    }
+  }
+
+  /// The index of the loopback interface; nil without one. if_nametoindex(3).
+  package static var loopbackInterface: Int32? {
+    let index = unsafe if_nametoindex("lo")
+    return index == 0 ? nil : Int32(index)
+  }
+}
